@@ -1,0 +1,187 @@
+"""The table of Chat Completions: content parts, tool calls, reasoning of the compatible hosts, citations, usage.
+
+Read off openai 3.52 (types/chat), and for the hosts' own fields off recorded traffic; seen November 2026.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from contentmodel.content.citations import Citation
+from contentmodel.content.media import DataContent, HostedFileContent, UriContent
+from contentmodel.content.outcomes import ErrorContent
+from contentmodel.content.reasoning import ReasoningContent
+from contentmodel.content.text import TextContent
+from contentmodel.content.tools import CustomToolCallContent, FunctionCallContent, FunctionResultContent
+from contentmodel.usage import Usage
+from contentmodel.wire.codecs import ArgumentsText, DataUri, Renamed, Sealed, TextOrBlocks, is_data_uri
+from contentmodel.wire.table import Row, Table, row
+
+API = "openai-chat"
+TABLE = Table(API)
+
+DATA_URI = DataUri()
+# input_audio.format has the format's short name where everybody else has a media type.
+AUDIO = Renamed(
+    {"wav": "audio/wav", "mp3": "audio/mpeg", "flac": "audio/flac", "opus": "audio/opus", "aac": "audio/aac"}
+)
+
+
+def _refusal(message: str) -> dict[str, Any]:
+    return {"message": message, "code": "refusal"}
+
+
+def _image_row(wire: dict[str, Any]) -> str:
+    for key in ("image_url", "video_url"):
+        inner = wire.get(key)
+        if inner.__class__ is dict:
+            return f"{key}.data" if is_data_uri(inner.get("url")) else key
+    return "image_url"
+
+
+def _file_row(wire: dict[str, Any]) -> str | None:
+    inner = wire.get("file")
+    if inner.__class__ is not dict:
+        return None
+    if is_data_uri(inner.get("file_data")):
+        return "file.data"
+    return "file.id" if inner.get("file_id").__class__ is str else None
+
+
+def _usual_media(content: Any, rows: list[Row]) -> Row:
+    by_name = {r.name: r for r in rows}
+    kinds = (("image/*", "image_url.data"), ("audio/*", "input_audio"), ("video/*", "video_url.data"))
+    for pattern, name in kinds:
+        if name in by_name and content.is_media_type(pattern):
+            return by_name[name]
+    if content.__class__ is UriContent:
+        return by_name["video_url"] if content.is_media_type("video/*") else by_name["image_url"]
+    return by_name.get("file.data") or rows[0]
+
+
+def _part(name: str, tag: str, model: type[Any], fields: dict[str, Any], **options: Any) -> Row:
+    return Row(name, model, fields, constants={"type": tag}, **options)
+
+
+TEXT = row("text", TextContent, {"text": "text"}, ignores=("annotations",))
+REFUSAL = row("refusal", ErrorContent, {"refusal": "message"}, sets={"code": "refusal"})
+
+CONTENT = TABLE.union(
+    "content part",
+    [
+        TEXT,
+        REFUSAL,
+        _part("image_url", "image_url", UriContent, {"image_url.url": "uri"}),
+        _part("image_url.data", "image_url", DataContent, {"image_url.url": (("media_type", "data"), DATA_URI)}),
+        _part("video_url", "video_url", UriContent, {"video_url.url": "uri"}),
+        _part("video_url.data", "video_url", DataContent, {"video_url.url": (("media_type", "data"), DATA_URI)}),
+        row(
+            "input_audio",
+            DataContent,
+            {"input_audio.data": "data", "input_audio.format": ("media_type", AUDIO)},
+        ),
+        _part(
+            "file.data",
+            "file",
+            DataContent,
+            {"file.file_data": (("media_type", "data"), DATA_URI), "file.filename": "name"},
+        ),
+        _part("file.id", "file", HostedFileContent, {"file.file_id": "file_id", "file.filename": "name"}),
+    ],
+    choose={"image_url": _image_row, "video_url": _image_row, "file": _file_row},
+    prefer=_usual_media,
+)
+
+TOOL_CALLS = TABLE.union(
+    "tool call",
+    [
+        row(
+            "function",
+            FunctionCallContent,
+            {"id": "call_id", "function.name": "name", "function.arguments": ("arguments", ArgumentsText())},
+        ),
+        row(
+            "custom",
+            CustomToolCallContent,
+            {"id": "call_id", "custom.name": "name", "custom.input": "arguments"},
+        ),
+    ],
+    default="function",
+)
+
+# reasoning_details is OpenRouter's (openrouter.ai/docs, "Reasoning tokens", seen November 2026). The signatures in it are
+# those of the model's maker, under a format name: they are sent back to the same API only.
+REASONING_DETAILS = TABLE.union(
+    "reasoning detail",
+    [
+        row("reasoning.text", ReasoningContent, {"text": "text", "signature": ("protected", Sealed(API, "signature"))}),
+        row("reasoning.summary", ReasoningContent, {"summary": "text"}, sets={"kind": "summary"}),
+        row("reasoning.encrypted", ReasoningContent, {"data": ("protected", Sealed(API, "encrypted"))}),
+    ],
+)
+
+AUDIO_ANSWER = TABLE.union(
+    "audio",
+    [
+        Row("audio.data", DataContent, {"data": "data", "transcript": "transcript"}),
+        Row("audio.id", HostedFileContent, {"id": "file_id"}),
+    ],
+    find=lambda wire: "audio.data" if wire.get("data").__class__ is str else "audio.id",
+)
+
+FUNCTION_CALL = TABLE.union(
+    "function_call",
+    [Row("function_call", FunctionCallContent, {"name": "name", "arguments": "arguments"})],
+    find=lambda wire: "function_call",
+)
+
+CITATIONS = TABLE.union(
+    "annotation",
+    [
+        row(
+            "url_citation",
+            Citation,
+            {
+                "url_citation.url": "url",
+                "url_citation.title": "title",
+                "url_citation.start_index": "span.start",
+                "url_citation.end_index": "span.end",
+            },
+        ),
+    ],
+    other=Row("other", Citation, {}),
+)
+
+TOOL_RESULT = Row(
+    "tool",
+    FunctionResultContent,
+    {"tool_call_id": "call_id", "name": "name", "content": ("outputs", TextOrBlocks(CONTENT, "string"))},
+    constants={"role": "tool"},
+)
+FUNCTION_RESULT = Row(
+    "function",
+    FunctionResultContent,
+    {"name": "name", "content": ("outputs", TextOrBlocks(CONTENT, "string"))},
+    constants={"role": "function"},
+)
+RESULTS = TABLE.union("result message", [TOOL_RESULT, FUNCTION_RESULT], tag="role")
+
+USAGE = TABLE.record(
+    "usage",
+    Usage,
+    {
+        "prompt_tokens": "input_tokens",
+        "completion_tokens": "output_tokens",
+        "total_tokens": "total_tokens",
+        "prompt_tokens_details.cached_tokens": "cache_read_tokens",
+        "prompt_tokens_details.cache_write_tokens": "cache_write_tokens",
+        "prompt_tokens_details.audio_tokens": "input_audio_tokens",
+        "completion_tokens_details.reasoning_tokens": "reasoning_tokens",
+        "completion_tokens_details.audio_tokens": "output_audio_tokens",
+        "completion_tokens_details.accepted_prediction_tokens": "accepted_prediction_tokens",
+        "completion_tokens_details.rejected_prediction_tokens": "rejected_prediction_tokens",
+    },
+    ignores=("cached_inside", "reasoning_inside"),
+)
+
+ERROR = TABLE.record("error", ErrorContent, {"message": "message", "code": "code"}, ignores=("details",))

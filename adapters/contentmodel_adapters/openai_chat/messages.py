@@ -1,0 +1,273 @@
+"""How Chat's messages hold contents: columns of an assistant message, one message for each tool result."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from contentmodel.content.citations import Citation
+from contentmodel.content.media import DataContent, HostedFileContent, UriContent
+from contentmodel.content.outcomes import ErrorContent
+from contentmodel.content.reasoning import ReasoningContent
+from contentmodel.content.text import TextContent, convert_span
+from contentmodel.content.tools import (
+    CustomToolCallContent,
+    FunctionCallContent,
+    FunctionResultContent,
+    ToolResultContent,
+)
+from contentmodel.message import ChatMessage
+from contentmodel.wire.codecs import Blocks, Codec, One, TextOrBlocks
+from contentmodel.wire.context import DecodeContext, EncodeContext
+from contentmodel.wire.table import Column, Row
+
+from contentmodel_adapters.openai_chat.blocks import (
+    API,
+    AUDIO_ANSWER,
+    CITATIONS,
+    CONTENT,
+    FUNCTION_CALL,
+    REASONING_DETAILS,
+    RESULTS,
+    TABLE,
+    TOOL_CALLS,
+)
+
+
+class WordsOf(Codec):
+    """A string that is the words of one content."""
+
+    classes = (str,)
+    identity = False
+
+    def __init__(self, model: type[Any], field: str, **sets: Any) -> None:
+        self.model, self.field, self.sets = model, field, sets
+
+    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[Any]:
+        contents = [self.model(**{self.field: value}, **self.sets)]
+        context.trace(None, contents, container, key, spread=False)
+        return contents
+
+    def encode(self, value: list[Any], context: EncodeContext, owner: Any) -> str:
+        for content in value:
+            others = (name for name in content.__struct_fields__ if name not in (self.field, "extra", *self.sets))
+            context.lose_attributes(content, tuple(others))
+            for api, residue in (content.extra or {}).items():
+                if api != API:
+                    context.lose_residue(content, api, residue)
+        return "".join(getattr(content, self.field) for content in value)
+
+
+TEXT_COLUMN = Column(TextOrBlocks(CONTENT, "string", annotated=True), TextContent)
+REFUSAL_COLUMN = Column(WordsOf(ErrorContent, "message", code="refusal"), ErrorContent)
+COLUMNS = {
+    # Reasoning is not in OpenAI's own types: DeepSeek, xAI, Moonshot and others say reasoning_content, Groq and
+    # OpenRouter reasoning.
+    "reasoning_content": Column(WordsOf(ReasoningContent, "text"), ReasoningContent, noted=True),
+    "reasoning": Column(WordsOf(ReasoningContent, "text"), ReasoningContent, noted=True),
+    "reasoning_details": Column(Blocks(REASONING_DETAILS), ReasoningContent, noted=True),
+    "content": TEXT_COLUMN,
+    "refusal": REFUSAL_COLUMN,
+    "audio": Column(One(AUDIO_ANSWER), DataContent, HostedFileContent, noted=True),
+    "images": Column(Blocks(CONTENT), DataContent, UriContent, noted=True),
+    "tool_calls": Column(Blocks(TOOL_CALLS), FunctionCallContent, CustomToolCallContent),
+    "function_call": Column(One(FUNCTION_CALL), FunctionCallContent, noted=True),
+}
+# Where reasoning_details stand, `reasoning` repeats their words.
+DETAILED = {name: column for name, column in COLUMNS.items() if name not in ("reasoning", "reasoning_content")}
+
+ASSISTANT = TABLE.record(
+    "assistant message",
+    ChatMessage,
+    {"name": "author_name"},
+    constants={"role": "assistant"},
+    columns=("contents", COLUMNS),
+    sets={"role": "assistant"},
+    ignores=("message_id",),
+)
+DETAILED_ASSISTANT = TABLE.record(
+    "assistant message with reasoning_details",
+    ChatMessage,
+    {"name": "author_name"},
+    constants={"role": "assistant"},
+    columns=("contents", DETAILED),
+    sets={"role": "assistant"},
+    ignores=("message_id",),
+)
+PLAIN = TABLE.record(
+    "message",
+    ChatMessage,
+    {"role": "role", "content": ("contents", TextOrBlocks(CONTENT, "string")), "name": "author_name"},
+    ignores=("message_id",),
+)
+
+
+def decode_message(wire: dict[str, Any], context: DecodeContext) -> ChatMessage:
+    """One message, whatever its role."""
+    role = wire.get("role")
+    if role == "assistant":
+        return decode_assistant(wire, context)
+    if role in ("tool", "function"):
+        contents = [RESULTS.decode(wire, context)]
+        return ChatMessage(role="tool", contents=contents, origin=context.origin)
+    return PLAIN.decode(wire, context)  # type: ignore[no-any-return]
+
+
+def decode_assistant(wire: dict[str, Any], context: DecodeContext) -> ChatMessage:
+    """An assistant's message: its columns in a fixed order, its citations on the text."""
+    details = wire.get("reasoning_details")
+    row = DETAILED_ASSISTANT if details.__class__ is list and details else ASSISTANT
+    message: ChatMessage = row.decode(wire, context)
+    if "annotations" in wire:
+        message = _attach_citations(message, wire, context)
+    return message
+
+
+def encode_message(message: ChatMessage, context: EncodeContext) -> list[dict[str, Any]]:
+    """The wire messages of one message: one, or one for each tool result."""
+    if message.role == "assistant":
+        return [encode_assistant(message, context)]
+    if message.role == "tool":
+        return _encode_results(message, context)
+    return [PLAIN.encode(message, context)]
+
+
+def encode_assistant(message: ChatMessage, context: EncodeContext) -> dict[str, Any]:
+    """The wire message of an assistant's message."""
+    wire = ASSISTANT.encode(message, context)
+    citations = _collect_citations(message, context)
+    if citations:
+        wire["annotations"] = citations
+    return wire
+
+
+def _encode_results(message: ChatMessage, context: EncodeContext) -> list[dict[str, Any]]:
+    wires = []
+    for content in message.contents:
+        if isinstance(content, ToolResultContent):
+            result = content if isinstance(content, FunctionResultContent) else _as_function_result(content)
+            wires.append(RESULTS.encode_one(result, context))
+        else:
+            wires.extend(RESULTS.encode_list([content], context))
+    return wires
+
+
+def _as_function_result(content: ToolResultContent) -> FunctionResultContent:
+    fields = {name: getattr(content, name) for name in FunctionResultContent.__struct_fields__}
+    return FunctionResultContent(**fields)
+
+
+def _attach_citations(message: ChatMessage, wire: dict[str, Any], context: DecodeContext) -> ChatMessage:
+    annotations = wire["annotations"]
+    texts = [index for index, c in enumerate(message.contents) if c.__class__ is TextContent]
+    if annotations.__class__ is not list or not annotations or not texts:
+        return message
+    if any(annotation.__class__ is not dict for annotation in annotations):
+        return message
+    citations = CITATIONS.decode_list(annotations, context, wire, "annotations")
+    contents = message.contents
+    old = contents[texts[0]]
+    # The list of contents was traced: it gets the cited text in the same place.
+    contents[texts[0]] = cited = msgspec.structs.replace(old, annotations=citations)
+    context.replaced(old, cited)
+    own = {key: value for key, value in (message.extra or {}).get(API, {}).items() if key != "annotations"}
+    return msgspec.structs.replace(message, contents=contents, extra={API: own} if own else None)
+
+
+def _collect_citations(message: ChatMessage, context: EncodeContext) -> list[Any]:
+    collected = []
+    before = 0
+    for content in message.contents:
+        if content.__class__ is not TextContent:
+            continue
+        for citation in content.annotations or ():
+            collected.append(_placed(citation, content.text, before))
+        before += len(content.text)
+    if context.kind == "request" and collected and not context.native:
+        for content in message.contents:
+            context.lose_attributes(content, ("annotations",))
+        return []
+    return CITATIONS.encode_list(collected, context)
+
+
+def _placed(citation: Citation, text: str, before: int) -> Citation:
+    """The citation counted in code points of the whole message's text."""
+    span = citation.span
+    if span is None or (span.unit == "codepoint" and before == 0):
+        return citation
+    points = convert_span(text, span, "codepoint")
+    start = None if span.start is None else (points.start or 0) + before
+    end = None if points.end is None else points.end + before
+    return msgspec.structs.replace(citation, span=msgspec.structs.replace(points, start=start, end=end))
+
+
+class Messages(Codec):
+    """The list of messages of a request."""
+
+    classes = (list,)
+    identity = False
+
+    def holds(self, value: Any) -> bool:
+        return value.__class__ is list and bool(value)
+
+    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[ChatMessage]:
+        messages = []
+        for index, wire in enumerate(value):
+            if wire.__class__ is not dict:
+                context.expected(value, index, "an object: a message", wire)
+            elif wire.get("role").__class__ is not str:
+                context.fault(wire, "role", "missing string: the role of this message")
+            else:
+                messages.append(decode_message(wire, context))
+        context.trace_messages(messages, value, _row_of)
+        return messages
+
+    def encode(self, value: list[ChatMessage], context: EncodeContext, owner: Any) -> list[dict[str, Any]]:
+        return [wire for message in value for wire in encode_message(message, context)]
+
+
+class Message(Codec):
+    """The message of a choice."""
+
+    classes = (dict,)
+    identity = False
+
+    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[ChatMessage]:
+        role = value.get("role")
+        wire = value if role == "assistant" else {**value, "role": "assistant"}
+        if wire is not value:
+            context.copied(wire, value)
+        messages = [decode_assistant(wire, context)]
+        context.trace(ASSISTANT, messages, container, key, spread=False)
+        if wire is not value:
+            messages[0] = _with_role(messages[0], value)
+        return messages
+
+    def encode(self, value: list[ChatMessage], context: EncodeContext, owner: Any) -> dict[str, Any]:
+        contents = [content for message in value for content in message.contents]
+        message = value[0] if len(value) == 1 else msgspec.structs.replace(value[0], contents=contents)
+        wire = encode_assistant(message, context)
+        own = (message.extra or {}).get(API, {})
+        if ":role" in own:
+            wire.pop("role")
+            wire.update(own[":role"])
+        if context.native:
+            return wire
+        # Strictly read, an answer's message always says these.
+        wire.setdefault("content", None)
+        wire.setdefault("refusal", None)
+        return wire
+
+
+def _with_role(message: ChatMessage, wire: dict[str, Any]) -> ChatMessage:
+    own = {**(message.extra or {}).get(API, {}), ":role": {"role": wire["role"]} if "role" in wire else {}}
+    return msgspec.structs.replace(message, extra={API: own})
+
+
+def _row_of(message: ChatMessage) -> Row:
+    if message.role == "assistant":
+        return ASSISTANT
+    return PLAIN
+
+

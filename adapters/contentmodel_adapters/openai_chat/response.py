@@ -1,0 +1,81 @@
+"""The envelope of Chat answers and errors: choices, finish reasons, usage (openai 3.52; November 2026)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from contentmodel.response import ChatChoice, ChatResponse
+from contentmodel.wire.codecs import Codec, Record
+from contentmodel.wire.context import DecodeContext, EncodeContext
+
+from contentmodel_adapters.openai_chat.blocks import ERROR, TABLE, USAGE
+from contentmodel_adapters.openai_chat.messages import Message
+from contentmodel_adapters.shared.words import FinishWords
+
+FINISH = FinishWords(
+    {
+        "stop": "stop",
+        "length": "length",
+        "tool_calls": "tool_calls",
+        "function_call": "tool_calls",
+        "content_filter": "content_filter",
+        "error": "error",
+    },
+    {
+        "stop": "stop",
+        "length": "length",
+        "tool_calls": "tool_calls",
+        "content_filter": "content_filter",
+        "refusal": "content_filter",
+        "pause": "stop",
+    },
+    "stop",
+)
+
+CHOICE = TABLE.record(
+    "choice",
+    ChatChoice,
+    {
+        "index": "index",
+        "message": ("messages", Message()),
+        "finish_reason": ("finish_reason", FINISH),
+        "logprobs": "logprobs",
+    },
+)
+
+
+class Choices(Codec):
+    """The list of choices."""
+
+    classes = (list,)
+    identity = False
+
+    def holds(self, value: Any) -> bool:
+        return value.__class__ is list and bool(value) and all(item.__class__ is dict for item in value)
+
+    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[ChatChoice]:
+        choices = [CHOICE.decode(wire, context) for wire in value]
+        context.trace(CHOICE, choices, container, key, spread=True)
+        return choices
+
+    def encode(self, value: list[ChatChoice], context: EncodeContext, owner: Any) -> list[dict[str, Any]]:
+        wires = [CHOICE.encode(choice, context) for choice in value]
+        if not context.native:
+            for index, wire in enumerate(wires):
+                wire.setdefault("index", index)
+                wire.setdefault("logprobs", None)
+        return wires
+
+
+RESPONSE = TABLE.record(
+    "response",
+    ChatResponse,
+    {
+        "id": "id",
+        "model": "model",
+        "created": "created",
+        "choices": ("choices", Choices()),
+        "usage": ("usage", Record(USAGE)),
+        "error": ("error", Record(ERROR)),
+    },
+)

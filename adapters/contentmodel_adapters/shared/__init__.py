@@ -1,0 +1,1 @@
+"""Provider lore that more than one adapter needs."""

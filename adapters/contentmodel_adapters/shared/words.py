@@ -1,0 +1,43 @@
+"""Words that every API has in a spelling of its own: finish reasons, in both directions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from contentmodel.response import FinishReason
+from contentmodel.wire.codecs import Codec
+from contentmodel.wire.context import DecodeContext, EncodeContext
+
+RESUMABLE = frozenset({"pause", "compaction", "running"})
+
+
+class FinishWords(Codec):
+    """An API's word for why an answer ended. `reasons` maps it to the model's; `words` gives the word for each reason.
+
+    The API's own word is kept and written again; a word of another API is translated by its reason, and where this
+    API has only a coarser one, that is a loss.
+    """
+
+    classes = (str, int)
+    identity = False
+
+    def __init__(self, reasons: Mapping[str | int, str], words: Mapping[str, str | int], otherwise: str) -> None:
+        self.reasons, self.words, self.otherwise = reasons, words, otherwise
+
+    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> FinishReason:
+        reason = self.reasons.get(value, "other")
+        return FinishReason(reason=reason, raw=value, resumable=reason in RESUMABLE)
+
+    def encode(self, value: FinishReason, context: EncodeContext, owner: Any) -> str | int:
+        if value.raw is not None and (context.native or self.reasons.get(value.raw) == value.reason):
+            return value.raw
+        word = self.words.get(value.reason)
+        if word is None or self.reasons.get(word) != value.reason:
+            context.lose(
+                owner, "finish_reason.raw", f"{context.api} has no word for {value.reason}", kind="degraded"
+            )
+        return self.otherwise if word is None else word
+
+    def describe(self) -> str:
+        return "finish reason"

@@ -1,0 +1,155 @@
+"""What an adapter is, and the registry of those that are installed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any, Protocol, runtime_checkable
+
+from contentmodel.errors import DecodeError, Fault, UnknownApiError
+from contentmodel.message import Origin
+from contentmodel.request import ChatRequest
+from contentmodel.response import ChatResponse
+from contentmodel.wire.context import DecodeContext, EncodeContext, kind_of
+from contentmodel.wire.json import parse, plain
+from contentmodel.wire.losses import Encoded
+from contentmodel.wire.table import Row, Table
+
+Payload = Any
+"""What decoders take: JSON as bytes or str, a dict, or an object of the API's official SDK."""
+
+
+@runtime_checkable
+class Adapter(Protocol):
+    """Takes one API's payloads in and out of the model. Sans-I/O: no sockets, no clocks, no SDK."""
+
+    api: str
+    issuer: str
+
+    def decode_request(self, payload: Payload) -> ChatRequest:
+        """DecodeError with every fault where the payload is no request of this API."""
+        ...
+
+    def encode_request(self, request: ChatRequest, policies: Mapping[str, str] | None = None) -> Encoded:
+        """The request as this API takes it, and what it cannot carry."""
+        ...
+
+    def decode_response(self, payload: Payload) -> ChatResponse:
+        """An answer, or an error body. DecodeError with every fault where it is neither."""
+        ...
+
+    def encode_response(self, response: ChatResponse, policies: Mapping[str, str] | None = None) -> Encoded:
+        """The answer as this API would have given it, and what it cannot carry."""
+        ...
+
+    def recognises(self, payload: dict[str, Any]) -> Mapping[str, float]:
+        """How much a payload looks like this API's, by kind: {"request": 0.9}; {} where not at all."""
+        ...
+
+    def describe(self) -> dict[str, Any]:
+        """The tables as data, for documentation, coverage and generators."""
+        ...
+
+
+class TableAdapter:
+    """An adapter made of tables: a row for the request, a row for the response, and the passes before encoding."""
+
+    api: str
+    issuer: str
+    table: Table
+    request: Row
+    response: Row
+
+    def prepare_request(self, request: ChatRequest, context: EncodeContext) -> ChatRequest:
+        """The passes that make a request of another API fit this one."""
+        return request
+
+    def prepare_response(self, response: ChatResponse, context: EncodeContext) -> ChatResponse:
+        """The same for a response."""
+        return response
+
+    def origin_of(self, payload: Mapping[str, Any]) -> Origin:
+        """Where a payload comes from, as far as it tells."""
+        model = payload.get("model")
+        return Origin(api=self.api, issuer=self.issuer, model=model if isinstance(model, str) else None)
+
+    def decode_request(self, payload: Payload) -> ChatRequest:
+        """DecodeError with every fault where the payload is no request of this API."""
+        return self.trace_request(payload)[0]
+
+    def decode_response(self, payload: Payload) -> ChatResponse:
+        """An answer, or an error body. DecodeError with every fault where it is neither."""
+        return self.trace_response(payload)[0]
+
+    def trace_request(self, payload: Payload) -> tuple[ChatRequest, Any, DecodeContext]:
+        """The request, the payload as plain JSON values, and what came from where."""
+        return self._decode(self.request, payload)
+
+    def trace_response(self, payload: Payload) -> tuple[ChatResponse, Any, DecodeContext]:
+        """The response, the payload as plain JSON values, and what came from where."""
+        return self._decode(self.response, payload)
+
+    def _decode(self, row: Row, payload: Payload) -> tuple[Any, Any, DecodeContext]:
+        wire = as_json(payload, self.api)
+        if wire.__class__ is not dict:
+            raise DecodeError(self.api, [Fault("$", f"expected an object, got {kind_of(wire)}")])
+        context = DecodeContext(self.api, self.origin_of(wire))
+        try:
+            value = self._decode_row(row, wire, context)
+        except RecursionError:
+            raise DecodeError(self.api, [Fault("$", "nested too deeply")]) from None
+        context.trace(row, [value], wire, None, spread=False)
+        context.finish(wire)
+        return value, wire, context
+
+    def _decode_row(self, row: Row, wire: dict[str, Any], context: DecodeContext) -> Any:
+        return row.decode(wire, context)
+
+    def encode_request(self, request: ChatRequest, policies: Mapping[str, str] | None = None) -> Encoded:
+        """The request as this API takes it, and what it cannot carry."""
+        context = EncodeContext(self.api, self.issuer, "request", policies, request.origin)
+        prepared = self.prepare_request(request, context)
+        return Encoded(self.request.encode(prepared, context), request, context.notes)
+
+    def encode_response(self, response: ChatResponse, policies: Mapping[str, str] | None = None) -> Encoded:
+        """The answer as this API would have given it, and what it cannot carry."""
+        context = EncodeContext(self.api, self.issuer, "response", policies, response.origin)
+        prepared = self.prepare_response(response, context)
+        return Encoded(self.response.encode(prepared, context), response, context.notes)
+
+    def describe(self) -> dict[str, Any]:
+        """The tables as data, for documentation, coverage and generators."""
+        return self.table.describe()
+
+
+def as_json(payload: Payload, api: str) -> Any:
+    """The payload as plain JSON values; what the caller owns is not touched."""
+    if isinstance(payload, bytes | bytearray | memoryview | str):
+        return parse(payload, api)
+    return plain(payload, api)
+
+
+GROUP = "contentmodel.adapters"
+
+
+@lru_cache(maxsize=1)
+def _entry_points() -> dict[str, Any]:
+    # Imported here: it takes longer than all the rest of this library.
+    from importlib.metadata import entry_points
+
+    return {point.name: point for point in entry_points(group=GROUP)}
+
+
+@lru_cache(maxsize=None)
+def adapter(api: str) -> Any:
+    """The adapter registered under an API id. UnknownApiError names those that are installed."""
+    point = _entry_points().get(api)
+    if point is None:
+        known = ", ".join(sorted(_entry_points())) or "none: install contentmodel with its adapters"
+        raise UnknownApiError(f"no adapter for {api!r}: installed are {known}")
+    return point.load()
+
+
+def adapters() -> dict[str, Any]:
+    """Every installed adapter, by API id (entry point group `contentmodel.adapters`)."""
+    return {name: adapter(name) for name in sorted(_entry_points())}

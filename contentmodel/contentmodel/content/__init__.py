@@ -1,0 +1,35 @@
+"""The AIContent hierarchy: what a message is made of. `Content` is the tagged union of all of it."""
+
+from __future__ import annotations
+
+from functools import reduce
+from operator import or_
+from typing import TYPE_CHECKING, Any
+
+from contentmodel.content import base, citations, hosted, media, outcomes, reasoning, text, tools
+from contentmodel.content.base import AIContent
+
+_ABSTRACT = {"AIContent", "MediaContent", "ToolCallContent", "ToolResultContent"}
+
+
+def _concrete(module: Any) -> list[type[AIContent]]:
+    return [
+        value
+        for name, value in vars(module).items()
+        if isinstance(value, type) and issubclass(value, AIContent) and name not in _ABSTRACT
+    ]
+
+
+CONTENT_TYPES: tuple[type[AIContent], ...] = tuple(
+    dict.fromkeys(c for m in (text, reasoning, media, outcomes, tools, hosted) for c in _concrete(m))
+)
+"""Every concrete content type."""
+
+if TYPE_CHECKING:
+    Content = AIContent
+else:
+    Content = reduce(or_, CONTENT_TYPES)
+    # msgspec resolves the annotation `list[Content]` of tool results in the module that wrote it.
+    tools.Content = Content
+
+__all__ = ["CONTENT_TYPES", "AIContent", "Content", "base", "citations", "hosted", "media", "outcomes", "text", "tools"]

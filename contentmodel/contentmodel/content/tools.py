@@ -1,0 +1,160 @@
+"""Calls of tools and their results: what every kind has, and the function calls that the application runs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from contentmodel.content.base import AIContent
+from contentmodel.content.outcomes import ErrorContent
+from contentmodel.content.text import TextContent
+from contentmodel.errors import ToolArgumentsError
+
+if TYPE_CHECKING:
+    from contentmodel.content import Content
+
+
+class Caller(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True, repr_omit_defaults=True):
+    """Who made a call: the model itself (`kind` "direct") or a program that it runs (`call_id` names that run)."""
+
+    kind: str
+    call_id: str | None = None
+    extra: dict[str, dict[str, Any]] | None = None
+
+
+class ToolCallContent(AIContent, frozen=True, kw_only=True):
+    """A call of a tool, of any kind.
+
+    `call_id` pairs it with its result. `arguments` is an object, or the text that an API sent in its place:
+    text is kept to the letter, valid JSON or not. `status` is the provider's word. `executor` says who runs
+    it: "client" (the application) or "provider".
+    """
+
+    call_id: str | None = None
+    name: str | None = None
+    arguments: dict[str, Any] | str | None = None
+    status: str | None = None
+    caller: Caller | None = None
+    executor: str = "provider"
+
+    @property
+    def arguments_text(self) -> str:
+        """The arguments as JSON text; text that was received comes back to the letter."""
+        if isinstance(self.arguments, str):
+            return self.arguments
+        return msgspec.json.encode(self.arguments or {}).decode()
+
+    @property
+    def arguments_object(self) -> dict[str, Any]:
+        """The arguments as an object; empty text is an empty object. ToolArgumentsError where they are neither."""
+        if isinstance(self.arguments, dict):
+            return self.arguments
+        if not self.arguments:
+            return {}
+        try:
+            value = msgspec.json.decode(self.arguments)
+        except (msgspec.MsgspecError, RecursionError, UnicodeError) as error:
+            raise ToolArgumentsError(self.name, self.arguments, str(error)) from None
+        if not isinstance(value, dict):
+            raise ToolArgumentsError(self.name, self.arguments, f"expected an object, got {type(value).__name__}")
+        return value
+
+
+class ToolResultContent(AIContent, frozen=True, kw_only=True):
+    """The result of a tool, of any kind: its `outputs` are contents.
+
+    A failure is an `ErrorContent` among the outputs, or `is_error` where the API has a flag for it; `error` is
+    one place to ask for both.
+    """
+
+    call_id: str | None = None
+    name: str | None = None
+    outputs: list[Content] = []
+    is_error: bool | None = None
+    status: str | None = None
+    caller: Caller | None = None
+    executor: str = "provider"
+
+    @property
+    def error(self) -> ErrorContent | None:
+        """What went wrong, or None."""
+        for output in self.outputs:
+            if isinstance(output, ErrorContent):
+                return output
+        return ErrorContent(message=self.text) if self.is_error else None
+
+    @property
+    def text(self) -> str:
+        """The text outputs, one after the other."""
+        return "".join(output.text for output in self.outputs if isinstance(output, TextContent))
+
+
+class FunctionCallContent(ToolCallContent, frozen=True, kw_only=True):
+    """A call of a function that the application declared and runs."""
+
+    executor: str = "client"
+
+
+class FunctionResultContent(ToolResultContent, frozen=True, kw_only=True):
+    """What the application's function gave back."""
+
+    executor: str = "client"
+
+
+class CustomToolCallContent(ToolCallContent, frozen=True, kw_only=True):
+    """A call of an application's tool that takes free text: `arguments` is that text, not JSON."""
+
+    executor: str = "client"
+
+    @property
+    def arguments_object(self) -> dict[str, Any]:
+        """The text under the key "input"."""
+        return {"input": self.arguments or ""}
+
+
+class CustomToolResultContent(ToolResultContent, frozen=True, kw_only=True):
+    """What the application's free-text tool gave back."""
+
+    executor: str = "client"
+
+
+class HostedToolCallContent(ToolCallContent, frozen=True, kw_only=True):
+    """A call of a tool that the provider defines, known to this library by a class of its own or not."""
+
+
+class HostedToolResultContent(ToolResultContent, frozen=True, kw_only=True):
+    """The result of a tool that the provider defines. Code for this class handles every hosted tool."""
+
+
+class ToolApprovalRequestContent(AIContent, frozen=True, kw_only=True):
+    """The provider asks before it makes a call. Self-contained: it holds the call."""
+
+    request_id: str
+    call: HostedToolCallContent | None = None
+    name: str | None = None
+    server: str | None = None
+    arguments: dict[str, Any] | str | None = None
+
+
+class ToolApprovalResponseContent(AIContent, frozen=True, kw_only=True):
+    """The answer to a `ToolApprovalRequestContent`."""
+
+    request_id: str
+    approved: bool
+    reason: str | None = None
+
+
+class InputRequestContent(AIContent, frozen=True, kw_only=True):
+    """The conversation waits for something that only the user can give."""
+
+    request_id: str
+    message: str | None = None
+    schema: dict[str, Any] | None = None
+
+
+class InputResponseContent(AIContent, frozen=True, kw_only=True):
+    """What the user gave for an `InputRequestContent`."""
+
+    request_id: str
+    value: Any = None

@@ -1,0 +1,91 @@
+"""From one API to another, and which API a payload is of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from contentmodel.adapter import Payload, adapter, adapters, as_json
+from contentmodel.errors import DetectError
+from contentmodel.wire.losses import Encoded, LossError
+from contentmodel.wire.lowering import POLICIES
+
+KINDS = ("request", "response")
+
+
+def convert(
+    payload: Payload,
+    *,
+    target: str,
+    source: str | None = None,
+    kind: str | None = None,
+    policies: Mapping[str, str] | None = None,
+    on_loss: str = "report",
+) -> Encoded:
+    """`payload` of API `source` as API `target` writes it, with every loss.
+
+    `source` and `kind` ("request", "response") are detected where they are not given. `policies` says what the target
+    gets of content that it has no place for, by family (`contentmodel.POLICIES` lists them). `on_loss="raise"` raises
+    LossError instead of losing anything.
+
+    Raises DecodeError (the payload is not of `source`), DetectError, UnknownApiError, LossError.
+    """
+    _check_arguments(kind, policies, on_loss)
+    if source is None or kind is None:
+        payload = as_json(payload, source or "json")
+        source, kind = _fill(payload, source, kind)
+    reader, writer = adapter(source), adapter(target)
+    trace = reader.trace_request if kind == "request" else reader.trace_response
+    value, wire, context = trace(payload)
+    encode = writer.encode_request if kind == "request" else writer.encode_response
+    encoded: Encoded = encode(value, policies).trace_to(wire, context)
+    if on_loss == "raise" and encoded.losses:
+        raise LossError(target, encoded.losses)
+    return encoded
+
+
+def detect(payload: Payload) -> tuple[str, str]:
+    """The API id and the kind ("request" or "response") of a payload, from what only that API has.
+
+    DetectError says which come closest where none, or more than one, is recognised.
+    """
+    return _fill(as_json(payload, "json"), None, None)
+
+
+def _fill(payload: Any, source: str | None, kind: str | None) -> tuple[str, str]:
+    if not isinstance(payload, dict):
+        raise DetectError(f"expected an object to detect its API from, got {type(payload).__name__}")
+    scores = {
+        (api, found): score
+        for api, candidate in adapters().items()
+        if source is None or api == source
+        for found, score in candidate.recognises(payload).items()
+        if kind is None or found == kind
+    }
+    if not scores and source is not None and kind is None:
+        raise DetectError(f"this looks like neither a request nor a response of {source}: say which with `kind`")
+    if not scores:
+        known = ", ".join(sorted(adapters()))
+        raise DetectError(f"no API is recognised in an object with the keys {_keys(payload)}: name it, one of {known}")
+    best = max(scores.values())
+    winners = [found for found, score in scores.items() if score == best]
+    if len(winners) > 1:
+        names = " or ".join(f"{api} ({found})" for api, found in winners)
+        raise DetectError(f"this may be {names}: name the API")
+    return winners[0]
+
+
+def _keys(payload: Mapping[str, Any]) -> str:
+    keys = list(payload)
+    return ", ".join(keys[:8]) + (", ..." if len(keys) > 8 else "") if keys else "(none)"
+
+
+def _check_arguments(kind: str | None, policies: Mapping[str, str] | None, on_loss: str) -> None:
+    if kind is not None and kind not in KINDS:
+        raise ValueError(f"kind is {kind!r}: expected one of {', '.join(KINDS)}")
+    if on_loss not in ("report", "raise"):
+        raise ValueError(f"on_loss is {on_loss!r}: expected 'report' or 'raise'")
+    for family, policy in (policies or {}).items():
+        if policy not in POLICIES.get(family, ()):
+            choices = "; ".join(f"{name}: {' | '.join(options)}" for name, options in POLICIES.items())
+            raise ValueError(f"no policy {family}={policy}: {choices}")

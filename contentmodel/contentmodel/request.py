@@ -1,0 +1,182 @@
+"""A request: instructions, messages, options, tools."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from contentmodel.content import Content
+from contentmodel.interop import PydanticInterop
+from contentmodel.message import ChatMessage, Origin
+
+
+class FunctionTool(
+    PydanticInterop,
+    msgspec.Struct,
+    frozen=True,
+    kw_only=True,
+    omit_defaults=True,
+    forbid_unknown_fields=True, repr_omit_defaults=True,
+    tag_field="type",
+    tag="function",
+):
+    """A function that the application runs. `parameters` and `returns` are JSON Schemas as given."""
+
+    name: str
+    description: str | None = None
+    parameters: dict[str, Any] | None = None
+    returns: dict[str, Any] | None = None
+    strict: bool | None = None
+    extra: dict[str, dict[str, Any]] | None = None
+
+
+class CustomTool(
+    PydanticInterop,
+    msgspec.Struct,
+    frozen=True,
+    kw_only=True,
+    omit_defaults=True,
+    forbid_unknown_fields=True, repr_omit_defaults=True,
+    tag_field="type",
+    tag="custom",
+):
+    """An application's tool that takes free text; `format` is a grammar for it in the provider's words."""
+
+    name: str
+    description: str | None = None
+    format: dict[str, Any] | None = None
+    extra: dict[str, dict[str, Any]] | None = None
+
+
+class HostedTool(
+    PydanticInterop,
+    msgspec.Struct,
+    frozen=True,
+    kw_only=True,
+    omit_defaults=True,
+    forbid_unknown_fields=True, repr_omit_defaults=True,
+    tag_field="type",
+    tag="hosted",
+):
+    """A tool that the provider defines.
+
+    `kind` is what it does ("web_search", "code_interpreter", "mcp", ...), the same word for every API;
+    `settings` are its parameters in the provider's own words.
+    """
+
+    kind: str
+    name: str | None = None
+    settings: dict[str, Any] = {}
+    extra: dict[str, dict[str, Any]] | None = None
+
+
+class ToolGroup(
+    PydanticInterop,
+    msgspec.Struct,
+    frozen=True,
+    kw_only=True,
+    omit_defaults=True,
+    forbid_unknown_fields=True, repr_omit_defaults=True,
+    tag_field="type",
+    tag="group",
+):
+    """Tools that one API declares together: a namespace (with `name`), or one entry of a list (without)."""
+
+    tools: list[FunctionTool | CustomTool | HostedTool] = []
+    name: str | None = None
+    description: str | None = None
+    extra: dict[str, dict[str, Any]] | None = None
+
+
+Tool = FunctionTool | CustomTool | HostedTool | ToolGroup
+
+
+class ToolChoice(
+    PydanticInterop, msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True, repr_omit_defaults=True
+):
+    """Which tools the model may or must call.
+
+    `mode` is "auto", "none", "required", or an API's own word. `tools` limits the choice to these names.
+    `hosted` names one hosted tool by its kind.
+    """
+
+    mode: str
+    tools: list[str] | None = None
+    hosted: str | None = None
+    extra: dict[str, dict[str, Any]] | None = None
+
+
+class ResponseFormat(
+    PydanticInterop, msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True, repr_omit_defaults=True
+):
+    """The shape that the answer's text must have: `kind` "text", "json", "json_schema", or an API's own word."""
+
+    kind: str
+    schema: dict[str, Any] | None = None
+    name: str | None = None
+    description: str | None = None
+    strict: bool | None = None
+    media_type: str | None = None
+    extra: dict[str, dict[str, Any]] | None = None
+
+
+class ReasoningOptions(
+    PydanticInterop, msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True, repr_omit_defaults=True
+):
+    """How much a model should think, and what it shows of it.
+
+    `mode` and `effort` are the provider's words ("enabled", "adaptive"; "low" to "max"); `budget_tokens` a limit;
+    `include` whether thoughts are to be returned; `summary` which kind of summary.
+    """
+
+    mode: str | None = None
+    effort: str | None = None
+    budget_tokens: int | None = None
+    include: bool | None = None
+    summary: str | None = None
+
+
+class ChatOptions(
+    PydanticInterop, msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True, repr_omit_defaults=True
+):
+    """Settings of one request; None is "not said"."""
+
+    max_output_tokens: int | None = None
+    temperature: float | int | None = None
+    top_p: float | int | None = None
+    top_k: float | int | None = None
+    frequency_penalty: float | int | None = None
+    presence_penalty: float | int | None = None
+    seed: int | None = None
+    stop_sequences: list[str] | None = None
+    choices: int | None = None
+    logprobs: bool | None = None
+    top_logprobs: int | None = None
+    stream: bool | None = None
+    store: bool | None = None
+    user: str | None = None
+    metadata: dict[str, Any] | None = None
+    service_tier: str | None = None
+    verbosity: str | None = None
+    modalities: list[str] | None = None
+    conversation_id: str | None = None
+    previous_response_id: str | None = None
+    parallel_tool_calls: bool | None = None
+    tool_choice: ToolChoice | None = None
+    response_format: ResponseFormat | None = None
+    reasoning: ReasoningOptions | None = None
+
+
+class ChatRequest(
+    PydanticInterop, msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True, repr_omit_defaults=True
+):
+    """What is sent to a model. `instructions` is a system prompt that stands apart from the messages."""
+
+    model: str | None = None
+    instructions: list[Content] = []
+    messages: list[ChatMessage] = []
+    tools: list[Tool] = []
+    options: ChatOptions = ChatOptions()
+    origin: Origin | None = None
+    extra: dict[str, dict[str, Any]] | None = None

@@ -1,0 +1,70 @@
+"""An answer: messages, why it ended, what it cost."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from contentmodel.content.outcomes import ErrorContent
+from contentmodel.interop import PydanticInterop
+from contentmodel.message import ChatMessage, Origin
+from contentmodel.usage import Usage
+
+
+class FinishReason(
+    PydanticInterop, msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True, repr_omit_defaults=True
+):
+    """Why an answer ended.
+
+    `reason` is normalised: "stop", "length", "tool_calls", "content_filter", "refusal", "pause", "error",
+    "compaction", "cancelled", "running", or "other". `raw` is the API's own word, or its number. `resumable` says
+    that the turn is not over: the same conversation is to be sent again for the rest.
+    """
+
+    reason: str
+    raw: str | int | None = None
+    stop_sequence: str | None = None
+    resumable: bool = False
+
+
+class ChatChoice(
+    PydanticInterop, msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True, repr_omit_defaults=True
+):
+    """One of the answers. Most APIs give exactly one."""
+
+    messages: list[ChatMessage] = []
+    finish_reason: FinishReason | None = None
+    index: int | None = None
+    logprobs: Any = None
+    extra: dict[str, dict[str, Any]] | None = None
+
+
+class ChatResponse(
+    PydanticInterop, msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True, repr_omit_defaults=True
+):
+    """What a model, or its server, answered. `error` is set where the answer is a failure."""
+
+    id: str | None = None
+    model: str | None = None
+    created: float | int | str | None = None
+    choices: list[ChatChoice] = []
+    usage: Usage | None = None
+    error: ErrorContent | None = None
+    origin: Origin | None = None
+    extra: dict[str, dict[str, Any]] | None = None
+
+    @property
+    def messages(self) -> list[ChatMessage]:
+        """The messages of the first choice."""
+        return self.choices[0].messages if self.choices else []
+
+    @property
+    def text(self) -> str:
+        """The text of the first choice."""
+        return "".join(message.text for message in self.messages)
+
+    @property
+    def finish_reason(self) -> FinishReason | None:
+        """Why the first choice ended."""
+        return self.choices[0].finish_reason if self.choices else None

@@ -1,0 +1,184 @@
+"""The model as JSON: written, read, versioned, and described by a JSON Schema.
+
+A document is `{"contentmodel": 1, "kind": "request", "value": {...}}`. A reader keeps content types and fields
+newer than itself: they become UnknownContent and residue of the api "contentmodel", and are written back as they were.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from contentmodel.content import Content
+from contentmodel.content.base import AIContent
+from contentmodel.errors import DecodeError, EncodeError, Fault
+from contentmodel.message import ChatMessage
+from contentmodel.request import ChatRequest
+from contentmodel.response import ChatResponse
+from contentmodel.usage import Usage
+from contentmodel.wire.json import parse, write
+
+VERSION = 1
+"""The version of the format. It grows only where old readers would misread."""
+
+_NEWER = "contentmodel"
+_NEWER_MARK = b'"contentmodel"'
+_KINDS: dict[str, Any] = {
+    "request": ChatRequest,
+    "response": ChatResponse,
+    "message": ChatMessage,
+    "messages": list[ChatMessage],
+    "content": Content,
+    "contents": list[Content],
+    "usage": Usage,
+}
+
+
+def dumps(value: Any) -> bytes:
+    """A request, response, message, content, usage, or list of messages or contents, as JSON.
+
+    EncodeError where the value holds something that JSON cannot say.
+    """
+    kind = _kind_of(value)
+    body = write(value)
+    if _NEWER_MARK in body:
+        body = write(_unwrap(parse(body)))
+    return b'{"contentmodel":%d,"kind":"%s","value":%b}' % (VERSION, kind.encode(), body)
+
+
+def loads(data: bytes | str) -> Any:
+    """What `dumps` wrote, equal to what it was given. DecodeError names the path of a fault."""
+    document = parse(data, "contentmodel")
+    if not isinstance(document, dict) or "contentmodel" not in document:
+        raise DecodeError("contentmodel", [Fault("$", "expected a contentmodel document")])
+    if not isinstance(document["contentmodel"], int):
+        raise DecodeError("contentmodel", [Fault("$.contentmodel", "expected an integer: the format's version")])
+    kind = document.get("kind")
+    if kind not in _KINDS:
+        wanted = ", ".join(_KINDS)
+        raise DecodeError("contentmodel", [Fault("$.kind", f"expected one of {wanted}, got {kind!r}")])
+    return convert_value(document.get("value"), _KINDS[kind], path="$.value")
+
+
+def to_builtins(value: Any) -> Any:
+    """A model value as plain JSON values, without the envelope."""
+    try:
+        return _unwrap(msgspec.to_builtins(value))
+    except RecursionError:
+        raise EncodeError("nested too deeply to be written as JSON") from None
+
+
+def convert_value(value: Any, kind: Any, path: str = "$") -> Any:
+    """Plain JSON values as the model type `kind`; newer content types and fields are kept."""
+    try:
+        return msgspec.convert(value, kind)
+    except RecursionError:
+        raise DecodeError("contentmodel", [Fault(path, "nested too deeply")]) from None
+    except msgspec.ValidationError:
+        pass
+    try:
+        return msgspec.convert(_wrap(value, kind), kind)
+    except RecursionError:
+        raise DecodeError("contentmodel", [Fault(path, "nested too deeply")]) from None
+    except msgspec.ValidationError as error:
+        message, _, where = str(error).partition(" - at `")
+        raise DecodeError("contentmodel", [Fault(path + where.rstrip("`").removeprefix("$"), message)]) from None
+
+
+def schema() -> dict[str, Any]:
+    """The JSON Schema (2020-12) of the documents that `dumps` writes."""
+    names = list(_KINDS)
+    values, components = msgspec.json.schema_components(
+        [_KINDS[name] for name in names], ref_template="#/$defs/{name}"
+    )
+    choices = [
+        {"properties": {"kind": {"const": name}, "value": value}}
+        for name, value in zip(names, values, strict=True)
+    ]
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": "urn:contentmodel:1",
+        "title": "contentmodel",
+        "type": "object",
+        "properties": {"contentmodel": {"type": "integer", "const": VERSION}, "kind": {"enum": names}, "value": {}},
+        "required": ["contentmodel", "kind", "value"],
+        "oneOf": choices,
+        "$defs": components,
+    }
+
+
+def schema_of(kind: Any) -> dict[str, Any]:
+    """The JSON Schema of one model type, self-contained."""
+    return msgspec.json.schema(kind)
+
+
+def _kind_of(value: Any) -> str:
+    for kind, name in ((ChatRequest, "request"), (ChatResponse, "response"), (ChatMessage, "message"), (Usage, "usage")):
+        if isinstance(value, kind):
+            return name
+    if isinstance(value, AIContent):
+        return "content"
+    if isinstance(value, list):
+        return "messages" if all(isinstance(item, ChatMessage) for item in value) else "contents"
+    raise EncodeError(f"{type(value).__name__} is not a type of the model")
+
+
+def _unwrap(value: Any) -> Any:
+    """Puts what a newer writer said back where it stood."""
+    if isinstance(value, list):
+        return [_unwrap(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    if value.get("type") == "unknown" and value.get("api") == _NEWER:
+        return value["block"]
+    plain = {key: _unwrap(item) for key, item in value.items()}
+    extra = plain.get("extra")
+    if isinstance(extra, dict) and _NEWER in extra:
+        rest = {api: residue for api, residue in extra.items() if api != _NEWER}
+        plain = {**plain, "extra": rest, **extra[_NEWER]}
+        if not rest:
+            del plain["extra"]
+    return plain
+
+
+def _wrap(value: Any, kind: Any) -> Any:
+    """Makes room for what a newer writer said: unknown content types, unknown fields of known types."""
+    if isinstance(value, list):
+        lists = (option.__args__[0] for option in _options(kind) if getattr(option, "__origin__", None) is list)
+        inner = next(lists, Any)
+        return [_wrap(item, inner) for item in value]
+    if not isinstance(value, dict):
+        return value
+    struct = _struct_for(value, kind)
+    if struct is None:
+        return {"type": "unknown", "api": _NEWER, "block": value} if _is_content(kind) else value
+    return _wrap_fields(value, struct)
+
+
+def _wrap_fields(value: dict[str, Any], struct: Any) -> dict[str, Any]:
+    fields = {f.name: f.type for f in msgspec.structs.fields(struct)}
+    newer = {k: v for k, v in value.items() if k not in fields and k != struct.__struct_config__.tag_field}
+    wrapped = {k: v if k == "extra" else _wrap(v, fields.get(k, Any)) for k, v in value.items() if k not in newer}
+    if newer and "extra" in fields:
+        wrapped["extra"] = {**(wrapped.get("extra") or {}), _NEWER: newer}
+    return wrapped
+
+
+def _options(kind: Any) -> tuple[Any, ...]:
+    args = getattr(kind, "__args__", None)
+    return args if args and getattr(kind, "__origin__", None) is not list else (kind,)
+
+
+def _is_content(kind: Any) -> bool:
+    return any(isinstance(k, type) and issubclass(k, AIContent) for k in _options(kind))
+
+
+def _struct_for(value: dict[str, Any], kind: Any) -> Any:
+    structs = [k for k in _options(kind) if isinstance(k, type) and issubclass(k, msgspec.Struct)]
+    if not structs:
+        return None
+    tagged = [s for s in structs if s.__struct_config__.tag is not None]
+    if not tagged:
+        return structs[0]
+    return next((s for s in tagged if s.__struct_config__.tag == value.get("type")), None)

@@ -1,0 +1,414 @@
+"""Isomorphisms between one wire value and one field of the model.
+
+A codec says which JSON classes it can hold (what it cannot hold stays in the residue, untouched) and turns them both
+ways, exactly: `encode(decode(v)) == v` for every v that it holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from contentmodel.content.base import AIContent, Protected
+from contentmodel.content.text import TextContent
+from contentmodel.errors import ToolArgumentsError
+from contentmodel.wire.context import DecodeContext, EncodeContext
+from contentmodel.wire.json import write
+from contentmodel.wire.losses import SPELLING
+
+if TYPE_CHECKING:
+    from contentmodel.wire.table import Row, Union
+
+
+class Codec:
+    """The base: holds values of `classes`, unchanged."""
+
+    classes: tuple[type, ...] = ()
+    identity = True
+    wants = "value"
+
+    def __init__(self, *classes: type) -> None:
+        if classes:
+            self.classes = classes
+
+    def holds(self, value: Any) -> bool:
+        """Whether the model field can hold this wire value."""
+        return value.__class__ in self.classes
+
+    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> Any:
+        """The model's value for `container[key]`, which is `value`."""
+        return value
+
+    def encode(self, value: Any, context: EncodeContext, owner: Any) -> Any:
+        """The wire value for a field of `owner`; None where there is nothing to say."""
+        return value
+
+    def describe(self) -> str:
+        """For documentation and generators: what stands on the wire."""
+        return "|".join(c.__name__ for c in self.classes) or "any"
+
+
+class _Strings(Codec):
+    """A list of strings."""
+
+    classes = (list,)
+
+    def holds(self, value: Any) -> bool:
+        return value.__class__ is list and bool(value) and all(item.__class__ is str for item in value)
+
+    def describe(self) -> str:
+        return "list[str]"
+
+
+class _Objects(Codec):
+    """A list of JSON objects, as they are."""
+
+    classes = (list,)
+
+    def holds(self, value: Any) -> bool:
+        return value.__class__ is list and bool(value) and all(item.__class__ is dict for item in value)
+
+    def describe(self) -> str:
+        return "list[dict]"
+
+
+class _Integers(Codec):
+    """A list of integers."""
+
+    classes = (list,)
+
+    def holds(self, value: Any) -> bool:
+        return value.__class__ is list and bool(value) and all(item.__class__ is int for item in value)
+
+    def describe(self) -> str:
+        return "list[int]"
+
+
+class _Anything(Codec):
+    """Any JSON value but null."""
+
+    def holds(self, value: Any) -> bool:
+        return value is not None
+
+
+STR = Codec(str)
+INT = Codec(int)
+NUMBER = Codec(int, float)
+BOOL = Codec(bool)
+OBJECT = Codec(dict)
+ARGUMENTS = Codec(dict, str)
+STRINGS = _Strings()
+OBJECTS = _Objects()
+INTEGERS = _Integers()
+ANYTHING = _Anything()
+
+
+class Pair(Codec):
+    """Two functions, for values whose two sides differ in form. `encode` may answer None: nothing to say."""
+
+    identity = False
+
+    def __init__(
+        self, classes: Iterable[type], decode: Callable[[Any], Any], encode: Callable[[Any], Any], form: str
+    ) -> None:
+        self.classes = tuple(classes)
+        self._decode, self._encode, self._form = decode, encode, form
+
+    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> Any:
+        return self._decode(value)
+
+    def encode(self, value: Any, context: EncodeContext, owner: Any) -> Any:
+        return self._encode(value)
+
+    def describe(self) -> str:
+        return self._form
+
+
+class Renamed(Codec):
+    """Words that the model spells otherwise. Words nobody knows go through; ones that would collide are marked."""
+
+    classes = (str,)
+    identity = False
+
+    def __init__(self, names: Mapping[str, str]) -> None:
+        self._to_model = dict(names)
+        self._to_wire = {v: k for k, v in reversed(list(names.items()))}
+        self._ambiguous = {w: m for w, m in names.items() if self._to_wire[m] != w}
+
+    def holds(self, value: Any) -> bool:
+        return value.__class__ is str
+
+    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> Any:
+        if value in self._to_model and value not in self._ambiguous:
+            return self._to_model[value]
+        return f"{context.api}:{value}" if value in self._to_wire or value in self._ambiguous else value
+
+    def encode(self, value: Any, context: EncodeContext, owner: Any) -> Any:
+        return self._to_wire.get(value) or value.removeprefix(f"{context.api}:")
+
+    def describe(self) -> str:
+        return "str"
+
+
+class Sealed(Codec):
+    """Opaque state of one issuer: the wire's text on one side, `Protected` on the other. It never goes abroad."""
+
+    classes = (str,)
+    identity = False
+
+    def __init__(self, issuer: str, kind: str) -> None:
+        self.issuer, self.kind = issuer, kind
+
+    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> Any:
+        return Protected(issuer=self.issuer, kind=self.kind, data=value)
+
+    def encode(self, value: Any, context: EncodeContext, owner: Any) -> Any:
+        if value.issuer == self.issuer and value.kind == self.kind:
+            return value.data
+        context.lose(owner, "protected", f"opaque state of {value.issuer} means nothing to {context.api}")
+        return None
+
+    def describe(self) -> str:
+        return "opaque"
+
+
+class Record(Codec):
+    """A nested object with a row of its own."""
+
+    classes = (dict,)
+    identity = False
+
+    def __init__(self, row: Row) -> None:
+        self.row = row
+
+    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> Any:
+        decoded = self.row.decode(value, context)
+        context.trace(self.row, [decoded], container, key, spread=False)
+        return decoded
+
+    def encode(self, value: Any, context: EncodeContext, owner: Any) -> Any:
+        return self.row.encode(value, context)
+
+    def describe(self) -> str:
+        return self.row.name
+
+
+class OneOf(Codec):
+    """A nested object that is one of a union's rows."""
+
+    classes = (dict,)
+    identity = False
+
+    def __init__(self, union: Union) -> None:
+        self.union = union
+
+    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> Any:
+        decoded = self.union.decode(value, context)
+        context.trace(self.union, [decoded], container, key, spread=False)
+        return decoded
+
+    def encode(self, value: Any, context: EncodeContext, owner: Any) -> Any:
+        return self.union.encode_one(value, context)
+
+    def describe(self) -> str:
+        return f"one of {self.union.name}"
+
+
+class ArgumentsText(Codec):
+    """Arguments as JSON text: kept to the letter; an object of another API is written as compact text."""
+
+    classes = (str,)
+    identity = False
+
+    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> Any:
+        return value
+
+    def encode(self, value: Any, context: EncodeContext, owner: Any) -> Any:
+        return value if value.__class__ is str else write(value).decode()
+
+
+class ArgumentsObject(Codec):
+    """Arguments as an object; JSON text of another API is read. Text that is no object is put under "input"."""
+
+    classes = (dict,)
+    identity = False
+
+    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> Any:
+        return value
+
+    def encode(self, value: Any, context: EncodeContext, owner: Any) -> Any:
+        if value.__class__ is dict:
+            return value
+        try:
+            read = owner.arguments_object
+        except ToolArgumentsError:
+            context.lose(owner, "arguments", f"{context.api} takes no text here", kind="degraded")
+            return {"input": value}
+        # Whether the text was more than the object (its spacing, say) is found out when somebody asks.
+        context.lose(owner, "arguments", SPELLING, kind="degraded")
+        return read
+
+
+class One(Codec):
+    """A list of contents that the wire writes as a single block (a fetched document, an error object)."""
+
+    classes = (dict,)
+    identity = False
+
+    def __init__(self, union: Union) -> None:
+        self.union = union
+
+    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> Any:
+        contents = [self.union.decode(value, context)]
+        context.trace(self.union, contents, container, key, spread=False)
+        return contents
+
+    def encode(self, value: Any, context: EncodeContext, owner: Any) -> Any:
+        blocks = self.union.encode_list(value, context)
+        for content in value[1:]:
+            context.lose(content, None, "there is room for one output here")
+        return blocks[0] if blocks else None
+
+    def describe(self) -> str:
+        return f"one of {self.union.name}"
+
+
+class Blocks(Codec):
+    """A list of blocks."""
+
+    classes = (list,)
+    identity = False
+
+    def __init__(self, union: Union) -> None:
+        self.union = union
+
+    def holds(self, value: Any) -> bool:
+        return value.__class__ is list and bool(value)
+
+    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> Any:
+        return self.union.decode_list(value, context, container, key)
+
+    def encode(self, value: Any, context: EncodeContext, owner: Any) -> Any:
+        return self.union.encode_list(value, context) or None
+
+    def describe(self) -> str:
+        return f"list of {self.union.name}"
+
+
+class BlocksOrOne(Blocks):
+    """A list of blocks, or one block in the list's place (results, or the error object that replaces them).
+
+    Outputs that are one `single` content are written as one block.
+    """
+
+    classes = (list, dict)
+
+    def __init__(self, union: Union, single: type[AIContent] | tuple[type[AIContent], ...]) -> None:
+        super().__init__(union)
+        self._single = single
+
+    def holds(self, value: Any) -> bool:
+        return value.__class__ is dict or (value.__class__ is list and bool(value))
+
+    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> Any:
+        if value.__class__ is list:
+            return self.union.decode_list(value, context, container, key)
+        contents = [self.union.decode(value, context)]
+        context.trace(self.union, contents, container, key, spread=False)
+        return contents
+
+    def encode(self, value: Any, context: EncodeContext, owner: Any) -> Any:
+        blocks = self.union.encode_list(value, context)
+        if len(blocks) == 1 and isinstance(value[0], self._single):
+            return blocks[0]
+        return blocks or None
+
+    def describe(self) -> str:
+        return f"list of {self.union.name} or one"
+
+
+class TextOrBlocks(Blocks):
+    """A string, or a list of blocks.
+
+    A single text that says nothing else is written the `plain` way ("string" or "list"); where the wire had it the
+    other way, the text carries the note `":form"`.
+    """
+
+    classes = (str, list)
+
+    def __init__(self, union: Union, plain: str, *, annotated: bool = False) -> None:
+        super().__init__(union)
+        self._attributes = ("protected",) if annotated else ("annotations", "protected")
+        self._note = {":form": "list" if plain == "string" else "string"}
+        self._plain_is_string = plain == "string"
+
+    def holds(self, value: Any) -> bool:
+        return value.__class__ is str or (value.__class__ is list and bool(value))
+
+    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> Any:
+        if value.__class__ is str:
+            extra = None if self._plain_is_string else {context.api: self._note}
+            contents: list[Any] = [TextContent(text=value, extra=extra)]
+            context.trace(None, contents, container, key, spread=False)
+            return contents
+        contents = self.union.decode_list(value, context, container, key)
+        if len(contents) == 1 and self._plain_is_string:
+            self._mark_list(contents, context)
+        return contents
+
+    def _mark_list(self, contents: list[Any], context: DecodeContext) -> None:
+        only = contents[0]
+        if only.__class__ is TextContent and only.extra is None:
+            contents[0] = msgspec.structs.replace(only, extra={context.api: self._note})
+            # The list was traced already; it now holds the marked text in the same place.
+
+    def encode(self, value: Any, context: EncodeContext, owner: Any) -> Any:
+        if len(value) == 1 and value[0].__class__ is TextContent:
+            only = value[0]
+            if self._is_string(only, context.api):
+                if only.extra is not None:
+                    for api, residue in only.extra.items():
+                        if api != context.api:
+                            context.lose_residue(only, api, residue)
+                if only.protected is not None or only.annotations is not None:
+                    context.lose_attributes(only, self._attributes)
+                return only.text
+        return self.union.encode_list(value, context) or None
+
+    def _is_string(self, only: TextContent, api: str) -> bool:
+        own = None if only.extra is None else only.extra.get(api)
+        if self._plain_is_string:
+            return not own
+        return own == self._note
+
+    def describe(self) -> str:
+        return f"str or list of {self.union.name}"
+
+
+
+class DataUri(Codec):
+    """`data:image/png;base64,AAAA` on the wire, media type and base64 in the model. Other URIs are not held."""
+
+    classes = (str,)
+    identity = False
+
+    def holds(self, value: Any) -> bool:
+        return is_data_uri(value)
+
+    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> Any:
+        head, _, data = value.partition(";base64,")
+        return head[5:], data
+
+    def encode(self, value: Any, context: EncodeContext, owner: Any) -> Any:
+        media_type, data = value
+        return f"data:{media_type or ''};base64,{data}"
+
+    def describe(self) -> str:
+        return "data uri"
+
+
+def is_data_uri(value: Any) -> bool:
+    """Whether a value is a data URI with base64 in it."""
+    return value.__class__ is str and value.startswith("data:") and ";base64," in value[:200]

@@ -1,0 +1,381 @@
+"""Compiles a row to two plain functions: one from its wire object to the model, one back.
+
+The source is registered in linecache, so that a traceback shows it. A field costs one `dict.get` and one class check
+on the way in, and one attribute and one dict entry on the way out; everything rare (residue, faults, losses) is
+a call to the row or the context.
+"""
+
+from __future__ import annotations
+
+import itertools
+import linecache
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from contentmodel.wire.codecs import Codec
+from contentmodel.wire.table import Leaf, Node, Row, note_of, noted, struct_in
+
+if TYPE_CHECKING:
+    from contentmodel.wire.context import DecodeContext, EncodeContext
+
+
+
+def compile_row(row: Row) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """`decode(wire, context)` and `encode(value, context)` of a row."""
+    writer = _Writer(row)
+    source = "\n".join([*writer.decoder(), "", *writer.encoder(), ""])
+    name = f"<row {row.api} {row.name} -> {row.model.__name__}>"
+    linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
+    exec(compile(source, name, "exec"), writer.names)
+    return writer.names["decode"], writer.names["encode"]
+
+
+class _Writer:
+    """Writes the source of one row's pair of functions."""
+
+    def __init__(self, row: Row) -> None:
+        self.row = row
+        self.names: dict[str, Any] = {"ROW": row, "MODEL": row.model, "API": row.api}
+        self._counter = itertools.count()
+        self._variables: dict[str, str] = {}
+
+    def _name(self, prefix: str, value: Any = None) -> str:
+        name = f"{prefix}{next(self._counter)}"
+        if value is not None:
+            self.names[name] = value
+        return name
+
+    # -- decode ------------------------------------------------------------------------------------------------
+
+    def decoder(self) -> list[str]:
+        lines = ["def decode(wire, context):"]
+        lines += [f"    {self._variable(leaf)} = {self._fallback(leaf)}" for leaf in self._nested_leaves()]
+        count = self._decode_node(self.row.root, "wire", lines, "    ")
+        if self.row.gather:
+            attribute, keys = self.row.gather
+            lines.append(f"    gathered = {{k: wire[k] for k in {self._name('keys', tuple(keys))} if k in wire}}")
+            lines.append(f"    {count} += len(gathered)")
+            self._variables[attribute] = "(gathered or None)"
+        if self.row.columns:
+            self._decode_columns(count, lines)
+        for attribute, value in self.row.sets.items():
+            self._variables[attribute] = repr(value)
+        arguments = self._arguments(self.row.model, "")
+        lines.append(f"    if {count} == len(wire):")
+        lines.append(f"        return MODEL({arguments})")
+        if self.row.snake_case:
+            lines.append(f"    if {self._name('is_snake', has_snake_case)}(ROW, wire):")
+            lines.append(f"        return {self._name('decode_snake', decode_snake_case)}(ROW, wire, context)")
+        lines.append("    residue = ROW.residue(wire)")
+        lines.append(f"    return MODEL({arguments}{', ' if arguments else ''}extra={{API: residue}})")
+        return lines
+
+    def _nested_leaves(self) -> list[Leaf]:
+        """Leaves inside nested objects need a value where their object is not there."""
+        nested = (c for c in self.row.root.children.values() if isinstance(c, Node))
+        return [leaf for node in nested for leaf in node.leaves()]
+
+    def _decode_node(self, node: Node, variable: str, lines: list[str], pad: str) -> str:
+        count = self._name("count")
+        lines.append(f"{pad}{count} = {len(node.constants)}")
+        for key, child in node.children.items():
+            if isinstance(child, Leaf):
+                self._decode_leaf(child, key, variable, count, lines, pad)
+            else:
+                inner = self._name("inner")
+                lines.append(f"{pad}{inner} = {variable}.get({key!r})")
+                lines.append(f"{pad}if {inner}.__class__ is dict:")
+                inner_count = self._decode_node(child, inner, lines, pad + "    ")
+                lines.append(f"{pad}    if {inner_count} == len({inner}) and {inner}:")
+                lines.append(f"{pad}        {count} += 1")
+        return count
+
+    def _decode_leaf(
+        self, leaf: Leaf, key: str, variable: str, count: str, lines: list[str], pad: str
+    ) -> None:
+        name = self._variable(leaf)
+        lines.append(f"{pad}{name} = {variable}.get({key!r})")
+        lines.append(f"{pad}if {self._leaf_test(leaf, name)}:")
+        lines.append(f"{pad}    {count} += 1")
+        if not leaf.codec.identity:
+            decode = self._name("decode", leaf.codec.decode)
+            targets = ", ".join(self._variable(leaf, attribute) for attribute in leaf.attributes)
+            lines.append(f"{pad}    {targets} = {decode}({name}, context, {variable}, {key!r})")
+        lines.append(f"{pad}else:")
+        if leaf.required:
+            lines.append(f"{pad}    return ROW.missing(wire, {leaf.wire!r}, context)")
+        else:
+            lines.append(f"{pad}    {name} = {self._fallback(leaf)}")
+
+    def _decode_columns(self, count: str, lines: list[str]) -> None:
+        assert self.row.columns is not None
+        attribute, columns = self.row.columns
+        lines.append("    contents = []")
+        for key, column in columns.items():
+            name, decode = self._name("column"), self._name("decode", column.codec.decode)
+            lines.append(f"    {name} = wire.get({key!r})")
+            lines.append(f"    if {self._test(column.codec, name)}:")
+            lines.append(f"        {count} += 1")
+            call = f"{decode}({name}, context, wire, {key!r})"
+            if column.noted:
+                call = f"{self._name('note', note_column)}({call}, API, {key!r})"
+            lines.append(f"        contents += {call}")
+        self._variables[attribute] = "contents"
+
+    def _leaf_test(self, leaf: Leaf, name: str) -> str:
+        test = self._test(leaf.codec, name)
+        if leaf.required or leaf.fallback is None or leaf.fallback is list or leaf.fallback == []:
+            return test
+        return f"({test}) and {name} != {self._fallback(leaf)}"
+
+    def _test(self, codec: Codec, name: str) -> str:
+        if type(codec).holds is not Codec.holds:
+            return f"{name} is not None and {self._name('holds', codec.holds)}({name})"
+        return " or ".join(f"{name}.__class__ is {c.__name__}" for c in codec.classes)
+
+    def _variable(self, leaf: Leaf, attribute: str | None = None) -> str:
+        attribute = attribute or leaf.attribute
+        return self._variables.setdefault(attribute, "v_" + attribute.replace(".", "_"))
+
+    def _fallback(self, leaf: Leaf) -> str:
+        if leaf.fallback is None or isinstance(leaf.fallback, str | bool | int):
+            return repr(leaf.fallback)
+        if leaf.fallback is list or leaf.fallback == []:
+            return "[]"
+        return self._name("fallback", leaf.fallback)
+
+    def _arguments(self, model: type[Any], prefix: str) -> str:
+        parts = []
+        for info in msgspec.structs.fields(model):
+            path = prefix + info.name
+            if path == "origin":
+                parts.append("origin=context.origin")
+            elif path in self._variables:
+                parts.append(f"{info.name}={self._variables[path]}")
+            elif any(name.startswith(path + ".") for name in self._variables):
+                parts.append(f"{info.name}={self._nested(info, path)}")
+        return ", ".join(parts)
+
+    def _nested(self, info: msgspec.structs.FieldInfo, path: str) -> str:
+        inner = struct_in(info.type)
+        name = self._name("Model", inner)
+        call = f"{name}({self._arguments(inner, path + '.')})"
+        if info.default is not None:
+            return call
+        said = [v for a, v in self._variables.items() if a.startswith(path + ".") and a not in self.row.sets]
+        return f"({call} if {' or '.join(f'{v} is not None' for v in said)} else None)"
+
+    # -- encode ------------------------------------------------------------------------------------------------
+
+    def encoder(self) -> list[str]:
+        lines = ["def encode(value, context):"]
+        self._encode_node(self.row.root, "wire", lines, "    ")
+        if self.row.gather:
+            lines.append(f"    gathered = value.{self.row.gather[0]}")
+            lines.append("    if gathered.__class__ is str:")
+            lines.append("        gathered = value.arguments_object")
+            lines.append("    if gathered:")
+            lines.append("        wire.update(gathered)")
+        if self.row.columns:
+            columns = self._name("columns", self.row)
+            encode = self._name("encode", encode_columns)
+            lines.append(f"    {encode}({columns}, value, wire, context)")
+        if self.row.select is not None and self.row.root.children.get(self.row.select[0]) is not None:
+            lines.append(f"    wire.setdefault({self.row.select[0]!r}, {self.row.select[1][0]!r})")
+        if "extra" in self.row.model.__struct_fields__:
+            merge = self._name("merge", merge_residue)
+            lines.append("    extra = value.extra")
+            lines.append("    if extra is not None:")
+            lines.append(f"        {merge}(ROW, value, extra, wire, context)")
+        self._encode_unmapped(lines)
+        lines.append("    return wire")
+        return lines
+
+    def _encode_node(self, node: Node, variable: str, lines: list[str], pad: str) -> None:
+        entries = [f"{key!r}: {value!r}" for key, value in node.constants.items()]
+        rest: list[tuple[str, Leaf | Node]] = []
+        for key, child in node.children.items():
+            if isinstance(child, Leaf) and child.required and child.codec.identity:
+                entries.append(f"{key!r}: value.{child.attribute}")
+            else:
+                rest.append((key, child))
+        lines.append(f"{pad}{variable} = {{{', '.join(entries)}}}")
+        for key, child in rest:
+            if isinstance(child, Leaf):
+                self._encode_leaf(child, key, variable, lines, pad)
+            else:
+                inner = self._name("inner")
+                self._encode_node(child, inner, lines, pad)
+                lines.append(f"{pad}if {inner}:")
+                lines.append(f"{pad}    {variable}[{key!r}] = {inner}")
+
+    def _encode_leaf(self, leaf: Leaf, key: str, variable: str, lines: list[str], pad: str) -> None:
+        name = self._name("field")
+        lines.append(f"{pad}{name} = {self._attribute(leaf.attribute)}")
+        if len(leaf.attributes) > 1:
+            both = ", ".join(self._attribute(attribute) for attribute in leaf.attributes)
+            lines.append(f"{pad}{variable}[{key!r}] = {self._name('encode', leaf.codec.encode)}(({both}), context, value)")
+            return
+        if leaf.fallback is None:
+            lines.append(f"{pad}if {name} is not None:")
+        elif leaf.fallback is list or leaf.fallback == [] or leaf.fallback == "":
+            lines.append(f"{pad}if {name}:")
+        else:
+            lines.append(f"{pad}if {name} != {self._fallback(leaf)}:")
+        if leaf.codec.identity:
+            lines.append(f"{pad}    {variable}[{key!r}] = {name}")
+            return
+        encode = self._name("encode", leaf.codec.encode)
+        lines.append(f"{pad}    {name} = {encode}({name}, context, value)")
+        lines.append(f"{pad}    if {name} is not None:")
+        lines.append(f"{pad}        {variable}[{key!r}] = {name}")
+
+    def _attribute(self, path: str) -> str:
+        head, _, rest = path.partition(".")
+        if not rest:
+            return f"value.{head}"
+        get = self._name("get", get_path)
+        info = next(f for f in msgspec.structs.fields(self.row.model) if f.name == head)
+        if info.default is None or "." in rest:
+            return f"{get}(value, {tuple(path.split('.'))!r})"
+        return f"value.{path}"
+
+    def _encode_unmapped(self, lines: list[str]) -> None:
+        if not self.row.unmapped:
+            return
+        names = self._name("unmapped", self.row.unmapped)
+        tests = " or ".join(self._said(path) for path in self.row.unmapped)
+        lines.append(f"    if {tests}:")
+        lines.append(f"        context.lose_attributes(value, {names})")
+
+    def _said(self, path: str) -> str:
+        if "." in path:
+            return f"{self._attribute(path)} is not None"
+        info = next(f for f in msgspec.structs.fields(self.row.model) if f.name == path)
+        if info.default is None or info.default is msgspec.NODEFAULT:
+            return f"value.{path}" if info.default_factory is not msgspec.NODEFAULT else f"value.{path} is not None"
+        return f"value.{path} != {self._name('default', info.default) if info.default else repr(info.default)}"
+
+
+def get_path(value: Any, path: tuple[str, ...]) -> Any:
+    """An attribute of an attribute, None where one on the way is None."""
+    for name in path:
+        value = getattr(value, name)
+        if value is None:
+            return None
+    return value
+
+
+def merge_residue(
+    row: Row, value: Any, extra: dict[str, dict[str, Any]], wire: dict[str, Any], context: EncodeContext
+) -> None:
+    """Fills the wire object with its own API's residue, and reports what other APIs left."""
+    for api, residue in extra.items():
+        if api == row.api:
+            row.merge(residue, wire)
+            if ":absent" in residue:
+                for key in residue[":absent"]:
+                    wire.pop(key, None)
+            if ":snake" in residue:
+                respell(wire, residue[":snake"])
+        else:
+            context.lose_residue(value, api, residue)
+
+
+def encode_columns(row: Row, value: Any, wire: dict[str, Any], context: EncodeContext) -> None:
+    """Deals the contents of one list out to the columns that take them, and says where an order is lost."""
+    assert row.columns is not None
+    attribute, columns = row.columns
+    dealt: dict[str, list[Any]] = {}
+    place = {key: index for index, key in enumerate(columns)}
+    latest = 0
+    for content in getattr(value, attribute):
+        key = _column_for(content, columns, row, context)
+        if key is None:
+            continue
+        if place[key] < latest:
+            context.lose(content, None, f"{row.api} keeps {key} apart: its place is lost", kind="moved")
+        latest = max(latest, place[key])
+        dealt.setdefault(key, []).append(content)
+    for key, contents in dealt.items():
+        encoded = columns[key].codec.encode(contents, context, value)
+        if encoded is not None:
+            wire[key] = encoded
+
+
+def _column_for(content: Any, columns: Any, row: Row, context: EncodeContext) -> str | None:
+    kind = content.__class__
+    origin = None if content.extra is None else note_of(content, row.api, ":column")
+    if origin in columns:
+        return str(origin)
+    for key, column in columns.items():
+        if kind in column.models and not column.noted:
+            return str(key)
+    context.lose(content, None, f"{row.api} has no place for it in this message")
+    return None
+
+
+def note_column(contents: list[Any], api: str, column: str) -> list[Any]:
+    """Contents that say which column they came from; changed in place, for the list is traced."""
+    contents[:] = [noted(content, api, ":column", column) for content in contents]
+    return contents
+
+
+def has_snake_case(row: Row, wire: dict[str, Any]) -> bool:
+    """Whether a known field of the wire object is spelled with underscores."""
+    return bool(_snake_names(row.root, wire, ""))
+
+
+def decode_snake_case(row: Row, wire: dict[str, Any], context: DecodeContext) -> Any:
+    """Decodes a copy that is spelled the usual way; the note ":snake" has the paths that were spelled the other."""
+    names = _snake_names(row.root, wire, "")
+    decoded = row.decode(_camel_copy(row.root, wire, context), context)
+    if not isinstance(decoded, row.model):
+        return decoded
+    extra = decoded.extra or {}
+    own = {**extra.get(row.api, {}), ":snake": names}
+    return msgspec.structs.replace(decoded, extra={**extra, row.api: own})
+
+
+def _camel(name: str) -> str:
+    head, *rest = name.split("_")
+    return head + "".join(part[:1].upper() + part[1:] for part in rest)
+
+
+def _snake_names(node: Node, wire: dict[str, Any], prefix: str) -> list[str]:
+    names = []
+    for key, value in wire.items():
+        camel = _camel(key)
+        known = camel in node.children or camel in node.constants
+        if camel != key and known and camel not in wire:
+            names.append(f"{prefix}{camel}={key}")
+        child = node.children.get(camel)
+        if isinstance(child, Node) and value.__class__ is dict:
+            names += _snake_names(child, value, f"{prefix}{camel}.")
+    return names
+
+
+def _camel_copy(node: Node, wire: dict[str, Any], context: DecodeContext) -> dict[str, Any]:
+    copy: dict[str, Any] = {}
+    for key, value in wire.items():
+        camel = _camel(key)
+        known = (camel in node.children or camel in node.constants) and camel not in wire
+        child = node.children.get(camel)
+        inner = isinstance(child, Node) and value.__class__ is dict
+        copy[camel if known else key] = _camel_copy(child, value, context) if inner else value  # type: ignore[arg-type]
+    context.copied(copy, wire)
+    return copy
+
+
+def respell(wire: dict[str, Any], names: list[str]) -> None:
+    """Gives the named fields back the spelling with underscores."""
+    for name in reversed(names):
+        path, _, key = name.partition("=")
+        *parents, camel = path.split(".")
+        container: Any = wire
+        for parent in parents:
+            container = container.get(parent) if container.__class__ is dict else None
+        if container.__class__ is dict and camel in container:
+            container[key] = container.pop(camel)

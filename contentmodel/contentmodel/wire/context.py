@@ -1,0 +1,228 @@
+"""The state of one decoding or one encoding: faults, losses, and which wire object each content came from."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from contentmodel.errors import DecodeError, Fault
+from contentmodel.message import Origin
+from contentmodel.wire.json import child_path
+from contentmodel.wire.losses import Loss, ModelPlaces, Note, what_of
+
+if TYPE_CHECKING:
+    from contentmodel.wire.table import Row
+
+_NAMES = {str: "string", int: "integer", float: "number", bool: "boolean", list: "array", dict: "object"}
+
+
+def kind_of(value: Any) -> str:
+    """The JSON name of a value's type."""
+    return "null" if value is None else _NAMES.get(value.__class__, value.__class__.__name__)
+
+
+class DecodeContext:
+    """Collects the faults of one payload, and remembers cheaply what was decoded from where.
+
+    Nothing here knows a path while decoding: faults and traces name the wire object that holds the value, and
+    paths are found by identity when they are needed.
+    """
+
+    __slots__ = ("_copies", "_faults", "_replaced", "_trace", "api", "minted", "origin")
+
+    def __init__(self, api: str, origin: Origin) -> None:
+        self.api = api
+        self.origin = origin
+        self.minted = 0
+        self._copies: list[tuple[Any, Any]] = []
+        self._replaced: list[tuple[Any, Any]] = []
+        self._faults: dict[tuple[int, str | int | None], tuple[Any, str | int | None, str]] = {}
+        self._trace: list[tuple[Any, list[Any], Any, str | int | None, bool]] = []
+
+    def fault(self, container: Any, key: str | int | None, message: str) -> None:
+        """Something is wrong at `container[key]` (None: with the container itself)."""
+        self._faults[(id(container), key)] = (container, key, message)
+
+    def expected(self, container: Any, key: str | int | None, wanted: str, value: Any) -> None:
+        """`container[key]` is `value`, which is not `wanted`."""
+        self.fault(container, key, f"expected {wanted}, got {kind_of(value)}")
+
+    def trace(self, row: Any, objects: list[Any], container: Any, key: str | int | None, *, spread: bool) -> None:
+        """`objects` were decoded from `container[key]`: each from its own element of it where `spread`."""
+        self._trace.append((row, objects, container, key, spread))
+
+    def trace_messages(self, messages: list[Any], container: Any, row_of: Any) -> None:
+        """Messages that were decoded each from its own element of a list."""
+        self._trace.append((row_of, messages, container, None, True))
+
+    def replaced(self, old: Any, new: Any) -> None:
+        """`new` stands for `old`, and came from the same place."""
+        self._replaced.append((old, new))
+
+    def copied(self, copy: Any, original: Any) -> None:
+        """`copy` is decoded in place of `original`."""
+        self._copies.append((copy, original))
+
+    def _paths(self, payload: Any) -> dict[int, str]:
+        paths = wire_paths(payload)
+        for copy, original in self._copies:
+            paths[id(copy)] = paths.get(id(original), "$")
+        return paths
+
+    def finish(self, payload: Any) -> None:
+        """Raises every fault as one DecodeError."""
+        if self._faults:
+            paths = self._paths(payload)
+            faults = [
+                Fault(_locate(paths, container, key), message)
+                for container, key, message in self._faults.values()
+            ]
+            raise DecodeError(self.api, faults)
+
+    def places(self, payload: Any) -> WirePlaces:
+        """Where in `payload` each decoded object came from."""
+        places = WirePlaces(self._trace, self._paths(payload), self.api, payload)
+        for old, new in self._replaced:
+            places.same(old, new)
+        return places
+
+
+def wire_paths(payload: Any) -> dict[int, str]:
+    """The JSON path of every object and array of a payload, by identity."""
+    paths: dict[int, str] = {}
+    stack = [(payload, "$")]
+    while stack:
+        value, path = stack.pop()
+        if isinstance(value, dict):
+            paths.setdefault(id(value), path)
+            stack.extend((v, child_path(path, k)) for k, v in value.items() if isinstance(v, dict | list))
+        elif isinstance(value, list):
+            paths.setdefault(id(value), path)
+            stack.extend((v, f"{path}[{i}]") for i, v in enumerate(value) if isinstance(v, dict | list))
+    return paths
+
+
+def _locate(paths: Mapping[int, str], container: Any, key: str | int | None) -> str:
+    path = paths.get(id(container), "$")
+    if key is None:
+        return path
+    return f"{path}[{key}]" if isinstance(key, int) else child_path(path, key)
+
+
+def _residue_path(path: str, field: str) -> str:
+    """The path of a residue field; `:item.x` is the field x of the wire object that holds the list of this part."""
+    if field.startswith(":item."):
+        return child_path(re.sub(r"\.\w+\[\d+\]$", "", path), field[6:])
+    return child_path(path, field)
+
+
+class WirePlaces:
+    """Turns notes about model objects into losses with the paths of the payload they were decoded from."""
+
+    def __init__(self, trace: list[Any], paths: Mapping[int, str], api: str, payload: Any) -> None:
+        self._api = api
+        self._payload = payload
+        self._found: dict[int, tuple[str, Row | None]] = {}
+        for table, objects, container, key, spread in trace:
+            path = _locate(paths, container, key)
+            for index, item in enumerate(objects):
+                place = f"{path}[{index}]" if spread else path
+                row = table(item) if callable(table) else table and table.row_of(item)
+                self._found.setdefault(id(item), (place, row))
+
+    def same(self, old: Any, new: Any) -> None:
+        """`new` came from where `old` did."""
+        if id(old) in self._found:
+            self._found.setdefault(id(new), self._found[id(old)])
+
+    def loss(self, note: Note, places: ModelPlaces) -> Loss:
+        """`note` with its path in the payload; the path in the model where the payload never had it."""
+        found = self._find(note.owner, note.field, places)
+        if found is None:
+            return places.loss(note)
+        path, row, field = found
+        if note.api is not None:
+            path = _residue_path(path, note.field or "") if note.api == self._api else path
+        elif field is not None:
+            path = row.path_of(path, field) if row is not None else path
+        return Loss(spelled(self._payload, path), note.kind, what_of(note), note.why)
+
+    def _find(self, owner: Any, field: str | None, places: ModelPlaces) -> tuple[str, Row | None, str | None] | None:
+        seen = 0
+        while seen < 8:
+            place = self._found.get(id(owner))
+            if place is not None:
+                return (*place, field)
+            above = places.owners.get(id(owner))
+            if above is None:
+                return None
+            owner, field, seen = above[0], above[1], seen + 1
+        return None
+
+
+class EncodeContext:
+    """Collects the losses of one encoding, and knows the target and the policies for what it has no place for."""
+
+    __slots__ = ("api", "issuer", "kind", "native", "notes", "policies")
+
+    def __init__(
+        self,
+        api: str,
+        issuer: str,
+        kind: str,
+        policies: Mapping[str, str] | None = None,
+        origin: Origin | None = None,
+    ) -> None:
+        self.api = api
+        self.issuer = issuer
+        self.kind = kind
+        self.native = origin is None or origin.api == api
+        self.policies = policies or {}
+        self.notes: list[Note] = []
+
+    def lose(
+        self, owner: Any, field: str | None, why: str, *, kind: str = "dropped", api: str | None = None
+    ) -> None:
+        """`field` of `owner` (None: all of it) does not reach the target as it is."""
+        self.notes.append(Note(owner, field, kind, why, api))
+
+    def lose_residue(self, owner: Any, api: str, residue: Mapping[str, Any]) -> None:
+        """Fields that only `api` knows are left behind."""
+        for key, value in residue.items():
+            if key[0] != ":":
+                self.lose(owner, key, f"only {api} has this field", api=api)
+            elif key == ":item":
+                for name in value:
+                    self.lose(owner, f":item.{name}", f"only {api} has this field", api=api)
+
+    def lose_attributes(self, owner: Any, names: tuple[str, ...]) -> None:
+        """Those of the fields `names` that say something have no place in the target's wire object."""
+        for name in names:
+            value = owner
+            for part in name.split("."):
+                value = getattr(value, part, None)
+            if value is not None and value != [] and value != {}:
+                self.lose(owner, name, f"{self.api} has no field for it here")
+
+
+_STEP = re.compile(r"\.(\w+)|\[(\d+)\]|\['((?:[^'\\]|\\.)*)'\]")
+
+
+def spelled(payload: Any, path: str) -> str:
+    """`path` with the names that the payload really has: `fileData` is `file_data` where the payload says so."""
+    if "_" in path or path == "$":
+        return path
+    value, done = payload, "$"
+    for name, index, quoted in _STEP.findall(path):
+        if index:
+            value = value[int(index)] if isinstance(value, list) and int(index) < len(value) else None
+            done += f"[{index}]"
+            continue
+        key = name or quoted
+        snake = re.sub(r"(?<!^)([A-Z])", r"_\1", key).lower()
+        if isinstance(value, dict) and key not in value and snake in value:
+            key = snake
+        value = value.get(key) if isinstance(value, dict) else None
+        done = child_path(done, key)
+    return done

@@ -1,0 +1,128 @@
+"""JSON text in and out without loss: msgspec where it can, the standard library where msgspec is too narrow."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from contentmodel.errors import DecodeError, EncodeError, Fault
+
+_decode = msgspec.json.Decoder().decode
+_encode = msgspec.json.Encoder().encode
+_MAX_DEPTH = 10_000
+
+
+def parse(data: bytes | bytearray | memoryview | str, api: str = "json") -> Any:
+    """The value of a JSON text. DecodeError says where the text stops being JSON.
+
+    msgspec refuses lone surrogates (a text cut in the middle of an emoji has them) and a byte order mark; the
+    standard library reads both, so that they are kept.
+    """
+    try:
+        return _decode(data)
+    except RecursionError:
+        raise DecodeError(api, [Fault("$", "nested too deeply")]) from None
+    except (msgspec.MsgspecError, UnicodeError, TypeError, ValueError):
+        return _parse_slowly(data, api)
+
+
+def _parse_slowly(data: bytes | bytearray | memoryview | str, api: str) -> Any:
+    try:
+        text = data if isinstance(data, str) else bytes(data).decode("utf-8-sig", "strict")
+        return json.loads(text.removeprefix("\ufeff"), parse_constant=_refuse, parse_float=_finite)
+    except RecursionError:
+        raise DecodeError(api, [Fault("$", "nested too deeply")]) from None
+    except (ValueError, TypeError) as error:
+        raise DecodeError(api, [Fault("$", f"not JSON: {error}")]) from None
+
+
+def _refuse(constant: str) -> Any:
+    raise ValueError(f"{constant} is not a JSON value")
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if math.isinf(number):
+        raise ValueError(f"number out of range: {text}")
+    return number
+
+
+def write(value: Any) -> bytes:
+    """`value` as compact UTF-8 JSON. EncodeError where it holds something that JSON cannot say."""
+    try:
+        return _encode(value)
+    except UnicodeEncodeError:
+        return json.dumps(value, separators=(",", ":"), allow_nan=False).encode("ascii")
+    except RecursionError:
+        raise EncodeError("nested too deeply to be written as JSON") from None
+    except (TypeError, ValueError, OverflowError) as error:
+        raise EncodeError(f"not representable in JSON: {error}") from None
+
+
+def plain(value: Any, api: str) -> Any:
+    """A copy of `value` made of dict, list, str, int, float, bool and None alone.
+
+    SDK objects (pydantic models, also nested in dicts) become what the SDK would send. DecodeError names the
+    path of what is no JSON value: a NaN, an object of another kind, a key that is no string.
+    """
+    faults: list[Fault] = []
+    try:
+        copy = _plain(value, "$", faults)
+    except RecursionError:
+        faults, copy = [Fault("$", "nested too deeply")], None
+    if faults:
+        raise DecodeError(api, faults)
+    return copy
+
+
+_ATOMS = frozenset({str, int, bool, type(None)})
+
+
+def _plain(value: Any, path: str, faults: list[Fault]) -> Any:
+    kind = value.__class__
+    if kind in _ATOMS:
+        return value
+    if kind is float:
+        if not math.isfinite(value):
+            faults.append(Fault(path, f"{value} is not a JSON value"))
+        return value
+    if kind is list or kind is tuple:
+        return [
+            item if item.__class__ in _ATOMS else _plain(item, f"{path}[{i}]", faults)
+            for i, item in enumerate(value)
+        ]
+    if isinstance(value, Mapping):
+        return _plain_mapping(value, path, faults)
+    return _plain_object(value, path, faults)
+
+
+def _plain_mapping(value: Mapping[Any, Any], path: str, faults: list[Fault]) -> dict[str, Any]:
+    copy = {}
+    for key, item in value.items():
+        if not isinstance(key, str):
+            faults.append(Fault(path, f"expected string keys, got {key!r}"))
+            continue
+        copy[key] = item if item.__class__ in _ATOMS else _plain(item, child_path(path, key), faults)
+    return copy
+
+
+def _plain_object(value: Any, path: str, faults: list[Fault]) -> Any:
+    dump = getattr(value, "model_dump", None)
+    if dump is not None:
+        # The SDKs' response classes keep what was sent apart from what was not: exclude_unset is the wire.
+        return _plain(dump(mode="json", by_alias=True, exclude_unset=True), path, faults)
+    if isinstance(value, str | int | float):
+        return _plain(value.value if hasattr(value, "value") else type(value).__mro__[1](value), path, faults)
+    if hasattr(value, "__iter__"):
+        return _plain(list(value), path, faults)
+    faults.append(Fault(path, f"{type(value).__name__} is not a JSON value"))
+    return None
+
+
+def child_path(path: str, key: str) -> str:
+    """`$.a` and "b" make `$.a.b`; keys that are no names are quoted: `$.a['x y']`."""
+    return f"{path}.{key}" if key.isidentifier() else f"{path}[{key!r}]"

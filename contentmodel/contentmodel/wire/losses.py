@@ -1,0 +1,150 @@
+"""What a conversion could not carry: recorded cheaply while encoding, given paths when somebody asks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from contentmodel.errors import ContentModelError
+from contentmodel.wire.json import child_path, write
+
+if TYPE_CHECKING:
+    from contentmodel.wire.context import DecodeContext
+
+
+class Loss(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One value that the target did not get as it was.
+
+    `path` is the JSON path in the source payload where `convert` made the loss, else the path in the model value
+    that was encoded. `kind` is "dropped" (gone), "degraded" (there, as something less), "moved" (there, at
+    another place or in another order) or "synthesized" (the target needed something that nobody said). `what`
+    names the value, `why` the reason.
+    """
+
+    path: str
+    kind: str
+    what: str
+    why: str
+
+
+class LossError(ContentModelError, ValueError):
+    """A conversion was told to lose nothing (`on_loss="raise"`), and would have. `losses` has all of them."""
+
+    def __init__(self, api: str, losses: tuple[Loss, ...]) -> None:
+        self.losses = losses
+        first = losses[0]
+        more = f" (and {len(losses) - 1} more)" if len(losses) > 1 else ""
+        super().__init__(f"{api} cannot carry {first.what} at {first.path}: {first.why}{more}")
+
+
+class Note(msgspec.Struct, frozen=True):
+    """A loss before it has a path: the model object, which of its fields (None: all of it), and why.
+
+    `api` is set where the field is in the residue of that API.
+    """
+
+    owner: Any
+    field: str | None
+    kind: str
+    why: str
+    api: str | None = None
+
+
+SPELLING = "the arguments are an object here: the spelling of their JSON text is not kept"
+
+
+def holds(note: Note) -> bool:
+    """Whether a note is a loss after all: text that was compact JSON is the same text again."""
+    if note.why is not SPELLING:
+        return True
+    text = note.owner.arguments
+    return bool(text) and write(note.owner.arguments_object) != text.encode("utf-8", "surrogatepass")
+
+
+class Encoded:
+    """What an encoder gives: `payload` (plain JSON values) and `losses` (empty: nothing was lost).
+
+    `payload` may share nested values with the model it was made from: treat it as read-only, or copy it.
+    """
+
+    __slots__ = ("_losses", "_notes", "_root", "_source", "payload")
+
+    def __init__(self, payload: Any, root: Any, notes: list[Note]) -> None:
+        self.payload = payload
+        self._root = root
+        self._notes = notes
+        self._source: tuple[Any, DecodeContext] | None = None
+        self._losses: tuple[Loss, ...] | None = None
+
+    def trace_to(self, payload: Any, context: DecodeContext) -> Encoded:
+        """Gives the losses the paths of the source payload that the model was decoded from."""
+        self._source = (payload, context)
+        return self
+
+    @property
+    def losses(self) -> tuple[Loss, ...]:
+        """Every loss, in the order of the source."""
+        if self._losses is None:
+            self._losses = self._resolve()
+        return self._losses
+
+    def to_json(self) -> bytes:
+        """The payload as compact UTF-8 JSON."""
+        return write(self.payload)
+
+    def __repr__(self) -> str:
+        return f"Encoded(payload={self.payload!r}, losses={list(self.losses)!r})"
+
+    def _resolve(self) -> tuple[Loss, ...]:
+        notes = [note for note in self._notes if holds(note)]
+        if not notes:
+            return ()
+        places = ModelPlaces(self._root)
+        if self._source is None:
+            return tuple(dict.fromkeys(places.loss(note) for note in notes))
+        wires = self._source[1].places(self._source[0])
+        return tuple(dict.fromkeys(wires.loss(note, places) for note in notes))
+
+
+class ModelPlaces:
+    """Where each Struct stands in a model value."""
+
+    def __init__(self, root: Any) -> None:
+        self.paths: dict[int, str] = {}
+        self.owners: dict[int, tuple[Any, str]] = {}
+        self._walk(root, "$")
+
+    def _walk(self, value: Any, path: str) -> None:
+        if isinstance(value, msgspec.Struct):
+            self.paths.setdefault(id(value), path)
+            for name in value.__struct_fields__:
+                if name != "extra":
+                    self._child(value, getattr(value, name), child_path(path, name))
+        elif isinstance(value, list):
+            for index, item in enumerate(value):
+                self._walk(item, f"{path}[{index}]")
+
+    def _child(self, owner: Any, value: Any, path: str) -> None:
+        if isinstance(value, msgspec.Struct):
+            self.owners.setdefault(id(value), (owner, path.rpartition(".")[2]))
+        elif isinstance(value, list):
+            for item in value:
+                if isinstance(item, msgspec.Struct):
+                    self.owners.setdefault(id(item), (owner, path.rpartition(".")[2]))
+        self._walk(value, path)
+
+    def loss(self, note: Note) -> Loss:
+        path = self.paths.get(id(note.owner), "$")
+        if note.api is not None:
+            path = child_path(child_path(child_path(path, "extra"), note.api), note.field or "")
+        elif note.field is not None:
+            for part in note.field.split("."):
+                path = child_path(path, part)
+        return Loss(path, note.kind, what_of(note), note.why)
+
+
+def what_of(note: Note) -> str:
+    """The name of what was lost, for people."""
+    name = type(note.owner).__name__
+    return name if note.field is None else f"{note.field} of {name}" if note.api is None else note.field

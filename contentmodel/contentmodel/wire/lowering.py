@@ -1,0 +1,117 @@
+"""What becomes of content that the target has no block for: something less that says the same, or a loss.
+
+Each function takes one content and gives the contents that stand for it; policies choose where there is a choice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from contentmodel.content.media import DataContent, HostedFileContent, UriContent
+from contentmodel.content.outcomes import CompactionContent, ErrorContent
+from contentmodel.content.reasoning import ReasoningContent
+from contentmodel.content.text import TextContent
+from contentmodel.content.tools import (
+    CustomToolCallContent,
+    CustomToolResultContent,
+    FunctionCallContent,
+    FunctionResultContent,
+    ToolCallContent,
+    ToolResultContent,
+)
+
+if TYPE_CHECKING:
+    from contentmodel.wire.context import EncodeContext
+    from contentmodel.wire.table import Union
+
+POLICIES = {
+    "reasoning": ("drop", "text"),
+    "hosted_tools": ("function", "text", "drop"),
+    "compaction": ("text", "drop"),
+}
+"""What a foreign target gets of each family of content: the first is the default."""
+
+
+def lower(content: Any, union: Union, context: EncodeContext) -> list[Any]:
+    """Contents that `union` has rows for, in place of one that it has none for; [] and a loss where there is none."""
+    for kind, function in _LOWERINGS:
+        if isinstance(content, kind):
+            lowered = [c for c in function(content, context) if union.has(type(c))]
+            if lowered:
+                return lowered
+    context.lose(content, None, f"{context.api} has no {union.name} for it")
+    return []
+
+
+def as_text(content: Any) -> str:
+    """The words of a content that is not text."""
+    if isinstance(content, UriContent | HostedFileContent):
+        where = content.uri if isinstance(content, UriContent) else None
+        parts = (content.title, content.name, where, content.text)
+        return "\n".join(part for part in parts if part)
+    if isinstance(content, ErrorContent):
+        return content.message or content.code or ""
+    return getattr(content, "text", None) or ""
+
+
+def _reasoning(content: ReasoningContent, context: EncodeContext) -> list[Any]:
+    if context.policies.get("reasoning") != "text" or not content.text:
+        return []
+    context.lose(content, None, "reasoning became visible text, as the policy says", kind="degraded")
+    return [TextContent(text=content.text)]
+
+
+def _call(content: ToolCallContent, context: EncodeContext) -> list[Any]:
+    if context.kind != "request" and content.executor != "client":
+        return []
+    arguments = content.arguments
+    if isinstance(content, CustomToolCallContent):
+        arguments = content.arguments_object
+    context.lose(content, None, f"{context.api} gets it as a function call", kind="degraded")
+    return [FunctionCallContent(call_id=content.call_id, name=content.name, arguments=arguments or {})]
+
+
+def _result(content: ToolResultContent, context: EncodeContext) -> list[Any]:
+    if context.kind != "request":
+        return []
+    context.lose(content, None, f"{context.api} gets it as a function result", kind="degraded")
+    is_error = content.is_error or (True if content.error is not None else None)
+    outputs = [_output(output, context) for output in content.outputs]
+    return [
+        FunctionResultContent(call_id=content.call_id, name=content.name, outputs=outputs, is_error=is_error)
+    ]
+
+
+def _output(content: Any, context: EncodeContext) -> Any:
+    """An output as the result of a function may hold it: text and media, with nothing of the hosted tool's own."""
+    if isinstance(content, UriContent | HostedFileContent | ErrorContent):
+        return TextContent(text=as_text(content))
+    if isinstance(content, TextContent | DataContent):
+        return msgspec.structs.replace(content, extra=None, annotations=None, protected=None)
+    return content
+
+
+def _words(content: Any, context: EncodeContext) -> list[Any]:
+    text = as_text(content)
+    if not text:
+        return []
+    context.lose(content, None, f"{context.api} gets its words as text", kind="degraded")
+    return [TextContent(text=text)]
+
+
+def _compaction(content: CompactionContent, context: EncodeContext) -> list[Any]:
+    return [] if context.policies.get("compaction") == "drop" else _words(content, context)
+
+
+_LOWERINGS: tuple[tuple[Any, Callable[[Any, EncodeContext], list[Any]]], ...] = (
+    (ReasoningContent, _reasoning),
+    (ToolCallContent, _call),
+    (ToolResultContent, _result),
+    (CompactionContent, _compaction),
+    ((ErrorContent, UriContent, DataContent), _words),
+)
+
+FUNCTION_PAIR = (FunctionCallContent, FunctionResultContent, CustomToolCallContent, CustomToolResultContent)

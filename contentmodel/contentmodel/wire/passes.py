@@ -1,0 +1,209 @@
+"""Policy as pure passes over messages. On messages that came from the target's own API each is the identity."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from contentmodel.content.outcomes import CompactionContent, ReferenceContent, ToolChangeContent, UnknownContent
+from contentmodel.content.reasoning import ReasoningContent
+from contentmodel.content.text import TextContent
+from contentmodel.content.tools import (
+    CustomToolCallContent,
+    CustomToolResultContent,
+    FunctionCallContent,
+    FunctionResultContent,
+    ToolCallContent,
+    ToolResultContent,
+)
+from contentmodel.message import ChatMessage
+from contentmodel.wire import lowering
+
+if TYPE_CHECKING:
+    from contentmodel.request import ChatRequest
+    from contentmodel.response import ChatResponse
+    from contentmodel.wire.context import EncodeContext
+
+INSTRUCTION_ROLES = ("system", "developer")
+
+
+def settle_foreign(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
+    """Messages of other APIs without what only their API can read, and with tool results in messages of their own.
+
+    Hosted calls and their results become function calls and results (policy "hosted_tools"); reasoning goes
+    (policy "reasoning"). What the target's own issuer can read stays.
+    """
+    if all(is_native(message, context) for message in messages):
+        return messages
+    settled: list[ChatMessage] = []
+    for message in messages:
+        if is_native(message, context):
+            settled.append(message)
+        else:
+            settled.extend(_split_results(_replaced(message, _settled_contents(message, context))))
+    return settled
+
+
+def settle_response(response: ChatResponse, context: EncodeContext) -> ChatResponse:
+    """An answer of another API without what only that API can read."""
+    if context.native:
+        return response
+    choices = [
+        msgspec.structs.replace(choice, messages=[_replaced(m, _settled_contents(m, context)) for m in choice.messages])
+        for choice in response.choices
+    ]
+    return msgspec.structs.replace(response, choices=choices)
+
+
+def is_native(message: ChatMessage, context: EncodeContext) -> bool:
+    """Whether the message came from the API that it is now written for."""
+    return message.origin is not None and message.origin.api == context.api
+
+
+def place_instructions(request: ChatRequest, context: EncodeContext) -> ChatRequest:
+    """Instructions as a first message of role system, for APIs that have no other place for them."""
+    if not request.instructions:
+        return request
+    first = ChatMessage(role="system", contents=request.instructions, origin=request.origin)
+    return msgspec.structs.replace(request, instructions=[], messages=[first, *request.messages])
+
+
+def hoist_instructions(request: ChatRequest, context: EncodeContext) -> ChatRequest:
+    """Leading system and developer messages of other APIs as instructions; later ones stay where they are."""
+    hoisted: list[ChatMessage] = []
+    for message in request.messages:
+        if message.role not in INSTRUCTION_ROLES or is_native(message, context):
+            break
+        hoisted.append(message)
+    if not hoisted:
+        return request
+    for message in hoisted:
+        context.lose(message, "role", "instructions stand apart from the messages", kind="moved")
+        context.lose_attributes(message, ("author_name", "message_id"))
+        for api, residue in (message.extra or {}).items():
+            context.lose_residue(message, api, residue)
+    contents = [content for message in hoisted for content in message.contents]
+    return msgspec.structs.replace(
+        request,
+        instructions=[*request.instructions, *contents],
+        messages=request.messages[len(hoisted) :],
+    )
+
+
+def join_results(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
+    """Messages of tool results that follow each other as one: parallel results belong in one turn."""
+    joined: list[ChatMessage] = []
+    for message in messages:
+        last = joined[-1] if joined else None
+        if last is None or not (message.role == last.role == "tool") or is_native(message, context):
+            joined.append(message)
+        else:
+            joined[-1] = _replaced(last, [*last.contents, *message.contents])
+    return joined
+
+
+def join_assistant(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
+    """Assistant messages of other APIs that follow each other as one turn."""
+    joined: list[ChatMessage] = []
+    for message in messages:
+        last = joined[-1] if joined else None
+        same = last is not None and message.role == last.role == "assistant"
+        if last is None or not same or is_native(message, context) or is_native(last, context):
+            joined.append(message)
+        else:
+            joined[-1] = _replaced(last, [*last.contents, *message.contents])
+    return joined
+
+
+def _replaced(message: ChatMessage, contents: list[Any]) -> ChatMessage:
+    return msgspec.structs.replace(message, contents=contents)
+
+
+_LOWERED: dict[type, Callable[[Any, EncodeContext], list[Any]]] = {}
+
+
+def _settled_contents(message: ChatMessage, context: EncodeContext) -> list[Any]:
+    settled: list[Any] = []
+    for content in message.contents:
+        settled.extend(_settle(content, context))
+    return settled
+
+
+_CLIENT = (FunctionCallContent, FunctionResultContent, CustomToolCallContent, CustomToolResultContent)
+_SERVER_ONLY = (ToolChangeContent, ReferenceContent)
+
+
+def _settle(content: Any, context: EncodeContext) -> Iterable[Any]:
+    if content.__class__ is TextContent or isinstance(content, _CLIENT):
+        return (content,)
+    if isinstance(content, ToolCallContent | ToolResultContent):
+        return _hosted(content, context)
+    if isinstance(content, ReasoningContent):
+        return _reasoning(content, context)
+    if isinstance(content, CompactionContent) and not _readable(content, context):
+        lowered = lowering._compaction(content, context)
+        if not lowered:
+            context.lose(content, None, f"{context.api} cannot read it")
+        return lowered
+    if isinstance(content, _SERVER_ONLY) or (isinstance(content, UnknownContent) and content.api != context.api):
+        context.lose(content, None, f"{context.api} has no place for it")
+        return ()
+    return (content,)
+
+
+def _readable(content: Any, context: EncodeContext) -> bool:
+    return content.protected is not None and content.protected.issuer == context.issuer
+
+
+def _reasoning(content: ReasoningContent, context: EncodeContext) -> Iterable[Any]:
+    if _readable(content, context):
+        return (content,)
+    lowered = lowering._reasoning(content, context)
+    if not lowered:
+        context.lose(content, None, f"reasoning of another issuer is not sent to {context.api}")
+    return lowered
+
+
+def _hosted(content: Any, context: EncodeContext) -> Iterable[Any]:
+    policy = context.policies.get("hosted_tools", "function")
+    if policy == "function" and context.kind == "request":
+        is_call = isinstance(content, ToolCallContent)
+        return lowering._call(content, context) if is_call else lowering._result(content, context)
+    if policy == "text" and isinstance(content, ToolResultContent):
+        words = "\n".join(lowering.as_text(output) for output in content.outputs)
+        if words:
+            context.lose(content, None, "its words became text, as the policy says", kind="degraded")
+            return (TextContent(text=words),)
+    context.lose(content, None, f"{context.api} cannot be told what another provider's tool did here")
+    return ()
+
+
+def _split_results(message: ChatMessage) -> list[ChatMessage]:
+    """Results of functions stand in messages of role tool; in a user's message they come first."""
+    results = [c for c in message.contents if isinstance(c, ToolResultContent)]
+    if not results or message.role == "tool":
+        return [message] if message.contents or not results else []
+    if message.role != "assistant":
+        rest = [c for c in message.contents if not isinstance(c, ToolResultContent)]
+        tool = _part(message, "tool", results)
+        return [tool, _replaced(message, rest)] if rest else [tool]
+    return _cut(message)
+
+
+def _cut(message: ChatMessage) -> list[ChatMessage]:
+    parts: list[ChatMessage] = []
+    for content in message.contents:
+        role = "tool" if isinstance(content, ToolResultContent) else message.role
+        if parts and parts[-1].role == role:
+            parts[-1] = _replaced(parts[-1], [*parts[-1].contents, content])
+        elif not any(part.role == message.role for part in parts) and role == message.role:
+            parts.append(_replaced(message, [content]))
+        else:
+            parts.append(_part(message, role, [content]))
+    return parts
+
+
+def _part(message: ChatMessage, role: str, contents: list[Any]) -> ChatMessage:
+    return ChatMessage(role=role, contents=contents, origin=message.origin)
