@@ -68,6 +68,14 @@ class TableAdapter:
         """The same for a response."""
         return response
 
+    def complete_request(self, payload: dict[str, Any]) -> dict[str, Any]:
+        """Fills a request of another API with what this API requires and nobody said."""
+        return payload
+
+    def complete_response(self, payload: dict[str, Any]) -> dict[str, Any]:
+        """The same for a response."""
+        return payload
+
     def origin_of(self, payload: Mapping[str, Any]) -> Origin:
         """Where a payload comes from, as far as it tells."""
         model = payload.get("model")
@@ -109,13 +117,15 @@ class TableAdapter:
         """The request as this API takes it, and what it cannot carry."""
         context = EncodeContext(self.api, self.issuer, "request", policies, request.origin)
         prepared = self.prepare_request(request, context)
-        return Encoded(self.request.encode(prepared, context), request, context.notes)
+        payload = self.request.encode(prepared, context)
+        return Encoded(payload if context.native else self.complete_request(payload), request, context)
 
     def encode_response(self, response: ChatResponse, policies: Mapping[str, str] | None = None) -> Encoded:
         """The answer as this API would have given it, and what it cannot carry."""
         context = EncodeContext(self.api, self.issuer, "response", policies, response.origin)
         prepared = self.prepare_response(response, context)
-        return Encoded(self.response.encode(prepared, context), response, context.notes)
+        payload = self.response.encode(prepared, context)
+        return Encoded(payload if context.native else self.complete_response(payload), response, context)
 
     def describe(self) -> dict[str, Any]:
         """The tables as data, for documentation, coverage and generators."""

@@ -17,7 +17,7 @@ from contentmodel.wire.context import EncodeContext
 from contentmodel_adapters.openai_chat.blocks import API, TABLE
 from contentmodel_adapters.openai_chat.messages import Messages
 from contentmodel_adapters.openai_chat.response import RESPONSE
-from contentmodel_adapters.openai_chat.tools import RESPONSE_FORMAT, TOOLS, ToolChoiceWords
+from contentmodel_adapters.openai_chat.tools import RESPONSE_FORMAT, TOOL_CHOICE, TOOLS
 
 REQUEST = TABLE.record(
     "request",
@@ -26,7 +26,7 @@ REQUEST = TABLE.record(
         "model": "model",
         "messages": ("messages", Messages()),
         "tools": ("tools", Blocks(TOOLS)),
-        "tool_choice": ("options.tool_choice", ToolChoiceWords()),
+        "tool_choice": ("options.tool_choice", TOOL_CHOICE),
         "parallel_tool_calls": "options.parallel_tool_calls",
         "response_format": ("options.response_format", OneOf(RESPONSE_FORMAT)),
         "max_completion_tokens": "options.max_output_tokens",

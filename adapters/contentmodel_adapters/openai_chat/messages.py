@@ -18,7 +18,7 @@ from contentmodel.content.tools import (
     ToolResultContent,
 )
 from contentmodel.message import ChatMessage
-from contentmodel.wire.codecs import Blocks, Codec, One, TextOrBlocks
+from contentmodel.wire.codecs import Blocks, Codec, One, TextOrBlocks, WordsOf
 from contentmodel.wire.context import DecodeContext, EncodeContext
 from contentmodel.wire.table import Column, Row
 
@@ -33,30 +33,6 @@ from contentmodel_adapters.openai_chat.blocks import (
     TABLE,
     TOOL_CALLS,
 )
-
-
-class WordsOf(Codec):
-    """A string that is the words of one content."""
-
-    classes = (str,)
-    identity = False
-
-    def __init__(self, model: type[Any], field: str, **sets: Any) -> None:
-        self.model, self.field, self.sets = model, field, sets
-
-    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[Any]:
-        contents = [self.model(**{self.field: value}, **self.sets)]
-        context.trace(None, contents, container, key, spread=False)
-        return contents
-
-    def encode(self, value: list[Any], context: EncodeContext, owner: Any) -> str:
-        for content in value:
-            others = (name for name in content.__struct_fields__ if name not in (self.field, "extra", *self.sets))
-            context.lose_attributes(content, tuple(others))
-            for api, residue in (content.extra or {}).items():
-                if api != API:
-                    context.lose_residue(content, api, residue)
-        return "".join(getattr(content, self.field) for content in value)
 
 
 TEXT_COLUMN = Column(TextOrBlocks(CONTENT, "string", annotated=True), TextContent)

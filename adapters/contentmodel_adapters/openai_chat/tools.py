@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from contentmodel.request import CustomTool, FunctionTool, HostedTool, ResponseFormat, ToolChoice
-from contentmodel.wire.codecs import Codec
-from contentmodel.wire.context import DecodeContext, EncodeContext
 from contentmodel.wire.table import Row, row
 
-from contentmodel_adapters.openai_chat.blocks import API, TABLE
+from contentmodel_adapters.openai_chat.blocks import TABLE
+from contentmodel_adapters.shared.choice import Choice
 
 TOOLS = TABLE.union(
     "tool",
@@ -38,66 +37,36 @@ TOOLS = TABLE.union(
 )
 
 
-class ToolChoiceWords(Codec):
-    """A word, or an object that names one tool or a set of them."""
-
-    classes = (str, dict)
-    identity = False
-
-    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> ToolChoice:
-        if value.__class__ is str:
-            return ToolChoice(mode=value)
-        kind = value.get("type")
-        inner = value.get(kind) if kind.__class__ is str else None
-        if kind in ("function", "custom") and inner.__class__ is dict and inner.get("name").__class__ is str:
-            made = ToolChoice(mode="required", tools=[inner["name"]])
-        elif kind == "allowed_tools" and inner.__class__ is dict and _names(inner) is not None:
-            made = ToolChoice(mode=inner["mode"], tools=_names(inner))
-        else:
-            return ToolChoice(mode="other", extra={API: value})
-        return made if choice_object(made) == value else _with(made, value)
-
-    def encode(self, value: ToolChoice, context: EncodeContext, owner: Any) -> Any:
-        own = (value.extra or {}).get(API)
-        if own is not None and (value.mode == "other" or self.decode(own, _NO_CONTEXT, None, "") == value):
-            return own
-        for api, residue in (value.extra or {}).items():
-            if api != API:
-                context.lose_residue(value, api, residue)
-        if value.hosted is not None:
-            context.lose(value, "hosted", f"{API} cannot name a hosted tool")
-            return "auto" if value.mode == "other" else value.mode
-        return value.mode if value.tools is None else choice_object(value)
-
-    def describe(self) -> str:
-        return "tool choice"
-
-
-_NO_CONTEXT: Any = None
-
-
-def _with(made: ToolChoice, value: dict[str, Any]) -> ToolChoice:
-    return ToolChoice(mode=made.mode, tools=made.tools, extra={API: value})
-
-
-def _names(inner: dict[str, Any]) -> list[str] | None:
-    tools = inner.get("tools")
-    if tools.__class__ is not list or inner.get("mode").__class__ is not str:
+def read_choice(value: dict[str, Any]) -> ToolChoice | None:
+    """The choice that an object says, None where it says something else."""
+    kind = value.get("type")
+    inner = value.get(kind) if kind.__class__ is str else None
+    if inner.__class__ is not dict:
         return None
-    names = [(tool.get("function") or tool.get("custom") or {}).get("name") for tool in tools if tool.__class__ is dict]
-    return names if names and all(name.__class__ is str for name in names) and len(names) == len(tools) else None
+    if kind in ("function", "custom") and inner.get("name").__class__ is str:
+        return ToolChoice(mode="required", tools=[inner["name"]])
+    if kind == "allowed_tools" and inner.get("mode").__class__ is str and inner.get("tools").__class__ is list:
+        tools = [tool.get("function") if tool.__class__ is dict else None for tool in inner["tools"]]
+        names = [tool.get("name") if tool.__class__ is dict else None for tool in tools]
+        if names and all(name.__class__ is str for name in names):
+            return ToolChoice(mode=inner["mode"], tools=names)
+    return None
 
 
-def choice_object(choice: ToolChoice) -> dict[str, Any]:
-    """The object that names the tools of a choice."""
+def write_choice(choice: ToolChoice) -> Any:
+    """The word or object of a choice; None where Chat cannot say it."""
+    if choice.hosted is not None:
+        return None
     names = choice.tools or []
+    if not names:
+        return choice.mode if choice.mode in ("auto", "none", "required") else None
     if choice.mode == "required" and len(names) == 1:
         return {"type": "function", "function": {"name": names[0]}}
     tools = [{"type": "function", "function": {"name": name}} for name in names]
     return {"type": "allowed_tools", "allowed_tools": {"mode": choice.mode, "tools": tools}}
 
 
-FORMATS = {"text": "text", "json_object": "json", "json_schema": "json_schema"}
+TOOL_CHOICE = Choice(read_choice, write_choice)
 
 RESPONSE_FORMAT = TABLE.union(
     "response_format",

@@ -128,10 +128,9 @@ class HostedToolResultContent(ToolResultContent, frozen=True, kw_only=True):
 
 
 class ToolApprovalRequestContent(AIContent, frozen=True, kw_only=True):
-    """The provider asks before it makes a call. Self-contained: it holds the call."""
+    """The provider asks before it makes a call. Self-contained: it says what the call would be."""
 
     request_id: str
-    call: HostedToolCallContent | None = None
     name: str | None = None
     server: str | None = None
     arguments: dict[str, Any] | str | None = None

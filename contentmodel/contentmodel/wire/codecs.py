@@ -412,3 +412,44 @@ class DataUri(Codec):
 def is_data_uri(value: Any) -> bool:
     """Whether a value is a data URI with base64 in it."""
     return value.__class__ is str and value.startswith("data:") and ";base64," in value[:200]
+
+
+class WordsOf(Codec):
+    """A string that is the words of one content of class `model`; `sets` are its other fields.
+
+    Several contents (of another API, or after an edit) are joined by `between`.
+    """
+
+    classes = (str,)
+    identity = False
+
+    def __init__(self, model: type[Any], field: str, *, between: str = "", **sets: Any) -> None:
+        self.model, self.field, self.sets, self.between = model, field, sets, between
+        self._others = tuple(f for f in model.__struct_fields__ if f not in (field, "extra", "executor", *sets))
+
+    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[Any]:
+        contents = [self.model(**{self.field: value}, **self.sets)]
+        context.trace(None, contents, container, key, spread=False)
+        return contents
+
+    def encode(self, value: list[Any], context: EncodeContext, owner: Any) -> Any:
+        words = []
+        for content in value:
+            if content.__class__ is not self.model:
+                words += self._words_of_other(content, context)
+                continue
+            context.lose_attributes(content, self._others)
+            for api, residue in (content.extra or {}).items():
+                if api != context.api:
+                    context.lose_residue(content, api, residue)
+            words.append(getattr(content, self.field))
+        return self.between.join(words) if words else None
+
+    def _words_of_other(self, content: Any, context: EncodeContext) -> list[str]:
+        if content.__class__ is TextContent:
+            return [content.text]
+        context.lose(content, None, f"{context.api} has room for words alone here")
+        return []
+
+    def describe(self) -> str:
+        return "str"

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from contentmodel.wire.codecs import Codec
-from contentmodel.wire.table import Leaf, Node, Row, note_of, noted, struct_in
+from contentmodel.wire.table import Leaf, Node, Row, attribute_of, note_of, noted, struct_in
 
 if TYPE_CHECKING:
     from contentmodel.wire.context import DecodeContext, EncodeContext
@@ -69,7 +69,8 @@ class _Writer:
             lines.append(f"    if {self._name('is_snake', has_snake_case)}(ROW, wire):")
             lines.append(f"        return {self._name('decode_snake', decode_snake_case)}(ROW, wire, context)")
         lines.append("    residue = ROW.residue(wire)")
-        lines.append(f"    return MODEL({arguments}{', ' if arguments else ''}extra={{API: residue}})")
+        keyword = f"{self.row.rest}=residue" if self.row.rest else "extra={API: residue}"
+        lines.append(f"    return MODEL({arguments}{', ' if arguments else ''}{keyword})")
         return lines
 
     def _nested_leaves(self) -> list[Leaf]:
@@ -178,6 +179,9 @@ class _Writer:
             lines.append("        gathered = value.arguments_object")
             lines.append("    if gathered:")
             lines.append("        wire.update(gathered)")
+        if self.row.rest:
+            lines.append(f"    for key, item in value.{self.row.rest}.items():")
+            lines.append("        wire.setdefault(key, item)")
         if self.row.columns:
             columns = self._name("columns", self.row)
             encode = self._name("encode", encode_columns)
@@ -252,7 +256,8 @@ class _Writer:
 
     def _said(self, path: str) -> str:
         if "." in path:
-            return f"{self._attribute(path)} is not None"
+            default = attribute_of(self.row.model, path)[2]
+            return f"{self._attribute(path)} not in (None, {default!r})"
         info = next(f for f in msgspec.structs.fields(self.row.model) if f.name == path)
         if info.default is None or info.default is msgspec.NODEFAULT:
             return f"value.{path}" if info.default_factory is not msgspec.NODEFAULT else f"value.{path} is not None"

@@ -6,6 +6,8 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from contentmodel.errors import DecodeError, Fault
 from contentmodel.message import Origin
 from contentmodel.wire.json import child_path
@@ -164,7 +166,7 @@ class WirePlaces:
 class EncodeContext:
     """Collects the losses of one encoding, and knows the target and the policies for what it has no place for."""
 
-    __slots__ = ("api", "issuer", "kind", "native", "notes", "policies")
+    __slots__ = ("api", "issuer", "kind", "native", "notes", "policies", "stand_ins")
 
     def __init__(
         self,
@@ -180,6 +182,12 @@ class EncodeContext:
         self.native = origin is None or origin.api == api
         self.policies = policies or {}
         self.notes: list[Note] = []
+        self.stand_ins: list[tuple[Any, Any]] = []
+
+    def same(self, original: Any, stand_in: Any) -> Any:
+        """`stand_in` is encoded in the place of `original`: what it loses, the original loses. Gives the stand-in."""
+        self.stand_ins.append((original, stand_in))
+        return stand_in
 
     def lose(
         self, owner: Any, field: str | None, why: str, *, kind: str = "dropped", api: str | None = None
@@ -194,16 +202,28 @@ class EncodeContext:
                 self.lose(owner, key, f"only {api} has this field", api=api)
             elif key == ":item":
                 for name in value:
+                    if name == "type" or name[0] == ":":
+                        continue
                     self.lose(owner, f":item.{name}", f"only {api} has this field", api=api)
 
     def lose_attributes(self, owner: Any, names: tuple[str, ...]) -> None:
         """Those of the fields `names` that say something have no place in the target's wire object."""
         for name in names:
-            value = owner
+            value, default = owner, None
             for part in name.split("."):
-                value = getattr(value, part, None)
-            if value is not None and value != [] and value != {}:
+                value, default = getattr(value, part, None), default_of(value, part)
+            if value is not None and value != default:
                 self.lose(owner, name, f"{self.api} has no field for it here")
+
+
+def default_of(owner: Any, name: str) -> Any:
+    """What a field of a Struct is when nobody says otherwise."""
+    for info in msgspec.structs.fields(owner) if isinstance(owner, msgspec.Struct) else ():
+        if info.name == name:
+            if info.default_factory is not msgspec.NODEFAULT:
+                return info.default_factory()
+            return None if info.default is msgspec.NODEFAULT else info.default
+    return None
 
 
 _STEP = re.compile(r"\.(\w+)|\[(\d+)\]|\['((?:[^'\\]|\\.)*)'\]")

@@ -10,7 +10,7 @@ from contentmodel.errors import ContentModelError
 from contentmodel.wire.json import child_path, write
 
 if TYPE_CHECKING:
-    from contentmodel.wire.context import DecodeContext
+    from contentmodel.wire.context import DecodeContext, EncodeContext
 
 
 class Loss(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -68,12 +68,12 @@ class Encoded:
     `payload` may share nested values with the model it was made from: treat it as read-only, or copy it.
     """
 
-    __slots__ = ("_losses", "_notes", "_root", "_source", "payload")
+    __slots__ = ("_context", "_losses", "_root", "_source", "payload")
 
-    def __init__(self, payload: Any, root: Any, notes: list[Note]) -> None:
+    def __init__(self, payload: Any, root: Any, context: EncodeContext) -> None:
         self.payload = payload
         self._root = root
-        self._notes = notes
+        self._context = context
         self._source: tuple[Any, DecodeContext] | None = None
         self._losses: tuple[Loss, ...] | None = None
 
@@ -97,23 +97,30 @@ class Encoded:
         return f"Encoded(payload={self.payload!r}, losses={list(self.losses)!r})"
 
     def _resolve(self) -> tuple[Loss, ...]:
-        notes = [note for note in self._notes if holds(note)]
+        notes = [note for note in self._context.notes if holds(note)]
         if not notes:
             return ()
-        places = ModelPlaces(self._root)
+        places = ModelPlaces(self._root, self._context.stand_ins)
         if self._source is None:
             return tuple(dict.fromkeys(places.loss(note) for note in notes))
         wires = self._source[1].places(self._source[0])
+        for original, stand_in in self._context.stand_ins:
+            wires.same(original, stand_in)
         return tuple(dict.fromkeys(wires.loss(note, places) for note in notes))
 
 
 class ModelPlaces:
     """Where each Struct stands in a model value."""
 
-    def __init__(self, root: Any) -> None:
+    def __init__(self, root: Any, stand_ins: list[tuple[Any, Any]]) -> None:
         self.paths: dict[int, str] = {}
         self.owners: dict[int, tuple[Any, str]] = {}
         self._walk(root, "$")
+        for original, stand_in in stand_ins:
+            if id(original) in self.paths:
+                self.paths.setdefault(id(stand_in), self.paths[id(original)])
+            if id(original) in self.owners:
+                self.owners.setdefault(id(stand_in), self.owners[id(original)])
 
     def _walk(self, value: Any, path: str) -> None:
         if isinstance(value, msgspec.Struct):

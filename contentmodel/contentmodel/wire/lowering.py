@@ -61,7 +61,7 @@ def _reasoning(content: ReasoningContent, context: EncodeContext) -> list[Any]:
     if context.policies.get("reasoning") != "text" or not content.text:
         return []
     context.lose(content, None, "reasoning became visible text, as the policy says", kind="degraded")
-    return [TextContent(text=content.text)]
+    return [context.same(content, TextContent(text=content.text))]
 
 
 def _call(content: ToolCallContent, context: EncodeContext) -> list[Any]:
@@ -71,7 +71,8 @@ def _call(content: ToolCallContent, context: EncodeContext) -> list[Any]:
     if isinstance(content, CustomToolCallContent):
         arguments = content.arguments_object
     context.lose(content, None, f"{context.api} gets it as a function call", kind="degraded")
-    return [FunctionCallContent(call_id=content.call_id, name=content.name, arguments=arguments or {})]
+    made = FunctionCallContent(call_id=content.call_id, name=content.name, arguments=arguments or {})
+    return [context.same(content, made)]
 
 
 def _result(content: ToolResultContent, context: EncodeContext) -> list[Any]:
@@ -80,17 +81,19 @@ def _result(content: ToolResultContent, context: EncodeContext) -> list[Any]:
     context.lose(content, None, f"{context.api} gets it as a function result", kind="degraded")
     is_error = content.is_error or (True if content.error is not None else None)
     outputs = [_output(output, context) for output in content.outputs]
-    return [
-        FunctionResultContent(call_id=content.call_id, name=content.name, outputs=outputs, is_error=is_error)
-    ]
+    made = FunctionResultContent(
+        call_id=content.call_id, name=content.name, outputs=outputs, is_error=is_error
+    )
+    return [context.same(content, made)]
 
 
 def _output(content: Any, context: EncodeContext) -> Any:
     """An output as the result of a function may hold it: text and media, with nothing of the hosted tool's own."""
     if isinstance(content, UriContent | HostedFileContent | ErrorContent):
-        return TextContent(text=as_text(content))
+        return context.same(content, TextContent(text=as_text(content)))
     if isinstance(content, TextContent | DataContent):
-        return msgspec.structs.replace(content, extra=None, annotations=None, protected=None)
+        plain = msgspec.structs.replace(content, extra=None, annotations=None, protected=None)
+        return context.same(content, plain)
     return content
 
 
@@ -99,7 +102,7 @@ def _words(content: Any, context: EncodeContext) -> list[Any]:
     if not text:
         return []
     context.lose(content, None, f"{context.api} gets its words as text", kind="degraded")
-    return [TextContent(text=text)]
+    return [context.same(content, TextContent(text=text))]
 
 
 def _compaction(content: CompactionContent, context: EncodeContext) -> list[Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -42,7 +42,7 @@ def settle_foreign(messages: list[ChatMessage], context: EncodeContext) -> list[
         if is_native(message, context):
             settled.append(message)
         else:
-            settled.extend(_split_results(_replaced(message, _settled_contents(message, context))))
+            settled.extend(_split_results(_settled(message, context), context))
     return settled
 
 
@@ -51,7 +51,10 @@ def settle_response(response: ChatResponse, context: EncodeContext) -> ChatRespo
     if context.native:
         return response
     choices = [
-        msgspec.structs.replace(choice, messages=[_replaced(m, _settled_contents(m, context)) for m in choice.messages])
+        context.same(
+            choice,
+            msgspec.structs.replace(choice, messages=[_settled(m, context) for m in choice.messages]),
+        )
         for choice in response.choices
     ]
     return msgspec.structs.replace(response, choices=choices)
@@ -100,7 +103,7 @@ def join_results(messages: list[ChatMessage], context: EncodeContext) -> list[Ch
         if last is None or not (message.role == last.role == "tool") or is_native(message, context):
             joined.append(message)
         else:
-            joined[-1] = _replaced(last, [*last.contents, *message.contents])
+            joined[-1] = _replaced(last, [*last.contents, *message.contents], context)
     return joined
 
 
@@ -113,22 +116,20 @@ def join_assistant(messages: list[ChatMessage], context: EncodeContext) -> list[
         if last is None or not same or is_native(message, context) or is_native(last, context):
             joined.append(message)
         else:
-            joined[-1] = _replaced(last, [*last.contents, *message.contents])
+            joined[-1] = _replaced(last, [*last.contents, *message.contents], context)
     return joined
 
 
-def _replaced(message: ChatMessage, contents: list[Any]) -> ChatMessage:
-    return msgspec.structs.replace(message, contents=contents)
+def _replaced(message: ChatMessage, contents: list[Any], context: EncodeContext) -> ChatMessage:
+    changed: ChatMessage = context.same(message, msgspec.structs.replace(message, contents=contents))
+    return changed
 
 
-_LOWERED: dict[type, Callable[[Any, EncodeContext], list[Any]]] = {}
-
-
-def _settled_contents(message: ChatMessage, context: EncodeContext) -> list[Any]:
+def _settled(message: ChatMessage, context: EncodeContext) -> ChatMessage:
     settled: list[Any] = []
     for content in message.contents:
         settled.extend(_settle(content, context))
-    return settled
+    return _replaced(message, settled, context)
 
 
 _CLIENT = (FunctionCallContent, FunctionResultContent, CustomToolCallContent, CustomToolResultContent)
@@ -180,7 +181,7 @@ def _hosted(content: Any, context: EncodeContext) -> Iterable[Any]:
     return ()
 
 
-def _split_results(message: ChatMessage) -> list[ChatMessage]:
+def _split_results(message: ChatMessage, context: EncodeContext) -> list[ChatMessage]:
     """Results of functions stand in messages of role tool; in a user's message they come first."""
     results = [c for c in message.contents if isinstance(c, ToolResultContent)]
     if not results or message.role == "tool":
@@ -188,18 +189,18 @@ def _split_results(message: ChatMessage) -> list[ChatMessage]:
     if message.role != "assistant":
         rest = [c for c in message.contents if not isinstance(c, ToolResultContent)]
         tool = _part(message, "tool", results)
-        return [tool, _replaced(message, rest)] if rest else [tool]
-    return _cut(message)
+        return [tool, _replaced(message, rest, context)] if rest else [tool]
+    return _cut(message, context)
 
 
-def _cut(message: ChatMessage) -> list[ChatMessage]:
+def _cut(message: ChatMessage, context: EncodeContext) -> list[ChatMessage]:
     parts: list[ChatMessage] = []
     for content in message.contents:
         role = "tool" if isinstance(content, ToolResultContent) else message.role
         if parts and parts[-1].role == role:
-            parts[-1] = _replaced(parts[-1], [*parts[-1].contents, content])
+            parts[-1] = _replaced(parts[-1], [*parts[-1].contents, content], context)
         elif not any(part.role == message.role for part in parts) and role == message.role:
-            parts.append(_replaced(message, [content]))
+            parts.append(_replaced(message, [content], context))
         else:
             parts.append(_part(message, role, [content]))
     return parts

@@ -76,7 +76,13 @@ class Node:
 
 
 class Row:
-    """One wire object and its model type, in both directions."""
+    """One wire object and its model type, in both directions.
+
+    `constants` are wire values that tell the row from others. `select` names a field and the values of it that choose
+    this row. `gather` makes one dict attribute of several wire fields, `rest` of all that is left. `columns` makes one
+    list of contents of several wire fields. `sets` are attributes whose value follows from the row. `ignores` are
+    attributes that the row leaves to somebody else, or that say nothing.
+    """
 
     def __init__(
         self,
@@ -89,6 +95,7 @@ class Row:
         gather: tuple[str, Sequence[str]] | None = None,
         columns: tuple[str, Mapping[str, Column]] | None = None,
         sets: Mapping[str, Any] | None = None,
+        rest: str | None = None,
         snake_case: bool = False,
         ignores: Sequence[str] = (),
     ) -> None:
@@ -98,6 +105,7 @@ class Row:
         self.gather = gather
         self.columns = columns
         self.sets = dict(sets or {})
+        self.rest = rest
         self.snake_case = snake_case
         self.constants = dict(constants or {})
         self.api = ""
@@ -135,6 +143,7 @@ class Row:
         mapped = {name for leaf in self.root.leaves() for name in leaf.attributes}
         mapped |= {"extra", "executor", "origin", *ignores, *self.sets}
         mapped |= {self.gather[0]} if self.gather else set()
+        mapped |= {self.rest} if self.rest else set()
         mapped |= {self.columns[0]} if self.columns else set()
         yield from _unmapped(self.model, "", mapped)
 
@@ -236,6 +245,47 @@ class Row:
         return {"name": self.name, "model": self.model.__name__, "constants": self.constants, "fields": fields}
 
 
+class PairRow:
+    """One wire object that is a call and its result: two contents with one call id.
+
+    `apart` are the wire fields that belong to the result. The result stands right after its call, and is joined with it
+    again; either half may be missing.
+    """
+
+    def __init__(self, call: Row, result: Row, apart: Sequence[str]) -> None:
+        self.call, self.result, self.apart = call, result, tuple(apart)
+        self.name = call.name
+
+    def bind(self, api: str) -> PairRow:
+        """Says which API's residue both rows read and write."""
+        self.call.bind(api)
+        self.result.bind(api)
+        return self
+
+    def decode(self, wire: dict[str, Any], context: DecodeContext) -> list[Any]:
+        """The call and its result."""
+        apart = {key: wire[key] for key in self.apart if key in wire}
+        rest = {key: value for key, value in wire.items() if key not in apart} if apart else wire
+        context.copied(apart, wire)
+        context.copied(rest, wire)
+        call = self.call.decode(rest, context)
+        if call.__class__ is UnknownContent:
+            return [UnknownContent(api=self.call.api, block=wire)]
+        result = self.result.decode(apart, context)
+        if result.__class__ is UnknownContent:
+            return [UnknownContent(api=self.call.api, block=wire)]
+        return [call, msgspec.structs.replace(result, call_id=call.call_id)]
+
+    def encode(self, call: Any, result: Any, context: EncodeContext) -> dict[str, Any]:
+        """The wire object of a call, of its result, or of both."""
+        wire = self.call.encode(call, context) if call is not None else dict(self.call.constants)
+        if result is not None:
+            wire.update(self.result.encode(result, context))
+            if call is None and result.call_id is not None:
+                wire.setdefault("id", result.call_id)
+        return wire
+
+
 class Column:
     """One of several wire fields whose contents together are one list of the model (Chat's message columns)."""
 
@@ -279,7 +329,7 @@ class Union:
         choose: Mapping[str, Callable[[dict[str, Any]], str | None]] | None = None,
         default: str | None = None,
         other: Row | None = None,
-        prefer: Callable[[Any, list[Row]], Row] | None = None,
+        prefer: Callable[[Any, list[Row]], Row | None] | None = None,
     ) -> None:
         self.api, self.name, self.tag, self._find = api, name, tag, find
         self.rows = [r.bind(api) for r in (*rows, *([other] if other else []))]
@@ -352,7 +402,9 @@ class Union:
         for content in contents:
             encoder = encoders.get(content.__class__)
             if encoder is not None:
-                blocks.append(encoder(content, context))
+                block = encoder(content, context)
+                if block is not None:
+                    blocks.append(block)
             else:
                 blocks.extend(self._encode_other(content, context))
         return blocks
@@ -451,11 +503,15 @@ class Union:
             own = None if content.extra is None else content.extra.get(self.api)
             name = None if own is None else own.get(":row")
             r = self._by_name.get(name) if name is not None else None
-            return (r or self._usual(content, rows)).encode(content, context)
+            r = r or self._usual(content, rows)
+            if r is None:
+                context.lose(content, None, f"{self.api} has no {self.name} for it")
+                return None
+            return r.encode(content, context)
 
         return pick
 
-    def _usual(self, content: Any, rows: list[Row]) -> Row:
+    def _usual(self, content: Any, rows: list[Row]) -> Row | None:
         return self._prefer(content, rows) if self._prefer is not None else rows[0]
 
     # -- what others ask of it ---------------------------------------------------------------------------------

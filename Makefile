@@ -1,0 +1,71 @@
+# Everything installs into .venv by itself: a machine needs Python 3.11 or newer, and make.
+
+VENV ?= .venv
+BENCH_VENV ?= .venv-bench
+# The first interpreter on the PATH that is new enough; `make PYTHON=/path/to/python` chooses another.
+PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3.11 python; do \
+	"$$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo "$$python" && break; done)
+PYTEST_ARGS ?= -n auto
+
+SAMPLE := examples/agent_turns.anthropic.json
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help demo test check lint types deep bench docs format clean
+
+help: ## Say what each target does
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: $(VENV)/.installed-cli ## Show a recorded agent transcript, then convert it to another API
+	$(VENV)/bin/contentmodel show $(SAMPLE)
+	$(VENV)/bin/contentmodel convert $(SAMPLE) --to openai-responses --losses -
+
+test: $(VENV)/.installed-dev ## Run the tests
+	$(VENV)/bin/python -m pytest $(PYTEST_ARGS)
+
+check: lint types test ## Check format, lint and types, then run the tests
+
+lint: $(VENV)/.installed-dev ## Check format and lint
+	$(VENV)/bin/ruff format --check .
+	$(VENV)/bin/ruff check .
+
+types: $(VENV)/.installed-dev ## Check types
+	$(VENV)/bin/mypy
+
+deep: export CONTENTMODEL_PROFILE := deep
+deep: test ## Run the tests with a hundred times the generated examples
+
+bench: $(BENCH_VENV)/.installed-bench ## Measure against the peers, in an environment of its own
+	$(BENCH_VENV)/bin/python benchmarks/run.py
+
+docs: $(VENV)/.installed-dev ## Build the documentation into site/
+	$(VENV)/bin/mkdocs build --strict
+
+format: $(VENV)/.installed-dev ## Format the code, and mend what lint can mend
+	$(VENV)/bin/ruff check --fix-only --quiet .
+	$(VENV)/bin/ruff format .
+
+clean: ## Remove the environments, and everything else that was built
+	rm -rf $(VENV) $(BENCH_VENV) build dist site .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# One stamp for each extra that an environment has; a change of pyproject.toml installs again.
+
+define install
+	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[$(subst .installed-,,$(@F))]'
+	@touch $@
+endef
+
+$(VENV)/.installed-cli $(VENV)/.installed-dev: pyproject.toml | $(VENV)/bin/python
+	$(install)
+
+$(BENCH_VENV)/.installed-bench: pyproject.toml | $(BENCH_VENV)/bin/python
+	$(install)
+
+$(VENV)/bin/python $(BENCH_VENV)/bin/python:
+	@if [ -z "$(PYTHON)" ]; then \
+		echo "contentmodel needs Python 3.11 or newer, and none is on the PATH." >&2; exit 1; fi
+	@"$(PYTHON)" -c 'import ensurepip, venv' 2>/dev/null || { \
+		echo "$(PYTHON) cannot make virtual environments: its venv package is missing." >&2; \
+		echo "Install it first, on Debian and Ubuntu with: apt-get install python3-venv" >&2; exit 1; }
+	$(PYTHON) -m venv $(patsubst %/bin/python,%,$@)

@@ -1,0 +1,112 @@
+"""The adapter of OpenAI's Responses API."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from contentmodel.adapter import TableAdapter
+from contentmodel.content.text import TextContent
+from contentmodel.request import ChatRequest
+from contentmodel.response import ChatResponse
+from contentmodel.wire import passes
+from contentmodel.wire.codecs import Blocks, OneOf, WordsOf
+from contentmodel.wire.context import EncodeContext
+from contentmodel.wire.losses import Encoded
+
+from contentmodel_adapters.openai_responses.blocks import API, TABLE
+from contentmodel_adapters.openai_responses.messages import Items
+from contentmodel_adapters.openai_responses.response import RESPONSE, settle_status
+from contentmodel_adapters.openai_responses.tools import TEXT_FORMAT, TOOL_CHOICE, TOOLS
+from contentmodel_adapters.shared.usage import counted
+
+REQUEST = TABLE.record(
+    "request",
+    ChatRequest,
+    {
+        "model": "model",
+        "instructions": ("instructions", WordsOf(TextContent, "text", between="\n\n")),
+        "input": ("messages", Items()),
+        "tools": ("tools", Blocks(TOOLS)),
+        "tool_choice": ("options.tool_choice", TOOL_CHOICE),
+        "parallel_tool_calls": "options.parallel_tool_calls",
+        "text.format": ("options.response_format", OneOf(TEXT_FORMAT)),
+        "text.verbosity": "options.verbosity",
+        "max_output_tokens": "options.max_output_tokens",
+        "temperature": "options.temperature",
+        "top_p": "options.top_p",
+        "top_logprobs": "options.top_logprobs",
+        "stream": "options.stream",
+        "store": "options.store",
+        "user": "options.user",
+        "metadata": "options.metadata",
+        "service_tier": "options.service_tier",
+        "previous_response_id": "options.previous_response_id",
+        "conversation": "options.conversation_id",
+        "reasoning.effort": "options.reasoning.effort",
+        "reasoning.summary": "options.reasoning.summary",
+    },
+)
+
+
+class OpenAIResponses(TableAdapter):
+    """Responses, requests and answers."""
+
+    api = API
+    issuer = "openai"
+    table = TABLE
+    request = REQUEST
+    response = RESPONSE
+
+    def prepare_request(self, request: ChatRequest, context: EncodeContext) -> ChatRequest:
+        return msgspec.structs.replace(request, messages=passes.settle_foreign(request.messages, context))
+
+    def prepare_response(self, response: ChatResponse, context: EncodeContext) -> ChatResponse:
+        response = passes.settle_response(response, context)
+        return counted(response, context, cached_inside=True, reasoning_inside=True)
+
+    def encode_response(self, response: ChatResponse, policies: Mapping[str, str] | None = None) -> Encoded:
+        encoded = super().encode_response(response, policies)
+        settle_status(encoded.payload, response)
+        return encoded
+
+    def complete_response(self, payload: dict[str, Any]) -> dict[str, Any]:
+        defaults = {
+            "object": "response",
+            "id": "",
+            "created_at": 0,
+            "model": "",
+            "output": [],
+            "parallel_tool_calls": True,
+            "tool_choice": "auto",
+            "tools": [],
+        }
+        filled = {**defaults, **payload}
+        usage = filled.get("usage")
+        if usage is not None:
+            filled["usage"] = complete_usage(usage)
+        return filled
+
+    def recognises(self, payload: dict[str, Any]) -> Mapping[str, float]:
+        """`input` and `output` are nobody else's."""
+        if payload.get("object") in ("response", "response.compaction"):
+            return {"response": 1.0}
+        if isinstance(payload.get("output"), list) and "choices" not in payload:
+            return {"response": 0.8}
+        if isinstance(payload.get("input"), str | list) and "messages" not in payload:
+            return {"request": 0.9}
+        return {}
+
+
+def complete_usage(usage: dict[str, Any]) -> dict[str, Any]:
+    """Every counter that the API always gives; what nobody counted is zero."""
+    inside = {"cached_tokens": 0, "cache_write_tokens": 0, **usage.get("input_tokens_details", {})}
+    outside = {"reasoning_tokens": 0, **usage.get("output_tokens_details", {})}
+    tokens = {"input_tokens": 0, "output_tokens": 0, **usage}
+    total = {"total_tokens": tokens["input_tokens"] + tokens["output_tokens"], **tokens}
+    return {**total, "input_tokens_details": inside, "output_tokens_details": outside}
+
+
+adapter = OpenAIResponses()

@@ -1,0 +1,423 @@
+"""The table of the Responses API: items, content parts, citations, usage.
+
+Read off openai 3.52 (types/responses), seen November 2026. An item of a hosted tool is call and result in one: a
+`PairRow` makes two contents of it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from contentmodel.content.citations import Citation
+from contentmodel.content.hosted import (
+    ApplyPatchToolCallContent,
+    ApplyPatchToolResultContent,
+    CodeInterpreterToolCallContent,
+    CodeInterpreterToolResultContent,
+    ComputerUseToolCallContent,
+    ComputerUseToolResultContent,
+    FileSearchToolCallContent,
+    FileSearchToolResultContent,
+    ImageGenerationToolCallContent,
+    ImageGenerationToolResultContent,
+    McpListToolsToolCallContent,
+    McpListToolsToolResultContent,
+    McpServerToolCallContent,
+    McpServerToolResultContent,
+    ProgramToolCallContent,
+    ProgramToolResultContent,
+    ShellToolCallContent,
+    ShellToolResultContent,
+    ToolSearchToolCallContent,
+    ToolSearchToolResultContent,
+    WebSearchToolCallContent,
+    WebSearchToolResultContent,
+)
+from contentmodel.content.media import DataContent, HostedFileContent, UriContent
+from contentmodel.content.outcomes import (
+    CompactionContent,
+    ConfigurationContent,
+    ErrorContent,
+    ReferenceContent,
+    ToolChangeContent,
+)
+from contentmodel.content.reasoning import ReasoningContent
+from contentmodel.content.text import TextContent
+from contentmodel.content.tools import (
+    Caller,
+    CustomToolCallContent,
+    CustomToolResultContent,
+    FunctionCallContent,
+    FunctionResultContent,
+    ToolApprovalRequestContent,
+    ToolApprovalResponseContent,
+)
+from contentmodel.usage import Usage
+from contentmodel.wire.codecs import (
+    ANYTHING,
+    ArgumentsText,
+    Blocks,
+    Codec,
+    DataUri,
+    One,
+    Record,
+    Sealed,
+    TextOrBlocks,
+    WordsOf,
+    is_data_uri,
+)
+from contentmodel.wire.context import DecodeContext, EncodeContext
+from contentmodel.wire.table import Column, PairRow, Row, Table, row
+
+API = "openai-responses"
+TABLE = Table(API)
+
+DATA_URI = DataUri()
+ENCRYPTED = Sealed("openai", "encrypted")
+WORDS = WordsOf(TextContent, "text")
+
+
+def _named(name: str, tag: str, model: type[Any], fields: dict[str, Any], **options: Any) -> Row:
+    """A row whose name is not its tag: several rows share the tag."""
+    return Row(name, model, fields, constants={"type": tag}, **options)
+
+
+# -- citations -----------------------------------------------------------------------------------------------------
+
+CITATIONS = TABLE.union(
+    "annotation",
+    [
+        row(
+            "url_citation",
+            Citation,
+            {"url": "url", "title": "title", "start_index": "span.start", "end_index": "span.end"},
+        ),
+        # file_citation and file_path point at one place of the text, the others at a stretch of it.
+        row("file_citation", Citation, {"file_id": "file_id", "filename": "filename", "index": "span.start"}),
+        row("file_path", Citation, {"file_id": "file_id", "index": "span.start"}),
+        row(
+            "container_file_citation",
+            Citation,
+            {
+                "container_id": "container_id",
+                "file_id": "file_id",
+                "filename": "filename",
+                "start_index": "span.start",
+                "end_index": "span.end",
+            },
+        ),
+    ],
+    other=Row("other", Citation, {}),
+    prefer=lambda citation, rows: rows[0] if citation.url is not None else None,
+)
+
+# -- content parts -------------------------------------------------------------------------------------------------
+
+
+def _image_row(wire: dict[str, Any]) -> str:
+    if wire.get("image_url").__class__ is str:
+        return "image.data" if is_data_uri(wire["image_url"]) else "image.url"
+    return "image.file"
+
+
+def _screenshot_row(wire: dict[str, Any]) -> str:
+    return _image_row(wire).replace("image", "screenshot")
+
+
+def _file_row(wire: dict[str, Any]) -> str | None:
+    if is_data_uri(wire.get("file_data")):
+        return "file.data"
+    if wire.get("file_url").__class__ is str:
+        return "file.url"
+    return "file.id" if wire.get("file_id").__class__ is str else None
+
+
+INPUT_TEXT = row("input_text", TextContent, {"text": "text"})
+OUTPUT_TEXT = row(
+    "output_text", TextContent, {"text": "text", "annotations": ("annotations", Blocks(CITATIONS))}
+)
+REFUSAL = row("refusal", ErrorContent, {"refusal": "message"}, sets={"code": "refusal"})
+MEDIA = [
+    _named("image.url", "input_image", UriContent, {"image_url": "uri"}),
+    _named("image.data", "input_image", DataContent, {"image_url": (("media_type", "data"), DATA_URI)}),
+    _named("image.file", "input_image", HostedFileContent, {"file_id": "file_id"}),
+    _named("file.url", "input_file", UriContent, {"file_url": "uri", "filename": "name"}),
+    _named(
+        "file.data",
+        "input_file",
+        DataContent,
+        {"file_data": (("media_type", "data"), DATA_URI), "filename": "name"},
+    ),
+    _named("file.id", "input_file", HostedFileContent, {"file_id": "file_id", "filename": "name"}),
+    row("input_audio", DataContent, {"input_audio.data": "data", "input_audio.format": "name"}),
+]
+CHOOSE = {"input_image": _image_row, "input_file": _file_row}
+
+
+def _usual_part(content: Any, rows: list[Row]) -> Row | None:
+    names = {r.name: r for r in rows}
+    if content.__class__ in (UriContent, DataContent, HostedFileContent):
+        kind = {UriContent: "url", DataContent: "data", HostedFileContent: "id"}[content.__class__]
+        if content.is_media_type("image/*") or (content.media_type is None and kind == "url"):
+            return names["image.file" if kind == "id" else f"image.{kind}"]
+        return names[f"file.{kind}"]
+    return rows[0]
+
+
+INPUT = TABLE.union(
+    "input part", [INPUT_TEXT, OUTPUT_TEXT, REFUSAL, *MEDIA], choose=CHOOSE, prefer=_usual_part
+)
+OUTPUT = TABLE.union(
+    "output part", [OUTPUT_TEXT, INPUT_TEXT, REFUSAL, *MEDIA], choose=CHOOSE, prefer=_usual_part
+)
+REASONING = TABLE.union(
+    "reasoning part",
+    [
+        row("summary_text", ReasoningContent, {"text": "text"}, sets={"kind": "summary"}, ignores=("protected",)),
+        row("reasoning_text", ReasoningContent, {"text": "text"}, sets={"kind": "text"}, ignores=("protected",)),
+    ],
+    prefer=lambda content, rows: rows[1] if content.kind == "text" else rows[0],
+)
+SCREENSHOT = TABLE.union(
+    "screenshot",
+    [
+        _named("screenshot.url", "computer_screenshot", UriContent, {"image_url": "uri"}),
+        _named("screenshot.data", "computer_screenshot", DataContent, {"image_url": (("media_type", "data"), DATA_URI)}),
+        _named("screenshot.file", "computer_screenshot", HostedFileContent, {"file_id": "file_id"}),
+    ],
+    choose={"computer_screenshot": _screenshot_row},
+)
+SOURCES = TABLE.union("web search source", [row("url", UriContent, {"url": "uri", "title": "title"})])
+FOUND = TABLE.union(
+    "file search result",
+    [Row("result", HostedFileContent, {"file_id": "file_id", "filename": "name", "text": "text"})],
+    find=lambda wire: "result",
+)
+CODE_OUTPUTS = TABLE.union(
+    "code interpreter output",
+    [row("logs", TextContent, {"logs": "text"}), row("image", UriContent, {"url": "uri"})],
+)
+# One entry for each command: what it printed to stdout is the text; stderr and the outcome stay beside it.
+SHELL_OUTPUTS = TABLE.union(
+    "shell output", [Row("output", TextContent, {"stdout": "text"})], find=lambda wire: "output"
+)
+
+
+class MadeImage(Codec):
+    """The base64 of an image that was made; what kind of image stands elsewhere in the item."""
+
+    classes = (str,)
+    identity = False
+
+    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[Any]:
+        outputs = [DataContent(data=value)]
+        context.trace(None, outputs, container, key, spread=False)
+        return outputs
+
+    def encode(self, value: list[Any], context: EncodeContext, owner: Any) -> Any:
+        for content in value[1:]:
+            context.lose(content, None, "there is room for one image here")
+        context.lose_attributes(value[0], ("media_type", "name"))
+        return value[0].data
+
+    def describe(self) -> str:
+        return "base64"
+
+
+class FailureObject(Codec):
+    """A failure as a string or an object, as it is."""
+
+    classes = (str, dict)
+    identity = False
+
+    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[Any]:
+        if value.__class__ is str:
+            failure = ErrorContent(message=value)
+        else:
+            message, code = value.get("message"), value.get("code", value.get("type"))
+            failure = ErrorContent(
+                message=message if isinstance(message, str) else "",
+                code=None if code is None else str(code),
+                details=value,
+            )
+        context.trace(None, [failure], container, key, spread=False)
+        return [failure]
+
+    def encode(self, value: list[Any], context: EncodeContext, owner: Any) -> Any:
+        failure = value[0]
+        if failure.details is None:
+            return failure.message
+        if isinstance(failure.details.get("message"), str):
+            return {**failure.details, "message": failure.message}
+        return failure.details
+
+    def describe(self) -> str:
+        return "str|dict"
+
+
+# -- items ---------------------------------------------------------------------------------------------------------
+
+CALLER = TABLE.record("caller", Caller, {"type": "kind", "caller_id": "call_id"})
+CALL = {"call_id": "call_id", "status": "status", "caller": ("caller", Record(CALLER))}
+HOSTED = {"id": "call_id", "status": "status"}
+RESULT_OF = ("call_id", "name", "caller", "status", "is_error")
+PARTS = TextOrBlocks(INPUT, "string")
+
+PAIRS = [
+    PairRow(
+        row("web_search_call", WebSearchToolCallContent, {**HOSTED, "action": "arguments"}, ignores=("name", "caller")),
+        Row("web_search_result", WebSearchToolResultContent, {"sources": ("outputs", Blocks(SOURCES))}, ignores=RESULT_OF),
+        ("sources",),
+    ),
+    PairRow(
+        row("file_search_call", FileSearchToolCallContent, HOSTED, gather=("arguments", ("queries",)), ignores=("name", "caller")),
+        Row("file_search_result", FileSearchToolResultContent, {"results": ("outputs", Blocks(FOUND))}, ignores=RESULT_OF),
+        ("results",),
+    ),
+    PairRow(
+        row("code_interpreter_call", CodeInterpreterToolCallContent, HOSTED, gather=("arguments", ("code",)), ignores=("name", "caller")),
+        Row("code_interpreter_result", CodeInterpreterToolResultContent, {"outputs": ("outputs", Blocks(CODE_OUTPUTS))}, ignores=RESULT_OF),
+        ("outputs",),
+    ),
+    PairRow(
+        row(
+            "image_generation_call",
+            ImageGenerationToolCallContent,
+            HOSTED,
+            gather=("arguments", ("action", "background", "output_format", "prompt", "quality", "revised_prompt", "size")),
+            ignores=("name", "caller"),
+        ),
+        Row(
+            "image_generation_result",
+            ImageGenerationToolResultContent,
+            {},
+            columns=("outputs", {"result": Column(MadeImage(), DataContent), "error": Column(FailureObject(), ErrorContent)}),
+            ignores=RESULT_OF,
+        ),
+        ("result", "error"),
+    ),
+    PairRow(
+        row(
+            "mcp_call",
+            McpServerToolCallContent,
+            {**HOSTED, "name": "name", "server_label": "server", "arguments": ("arguments", ArgumentsText())},
+            ignores=("caller",),
+        ),
+        Row(
+            "mcp_result",
+            McpServerToolResultContent,
+            {},
+            columns=("outputs", {"output": Column(WORDS, TextContent), "error": Column(FailureObject(), ErrorContent)}),
+            ignores=(*RESULT_OF, "server"),
+        ),
+        ("output", "error"),
+    ),
+    PairRow(
+        row("mcp_list_tools", McpListToolsToolCallContent, {**HOSTED, "server_label": "server"}, ignores=("name", "caller")),
+        Row(
+            "mcp_list_tools_result",
+            McpListToolsToolResultContent,
+            {"tools": "tools"},
+            columns=("outputs", {"error": Column(FailureObject(), ErrorContent)}),
+            ignores=(*RESULT_OF, "server"),
+        ),
+        ("tools", "error"),
+    ),
+]
+
+_LOCAL = {"sets": {"executor": "client"}}
+
+CLIENT_CALLS = [
+    row("function_call", FunctionCallContent, {**CALL, "name": "name", "arguments": ("arguments", ArgumentsText())}),
+    row("custom_tool_call", CustomToolCallContent, {**CALL, "name": "name", "input": "arguments"}),
+]
+PROVIDER_CALLS = [
+    row(
+        "computer_call",
+        ComputerUseToolCallContent,
+        CALL,
+        gather=("arguments", ("action", "actions", "pending_safety_checks")),
+        ignores=("name",),
+    ),
+    # A shell in a container is the provider's; without one the application runs the commands.
+    _named("shell_call", "shell_call", ShellToolCallContent, {**CALL, "action": "arguments"}, ignores=("name",), sets={"executor": "client"}),
+    _named("shell_call.container", "shell_call", ShellToolCallContent, {**CALL, "action": "arguments"}, ignores=("name",)),
+    _named("local_shell_call", "local_shell_call", ShellToolCallContent, {**CALL, "action": "arguments"}, ignores=("name",), sets={"executor": "client"}),
+    row("apply_patch_call", ApplyPatchToolCallContent, {**CALL, "operation": "arguments"}, ignores=("name",)),
+    row("tool_search_call", ToolSearchToolCallContent, {**CALL, "arguments": "arguments"}, ignores=("name",)),
+    row(
+        "program",
+        ProgramToolCallContent,
+        {"call_id": "call_id", "fingerprint": ("protected", Sealed("openai", "signature"))},
+        gather=("arguments", ("code",)),
+        ignores=("name", "status", "caller"),
+    ),
+]
+RESULTS = [
+    row("function_call_output", FunctionResultContent, {**CALL, "name": "name", "output": ("outputs", PARTS)}),
+    row("custom_tool_call_output", CustomToolResultContent, {**CALL, "name": "name", "output": ("outputs", PARTS)}),
+    row("computer_call_output", ComputerUseToolResultContent, {**CALL, "output": ("outputs", One(SCREENSHOT))}, ignores=("name",)),
+    row("shell_call_output", ShellToolResultContent, {**CALL, "output": ("outputs", Blocks(SHELL_OUTPUTS))}, ignores=("name",)),
+    row("local_shell_call_output", ShellToolResultContent, {"id": "call_id", "status": "status", "output": ("outputs", WORDS)}, ignores=("name", "caller")),
+    row("apply_patch_call_output", ApplyPatchToolResultContent, {**CALL, "output": ("outputs", WORDS)}, ignores=("name",)),
+    row("tool_search_output", ToolSearchToolResultContent, {**CALL, "tools": "tools"}, ignores=("name",)),
+    row("program_output", ProgramToolResultContent, {**CALL, "result": ("outputs", WORDS)}, ignores=("name",)),
+]
+OTHERS = [
+    row("compaction", CompactionContent, {"encrypted_content": ("protected", ENCRYPTED)}),
+    row("compaction_trigger", ConfigurationContent, {}, sets={"kind": "compaction_trigger"}),
+    row("configuration_update", ConfigurationContent, {}, gather=("settings", ("reasoning", "text")), sets={"kind": "configuration_update"}),
+    row("item_reference", ReferenceContent, {"id": "item_id"}),
+    row("additional_tools", ToolChangeContent, {"tools": ("tools", ANYTHING)}, sets={"action": "add"}),
+    row(
+        "mcp_approval_request",
+        ToolApprovalRequestContent,
+        {"id": "request_id", "name": "name", "server_label": "server", "arguments": ("arguments", ArgumentsText())},
+    ),
+    row(
+        "mcp_approval_response",
+        ToolApprovalResponseContent,
+        {"approval_request_id": "request_id", "approve": "approved", "reason": "reason"},
+    ),
+]
+
+
+def _shell_row(wire: dict[str, Any]) -> str:
+    environment = wire.get("environment")
+    contained = environment.__class__ is dict and environment.get("type") == "container_reference"
+    return "shell_call.container" if contained else "shell_call"
+
+
+def _usual_item(content: Any, rows: list[Row]) -> Row:
+    if content.__class__ is ShellToolCallContent and content.executor == "provider":
+        return rows[1]
+    if content.__class__ is ConfigurationContent:
+        return next((r for r in rows if r.sets["kind"] == content.kind), rows[1])
+    return rows[0]
+
+
+ITEMS = TABLE.union(
+    "item",
+    [*CLIENT_CALLS, *PROVIDER_CALLS, *RESULTS, *OTHERS],
+    choose={"shell_call": _shell_row},
+    prefer=_usual_item,
+)
+for _pair in PAIRS:
+    _pair.bind(API)
+
+# -- records -------------------------------------------------------------------------------------------------------
+
+USAGE = TABLE.record(
+    "usage",
+    Usage,
+    {
+        "input_tokens": "input_tokens",
+        "output_tokens": "output_tokens",
+        "total_tokens": "total_tokens",
+        "input_tokens_details.cached_tokens": "cache_read_tokens",
+        "input_tokens_details.cache_write_tokens": "cache_write_tokens",
+        "output_tokens_details.reasoning_tokens": "reasoning_tokens",
+    },
+    ignores=("cached_inside", "reasoning_inside"),
+)
+ERROR = TABLE.record("error", ErrorContent, {"message": "message", "code": "code"}, ignores=("details",))

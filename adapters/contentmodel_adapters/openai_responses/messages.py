@@ -1,0 +1,331 @@
+"""How items group into messages, and messages fall apart into items.
+
+Items of one assistant's turn (reasoning, calls, hosted tools, the parts of its message items) are one message, and so are
+results of tools that follow each other. What an item says beside its parts is kept with its first part, under the note
+":item"; a part with that note begins an item.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from contentmodel.content.outcomes import (
+    ConfigurationContent,
+    ToolChangeContent,
+    UnknownContent,
+)
+from contentmodel.content.reasoning import ReasoningContent
+from contentmodel.content.text import TextContent
+from contentmodel.content.tools import (
+    ToolApprovalResponseContent,
+    ToolResultContent,
+)
+from contentmodel.message import ChatMessage
+from contentmodel.wire.codecs import Codec, TextOrBlocks
+from contentmodel.wire.context import DecodeContext, EncodeContext
+from contentmodel.wire.table import PairRow, note_of, noted, row
+
+from contentmodel_adapters.openai_responses.blocks import API, ENCRYPTED, INPUT, ITEMS, OUTPUT, PAIRS, REASONING, TABLE
+from contentmodel_adapters.shared.citations import whole_citations
+
+MESSAGE = TABLE.records["message"] = row(
+    "message",
+    ChatMessage,
+    {"role": "role", "content": ("contents", TextOrBlocks(INPUT, "string"))},
+    ignores=("author_name", "message_id"),
+).bind(API)
+
+_PAIR_BY_TAG = {pair.name: pair for pair in PAIRS}
+_PAIR_BY_CALL: dict[type, PairRow] = {pair.call.model: pair for pair in PAIRS}
+_PAIR_BY_RESULT: dict[type, PairRow] = {pair.result.model: pair for pair in PAIRS}
+_REASONING_FIELDS = (("summary", "summary_text"), ("content", "reasoning_text"))
+
+
+# -- decoding ------------------------------------------------------------------------------------------------------
+
+
+def decode_items(items: list[Any], context: DecodeContext) -> list[ChatMessage]:
+    """The messages of a list of items."""
+    messages: list[ChatMessage] = []
+    run: list[Any] = []
+    run_role = ""
+    for index, item in enumerate(items):
+        if item.__class__ is not dict:
+            context.expected(items, index, "an object: an item", item)
+            continue
+        role, contents = _decode_item(item, items, index, context)
+        if role == run_role and contents is not None:
+            run.extend(contents)
+            continue
+        if run:
+            messages.append(ChatMessage(role=run_role, contents=run, origin=context.origin))
+        run, run_role = [], ""
+        if contents is None:
+            message = _decode_message(item, context)
+            context.trace(MESSAGE, [message], items, index, spread=False)
+            messages.append(message)
+        else:
+            run, run_role = contents, role
+    if run:
+        messages.append(ChatMessage(role=run_role, contents=run, origin=context.origin))
+    return messages
+
+
+def _decode_item(
+    item: dict[str, Any], items: list[Any], index: int, context: DecodeContext
+) -> tuple[str, list[Any] | None]:
+    """The role of the run that an item belongs to, and its contents; None where it is a message of its own."""
+    tag = item.get("type")
+    if tag == "message" or (tag is None and "role" in item):
+        content = item.get("content")
+        if item.get("role") == "assistant" and (content.__class__ is str or content):
+            return "assistant", _decode_parts(item, context)
+        return "", None
+    if tag == "reasoning":
+        return "assistant", _decode_reasoning(item, items, index, context)
+    pair = _PAIR_BY_TAG.get(tag) if tag.__class__ is str else None
+    if pair is not None:
+        contents = _decode_pair(pair, item, context)
+    elif tag is None and item.get("id").__class__ is str:
+        contents = [noted(ITEMS.decode({**item, "type": "item_reference"}, context), API, ":absent", ["type"])]
+    else:
+        contents = [ITEMS.decode(item, context)]
+    context.trace(ITEMS if pair is None else pair.call, contents, items, index, spread=False)
+    return _role_of(contents[0]), contents
+
+
+def _decode_pair(pair: PairRow, item: dict[str, Any], context: DecodeContext) -> list[Any]:
+    action = item.get("action")
+    if pair.name != "web_search_call" or action.__class__ is not dict or "sources" not in action:
+        return pair.decode(item, context)
+    # A search keeps what it found inside its action.
+    inner = {key: value for key, value in action.items() if key != "sources"}
+    lifted = {**item, "action": inner, "sources": action["sources"]}
+    context.copied(lifted, item)
+    return pair.decode(lifted, context)
+
+
+def _role_of(content: Any) -> str:
+    if isinstance(content, ToolResultContent | ToolApprovalResponseContent):
+        return "tool" if getattr(content, "executor", "client") == "client" else "assistant"
+    if isinstance(content, ConfigurationContent | ToolChangeContent):
+        return "developer"
+    return "assistant"
+
+
+def _decode_message(item: dict[str, Any], context: DecodeContext) -> ChatMessage:
+    if "type" in item:
+        message: ChatMessage = MESSAGE.decode(item, context)
+        return message
+    typed = {**item, "type": "message"}
+    context.copied(typed, item)
+    message = MESSAGE.decode(typed, context)
+    return noted(message, API, ":absent", ["type"]) if isinstance(message, ChatMessage) else message  # type: ignore[no-any-return]
+
+
+def _decode_parts(item: dict[str, Any], context: DecodeContext) -> list[Any]:
+    content = item["content"]
+    note = {key: value for key, value in item.items() if key not in ("content", "role")}
+    if content.__class__ is str:
+        parts: list[Any] = [TextContent(text=content)]
+        context.trace(None, parts, item, "content", spread=False)
+        note[":string"] = True
+    elif content.__class__ is list:
+        parts = OUTPUT.decode_list(content, context, item, "content")
+    else:
+        context.expected(item, "content", "string or array", content)
+        return []
+    if parts:
+        parts[0] = _with_note(parts[0], note)
+    return parts
+
+
+def _with_note(content: Any, note: dict[str, Any]) -> Any:
+    return noted(content, API, ":item", note)
+
+
+def _decode_reasoning(
+    item: dict[str, Any], items: list[Any], index: int, context: DecodeContext
+) -> list[Any]:
+    parts: list[Any] = []
+    note = dict(item)
+    for field, tag in _REASONING_FIELDS:
+        wires = item.get(field)
+        if wires.__class__ is list and wires and all(w.__class__ is dict and w.get("type") == tag for w in wires):
+            decoded = REASONING.decode_list(wires, context, item, field)
+            if all(part.__class__ is ReasoningContent for part in decoded):
+                parts += decoded
+                del note[field]
+    if not parts:
+        parts = [ReasoningContent()]
+        context.trace(None, parts, items, index, spread=False)
+    encrypted = note.get("encrypted_content")
+    if encrypted.__class__ is str:
+        del note["encrypted_content"]
+        sealed = ENCRYPTED.decode(encrypted, context, item, "encrypted_content")
+        parts[-1] = _moved(parts[-1], msgspec.structs.replace(parts[-1], protected=sealed), context)
+    parts[0] = _moved(parts[0], _with_note(parts[0], note), context)
+    return parts
+
+
+def _moved(old: Any, new: Any, context: DecodeContext) -> Any:
+    context.replaced(old, new)
+    return new
+
+
+# -- encoding ------------------------------------------------------------------------------------------------------
+
+
+class _Writer:
+    """Writes items; holds the item that still takes parts."""
+
+    def __init__(self, context: EncodeContext) -> None:
+        self.context = context
+        self.items: list[dict[str, Any]] = []
+        self._open: dict[str, Any] | None = None
+        self._results: dict[tuple[str | None, type], Any] = {}
+        self._joined: set[int] = set()
+
+    def message(self, message: ChatMessage) -> None:
+        self._open = None
+        if message.role in ("assistant", "tool") or not _is_message(message):
+            self._turn(message)
+        else:
+            self.items.append(MESSAGE.encode(message, self.context))
+
+    def _turn(self, message: ChatMessage) -> None:
+        contents = message.contents
+        self.context.lose_attributes(message, ("author_name", "message_id"))
+        if message.extra is not None:
+            for api, residue in message.extra.items():
+                if api != API:
+                    self.context.lose_residue(message, api, residue)
+        if not contents and message.role == "assistant":
+            self.items.append(MESSAGE.encode(message, self.context))
+        self._results = {
+            (c.call_id, c.__class__): c for c in contents if c.__class__ in _PAIR_BY_RESULT
+        }
+        for content in contents:
+            self._write(content, message)
+
+    def _write(self, content: Any, message: ChatMessage) -> None:
+        kind = content.__class__
+        if kind is ReasoningContent:
+            self._reasoning(content)
+        elif kind in _PAIR_BY_CALL:
+            self._open = None
+            result = self._results.get((content.call_id, _PAIR_BY_CALL[kind].result.model))
+            if result is not None:
+                self._joined.add(id(result))
+            self._pair(_PAIR_BY_CALL[kind], content, result)
+        elif kind in _PAIR_BY_RESULT:
+            if id(content) not in self._joined:
+                self._open = None
+                self._pair(_PAIR_BY_RESULT[kind], None, content)
+        elif ITEMS.has(kind) or (kind is UnknownContent and note_of(content, API, ":item") is None and not self._continues()):
+            self._open = None
+            self.items.extend(ITEMS.encode_list([content], self.context))
+        else:
+            self._part(content, message)
+
+    def _continues(self) -> bool:
+        return self._open is not None and self._open.get("type", "message") == "message"
+
+    def _pair(self, pair: PairRow, call: Any, result: Any) -> None:
+        item = pair.encode(call, result, self.context)
+        if pair.name == "web_search_call" and "sources" in item:
+            item["action"] = {**(item.get("action") or {}), "sources": item.pop("sources")}
+        self.items.append(item)
+
+    def _part(self, content: Any, message: ChatMessage) -> None:
+        context = self.context
+        note = note_of(content, API, ":item")
+        if not context.native or message.origin is None or message.origin.api != API:
+            content = whole_citations(content, context)
+        parts = OUTPUT.encode_list([content], context)
+        if not parts:
+            return
+        if note is not None:
+            self._open = item = {k: v for k, v in note.items() if k[0] != ":"}
+            item["role"] = message.role
+            plain = note.get(":string") and content.__class__ is TextContent and set(parts[0]) == {"type", "text"}
+            item["content"] = parts[0]["text"] if plain else parts
+            self.items.append(item)
+        elif self._continues() and self._open["content"].__class__ is list:  # type: ignore[index]
+            self._open["content"].extend(parts)  # type: ignore[index]
+        else:
+            self._new_message(parts, message)
+
+    def _new_message(self, parts: list[Any], message: ChatMessage) -> None:
+        item: dict[str, Any] = {"type": "message", "role": message.role}
+        if self.context.kind == "response":
+            # An answer's item has an id and a status; the id says that nobody gave one.
+            item = {"id": f"msg_{len(self.items)}", **item, "status": "completed"}
+            for part in parts:
+                part.setdefault("annotations", [])
+        elif len(parts) == 1 and parts[0].get("type") == "output_text":
+            self._lose_citations(parts[0])
+            self.items.append({**item, "content": parts[0]["text"]})
+            return
+        item["content"] = parts
+        self._open = item
+        self.items.append(item)
+
+    def _lose_citations(self, part: dict[str, Any]) -> None:
+        part.pop("annotations", None)
+
+    def _reasoning(self, content: ReasoningContent) -> None:
+        note = note_of(content, API, ":item")
+        if note is not None or self._open is None or self._open.get("type") != "reasoning":
+            self._open = dict(note) if note is not None else {"type": "reasoning", "summary": []}
+            self.items.append(self._open)
+        item = self._open
+        field = "content" if content.kind == "text" else "summary"
+        if content.kind is not None or content.text:
+            parts = REASONING.encode_list([content], self.context)
+            item[field] = [*item[field], *parts] if item.get(field).__class__ is list else parts
+        if content.protected is not None:
+            encrypted = ENCRYPTED.encode(content.protected, self.context, content)
+            if encrypted is not None:
+                item["encrypted_content"] = encrypted
+            self._open = None
+
+
+def encode_items(messages: list[ChatMessage], context: EncodeContext) -> list[dict[str, Any]]:
+    """The items of a list of messages."""
+    writer = _Writer(context)
+    for message in messages:
+        writer.message(message)
+    return writer.items
+
+
+def _is_message(message: ChatMessage) -> bool:
+    """Whether a message of the user, the system or the developer is one message item."""
+    return not any(ITEMS.has(content.__class__) for content in message.contents)
+
+
+class Items(Codec):
+    """The `input` of a request: a list of items, or a string that stands for one user message."""
+
+    classes = (list, str)
+    identity = False
+
+    def holds(self, value: Any) -> bool:
+        return value.__class__ is str or (value.__class__ is list and bool(value))
+
+    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[ChatMessage]:
+        if value.__class__ is list:
+            return decode_items(value, context)
+        contents: list[Any] = [TextContent(text=value)]
+        context.trace(None, contents, container, key, spread=False)
+        extra = {API: {":string": True}}
+        return [ChatMessage(role="user", contents=contents, origin=context.origin, extra=extra)]
+
+    def encode(self, value: list[ChatMessage], context: EncodeContext, owner: Any) -> Any:
+        items = encode_items(value, context)
+        if len(value) == 1 and note_of(value[0], API, ":string") and set(items[0]) == {"type", "role", "content"}:
+            content = items[0]["content"]
+            return content if content.__class__ is str else items
+        return items or None

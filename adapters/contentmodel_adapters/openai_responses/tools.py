@@ -1,0 +1,115 @@
+"""Tool definitions, tool choice and text format of the Responses API (openai 3.52, types/responses; November 2026)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from contentmodel.request import CustomTool, FunctionTool, HostedTool, ResponseFormat, ToolChoice, ToolGroup
+from contentmodel.wire.codecs import Blocks
+from contentmodel.wire.table import Row, row
+
+from contentmodel_adapters.openai_responses.blocks import TABLE
+from contentmodel_adapters.shared.choice import Choice
+
+FUNCTION = row(
+    "function",
+    FunctionTool,
+    {
+        "name": "name",
+        "description": "description",
+        "parameters": "parameters",
+        "strict": "strict",
+        "output_schema": "returns",
+    },
+)
+CUSTOM = row("custom", CustomTool, {"name": "name", "description": "description", "format": "format"})
+
+HOSTED_KINDS = {
+    "web_search": "web_search",
+    "web_search_2025_08_26": "web_search",
+    "web_search_preview": "web_search",
+    "web_search_preview_2025_03_11": "web_search",
+    "file_search": "file_search",
+    "code_interpreter": "code_interpreter",
+    "image_generation": "image_generation",
+    "mcp": "mcp",
+    "computer": "computer",
+    "computer_use_preview": "computer",
+    "local_shell": "shell",
+    "shell": "shell",
+    "apply_patch": "apply_patch",
+    "tool_search": "tool_search",
+    "programmatic_tool_calling": "program",
+}
+# What can be declared without anything that only the application knows.
+CARRIED = {"web_search": "web_search", "image_generation": "image_generation"}
+
+
+def _usual_tool(tool: Any, rows: list[Row]) -> Row | None:
+    if tool.__class__ is not HostedTool:
+        return rows[0]
+    return next((r for r in rows if r.sets.get("kind") == tool.kind and r.name in CARRIED.values()), None)
+
+
+HOSTED = [
+    Row(tag, HostedTool, {}, constants={"type": tag}, sets={"kind": kind}, rest="settings", ignores=("name",))
+    for tag, kind in HOSTED_KINDS.items()
+]
+OTHER = Row("other", HostedTool, {"type": "kind"}, rest="settings", ignores=("name",))
+INNER = TABLE.union("namespace tool", [FUNCTION, CUSTOM, *HOSTED], other=OTHER, prefer=_usual_tool)
+NAMESPACE = row(
+    "namespace",
+    ToolGroup,
+    {"name": "name", "description": "description", "tools": ("tools", Blocks(INNER))},
+)
+TOOLS = TABLE.union("tool", [FUNCTION, CUSTOM, NAMESPACE, *HOSTED], other=OTHER, prefer=_usual_tool)
+
+
+def read_choice(value: dict[str, Any]) -> ToolChoice | None:
+    """The choice that an object says, None where it says something else."""
+    kind, name = value.get("type"), value.get("name")
+    if kind in ("function", "custom") and name.__class__ is str:
+        return ToolChoice(mode="required", tools=[name])
+    if kind == "allowed_tools" and value.get("tools").__class__ is list and value.get("mode").__class__ is str:
+        names = [tool.get("name") if tool.__class__ is dict else None for tool in value["tools"]]
+        if names and all(name.__class__ is str for name in names):
+            return ToolChoice(mode=value["mode"], tools=names)
+    if kind in HOSTED_KINDS:
+        return ToolChoice(mode="required", hosted=HOSTED_KINDS[kind])
+    return None
+
+
+def write_choice(choice: ToolChoice) -> Any:
+    """The word or object of a choice; None where the API cannot say it."""
+    names = choice.tools or []
+    if choice.hosted is not None:
+        return {"type": choice.hosted} if choice.hosted in HOSTED_KINDS else None
+    if not names:
+        return choice.mode if choice.mode in ("auto", "none", "required") else None
+    if choice.mode == "required" and len(names) == 1:
+        return {"type": "function", "name": names[0]}
+    return {
+        "type": "allowed_tools",
+        "mode": choice.mode,
+        "tools": [{"type": "function", "name": name} for name in names],
+    }
+
+
+TOOL_CHOICE = Choice(read_choice, write_choice)
+
+TEXT_FORMAT = TABLE.union(
+    "text.format",
+    [
+        row(
+            "json_schema",
+            ResponseFormat,
+            {"schema": "schema", "name": "name", "description": "description", "strict": "strict"},
+            sets={"kind": "json_schema"},
+            ignores=("media_type",),
+        ),
+        row("json_object", ResponseFormat, {}, sets={"kind": "json"}, ignores=("media_type",)),
+        row("text", ResponseFormat, {}, sets={"kind": "text"}, ignores=("media_type",)),
+    ],
+    other=Row("other", ResponseFormat, {"type": "kind"}),
+    prefer=lambda made, rows: next((r for r in rows if r.sets.get("kind") == made.kind), None),
+)

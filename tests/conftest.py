@@ -1,0 +1,65 @@
+"""What every test may rely on: the hypothesis profile, the deep marker, and the recorded traffic."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+PROFILE = os.environ.get("CONTENTMODEL_PROFILE", "quick")
+
+# How fast the machine is, or how busy, is no verdict on the code: hence no deadline, and no health check on time.
+_ANY_MACHINE: dict[str, Any] = {
+    "deadline": None,
+    "print_blob": True,
+    "suppress_health_check": [HealthCheck.too_slow],
+}
+settings.register_profile("quick", max_examples=25, derandomize=True, **_ANY_MACHINE)
+settings.register_profile("deep", max_examples=2500, **_ANY_MACHINE)
+settings.load_profile(PROFILE)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    if PROFILE == "deep":
+        return
+    skip = pytest.mark.skip(reason="runs only with CONTENTMODEL_PROFILE=deep")
+    for item in items:
+        if item.get_closest_marker("deep"):
+            item.add_marker(skip)
+
+
+def _corpus() -> Path | None:
+    folder = os.environ.get("CONTENTMODEL_CORPUS")
+    return Path(folder) if folder else None
+
+
+@pytest.fixture(scope="session")
+def corpus() -> Path:
+    """The folder of recorded traffic. Tests that ask for it are skipped where there is none."""
+    folder = _corpus()
+    if folder is None:
+        pytest.skip("CONTENTMODEL_CORPUS is not set")
+    return folder
+
+
+def records(api: str, kind: str) -> Iterator[dict[str, Any]]:
+    """Recorded exchanges of one API and kind ("request", "response", "stream", "error"), as the corpus has them.
+
+    None where CONTENTMODEL_CORPUS is not set, or the corpus has none of this kind, so that it can stand in
+    `parametrize`; an API that the corpus does not know at all is an error.
+    """
+    folder = _corpus()
+    if folder is None:
+        return
+    recorded = folder / "recorded"
+    if not any(recorded.glob(f"{api}.*.jsonl")):
+        raise LookupError(f"nothing recorded of {api} in {recorded}")
+    path = recorded / f"{api}.{kind}.jsonl"
+    if path.exists():
+        with path.open("rb") as lines:
+            yield from map(json.loads, lines)
