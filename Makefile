@@ -16,7 +16,7 @@ SAMPLE := examples/agent_turns.anthropic.json
 help: ## Say what each target does
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: $(VENV)/.installed-cli ## Show a recorded agent transcript, then convert it to another API
+demo: $(VENV)/.installed-cli ## Show an agent transcript, then convert it to another API
 	$(VENV)/bin/contentmodel show $(SAMPLE)
 	$(VENV)/bin/contentmodel convert $(SAMPLE) --to openai-responses --losses -
 
@@ -39,7 +39,7 @@ bench: $(BENCH_VENV)/.installed-bench ## Measure against the peers, in an enviro
 	$(BENCH_VENV)/bin/python benchmarks/run.py
 
 docs: $(VENV)/.installed-dev ## Build the documentation into site/
-	$(VENV)/bin/mkdocs build --strict
+	NO_MKDOCS_2_WARNING=1 $(VENV)/bin/mkdocs build --strict --quiet
 
 format: $(VENV)/.installed-dev ## Format the code, and mend what lint can mend
 	$(VENV)/bin/ruff check --fix-only --quiet .
@@ -50,7 +50,6 @@ clean: ## Remove the environments, and everything else that was built
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # One stamp for each extra that an environment has; a change of pyproject.toml installs again.
-
 define install
 	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[$(subst .installed-,,$(@F))]'
 	@touch $@

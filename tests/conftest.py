@@ -50,8 +50,8 @@ def corpus() -> Path:
 def records(api: str, kind: str) -> Iterator[dict[str, Any]]:
     """Recorded exchanges of one API and kind ("request", "response", "stream", "error"), as the corpus has them.
 
-    None where CONTENTMODEL_CORPUS is not set, or the corpus has none of this kind, so that it can stand in
-    `parametrize`; an API that the corpus does not know at all is an error.
+    None where CONTENTMODEL_CORPUS is not set, or the corpus has none of this kind, so that `list(records(...))` can
+    stand in `parametrize`; an API that the corpus does not know at all is an error.
     """
     folder = _corpus()
     if folder is None:

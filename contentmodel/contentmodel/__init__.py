@@ -3,6 +3,7 @@
 from contentmodel.adapter import Adapter, adapter, adapters
 from contentmodel.content.base import AIContent, Protected
 from contentmodel.content.citations import Citation, Span
+from contentmodel.content.documents import DocumentContent
 from contentmodel.content.hosted import AdvisorToolCallContent, AdvisorToolResultContent, ApplyPatchToolCallContent, ApplyPatchToolResultContent, BrowserToolCallContent, BrowserToolResultContent, CodeInterpreterToolCallContent, CodeInterpreterToolResultContent, ComputerUseToolCallContent, ComputerUseToolResultContent, FileSearchToolCallContent, FileSearchToolResultContent, ImageGenerationToolCallContent, ImageGenerationToolResultContent, MapsToolCallContent, MapsToolResultContent, McpListToolsToolCallContent, McpListToolsToolResultContent, McpServerToolCallContent, McpServerToolResultContent, MediaProcessingToolCallContent, MediaProcessingToolResultContent, MemoryToolCallContent, MemoryToolResultContent, ProgramToolCallContent, ProgramToolResultContent, ShellToolCallContent, ShellToolResultContent, TextEditorToolCallContent, TextEditorToolResultContent, ToolSearchToolCallContent, ToolSearchToolResultContent, UrlContextToolCallContent, UrlContextToolResultContent, WebFetchToolCallContent, WebFetchToolResultContent, WebSearchToolCallContent, WebSearchToolResultContent
 from contentmodel.content.media import DataContent, HostedFileContent, HostedVectorStoreContent, MediaContent, UriContent, media_type_matches
 from contentmodel.content.outcomes import CompactionContent, ConfigurationContent, ErrorContent, ReferenceContent, ToolChangeContent, UnknownContent, UsageContent
@@ -53,6 +54,7 @@ __all__ = [
     "DataContent",
     "DecodeError",
     "DetectError",
+    "DocumentContent",
     "EncodeError",
     "Encoded",
     "ErrorContent",

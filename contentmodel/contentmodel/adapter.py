@@ -68,11 +68,15 @@ class TableAdapter:
         """The same for a response."""
         return response
 
-    def complete_request(self, payload: dict[str, Any]) -> dict[str, Any]:
+    def complete_request(
+        self, payload: dict[str, Any], request: ChatRequest, context: EncodeContext
+    ) -> dict[str, Any]:
         """Fills a request of another API with what this API requires and nobody said."""
         return payload
 
-    def complete_response(self, payload: dict[str, Any]) -> dict[str, Any]:
+    def complete_response(
+        self, payload: dict[str, Any], response: ChatResponse, context: EncodeContext
+    ) -> dict[str, Any]:
         """The same for a response."""
         return payload
 
@@ -118,14 +122,18 @@ class TableAdapter:
         context = EncodeContext(self.api, self.issuer, "request", policies, request.origin)
         prepared = self.prepare_request(request, context)
         payload = self.request.encode(prepared, context)
-        return Encoded(payload if context.native else self.complete_request(payload), request, context)
+        if not context.native:
+            payload = self.complete_request(payload, request, context)
+        return Encoded(payload, request, context)
 
     def encode_response(self, response: ChatResponse, policies: Mapping[str, str] | None = None) -> Encoded:
         """The answer as this API would have given it, and what it cannot carry."""
         context = EncodeContext(self.api, self.issuer, "response", policies, response.origin)
         prepared = self.prepare_response(response, context)
         payload = self.response.encode(prepared, context)
-        return Encoded(payload if context.native else self.complete_response(payload), response, context)
+        if not context.native:
+            payload = self.complete_response(payload, response, context)
+        return Encoded(payload, response, context)
 
     def describe(self) -> dict[str, Any]:
         """The tables as data, for documentation, coverage and generators."""

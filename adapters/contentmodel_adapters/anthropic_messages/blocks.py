@@ -9,11 +9,16 @@ from __future__ import annotations
 from typing import Any
 
 from contentmodel.content.citations import Citation
+from contentmodel.content.documents import DocumentContent
 from contentmodel.content.hosted import (
     AdvisorToolCallContent,
     AdvisorToolResultContent,
+    BrowserToolCallContent,
+    BrowserToolResultContent,
     CodeInterpreterToolCallContent,
     CodeInterpreterToolResultContent,
+    ComputerUseToolCallContent,
+    ComputerUseToolResultContent,
     McpListToolsToolResultContent,
     McpServerToolCallContent,
     McpServerToolResultContent,
@@ -43,9 +48,22 @@ from contentmodel.content.tools import (
     FunctionCallContent,
     FunctionResultContent,
     HostedToolCallContent,
+    ToolResultContent,
 )
 from contentmodel.usage import Usage
-from contentmodel.wire.codecs import ArgumentsObject, Blocks, BlocksOrOne, One, Record, Sealed, TextOrBlocks, WordsOf
+from contentmodel.wire.codecs import (
+    ArgumentsObject,
+    Blocks,
+    BlocksOrOne,
+    Codec,
+    One,
+    Pair,
+    Record,
+    Sealed,
+    TextOrBlocks,
+    WordsOf,
+)
+from contentmodel.wire.context import DecodeContext, EncodeContext
 from contentmodel.wire.table import Column, Row, Table, row
 
 API = "anthropic-messages"
@@ -96,8 +114,7 @@ CITATIONS = TABLE.union(
 # -- text and media ------------------------------------------------------------------------------------------------
 
 TEXT = row("text", TextContent, {"text": "text", "citations": ("annotations", Blocks(CITATIONS))})
-PLAIN_TEXT = row("text", TextContent, {"text": "text", "citations": ("annotations", Blocks(CITATIONS))})
-SEARCH_RESULT_TEXT = TABLE.union("search result part", [PLAIN_TEXT])
+TEXT_PARTS = TABLE.union("text part", [TEXT])
 
 MEDIA = [
     _named(
@@ -149,19 +166,49 @@ def _usual_media(content: Any, rows: list[Row]) -> Row | None:
     return None if content.__class__ is HostedFileContent else rows[0]
 
 
-# A document or a search result made of blocks is a result of its own: text parts with a title and a source.
-NESTED: list[Row] = [
+# Documents that are made of blocks: citations point at one of them by its number.
+NESTED = [
     row(
         "search_result",
-        WebSearchToolResultContent,
-        {"content": ("outputs", Blocks(SEARCH_RESULT_TEXT)), "source": "call_id", "title": "name"},
+        DocumentContent,
+        {"content": ("parts", Blocks(TEXT_PARTS)), "source": "uri", "title": "title"},
+    ),
+    Row(
+        "document.content",
+        DocumentContent,
+        {"source.content": ("parts", TextOrBlocks(TEXT_PARTS, "list")), "title": "title"},
+        constants={"type": "document", "source.type": "content"},
+        ignores=("uri",),
     ),
 ]
 
-DOCUMENT = TABLE.union("document", [*MEDIA, *NESTED], prefer=_usual_media)
+
+def _usual(content: Any, rows: list[Row]) -> Row | None:
+    if content.__class__ in (DataContent, UriContent, HostedFileContent):
+        return _usual_media(content, rows)
+    if content.__class__ is DocumentContent:
+        return rows[0] if content.uri is not None and content.title is not None else rows[1]
+    if content.__class__ is ReasoningContent:
+        redacted = content.protected is not None and content.protected.kind == "redacted"
+        return rows[1] if redacted else rows[0]
+    if isinstance(content, ToolResultContent) and len(rows) > 1:
+        return _usual_result(content, rows)
+    if content.__class__ is ToolChangeContent:
+        return rows[0] if content.action == "add" else rows[1]
+    return rows[0]
+
+
+def _usual_result(content: Any, rows: list[Row]) -> Row:
+    failed = content.error is not None
+    for r in rows:
+        if r.name.endswith("_error") == failed:
+            return r
+    return rows[0]
+
 
 # -- what tools give back ------------------------------------------------------------------------------------------
 
+CALLER = TABLE.record("caller", Caller, {"type": "kind", "tool_id": "call_id"})
 RESULT_PARTS = TABLE.union(
     "tool result part",
     [
@@ -169,35 +216,249 @@ RESULT_PARTS = TABLE.union(
         *MEDIA,
         *NESTED,
         row("tool_reference", ReferenceContent, {"tool_name": "item_id"}),
-        row("browser_state", ConfigurationContent, {}, gather=("settings", ("tabs", "state_changes")), sets={"kind": "browser_state"}),
+        row(
+            "browser_state",
+            ConfigurationContent,
+            {},
+            gather=("settings", ("tabs", "state_changes")),
+            sets={"kind": "browser_state"},
+        ),
     ],
-    prefer=_usual_media,
+    prefer=_usual,
+)
+FETCHED = TABLE.union("fetched document", [*MEDIA, *NESTED], prefer=_usual)
+FILES = TABLE.union(
+    "output file",
+    [
+        row("code_execution_output", HostedFileContent, {"file_id": "file_id"}),
+        row("bash_code_execution_output", HostedFileContent, {"file_id": "file_id"}),
+    ],
+)
+FOUND_TOOLS = TABLE.union("found tool", [row("tool_reference", ReferenceContent, {"tool_name": "item_id"})])
+FOUND_PAGES = TABLE.union(
+    "web search result",
+    [
+        row("web_search_result", UriContent, {"url": "uri", "title": "title"}),
+        row("web_search_tool_result_error", ErrorContent, {"error_code": "code"}),
+    ],
+)
+RESULT = {"tool_use_id": "call_id", "caller": ("caller", Record(CALLER))}
+UNSAID = ("name", "status", "is_error")
+WORDS = WordsOf(TextContent, "text")
+
+
+def _result_rows(tag: str, model: type[Any], **kinds: dict[str, Any]) -> list[Row]:
+    """The rows of a hosted tool's result block: one for each thing that it may hold, and one for its error."""
+    rows = [
+        Row(
+            f"{tag}.{kind}",
+            model,
+            {**RESULT, **fields},
+            constants={"type": tag, "content.type": kind},
+            columns=("outputs", columns) if columns else None,
+            ignores=UNSAID,
+        )
+        for kind, (fields, columns) in kinds.items()
+    ]
+    error = f"{tag}_error"
+    return [*rows, _failed_row(tag, error, model)]
+
+
+def _failed_row(tag: str, error: str, model: type[Any]) -> Row:
+    union = TABLE.union(error, [row(error, ErrorContent, {"error_code": "code", "error_message": "message"})])
+    return Row(
+        error,
+        model,
+        {**RESULT, "content": ("outputs", One(union))},
+        constants={"type": tag},
+        select=("content.type", (error,)),
+        ignores=UNSAID,
+    )
+
+
+class Lines(Codec):
+    """Lines of text as a list; a list that holds a line break inside a line is not held."""
+
+    classes = (list,)
+    identity = False
+
+    def holds(self, value: Any) -> bool:
+        return (
+            value.__class__ is list
+            and bool(value)
+            and all(line.__class__ is str and "\n" not in line for line in value)
+        )
+
+    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[Any]:
+        return WORDS.decode("\n".join(value), context, container, key)
+
+    def encode(self, value: list[Any], context: EncodeContext, owner: Any) -> Any:
+        words = WORDS.encode(value, context, owner)
+        return None if words is None else words.split("\n")
+
+    def describe(self) -> str:
+        return "list[str]"
+
+
+def _printed(stdout: str) -> dict[str, Column]:
+    """What a program printed and made: its words, its words on stderr, its files."""
+    columns = {
+        stdout: Column(WORDS, TextContent),
+        "content.stderr": Column(WORDS, TextContent, noted=True),
+        "content.content": Column(Blocks(FILES), HostedFileContent),
+    }
+    return {key: column for key, column in columns.items() if key}
+
+
+_TEXT_COLUMN = Column(WORDS, TextContent)
+HOSTED_RESULTS = [
+    row(
+        "web_search_tool_result",
+        WebSearchToolResultContent,
+        {**RESULT, "content": ("outputs", BlocksOrOne(FOUND_PAGES, ErrorContent))},
+        ignores=UNSAID,
+    ),
+    *_result_rows(
+        "web_fetch_tool_result",
+        WebFetchToolResultContent,
+        web_fetch_result=({"content.content": ("outputs", One(FETCHED))}, None),
+    ),
+    *_result_rows(
+        "code_execution_tool_result",
+        CodeInterpreterToolResultContent,
+        code_execution_result=({}, _printed("content.stdout")),
+        encrypted_code_execution_result=(
+            {"content.encrypted_stdout": ("protected", ENCRYPTED)},
+            _printed(""),
+        ),
+    ),
+    *_result_rows(
+        "bash_code_execution_tool_result",
+        ShellToolResultContent,
+        bash_code_execution_result=({}, _printed("content.stdout")),
+    ),
+    *_result_rows(
+        "text_editor_code_execution_tool_result",
+        TextEditorToolResultContent,
+        text_editor_code_execution_view_result=({}, {"content.content": _TEXT_COLUMN}),
+        text_editor_code_execution_create_result=({}, None),
+        text_editor_code_execution_str_replace_result=({}, {"content.lines": Column(Lines(), TextContent)}),
+    ),
+    *_result_rows(
+        "tool_search_tool_result",
+        ToolSearchToolResultContent,
+        tool_search_tool_search_result=({"content.tool_references": ("outputs", Blocks(FOUND_TOOLS))}, None),
+    ),
+    *_result_rows(
+        "advisor_tool_result",
+        AdvisorToolResultContent,
+        advisor_result=({}, {"content.text": _TEXT_COLUMN}),
+        advisor_redacted_result=({"content.encrypted_content": ("protected", ENCRYPTED)}, None),
+    ),
+    row(
+        "mcp_tool_result",
+        McpServerToolResultContent,
+        {
+            "tool_use_id": "call_id",
+            "is_error": "is_error",
+            "content": ("outputs", TextOrBlocks(TEXT_PARTS, "list")),
+        },
+        ignores=("name", "status", "caller", "server"),
+    ),
+    row(
+        "mcp_tool_listing",
+        McpListToolsToolResultContent,
+        {"mcp_server_name": "server", "tools": "tools"},
+        ignores=(*UNSAID, "call_id", "caller"),
+    ),
+]
+
+# -- calls ---------------------------------------------------------------------------------------------------------
+
+CALL = {"id": "call_id", "name": "name", "input": ("arguments", ARGUMENTS), "caller": ("caller", Record(CALLER))}
+SERVER_TOOLS: list[tuple[type[Any], tuple[str, ...]]] = [
+    (WebSearchToolCallContent, ("web_search",)),
+    (WebFetchToolCallContent, ("web_fetch",)),
+    (CodeInterpreterToolCallContent, ("code_execution",)),
+    (ShellToolCallContent, ("bash_code_execution",)),
+    (TextEditorToolCallContent, ("text_editor_code_execution",)),
+    (ToolSearchToolCallContent, ("tool_search_tool_bm25", "tool_search_tool_regex")),
+    (AdvisorToolCallContent, ("advisor",)),
+]
+CALLS = [
+    row("tool_use", FunctionCallContent, CALL, ignores=("status",)),
+    # A call from a declared toolset says which: the members of computer and browser toolsets are hosted tools that
+    # the application carries out.
+    row("tool_use", ComputerUseToolCallContent, CALL, constants={"toolset_name": "computer"}, ignores=("status",)),
+    row("tool_use", BrowserToolCallContent, CALL, constants={"toolset_name": "browser"}, ignores=("status",)),
+    *(
+        Row(
+            f"server_tool_use.{names[0]}",
+            model,
+            CALL,
+            constants={"type": "server_tool_use"},
+            select=("name", names),
+            ignores=("status",),
+        )
+        for model, names in SERVER_TOOLS
+    ),
+    row("server_tool_use", HostedToolCallContent, CALL, ignores=("status",)),
+    row(
+        "mcp_tool_use",
+        McpServerToolCallContent,
+        {"id": "call_id", "name": "name", "server_name": "server", "input": ("arguments", ARGUMENTS)},
+        ignores=("status", "caller"),
+    ),
+]
+CLIENT_RESULT = {
+    "tool_use_id": "call_id",
+    "is_error": "is_error",
+    "content": ("outputs", TextOrBlocks(RESULT_PARTS, "string")),
+}
+CLIENT_UNSAID = ("name", "status", "caller")
+CLIENT_RESULTS = [
+    row("tool_result", FunctionResultContent, CLIENT_RESULT, ignores=CLIENT_UNSAID),
+    row("tool_result", ComputerUseToolResultContent, CLIENT_RESULT, constants={"toolset_name": "computer"}, ignores=CLIENT_UNSAID),
+    row("tool_result", BrowserToolResultContent, CLIENT_RESULT, constants={"toolset_name": "browser"}, ignores=CLIENT_UNSAID),
+]
+
+# -- the rest ------------------------------------------------------------------------------------------------------
+
+_ONE = Pair((dict,), lambda tool: [tool], lambda tools: tools[0] if tools else None, "dict")
+OTHERS = [
+    row("thinking", ReasoningContent, {"thinking": "text", "signature": ("protected", SIGNATURE)}, ignores=("kind",)),
+    row("redacted_thinking", ReasoningContent, {"data": ("protected", REDACTED)}, ignores=("kind",)),
+    row("compaction", CompactionContent, {"content": "text", "encrypted_content": ("protected", ENCRYPTED)}),
+    row("tool_addition", ToolChangeContent, {"tool": ("tools", _ONE)}, sets={"action": "add"}),
+    row("tool_removal", ToolChangeContent, {"tool": ("tools", _ONE)}, sets={"action": "remove"}),
+    row(
+        "fallback",
+        ConfigurationContent,
+        {},
+        gather=("settings", ("from", "to", "trigger")),
+        sets={"kind": "fallback"},
+    ),
+]
+
+SYSTEM = TABLE.union("system block", [TEXT])
+CONTENT = TABLE.union(
+    "content block",
+    [TEXT, *MEDIA, *NESTED, *CALLS, *CLIENT_RESULTS, *HOSTED_RESULTS, *OTHERS],
+    prefer=_usual,
 )
 
-
-def _error(name: str) -> Row:
-    return row(name, ErrorContent, {"error_code": "code", "error_message": "message"})
-
-
-OUTPUT_FILE = [
-    row("code_execution_output", HostedFileContent, {"file_id": "file_id"}),
-    row("bash_code_execution_output", HostedFileContent, {"file_id": "file_id"}),
-]
-FILES = TABLE.union("output file", OUTPUT_FILE)
-
-
-def _run(name: str, stdout: str = "stdout") -> Row:
-    """What a program printed and made, as outputs of their own: text of stdout, text of stderr, files."""
-    return row(
-        name,
-        CodeInterpreterToolResultContent,
-        {},
-        columns=(
-            "outputs",
-            {
-                stdout: Column(WordsOf(TextContent, "text"), TextContent),
-                "stderr": Column(WordsOf(TextContent, "text"), TextContent, noted=True),
-                "content": Column(Blocks(FILES), HostedFileContent),
-            },
-        ),
-    )
+USAGE = TABLE.record(
+    "usage",
+    Usage,
+    {
+        "input_tokens": "input_tokens",
+        "output_tokens": "output_tokens",
+        "cache_read_input_tokens": "cache_read_tokens",
+        "cache_creation_input_tokens": "cache_write_tokens",
+        "output_tokens_details.thinking_tokens": "reasoning_tokens",
+    },
+    # input_tokens leaves cached tokens out (docs.claude.com, "Prompt caching", seen November 2026).
+    sets={"cached_inside": False},
+    ignores=("total_tokens", "reasoning_inside"),
+)
+ERROR = TABLE.record("error", ErrorContent, {"type": "code", "message": "message"}, ignores=("details",))

@@ -14,11 +14,10 @@ from contentmodel.response import ChatResponse
 from contentmodel.wire import passes
 from contentmodel.wire.codecs import Blocks, OneOf, WordsOf
 from contentmodel.wire.context import EncodeContext
-from contentmodel.wire.losses import Encoded
 
 from contentmodel_adapters.openai_responses.blocks import API, TABLE
 from contentmodel_adapters.openai_responses.messages import Items
-from contentmodel_adapters.openai_responses.response import RESPONSE, settle_status
+from contentmodel_adapters.openai_responses.response import RESPONSE
 from contentmodel_adapters.openai_responses.tools import TEXT_FORMAT, TOOL_CHOICE, TOOLS
 from contentmodel_adapters.shared.usage import counted
 
@@ -67,12 +66,9 @@ class OpenAIResponses(TableAdapter):
         response = passes.settle_response(response, context)
         return counted(response, context, cached_inside=True, reasoning_inside=True)
 
-    def encode_response(self, response: ChatResponse, policies: Mapping[str, str] | None = None) -> Encoded:
-        encoded = super().encode_response(response, policies)
-        settle_status(encoded.payload, response)
-        return encoded
-
-    def complete_response(self, payload: dict[str, Any]) -> dict[str, Any]:
+    def complete_response(
+        self, payload: dict[str, Any], response: ChatResponse, context: EncodeContext
+    ) -> dict[str, Any]:
         defaults = {
             "object": "response",
             "id": "",

@@ -8,8 +8,9 @@ from typing import Any
 import msgspec
 
 from contentmodel.response import ChatChoice, ChatResponse, FinishReason
-from contentmodel.wire.codecs import Codec, Record
+from contentmodel.wire.codecs import Record
 from contentmodel.wire.context import DecodeContext, EncodeContext
+from contentmodel.wire.table import Group
 
 from contentmodel_adapters.openai_responses.blocks import API, ERROR, TABLE, USAGE
 from contentmodel_adapters.openai_responses.messages import decode_items, encode_items
@@ -55,27 +56,56 @@ def status_of(finish: FinishReason | None) -> dict[str, Any]:
     return {"status": word, "incomplete_details": None}
 
 
-class Output(Codec):
-    """The list of output items: the messages of the only choice."""
+class Output(Group):
+    """The output items and the status: the messages of the only choice, and why it ended.
 
-    classes = (list,)
-    identity = False
+    The fields that say the status are kept under the note ":ending" and written again, unless the finish reason was
+    changed or comes from another API.
+    """
 
-    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[ChatChoice]:
-        choice = ChatChoice(messages=decode_items(value, context))
-        finish = finish_of(container, choice)
-        choices = [msgspec.structs.replace(choice, finish_reason=finish)]
-        context.trace(None, choices, container, key, spread=False)
+    keys = ("output", "status", "incomplete_details")
+    attribute = "choices"
+
+    def decode(self, wire: dict[str, Any], context: DecodeContext) -> list[ChatChoice]:
+        items = wire.get("output")
+        if items is not None and items.__class__ is not list:
+            context.expected(wire, "output", "array", items)
+        messages = decode_items(items, context) if items.__class__ is list else []
+        ending = {key: wire[key] for key in self.keys[1:] if key in wire}
+        if not messages and not ending and "output" not in wire:
+            return []
+        note: dict[str, Any] = {":ending": ending}
+        if "output" in wire and not items:
+            note[":output"] = items
+        choice = ChatChoice(messages=messages, extra={API: note})
+        choices = [msgspec.structs.replace(choice, finish_reason=finish_of(wire, choice))]
+        context.trace(None, choices, wire, None, spread=False)
         return choices
 
-    def encode(self, value: list[ChatChoice], context: EncodeContext, owner: Any) -> list[dict[str, Any]]:
+    def encode(
+        self, value: list[ChatChoice], wire: dict[str, Any], context: EncodeContext, owner: ChatResponse
+    ) -> None:
         for choice in value[1:]:
             context.lose(choice, None, f"{API} has one answer")
-        first = value[0]
-        context.lose_attributes(first, ("logprobs",))
-        for api, residue in (first.extra or {}).items():
-            context.lose_residue(first, api, residue)
-        return encode_items(first.messages, context)
+        for choice in value[:1]:
+            self._encode_choice(choice, wire, context)
+
+    def _encode_choice(self, choice: ChatChoice, wire: dict[str, Any], context: EncodeContext) -> None:
+        own: dict[str, Any] = {}
+        context.lose_attributes(choice, ("logprobs",))
+        for api, residue in (choice.extra or {}).items():
+            if api == API:
+                own = residue
+            else:
+                context.lose_residue(choice, api, residue)
+        items = encode_items(choice.messages, context)
+        if items or ":output" in own:
+            wire["output"] = items or own[":output"]
+        wire.update(own.get(":ending", {}))
+        finish = choice.finish_reason
+        if finish is not None and finish_of(wire, choice) != finish:
+            wire.update(status_of(finish))
+            context.lose_attributes(finish, ("stop_sequence",))
 
 
 RESPONSE = TABLE.record(
@@ -85,16 +115,9 @@ RESPONSE = TABLE.record(
         "id": "id",
         "model": "model",
         "created_at": "created",
-        "output": ("choices", Output()),
         "usage": ("usage", Record(USAGE)),
         "error": ("error", Record(ERROR)),
     },
+    group=Output(),
 )
 
-
-def settle_status(wire: dict[str, Any], response: ChatResponse) -> dict[str, Any]:
-    """Makes the status say what the finish reason says, where somebody changed it or another API gave it."""
-    choice = response.choices[0] if response.choices else ChatChoice()
-    if choice.finish_reason is not None and finish_of(wire, choice) != choice.finish_reason:
-        wire.update(status_of(choice.finish_reason))
-    return wire

@@ -6,7 +6,7 @@ from functools import reduce
 from operator import or_
 from typing import TYPE_CHECKING, Any
 
-from contentmodel.content import base, citations, hosted, media, outcomes, reasoning, text, tools
+from contentmodel.content import base, citations, documents, hosted, media, outcomes, reasoning, text, tools
 from contentmodel.content.base import AIContent
 
 _ABSTRACT = {"AIContent", "MediaContent", "ToolCallContent", "ToolResultContent"}
@@ -21,7 +21,7 @@ def _concrete(module: Any) -> list[type[AIContent]]:
 
 
 CONTENT_TYPES: tuple[type[AIContent], ...] = tuple(
-    dict.fromkeys(c for m in (text, reasoning, media, outcomes, tools, hosted) for c in _concrete(m))
+    dict.fromkeys(c for m in (text, reasoning, media, documents, outcomes, tools, hosted) for c in _concrete(m))
 )
 """Every concrete content type."""
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     Content = AIContent
 else:
     Content = reduce(or_, CONTENT_TYPES)
-    # msgspec resolves the annotation `list[Content]` of tool results in the module that wrote it.
-    tools.Content = Content
+    # msgspec resolves the annotation `list[Content]` in the module that wrote it.
+    tools.Content = documents.Content = Content
 
-__all__ = ["CONTENT_TYPES", "AIContent", "Content", "base", "citations", "hosted", "media", "outcomes", "text", "tools"]
+__all__ = ["CONTENT_TYPES", "AIContent", "Content", "base", "citations", "documents", "hosted", "media", "outcomes", "text", "tools"]

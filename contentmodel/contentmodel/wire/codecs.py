@@ -27,7 +27,7 @@ class Codec:
 
     classes: tuple[type, ...] = ()
     identity = True
-    wants = "value"
+    mandatory = False
 
     def __init__(self, *classes: type) -> None:
         if classes:
@@ -393,6 +393,7 @@ class DataUri(Codec):
 
     classes = (str,)
     identity = False
+    mandatory = True
 
     def holds(self, value: Any) -> bool:
         return is_data_uri(value)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from contentmodel.wire.codecs import Codec
-from contentmodel.wire.table import Leaf, Node, Row, attribute_of, note_of, noted, struct_in
+from contentmodel.wire.table import Column, Leaf, Node, Row, attribute_of, note_of, noted, struct_in
 
 if TYPE_CHECKING:
     from contentmodel.wire.context import DecodeContext, EncodeContext
@@ -51,15 +51,25 @@ class _Writer:
 
     def decoder(self) -> list[str]:
         lines = ["def decode(wire, context):"]
-        lines += [f"    {self._variable(leaf)} = {self._fallback(leaf)}" for leaf in self._nested_leaves()]
+        lines += [
+            f"    {self._variable(leaf, attribute)} = {self._fallback(leaf)}"
+            for leaf in self._nested_leaves()
+            for attribute in leaf.attributes
+        ]
+        if self.row.columns:
+            lines.append("    contents = []")
+            self._variables[self.row.columns[0]] = "contents"
         count = self._decode_node(self.row.root, "wire", lines, "    ")
         if self.row.gather:
             attribute, keys = self.row.gather
             lines.append(f"    gathered = {{k: wire[k] for k in {self._name('keys', tuple(keys))} if k in wire}}")
             lines.append(f"    {count} += len(gathered)")
             self._variables[attribute] = "(gathered or None)"
-        if self.row.columns:
-            self._decode_columns(count, lines)
+        if self.row.group:
+            group = self._name("group", self.row.group)
+            lines.append(f"    {count} += sum(k in wire for k in {group}.keys)")
+            lines.append(f"    grouped = {group}.decode(wire, context)")
+            self._variables[self.row.group.attribute] = "grouped"
         for attribute, value in self.row.sets.items():
             self._variables[attribute] = repr(value)
         arguments = self._arguments(self.row.model, "")
@@ -84,6 +94,8 @@ class _Writer:
         for key, child in node.children.items():
             if isinstance(child, Leaf):
                 self._decode_leaf(child, key, variable, count, lines, pad)
+            elif isinstance(child, Column):
+                self._decode_column(child, key, variable, count, lines, pad)
             else:
                 inner = self._name("inner")
                 lines.append(f"{pad}{inner} = {variable}.get({key!r})")
@@ -108,22 +120,20 @@ class _Writer:
         if leaf.required:
             lines.append(f"{pad}    return ROW.missing(wire, {leaf.wire!r}, context)")
         else:
-            lines.append(f"{pad}    {name} = {self._fallback(leaf)}")
+            targets = " = ".join(self._variable(leaf, attribute) for attribute in leaf.attributes)
+            lines.append(f"{pad}    {targets} = {self._fallback(leaf)}")
 
-    def _decode_columns(self, count: str, lines: list[str]) -> None:
-        assert self.row.columns is not None
-        attribute, columns = self.row.columns
-        lines.append("    contents = []")
-        for key, column in columns.items():
-            name, decode = self._name("column"), self._name("decode", column.codec.decode)
-            lines.append(f"    {name} = wire.get({key!r})")
-            lines.append(f"    if {self._test(column.codec, name)}:")
-            lines.append(f"        {count} += 1")
-            call = f"{decode}({name}, context, wire, {key!r})"
-            if column.noted:
-                call = f"{self._name('note', note_column)}({call}, API, {key!r})"
-            lines.append(f"        contents += {call}")
-        self._variables[attribute] = "contents"
+    def _decode_column(
+        self, column: Column, key: str, variable: str, count: str, lines: list[str], pad: str
+    ) -> None:
+        name, decode = self._name("column"), self._name("decode", column.codec.decode)
+        call = f"{decode}({name}, context, {variable}, {key!r})"
+        if column.noted:
+            call = f"{self._name('note', note_column)}({call}, API, {key!r})"
+        lines.append(f"{pad}{name} = {variable}.get({key!r})")
+        lines.append(f"{pad}if {self._test(column.codec, name)}:")
+        lines.append(f"{pad}    {count} += 1")
+        lines.append(f"{pad}    contents += {call}")
 
     def _leaf_test(self, leaf: Leaf, name: str) -> str:
         test = self._test(leaf.codec, name)
@@ -179,6 +189,9 @@ class _Writer:
             lines.append("        gathered = value.arguments_object")
             lines.append("    if gathered:")
             lines.append("        wire.update(gathered)")
+        if self.row.group:
+            group = self._name("group", self.row.group)
+            lines.append(f"    {group}.encode(value.{self.row.group.attribute}, wire, context, value)")
         if self.row.rest:
             lines.append(f"    for key, item in value.{self.row.rest}.items():")
             lines.append("        wire.setdefault(key, item)")
@@ -201,6 +214,8 @@ class _Writer:
         entries = [f"{key!r}: {value!r}" for key, value in node.constants.items()]
         rest: list[tuple[str, Leaf | Node]] = []
         for key, child in node.children.items():
+            if isinstance(child, Column):
+                continue
             if isinstance(child, Leaf) and child.required and child.codec.identity:
                 entries.append(f"{key!r}: value.{child.attribute}")
             else:
@@ -220,7 +235,10 @@ class _Writer:
         lines.append(f"{pad}{name} = {self._attribute(leaf.attribute)}")
         if len(leaf.attributes) > 1:
             both = ", ".join(self._attribute(attribute) for attribute in leaf.attributes)
-            lines.append(f"{pad}{variable}[{key!r}] = {self._name('encode', leaf.codec.encode)}(({both}), context, value)")
+            encode = self._name("encode", leaf.codec.encode)
+            lines.append(f"{pad}{name} = {encode}(({both}), context, value)")
+            lines.append(f"{pad}if {name} is not None:")
+            lines.append(f"{pad}    {variable}[{key!r}] = {name}")
             return
         if leaf.fallback is None:
             lines.append(f"{pad}if {name} is not None:")
@@ -307,14 +325,19 @@ def encode_columns(row: Row, value: Any, wire: dict[str, Any], context: EncodeCo
     for key, contents in dealt.items():
         encoded = columns[key].codec.encode(contents, context, value)
         if encoded is not None:
-            wire[key] = encoded
+            *parents, name = key.split(".")
+            container = wire
+            for parent in parents:
+                container = container.setdefault(parent, {})
+            container[name] = encoded
 
 
 def _column_for(content: Any, columns: Any, row: Row, context: EncodeContext) -> str | None:
     kind = content.__class__
     origin = None if content.extra is None else note_of(content, row.api, ":column")
-    if origin in columns:
-        return str(origin)
+    for key, column in columns.items():
+        if origin is not None and key.rpartition(".")[2] == origin:
+            return str(key)
     for key, column in columns.items():
         if kind in column.models and not column.noted:
             return str(key)

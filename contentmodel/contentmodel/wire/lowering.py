@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from contentmodel.content.documents import DocumentContent
 from contentmodel.content.media import DataContent, HostedFileContent, UriContent
 from contentmodel.content.outcomes import CompactionContent, ErrorContent
 from contentmodel.content.reasoning import ReasoningContent
@@ -54,6 +55,9 @@ def as_text(content: Any) -> str:
         return "\n".join(part for part in parts if part)
     if isinstance(content, ErrorContent):
         return content.message or content.code or ""
+    if isinstance(content, DocumentContent):
+        parts = [content.title, content.uri, *(as_text(part) for part in content.parts)]
+        return "\n".join(part for part in parts if part)
     return getattr(content, "text", None) or ""
 
 
@@ -89,7 +93,7 @@ def _result(content: ToolResultContent, context: EncodeContext) -> list[Any]:
 
 def _output(content: Any, context: EncodeContext) -> Any:
     """An output as the result of a function may hold it: text and media, with nothing of the hosted tool's own."""
-    if isinstance(content, UriContent | HostedFileContent | ErrorContent):
+    if isinstance(content, UriContent | HostedFileContent | ErrorContent | DocumentContent):
         return context.same(content, TextContent(text=as_text(content)))
     if isinstance(content, TextContent | DataContent):
         plain = msgspec.structs.replace(content, extra=None, annotations=None, protected=None)
@@ -114,7 +118,7 @@ _LOWERINGS: tuple[tuple[Any, Callable[[Any, EncodeContext], list[Any]]], ...] = 
     (ToolCallContent, _call),
     (ToolResultContent, _result),
     (CompactionContent, _compaction),
-    ((ErrorContent, UriContent, DataContent), _words),
+    ((ErrorContent, UriContent, DataContent, DocumentContent), _words),
 )
 
 FUNCTION_PAIR = (FunctionCallContent, FunctionResultContent, CustomToolCallContent, CustomToolResultContent)

@@ -59,7 +59,7 @@ class Node:
     __slots__ = ("children", "constants")
 
     def __init__(self) -> None:
-        self.children: dict[str, Leaf | Node] = {}
+        self.children: dict[str, Leaf | Node | Column] = {}
         self.constants: dict[str, Any] = {}
 
     def child(self, key: str) -> Node:
@@ -71,7 +71,7 @@ class Node:
         for child in self.children.values():
             if isinstance(child, Leaf):
                 yield child
-            else:
+            elif isinstance(child, Node):
                 yield from child.leaves()
 
 
@@ -81,7 +81,8 @@ class Row:
     `constants` are wire values that tell the row from others. `select` names a field and the values of it that choose
     this row. `gather` makes one dict attribute of several wire fields, `rest` of all that is left. `columns` makes one
     list of contents of several wire fields. `sets` are attributes whose value follows from the row. `ignores` are
-    attributes that the row leaves to somebody else, or that say nothing.
+    attributes that the row leaves to somebody else, or that say nothing. `group` is one attribute that several wire
+    fields make together in a way of their own.
     """
 
     def __init__(
@@ -94,6 +95,7 @@ class Row:
         select: tuple[str, Sequence[str]] | None = None,
         gather: tuple[str, Sequence[str]] | None = None,
         columns: tuple[str, Mapping[str, Column]] | None = None,
+        group: Group | None = None,
         sets: Mapping[str, Any] | None = None,
         rest: str | None = None,
         snake_case: bool = False,
@@ -104,6 +106,7 @@ class Row:
         self.select = select
         self.gather = gather
         self.columns = columns
+        self.group = group
         self.sets = dict(sets or {})
         self.rest = rest
         self.snake_case = snake_case
@@ -135,8 +138,14 @@ class Row:
             if key in node.children:
                 raise TypeError(f"row {self.name}: {path} is mapped twice")
             node.children[key] = Leaf(
-                path, attributes, codec or codec_for(kind), required or len(attributes) > 1, fallback
+                path, attributes, codec or codec_for(kind), required or bool(codec and codec.mandatory), fallback
             )
+        for path, column in self.columns[1].items() if self.columns else ():
+            *parents, key = path.split(".")
+            node = root
+            for parent in parents:
+                node = node.child(parent)
+            node.children[key] = column
         return root
 
     def _unmapped(self, ignores: Sequence[str]) -> Iterator[str]:
@@ -144,6 +153,7 @@ class Row:
         mapped |= {"extra", "executor", "origin", *ignores, *self.sets}
         mapped |= {self.gather[0]} if self.gather else set()
         mapped |= {self.rest} if self.rest else set()
+        mapped |= {self.group.attribute} if self.group else set()
         mapped |= {self.columns[0]} if self.columns else set()
         yield from _unmapped(self.model, "", mapped)
 
@@ -185,11 +195,8 @@ class Row:
     def residue(self, wire: Mapping[str, Any]) -> dict[str, Any]:
         """The parts of `wire` that no field, constant or column consumed."""
         left = _residue(self.root, wire)
-        for group in (self.gather, self.columns):
-            if group is not None:
-                for key in group[1]:
-                    if group is self.gather or (key in left and self.columns[1][key].holds(left[key])):  # type: ignore[index]
-                        left.pop(key, None)
+        for key in (*(self.gather[1] if self.gather else ()), *(self.group.keys if self.group else ())):
+            left.pop(key, None)
         return left
 
     def merge(self, residue: Mapping[str, Any], wire: dict[str, Any]) -> None:
@@ -238,6 +245,8 @@ class Row:
         }
         if self.gather:
             fields.update({k: {"attribute": self.gather[0], "form": "any", "required": False} for k in self.gather[1]})
+        if self.group:
+            fields.update({k: {"attribute": self.group.attribute, "form": "any", "required": False} for k in self.group.keys})
         if self.columns:
             fields.update(
                 {k: {"attribute": self.columns[0], "form": c.describe(), "required": False} for k, c in self.columns[1].items()}
@@ -284,6 +293,21 @@ class PairRow:
             if call is None and result.call_id is not None:
                 wire.setdefault("id", result.call_id)
         return wire
+
+
+class Group:
+    """Several wire fields that make one attribute: `keys` are all consumed by `decode` and written by `encode`."""
+
+    keys: tuple[str, ...] = ()
+    attribute = ""
+
+    def decode(self, wire: dict[str, Any], context: DecodeContext) -> Any:
+        """The attribute's value."""
+        raise TypeError(f"{type(self).__name__} does not decode")
+
+    def encode(self, value: Any, wire: dict[str, Any], context: EncodeContext, owner: Any) -> None:
+        """Writes the fields into `wire`."""
+        raise TypeError(f"{type(self).__name__} does not encode")
 
 
 class Column:
@@ -629,7 +653,7 @@ def _residue(node: Node, wire: Mapping[str, Any]) -> dict[str, Any]:
         if child is None:
             if key not in node.constants or node.constants[key] != value:
                 left[key] = value
-        elif isinstance(child, Leaf):
+        elif isinstance(child, Leaf | Column):
             if not child.holds(value):
                 left[key] = value
         elif value.__class__ is dict:

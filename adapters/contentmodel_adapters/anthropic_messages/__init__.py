@@ -1,0 +1,118 @@
+"""The adapter of Anthropic's Messages API, stable and beta types."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from contentmodel.adapter import TableAdapter
+from contentmodel.request import ChatRequest
+from contentmodel.response import ChatResponse
+from contentmodel.wire import passes
+from contentmodel.wire.codecs import Blocks, OneOf, TextOrBlocks
+from contentmodel.wire.context import EncodeContext
+
+from contentmodel_adapters.anthropic_messages.blocks import API, SYSTEM, TABLE
+from contentmodel_adapters.anthropic_messages.messages import Messages
+from contentmodel_adapters.anthropic_messages.response import RESPONSE
+from contentmodel_adapters.anthropic_messages.tools import OUTPUT_FORMAT, TOOLS, ChoiceAndParallel
+from contentmodel_adapters.shared.usage import counted
+
+# The API requires a limit; where nobody gave one, this is enough for an answer and allowed for every model.
+MAX_TOKENS = 4096
+
+REQUEST = TABLE.record(
+    "request",
+    ChatRequest,
+    {
+        "model": "model",
+        "system": ("instructions", TextOrBlocks(SYSTEM, "string")),
+        "messages": ("messages", Messages()),
+        "tools": ("tools", Blocks(TOOLS)),
+        "tool_choice": (("options.tool_choice", "options.parallel_tool_calls"), ChoiceAndParallel()),
+        "max_tokens": "options.max_output_tokens",
+        "temperature": "options.temperature",
+        "top_p": "options.top_p",
+        "top_k": "options.top_k",
+        "stop_sequences": "options.stop_sequences",
+        "stream": "options.stream",
+        "service_tier": "options.service_tier",
+        "metadata.user_id": "options.user",
+        "thinking.type": "options.reasoning.mode",
+        "thinking.budget_tokens": "options.reasoning.budget_tokens",
+        "output_config.effort": "options.reasoning.effort",
+        "output_config.format": ("options.response_format", OneOf(OUTPUT_FORMAT)),
+    },
+)
+
+
+class AnthropicMessages(TableAdapter):
+    """Messages, requests and answers."""
+
+    api = API
+    issuer = "anthropic"
+    table = TABLE
+    request = REQUEST
+    response = RESPONSE
+
+    def prepare_request(self, request: ChatRequest, context: EncodeContext) -> ChatRequest:
+        request = passes.hoist_instructions(request, context)
+        messages = passes.settle_foreign(request.messages, context)
+        messages = passes.join_assistant(passes.join_results(messages, context), context)
+        return msgspec.structs.replace(request, messages=messages)
+
+    def prepare_response(self, response: ChatResponse, context: EncodeContext) -> ChatResponse:
+        response = passes.settle_response(response, context)
+        return counted(response, context, cached_inside=False, reasoning_inside=True)
+
+    def complete_request(
+        self, payload: dict[str, Any], request: ChatRequest, context: EncodeContext
+    ) -> dict[str, Any]:
+        if "max_tokens" not in payload:
+            context.lose(
+                request, "options.max_output_tokens", f"{API} requires a limit", kind="synthesized"
+            )
+            payload["max_tokens"] = MAX_TOKENS
+        payload.setdefault("messages", [])
+        return payload
+
+    def complete_response(
+        self, payload: dict[str, Any], response: ChatResponse, context: EncodeContext
+    ) -> dict[str, Any]:
+        if "error" in payload and "content" not in payload:
+            return {"type": "error", "error": payload["error"]}
+        defaults = {"id": "", "type": "message", "role": "assistant", "model": "", "content": []}
+        usage = {"input_tokens": 0, "output_tokens": 0, **payload.get("usage", {})}
+        return {**defaults, "stop_reason": None, "stop_sequence": None, **payload, "usage": usage}
+
+    def recognises(self, payload: dict[str, Any]) -> Mapping[str, float]:
+        """A message says its type; a request has a limit, a system prompt beside its messages, or typed blocks."""
+        if payload.get("type") == "message" and "content" in payload:
+            return {"response": 1.0}
+        if payload.get("type") == "error" and isinstance(payload.get("error"), dict):
+            return {"response": 0.8}
+        messages = payload.get("messages")
+        if not isinstance(messages, list):
+            return {}
+        own = any(key in payload for key in ("system", "thinking", "stop_sequences", "anthropic_version", "top_k"))
+        tools = payload.get("tools")
+        if isinstance(tools, list) and any(isinstance(t, dict) and "input_schema" in t for t in tools):
+            own = True
+        if own or any(_has_typed_blocks(message) for message in messages):
+            return {"request": 0.95}
+        return {"request": 0.6} if "max_tokens" in payload else {}
+
+
+BLOCK_TYPES = ("tool_use", "tool_result", "thinking", "redacted_thinking", "server_tool_use", "document", "image")
+
+
+def _has_typed_blocks(message: Any) -> bool:
+    content = message.get("content") if isinstance(message, dict) else None
+    if not isinstance(content, list):
+        return False
+    return any(isinstance(block, dict) and block.get("type") in BLOCK_TYPES for block in content)
+
+
+adapter = AnthropicMessages()

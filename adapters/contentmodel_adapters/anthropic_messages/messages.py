@@ -1,0 +1,80 @@
+"""Messages of the Messages API, and the answer that is one of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from contentmodel.content.tools import ToolResultContent
+from contentmodel.message import ChatMessage
+from contentmodel.wire.codecs import Codec, TextOrBlocks
+from contentmodel.wire.context import DecodeContext, EncodeContext
+
+from contentmodel_adapters.anthropic_messages.blocks import API, CONTENT, TABLE
+
+
+class Role(Codec):
+    """user, assistant and system are the model's words too; a message of nothing but results is the user's here."""
+
+    classes = (str,)
+    identity = False
+
+    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> str:
+        return f"{API}:{value}" if value in ("tool", "developer") else value
+
+    def encode(self, value: Any, context: EncodeContext, owner: Any) -> str:
+        if value == "tool":
+            return "user"
+        if value == "developer":
+            context.lose(owner, "role", f"{API} knows system messages only", kind="degraded")
+            return "system"
+        return str(value).removeprefix(f"{API}:")
+
+    def describe(self) -> str:
+        return "str"
+
+
+MESSAGE = TABLE.record(
+    "message",
+    ChatMessage,
+    {"role": ("role", Role()), "content": ("contents", TextOrBlocks(CONTENT, "list"))},
+    ignores=("message_id",),
+)
+
+
+class Messages(Codec):
+    """The list of messages of a request."""
+
+    classes = (list,)
+    identity = False
+
+    def holds(self, value: Any) -> bool:
+        return value.__class__ is list and bool(value)
+
+    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[ChatMessage]:
+        messages: list[ChatMessage] = []
+        decode = MESSAGE.functions[0]
+        for index, wire in enumerate(value):
+            if wire.__class__ is not dict:
+                context.expected(value, index, "an object: a message", wire)
+                continue
+            message = decode(wire, context)
+            if message.__class__ is ChatMessage:
+                messages.append(_as_tool_message(message) if message.role == "user" else message)
+        context.trace_messages(messages, value, lambda message: MESSAGE)
+        return messages
+
+    def encode(self, value: list[ChatMessage], context: EncodeContext, owner: Any) -> list[dict[str, Any]]:
+        encode = MESSAGE.functions[1]
+        return [encode(message, context) for message in value]
+
+
+def _as_tool_message(message: ChatMessage) -> ChatMessage:
+    """A user's message of nothing but results of the application's tools has the role "tool"."""
+    contents = message.contents
+    if not contents or not isinstance(contents[0], ToolResultContent):
+        return message
+    if all(isinstance(c, ToolResultContent) and c.executor == "client" for c in contents):
+        return msgspec.structs.replace(message, role="tool")
+    return message

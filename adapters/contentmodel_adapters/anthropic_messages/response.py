@@ -1,0 +1,119 @@
+"""The envelope of answers and errors of the Messages API (anthropic 2.11; November 2026)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from contentmodel.message import ChatMessage
+from contentmodel.response import ChatChoice, ChatResponse, FinishReason
+from contentmodel.wire.codecs import Record
+from contentmodel.wire.context import DecodeContext, EncodeContext
+from contentmodel.wire.table import Group
+
+from contentmodel_adapters.anthropic_messages.blocks import API, CONTENT, ERROR, TABLE, USAGE
+from contentmodel_adapters.shared.words import FinishWords
+
+FINISH = FinishWords(
+    {
+        "end_turn": "stop",
+        "stop_sequence": "stop",
+        "max_tokens": "length",
+        "model_context_window_exceeded": "length",
+        "tool_use": "tool_calls",
+        "refusal": "refusal",
+        "pause_turn": "pause",
+        "compaction": "compaction",
+    },
+    {
+        "stop": "end_turn",
+        "length": "max_tokens",
+        "tool_calls": "tool_use",
+        "refusal": "refusal",
+        "content_filter": "refusal",
+        "pause": "pause_turn",
+    },
+    "end_turn",
+)
+
+
+class Answer(Group):
+    """The role, the blocks and the stop fields: the one message of the only choice, and why it ended."""
+
+    keys = ("role", "content", "stop_reason", "stop_sequence")
+    attribute = "choices"
+
+    def decode(self, wire: dict[str, Any], context: DecodeContext) -> list[ChatChoice]:
+        blocks = wire.get("content")
+        if "content" not in wire and "stop_reason" not in wire:
+            return []
+        if blocks is not None and blocks.__class__ is not list:
+            context.expected(wire, "content", "array", blocks)
+            blocks = None
+        contents = CONTENT.decode_list(blocks, context, wire, "content") if blocks else []
+        # What these fields said, to be said again: notes, so that they are not taken for a loss.
+        said = {key: wire[key] for key in self.keys if key in wire and key != "content"}
+        note: dict[str, Any] = {":ending": said}
+        if "content" in wire and not blocks:
+            note[":content"] = blocks
+        message = ChatMessage(role="assistant", contents=contents, origin=context.origin)
+        choice = ChatChoice(messages=[message], finish_reason=self._finish(wire, context), extra={API: note})
+        context.trace(None, [choice, message], wire, None, spread=False)
+        return [choice]
+
+    def _finish(self, wire: dict[str, Any], context: DecodeContext) -> FinishReason | None:
+        reason, sequence = wire.get("stop_reason"), wire.get("stop_sequence")
+        if not isinstance(reason, str):
+            return None
+        finish = FINISH.decode(reason, context, wire, "stop_reason")
+        said = sequence if isinstance(sequence, str) else None
+        return msgspec.structs.replace(finish, stop_sequence=said)
+
+    def encode(
+        self, value: list[ChatChoice], wire: dict[str, Any], context: EncodeContext, owner: ChatResponse
+    ) -> None:
+        for choice in value[1:]:
+            context.lose(choice, None, f"{API} has one answer")
+        for choice in value[:1]:
+            self._encode_choice(choice, wire, context)
+
+    def _encode_choice(self, choice: ChatChoice, wire: dict[str, Any], context: EncodeContext) -> None:
+        own: dict[str, Any] = {}
+        context.lose_attributes(choice, ("logprobs",))
+        for api, residue in (choice.extra or {}).items():
+            if api == API:
+                own = residue
+            else:
+                context.lose_residue(choice, api, residue)
+        for message in choice.messages:
+            context.lose_attributes(message, ("author_name", "message_id"))
+            for api, residue in (message.extra or {}).items():
+                context.lose_residue(message, api, residue)
+        contents = [content for message in choice.messages for content in message.contents]
+        blocks = CONTENT.encode_list(contents, context)
+        wire.update(own.get(":ending", {}) if own else {"role": "assistant", "stop_sequence": None})
+        if blocks or not own or ":content" in own:
+            wire["content"] = blocks or own.get(":content", [])
+        self._encode_finish(choice, wire, context)
+
+    def _encode_finish(self, choice: ChatChoice, wire: dict[str, Any], context: EncodeContext) -> None:
+        finish = choice.finish_reason
+        if finish is None:
+            return
+        wire["stop_reason"] = FINISH.encode(finish, context, choice)
+        if finish.stop_sequence is not None:
+            wire["stop_sequence"] = finish.stop_sequence
+
+
+RESPONSE = TABLE.record(
+    "response",
+    ChatResponse,
+    {
+        "id": "id",
+        "model": "model",
+        "usage": ("usage", Record(USAGE)),
+        "error": ("error", Record(ERROR)),
+    },
+    group=Answer(),
+)

@@ -1,0 +1,151 @@
+"""Tool definitions, tool choice and output format of the Messages API (anthropic 2.11, types/beta; November 2026)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from contentmodel.request import FunctionTool, HostedTool, ResponseFormat, ToolChoice
+from contentmodel.wire.codecs import Codec
+from contentmodel.wire.context import DecodeContext, EncodeContext
+from contentmodel.wire.table import Row, row
+
+from contentmodel_adapters.anthropic_messages.blocks import TABLE
+from contentmodel_adapters.shared.choice import Choice
+
+# Hosted tools are dated types; the exact one stays with the definition, the kind is what they do.
+HOSTED_KINDS = {
+    "web_search_20250305": "web_search",
+    "web_search_20260209": "web_search",
+    "web_search_20260318": "web_search",
+    "web_fetch_20250910": "web_fetch",
+    "web_fetch_20260209": "web_fetch",
+    "web_fetch_20260309": "web_fetch",
+    "web_fetch_20260318": "web_fetch",
+    "code_execution_20250522": "code_interpreter",
+    "code_execution_20250825": "code_interpreter",
+    "code_execution_20260120": "code_interpreter",
+    "code_execution_20260521": "code_interpreter",
+    "bash_20241022": "shell",
+    "bash_20250124": "shell",
+    "text_editor_20241022": "text_editor",
+    "text_editor_20250124": "text_editor",
+    "text_editor_20250429": "text_editor",
+    "text_editor_20250728": "text_editor",
+    "computer_20241022": "computer",
+    "computer_20250124": "computer",
+    "computer_20251124": "computer",
+    "computer_toolset_20260801": "computer",
+    "browser_toolset_20260801": "browser",
+    "memory_20250818": "memory",
+    "advisor_20260301": "advisor",
+    "tool_search_tool_bm25": "tool_search",
+    "tool_search_tool_bm25_20251119": "tool_search",
+    "tool_search_tool_regex": "tool_search",
+    "tool_search_tool_regex_20251119": "tool_search",
+    "mcp_toolset": "mcp",
+}
+# What a tool of another API becomes here: the type, and the name that this API fixes for it.
+CARRIED = {"web_search": "web_search_20250305"}
+
+
+def _usual_tool(tool: Any, rows: list[Row]) -> Row | None:
+    if tool.__class__ is not HostedTool:
+        return rows[0]
+    return next((r for r in rows if r.name == CARRIED.get(tool.kind)), None)
+
+
+FUNCTION = Row(
+    "custom",
+    FunctionTool,
+    {"name": "name", "description": "description", "input_schema": "parameters", "strict": "strict"},
+)
+TOOLS = TABLE.union(
+    "tool",
+    [
+        FUNCTION,
+        *(
+            Row(
+                tag,
+                HostedTool,
+                {"name": "name"},
+                constants={"type": tag},
+                sets={"kind": kind},
+                rest="settings",
+            )
+            for tag, kind in HOSTED_KINDS.items()
+        ),
+    ],
+    # A tool of the application may say type "custom", and rarely does.
+    find=lambda wire: wire.get("type", "custom"),
+    other=Row("other", HostedTool, {"type": "kind", "name": "name"}, rest="settings"),
+    prefer=_usual_tool,
+)
+
+
+def read_choice(value: dict[str, Any]) -> ToolChoice | None:
+    """The choice that an object says, None where it says something else."""
+    kind, name = value.get("type"), value.get("name")
+    if kind == "tool" and name.__class__ is str:
+        return ToolChoice(mode="required", tools=[name])
+    if kind in ("auto", "any", "none"):
+        return ToolChoice(mode="required" if kind == "any" else kind)
+    return None
+
+
+def write_choice(choice: ToolChoice) -> Any:
+    """The object of a choice; None where the API cannot say it."""
+    names = choice.tools or []
+    if choice.hosted is not None or len(names) > 1 or (names and choice.mode != "required"):
+        return None
+    if names:
+        return {"type": "tool", "name": names[0]}
+    word = {"auto": "auto", "none": "none", "required": "any"}.get(choice.mode)
+    return None if word is None else {"type": word}
+
+
+class ChoiceAndParallel(Codec):
+    """Tool choice, with the flag that forbids parallel calls inside it."""
+
+    classes = (dict,)
+    identity = False
+
+    def __init__(self) -> None:
+        self._choice = Choice(read_choice, write_choice, words=False, fallback={"type": "auto"})
+
+    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> Any:
+        flag = value.get("disable_parallel_tool_use")
+        if flag.__class__ is not bool:
+            return self._choice.decode(value, context, container, key), None
+        rest = {k: v for k, v in value.items() if k != "disable_parallel_tool_use"}
+        return self._choice.decode(rest, context, container, key), not flag
+
+    def encode(self, value: Any, context: EncodeContext, owner: Any) -> Any:
+        choice, parallel = value
+        if choice is None and parallel is not False:
+            return None
+        wire = {"type": "auto"} if choice is None else self._choice.encode(choice, context, owner)
+        if parallel is None:
+            return wire
+        if wire.get("type") == "none":
+            context.lose(owner, "options.parallel_tool_calls", "no tool is to be called at all")
+            return wire
+        return {**wire, "disable_parallel_tool_use": not parallel}
+
+    def describe(self) -> str:
+        return "tool choice"
+
+
+OUTPUT_FORMAT = TABLE.union(
+    "output_config.format",
+    [
+        row(
+            "json_schema",
+            ResponseFormat,
+            {"schema": "schema"},
+            sets={"kind": "json_schema"},
+            ignores=("media_type",),
+        )
+    ],
+    other=Row("other", ResponseFormat, {"type": "kind"}),
+    prefer=lambda made, rows: rows[0] if made.kind == "json_schema" and made.schema is not None else None,
+)

@@ -1,0 +1,1 @@
+"""What an adapter has to hold to, as plain functions: judges, strategies and laws, for our adapters and others'."""

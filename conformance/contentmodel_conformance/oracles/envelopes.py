@@ -1,0 +1,171 @@
+"""The whole payload of each API and kind, as a record of wire names.
+
+Owns what the SDKs' types leave open about the envelope: `stream` is a wire key, headers are none, and generateContent
+has no request type at all. The SDK of an API is imported when its envelope is first asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any, Literal, TypeAlias
+
+from contentmodel_conformance.oracles.shapes import NULL, Field, OneOf, Record, Scalar, fields_of, shape_of
+
+Kind: TypeAlias = Literal["request", "response"]
+
+# Sent as headers (anthropic 2.11, resources/beta/messages/messages.py).
+_ANTHROPIC_HEADERS = frozenset({"betas", "user_profile_id", "workspace_id"})
+# Filled in by the client, never by the server (google-genai 3.4, types.GenerateContentResponse).
+GOOGLE_CLIENT_FIELDS = frozenset({"sdkHttpResponse", "automaticFunctionCallingHistory", "parsed"})
+# Where google-genai 3.4 puts the fields of its one config class: these leave it for the top level or stay in the
+# client; all others go into generationConfig (models.py, _GenerateContentConfig_to_mldev and _to_vertex).
+_GOOGLE_NOT_GENERATION = frozenset(
+    {
+        "httpOptions",
+        "shouldReturnHttpResponse",
+        "automaticFunctionCalling",
+        "automaticContinuation",
+        "generationOutputConfig",
+        "systemInstruction",
+        "tools",
+        "toolConfig",
+        "safetySettings",
+        "cachedContent",
+        "labels",
+        "modelArmorConfig",
+        "serviceTier",
+        "continuationToken",
+        "store",
+    }
+)
+
+
+@cache
+def envelope(api: str, kind: str) -> Record:
+    """The record of a whole request body or a whole answer; KeyError for an API that no SDK here describes."""
+    return _ENVELOPES[api, kind]()
+
+
+def _anthropic_request() -> Record:
+    from anthropic.types.beta import message_create_params
+
+    return request_record(message_create_params.MessageCreateParamsNonStreaming)
+
+
+def anthropic_stable_request() -> Record:
+    """The request without beta features, which the beta types contain but for what the beta renamed."""
+    from anthropic.types import message_create_params
+
+    return request_record(message_create_params.MessageCreateParamsNonStreaming)
+
+
+def _anthropic_response() -> Record:
+    from anthropic.types.beta import BetaMessage
+
+    return _response_record(BetaMessage)
+
+
+def _chat_request() -> Record:
+    from openai.types.chat import completion_create_params
+
+    return request_record(completion_create_params.CompletionCreateParamsNonStreaming)
+
+
+def _chat_response() -> Record:
+    from openai.types.chat import ChatCompletion
+
+    return _response_record(ChatCompletion)
+
+
+def _responses_request() -> Record:
+    from openai.types.responses import response_create_params
+
+    return request_record(response_create_params.ResponseCreateParamsNonStreaming)
+
+
+def _responses_response() -> Record:
+    from openai.types.responses import Response
+
+    return _response_record(Response)
+
+
+def google_request_types() -> dict[str, Any]:
+    """The annotation of each top-level key of generateContent but `generationConfig`."""
+    from google.genai import types
+
+    return {
+        "contents": list[types.Content],
+        "systemInstruction": types.Content,
+        "tools": list[types.Tool],
+        "toolConfig": types.ToolConfig,
+        "safetySettings": list[types.SafetySetting],
+        "cachedContent": str,
+        "labels": dict[str, str],
+        "modelArmorConfig": types.ModelArmorConfig,
+        "serviceTier": types.ServiceTier,
+        "continuationToken": bytes,
+        "store": bool,
+        "outputConfig": types.GenerationOutputConfig,
+    }
+
+
+def google_generation_types() -> dict[str, Any]:
+    """The annotation of each key of `generationConfig`; where two classes type one, the wire's own class counts."""
+    from google.genai import types
+
+    client = {_camel(name): info.annotation for name, info in types.GenerateContentConfig.model_fields.items()}
+    wire = {_camel(name): info.annotation for name, info in types.GenerationConfig.model_fields.items()}
+    return {name: kind for name, kind in (client | wire).items() if name not in _GOOGLE_NOT_GENERATION}
+
+
+def _google_request() -> Record:
+    generation = Record("GenerationConfig", lambda: _optional(google_generation_types()))
+    fields = {**_optional(google_request_types()), "generationConfig": Field(generation, required=False)}
+    fields["contents"] = Field(fields["contents"].shape, required=True)
+    return Record("GenerateContentRequest", lambda: fields)
+
+
+def _google_response() -> Record:
+    from google.genai.types import GenerateContentResponse
+
+    return _response_record(GenerateContentResponse, without=GOOGLE_CLIENT_FIELDS)
+
+
+def request_record(params: type) -> Record:
+    """The body that the parameters of a `create` method make: `stream` beside them, the headers not among them."""
+
+    def read() -> dict[str, Field]:
+        body = {name: item for name, item in fields_of(params).items() if name not in _ANTHROPIC_HEADERS}
+        return body | {"stream": Field(OneOf((Scalar("bool"), NULL)), required=False)}
+
+    return Record(params.__name__, read)
+
+
+def _response_record(model: type, without: frozenset[str] = frozenset()) -> Record:
+    return Record(
+        model.__name__,
+        lambda: {name: item for name, item in fields_of(model).items() if name not in without},
+    )
+
+
+def _optional(annotations: dict[str, Any]) -> dict[str, Field]:
+    return {name: Field(shape_of(annotation), required=False) for name, annotation in annotations.items()}
+
+
+def _camel(name: str) -> str:
+    from pydantic.alias_generators import to_camel
+
+    return to_camel(name)
+
+
+_ENVELOPES: dict[tuple[str, str], Callable[[], Record]] = {
+    ("anthropic-messages", "request"): _anthropic_request,
+    ("anthropic-messages", "response"): _anthropic_response,
+    ("openai-chat", "request"): _chat_request,
+    ("openai-chat", "response"): _chat_response,
+    ("openai-responses", "request"): _responses_request,
+    ("openai-responses", "response"): _responses_response,
+    ("google-generate-content", "request"): _google_request,
+    ("google-generate-content", "response"): _google_response,
+}

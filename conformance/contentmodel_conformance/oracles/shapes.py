@@ -1,0 +1,238 @@
+"""What the installed SDKs say a payload looks like, read from their annotations into one small set of shapes.
+
+Owns the introspection: TypedDicts and pydantic models alike become records with wire names. It knows no adapter and no
+meaning. The request judges, the payload strategies and the coverage tables are built on it; the response judges are not,
+they ask the SDK's models themselves.
+"""
+
+from __future__ import annotations
+
+import enum
+import types
+import typing
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from functools import cache, cached_property
+from typing import Annotated, Any, Literal, NotRequired, Required, TypeAlias, Union, get_args, get_origin
+
+import typing_extensions
+from pydantic import BaseModel
+from pydantic.alias_generators import to_camel
+
+
+@dataclass(frozen=True)
+class Scalar:
+    """A leaf; `date` and `bytes` stand for the text that carries them (ISO 8601, base64)."""
+
+    of: Literal["str", "int", "float", "bool", "null", "date", "bytes"]
+
+
+@dataclass(frozen=True)
+class Literals:
+    values: tuple[str | int | bool, ...]
+
+
+@dataclass(frozen=True)
+class ListOf:
+    item: Shape
+
+
+@dataclass(frozen=True)
+class MapOf:
+    value: Shape
+
+
+@dataclass(frozen=True)
+class OneOf:
+    """A union, flat: no member is itself a union."""
+
+    members: tuple[Shape, ...]
+
+
+@dataclass(frozen=True)
+class Anything:
+    """Free JSON."""
+
+
+@dataclass(frozen=True)
+class Field:
+    shape: Shape
+    required: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Record:
+    """An object with known keys. One Python class is one record, so that recursive types end.
+
+    Of the keys in `exclusive` a well-formed object has one at most.
+    """
+
+    name: str
+    read: Callable[[], dict[str, Field]] = field(repr=False)
+    exclusive: frozenset[str] = frozenset()
+
+    @cached_property
+    def fields(self) -> dict[str, Field]:
+        return self.read()
+
+
+Shape: TypeAlias = Scalar | Literals | ListOf | MapOf | OneOf | Anything | Record
+
+NULL = Scalar("null")
+_SCALARS: dict[Any, Scalar] = {
+    str: Scalar("str"),
+    int: Scalar("int"),
+    float: Scalar("float"),
+    bool: Scalar("bool"),
+    None: NULL,
+    types.NoneType: NULL,
+    date: Scalar("date"),
+    datetime: Scalar("date"),
+    bytes: Scalar("bytes"),
+}
+_LISTS = (list, Iterable, Sequence)
+_MAPS = (dict, Mapping)
+
+# The keys that are one-of in a class whose fields are otherwise modifiers; the SDK says so in its docstrings only
+# (google-genai 3.4, types.Part).
+_EXCLUSIVE: dict[str, frozenset[str]] = {
+    "Part": frozenset(
+        {
+            "text",
+            "inlineData",
+            "fileData",
+            "functionCall",
+            "functionResponse",
+            "executableCode",
+            "codeExecutionResult",
+            "toolCall",
+            "toolResponse",
+        }
+    ),
+    "FunctionResponsePart": frozenset({"inlineData", "fileData"}),
+}
+
+
+def shape_of(annotation: Any) -> Shape:
+    """The shape of an annotation that has one on the wire."""
+    shape = _shape(annotation, params=False)
+    if shape is None:
+        raise TypeError(f"no wire shape: {annotation!r}")
+    return shape
+
+
+def fields_of(source: type) -> dict[str, Field]:
+    """The fields of a TypedDict or a model under their wire names, those without a wire form left out."""
+    return _params_fields(source) if typing_extensions.is_typeddict(source) else _model_fields(source)
+
+
+def members(shape: Shape) -> tuple[Shape, ...]:
+    """What a value of the shape may be: the members of a union, or the shape alone."""
+    return shape.members if isinstance(shape, OneOf) else (shape,)
+
+
+def _shape(annotation: Any, *, params: bool) -> Shape | None:
+    """None for what only lives in Python: files, callables and, inside request parameters, response models."""
+    if annotation in (Any, object):
+        return Anything()
+    if isinstance(annotation, typing_extensions.TypeAliasType):
+        return _shape(annotation.__value__, params=params)
+    if scalar := _SCALARS.get(annotation):
+        return scalar
+    if isinstance(annotation, type) and not get_origin(annotation):
+        return _class_shape(annotation, params=params)
+    return _generic_shape(annotation, params=params)
+
+
+def _class_shape(source: type, *, params: bool) -> Shape | None:
+    if issubclass(source, enum.Enum):
+        return Literals(tuple(member.value for member in source))
+    if typing_extensions.is_typeddict(source):
+        return _record(source)
+    if issubclass(source, BaseModel):
+        return None if params or source is BaseModel else _record(source)
+    if issubclass(source, dict):
+        return MapOf(Anything())
+    return None
+
+
+def _generic_shape(annotation: Any, *, params: bool) -> Shape | None:
+    origin, arguments = get_origin(annotation), get_args(annotation)
+    if origin in (Annotated, Required, NotRequired):
+        return _shape(arguments[0], params=params)
+    if origin is Literal:
+        return Literals(arguments)
+    if origin in (Union, types.UnionType):
+        return _union(arguments, params=params)
+    if origin in _MAPS:
+        return _wrapped(MapOf, arguments[1], params=params)
+    if origin in _LISTS or getattr(origin, "__name__", "") == "SequenceNotStr":
+        return _wrapped(ListOf, arguments[0], params=params)
+    if origin is not None and typing_extensions.is_typeddict(origin):
+        return _record(origin)
+    return None
+
+
+def _wrapped(kind: Callable[[Shape], Shape], inner: Any, *, params: bool) -> Shape | None:
+    shape = _shape(inner, params=params)
+    return None if shape is None else kind(shape)
+
+
+def _union(arguments: tuple[Any, ...], *, params: bool) -> Shape | None:
+    shapes = [shape for argument in arguments if (shape := _shape(argument, params=params))]
+    flat = tuple(dict.fromkeys(member for shape in shapes for member in members(shape)))
+    if len(flat) > 1:
+        return OneOf(flat)
+    return flat[0] if flat else None
+
+
+@cache
+def _record(source: type) -> Record:
+    return Record(source.__name__, lambda: fields_of(source), _EXCLUSIVE.get(source.__name__, frozenset()))
+
+
+def _params_fields(source: Any) -> dict[str, Field]:
+    """`__required_keys__` knows how the class was declared, total or not; the marks in the annotations overrule it."""
+    hints = typing.get_type_hints(source, include_extras=True)
+    shapes = {name: _shape(hint, params=True) for name, hint in hints.items()}
+    return {
+        _alias(hints[name]) or name: Field(shape, _is_required(hints[name], name in source.__required_keys__))
+        for name, shape in shapes.items()
+        if shape is not None
+    }
+
+
+def _is_required(hint: Any, otherwise: bool) -> bool:
+    origins = [get_origin(layer) for layer in _layers(hint)]
+    return Required in origins or (otherwise and NotRequired not in origins)
+
+
+def _alias(hint: Any) -> str | None:
+    """The wire name that the SDK's own property metadata gives."""
+    marks = (mark for layer in _layers(hint) for mark in getattr(layer, "__metadata__", ()))
+    return next((alias for mark in marks if isinstance(alias := getattr(mark, "alias", None), str)), None)
+
+
+def _layers(hint: Any) -> Iterator[Any]:
+    """The hint, and what it is wrapped around by Required, NotRequired and Annotated."""
+    yield hint
+    while get_origin(hint) in (Annotated, Required, NotRequired):
+        hint = get_args(hint)[0]
+        yield hint
+
+
+def _model_fields(source: Any) -> dict[str, Field]:
+    source.model_rebuild()  # resolves what a recursive model says of itself
+    found = (
+        (name, info, _shape(info.annotation, params=False)) for name, info in source.model_fields.items()
+    )
+    return {
+        info.alias or _generated_alias(source, name): Field(shape, info.is_required())
+        for name, info, shape in found
+        if shape is not None
+    }
+
+
+def _generated_alias(source: Any, name: str) -> str:
+    return to_camel(name) if source.model_config.get("alias_generator") else name

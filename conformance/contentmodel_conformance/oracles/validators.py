@@ -1,0 +1,99 @@
+"""Strict validators: of a shape, rebuilt as types that pydantic takes literally, and of an SDK's own model.
+
+The SDKs' TypedDicts judge nothing as they are: what is iterable is validated when somebody iterates, and unknown keys
+pass. Hence the rebuilding: lists instead of iterables, no further keys anywhere.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any, Literal, NotRequired, Required, TypeAlias, Union
+
+from pydantic import TypeAdapter, ValidationError
+from typing_extensions import TypedDict
+
+from contentmodel_conformance.oracles.faults import faults_of
+from contentmodel_conformance.oracles.shapes import (
+    Anything,
+    Field,
+    ListOf,
+    Literals,
+    MapOf,
+    OneOf,
+    Record,
+    Scalar,
+    Shape,
+)
+
+Check: TypeAlias = Callable[[dict[str, Any]], list[str]]
+
+_PYTHON: dict[str, Any] = {
+    "str": str,
+    "int": int,
+    "float": float,
+    "bool": bool,
+    "null": None,
+    "date": datetime,
+    "bytes": str,
+}
+
+
+def shape_check(record: Record) -> Check:
+    """A check of payloads against a record and all that it holds."""
+    return type_check(_Types().of(record))
+
+
+def type_check(annotation: Any) -> Check:
+    """A check of payloads against a type, no key allowed that it does not name."""
+    adapter: TypeAdapter[Any] = TypeAdapter(annotation)
+
+    def check(payload: dict[str, Any]) -> list[str]:
+        try:
+            text = json.dumps(payload, allow_nan=False)
+        except (TypeError, ValueError) as error:
+            return [f"$: not JSON: {error}"]
+        try:
+            adapter.validate_json(text, strict=True, extra="forbid")
+        except ValidationError as error:
+            return faults_of(error, payload)
+        return []
+
+    return check
+
+
+class _Types:
+    """Builds the types of one payload; a record that comes again is the same type, so that recursion ends."""
+
+    def __init__(self) -> None:
+        self._built: dict[Record, Any] = {}
+
+    def of(self, shape: Shape) -> Any:
+        match shape:
+            case Scalar(name):
+                return _PYTHON[name]
+            case Literals(values):
+                return Literal[values]
+            case ListOf(item):
+                return list[self.of(item)]  # type: ignore[misc]
+            case MapOf(value):
+                return dict[str, self.of(value)]  # type: ignore[misc]
+            case OneOf(members):
+                return Union[tuple(self.of(member) for member in members)]  # noqa: UP007
+            case Record():
+                return self._record(shape)
+            case Anything():
+                return Any
+
+    def _record(self, record: Record) -> Any:
+        if record not in self._built:
+            typed: Any = TypedDict(record.name, {})  # type: ignore[operator]
+            typed.__pydantic_config__ = {"extra": "forbid"}
+            self._built[record] = typed
+            typed.__annotations__.update({name: self._field(item) for name, item in record.fields.items()})
+        return self._built[record]
+
+    def _field(self, item: Field) -> Any:
+        inner = self.of(item.shape)
+        return Required[inner] if item.required else NotRequired[inner]

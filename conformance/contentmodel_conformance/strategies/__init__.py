@@ -1,0 +1,1 @@
+"""Hypothesis strategies: payloads of the wire, as the providers' SDKs type them."""

@@ -1,0 +1,21 @@
+"""Documents that are made of contents."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from contentmodel.content.base import AIContent
+
+if TYPE_CHECKING:
+    from contentmodel.content import Content
+
+
+class DocumentContent(AIContent, frozen=True, kw_only=True):
+    """A document given as parts, so that citations can point into it: a text in blocks, or a search result.
+
+    `uri` says where it comes from, in the application's own words (it need not be an address).
+    """
+
+    parts: list[Content] = []
+    title: str | None = None
+    uri: str | None = None
