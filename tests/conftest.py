@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, settings
 
 PROFILE = os.environ.get("CONTENTMODEL_PROFILE", "quick")
 
-# How fast the machine is, or how busy, is no verdict on the code: hence no deadline, and no health check on time.
+# How fast or busy the machine is, is no verdict on the code: hence no deadline, and no health check on time.
 _ANY_MACHINE: dict[str, Any] = {
     "deadline": None,
     "print_blob": True,
@@ -48,10 +48,10 @@ def corpus() -> Path:
 
 
 def records(api: str, kind: str) -> Iterator[dict[str, Any]]:
-    """Recorded exchanges of one API and kind ("request", "response", "stream", "error"), as the corpus has them.
+    """Recorded exchanges of one API and kind ("request", "response", "stream", "error"), as they were stored.
 
-    None where CONTENTMODEL_CORPUS is not set, or the corpus has none of this kind, so that `list(records(...))` can
-    stand in `parametrize`; an API that the corpus does not know at all is an error.
+    None where CONTENTMODEL_CORPUS is not set, or the corpus has none of this kind, so that
+    `list(records(...))` can stand in `parametrize`; an API that the corpus does not know is an error.
     """
     folder = _corpus()
     if folder is None:

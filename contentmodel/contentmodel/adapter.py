@@ -121,7 +121,7 @@ class TableAdapter:
         """The request as this API takes it, and what it cannot carry."""
         context = EncodeContext(self.api, self.issuer, "request", policies, request.origin)
         prepared = self.prepare_request(request, context)
-        payload = self.request.encode(prepared, context)
+        payload = self.request.encode(context.same(request, prepared), context)
         if not context.native:
             payload = self.complete_request(payload, request, context)
         return Encoded(payload, request, context)
@@ -130,7 +130,7 @@ class TableAdapter:
         """The answer as this API would have given it, and what it cannot carry."""
         context = EncodeContext(self.api, self.issuer, "response", policies, response.origin)
         prepared = self.prepare_response(response, context)
-        payload = self.response.encode(prepared, context)
+        payload = self.response.encode(context.same(response, prepared), context)
         if not context.native:
             payload = self.complete_response(payload, response, context)
         return Encoded(payload, response, context)

@@ -459,6 +459,6 @@ USAGE = TABLE.record(
     },
     # input_tokens leaves cached tokens out (docs.claude.com, "Prompt caching", seen November 2026).
     sets={"cached_inside": False},
-    ignores=("total_tokens", "reasoning_inside"),
+    ignores=("reasoning_inside",),
 )
 ERROR = TABLE.record("error", ErrorContent, {"type": "code", "message": "message"}, ignores=("details",))

@@ -10,7 +10,7 @@ from contentmodel.message import ChatMessage
 from contentmodel.response import ChatChoice, ChatResponse, FinishReason
 from contentmodel.wire.codecs import Record
 from contentmodel.wire.context import DecodeContext, EncodeContext
-from contentmodel.wire.table import Group
+from contentmodel.wire.table import Fields, Group
 
 from contentmodel_adapters.anthropic_messages.blocks import API, CONTENT, ERROR, TABLE, USAGE
 from contentmodel_adapters.shared.words import FinishWords
@@ -35,6 +35,12 @@ FINISH = FinishWords(
         "pause": "pause_turn",
     },
     "end_turn",
+    tells_sequence=True,
+)
+
+
+ENDING = Fields(
+    {"finish_reason": "stop_reason", "finish_reason.stop_sequence": "stop_sequence", "messages": "content"}
 )
 
 
@@ -59,7 +65,7 @@ class Answer(Group):
             note[":content"] = blocks
         message = ChatMessage(role="assistant", contents=contents, origin=context.origin)
         choice = ChatChoice(messages=[message], finish_reason=self._finish(wire, context), extra={API: note})
-        context.trace(None, [choice, message], wire, None, spread=False)
+        context.trace(ENDING, [choice, message], wire, None, spread=False)
         return [choice]
 
     def _finish(self, wire: dict[str, Any], context: DecodeContext) -> FinishReason | None:

@@ -223,6 +223,10 @@ class Message(Codec):
     def encode(self, value: list[ChatMessage], context: EncodeContext, owner: Any) -> dict[str, Any]:
         contents = [content for message in value for content in message.contents]
         message = value[0] if len(value) == 1 else msgspec.structs.replace(value[0], contents=contents)
+        for other in value[1:]:
+            context.lose_attributes(other, ("author_name", "message_id"))
+            for api, residue in (other.extra or {}).items():
+                context.lose_residue(other, api, residue)
         wire = encode_assistant(message, context)
         own = (message.extra or {}).get(API, {})
         if ":role" in own:

@@ -33,7 +33,8 @@ TOOLS = TABLE.union(
         Row("openrouter:advisor", HostedTool, {"parameters": "settings"}, constants={"type": "openrouter:advisor"}, sets={"kind": "advisor"}),
     ],
     other=Row("other", HostedTool, {"type": "kind"}),
-    prefer=lambda tool, rows: next((r for r in rows if r.sets.get("kind") == tool.kind), rows[0]),
+    # Chat has no hosted tools of its own: those of another API have no place here.
+    prefer=lambda tool, rows: None,
 )
 
 

@@ -67,7 +67,8 @@ def decode_items(items: list[Any], context: DecodeContext) -> list[ChatMessage]:
             context.trace(MESSAGE, [message], items, index, spread=False)
             messages.append(message)
         else:
-            run, run_role = contents, role
+            # A copy: the list of one item's contents was traced, and must not grow.
+            run, run_role = list(contents), role
     if run:
         messages.append(ChatMessage(role=run_role, contents=run, origin=context.origin))
     return messages
@@ -84,7 +85,7 @@ def _decode_item(
             return "assistant", _decode_parts(item, context)
         return "", None
     if tag == "reasoning":
-        return "assistant", _decode_reasoning(item, items, index, context)
+        return "assistant", _decode_reasoning(item, context)
     pair = _PAIR_BY_TAG.get(tag) if tag.__class__ is str else None
     if pair is not None:
         contents = _decode_pair(pair, item, context)
@@ -146,9 +147,7 @@ def _with_note(content: Any, note: dict[str, Any]) -> Any:
     return noted(content, API, ":item", note)
 
 
-def _decode_reasoning(
-    item: dict[str, Any], items: list[Any], index: int, context: DecodeContext
-) -> list[Any]:
+def _decode_reasoning(item: dict[str, Any], context: DecodeContext) -> list[Any]:
     parts: list[Any] = []
     note = dict(item)
     for field, tag in _REASONING_FIELDS:
@@ -160,11 +159,12 @@ def _decode_reasoning(
                 del note[field]
     if not parts:
         parts = [ReasoningContent()]
-        context.trace(None, parts, items, index, spread=False)
+        context.trace(None, parts, item, "summary", spread=False)
     encrypted = note.get("encrypted_content")
     if encrypted.__class__ is str:
         del note["encrypted_content"]
         sealed = ENCRYPTED.decode(encrypted, context, item, "encrypted_content")
+        context.trace(None, [sealed], item, "encrypted_content", spread=False)
         parts[-1] = _moved(parts[-1], msgspec.structs.replace(parts[-1], protected=sealed), context)
     parts[0] = _moved(parts[0], _with_note(parts[0], note), context)
     return parts

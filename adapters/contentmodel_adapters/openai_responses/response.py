@@ -10,7 +10,7 @@ import msgspec
 from contentmodel.response import ChatChoice, ChatResponse, FinishReason
 from contentmodel.wire.codecs import Record
 from contentmodel.wire.context import DecodeContext, EncodeContext
-from contentmodel.wire.table import Group
+from contentmodel.wire.table import Fields, Group
 
 from contentmodel_adapters.openai_responses.blocks import API, ERROR, TABLE, USAGE
 from contentmodel_adapters.openai_responses.messages import decode_items, encode_items
@@ -56,6 +56,9 @@ def status_of(finish: FinishReason | None) -> dict[str, Any]:
     return {"status": word, "incomplete_details": None}
 
 
+ENDING = Fields({"finish_reason": "status", "messages": "output"})
+
+
 class Output(Group):
     """The output items and the status: the messages of the only choice, and why it ended.
 
@@ -79,7 +82,7 @@ class Output(Group):
             note[":output"] = items
         choice = ChatChoice(messages=messages, extra={API: note})
         choices = [msgspec.structs.replace(choice, finish_reason=finish_of(wire, choice))]
-        context.trace(None, choices, wire, None, spread=False)
+        context.trace(ENDING, choices, wire, None, spread=False)
         return choices
 
     def encode(

@@ -22,14 +22,24 @@ class FinishWords(Codec):
     classes = (str, int)
     identity = False
 
-    def __init__(self, reasons: Mapping[str | int, str], words: Mapping[str, str | int], otherwise: str) -> None:
+    def __init__(
+        self,
+        reasons: Mapping[str | int, str],
+        words: Mapping[str, str | int],
+        otherwise: str,
+        *,
+        tells_sequence: bool = False,
+    ) -> None:
         self.reasons, self.words, self.otherwise = reasons, words, otherwise
+        self._tells_sequence = tells_sequence
 
     def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> FinishReason:
         reason = self.reasons.get(value, "other")
         return FinishReason(reason=reason, raw=value, resumable=reason in RESUMABLE)
 
     def encode(self, value: FinishReason, context: EncodeContext, owner: Any) -> str | int:
+        if value.stop_sequence is not None and not self._tells_sequence:
+            context.lose(value, "stop_sequence", f"{context.api} does not say which sequence stopped it")
         if value.raw is not None and (context.native or self.reasons.get(value.raw) == value.reason):
             return value.raw
         word = self.words.get(value.reason)

@@ -5,22 +5,13 @@ A judge is as old or as new as the SDK it was made of: a recorded payload that i
 
 from __future__ import annotations
 
-import json
-import re
-import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from contentmodel_conformance.oracles.envelopes import (
-    GOOGLE_CLIENT_FIELDS,
-    Kind,
-    anthropic_stable_request,
-    envelope,
-    google_generation_types,
-    google_request_types,
-)
+from contentmodel_conformance.oracles import google
+from contentmodel_conformance.oracles.envelopes import Kind, anthropic_stable_request, envelope
 from contentmodel_conformance.oracles.validators import Check, shape_check, type_check
 
 __all__ = ["APIS", "Judge", "Kind", "judge"]
@@ -38,18 +29,53 @@ class Judge:
 
     def faults(self, payload: dict[str, Any]) -> list[str]:
         """What is wrong, each fault with its JSON path; empty for a payload that is accepted."""
-        fewest: list[str] | None = None
+        fewest: list[str] = []
         for check in self.checks:
             found = check(payload)
             if not found:
                 return []
-            fewest = found if fewest is None or len(found) < len(fewest) else fewest
-        return fewest or []
+            fewest = found if not fewest or len(found) < len(fewest) else fewest
+        return fewest
 
 
 @cache
 def judge(api: str, kind: str) -> Judge:
-    """The judge of one API's requests or responses. Raises LookupError for others, ImportError without the SDK."""
+    """The judge of one API's requests or responses. LookupError for others, ImportError without the SDK."""
     if (api, kind) not in _CHECKS:
         raise LookupError(f"no judge of {api} {kind}")
     return Judge(api, kind, _CHECKS[api, kind]())
+
+
+def _anthropic_request() -> tuple[Check, ...]:
+    return shape_check(envelope("anthropic-messages", "request")), shape_check(anthropic_stable_request())
+
+
+def _anthropic_response() -> tuple[Check, ...]:
+    from anthropic.types import Message
+    from anthropic.types.beta import BetaMessage
+
+    return type_check(BetaMessage), type_check(Message)
+
+
+def _chat_response() -> tuple[Check, ...]:
+    from openai.types.chat import ChatCompletion
+
+    return (type_check(ChatCompletion),)
+
+
+def _responses_response() -> tuple[Check, ...]:
+    from openai.types.responses import Response
+
+    return (type_check(Response),)
+
+
+_CHECKS: dict[tuple[str, str], Callable[[], tuple[Check, ...]]] = {
+    ("anthropic-messages", "request"): _anthropic_request,
+    ("anthropic-messages", "response"): _anthropic_response,
+    ("google-generate-content", "request"): lambda: (google.request_check(),),
+    ("google-generate-content", "response"): lambda: (google.response_check(),),
+    ("openai-chat", "request"): lambda: (shape_check(envelope("openai-chat", "request")),),
+    ("openai-chat", "response"): _chat_response,
+    ("openai-responses", "request"): lambda: (shape_check(envelope("openai-responses", "request")),),
+    ("openai-responses", "response"): _responses_response,
+}

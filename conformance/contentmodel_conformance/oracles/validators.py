@@ -45,8 +45,8 @@ def shape_check(record: Record) -> Check:
     return type_check(_Types().of(record))
 
 
-def type_check(annotation: Any) -> Check:
-    """A check of payloads against a type, no key allowed that it does not name."""
+def type_check(annotation: Any, *, strict: bool = True) -> Check:
+    """A check of payloads against a type, no key allowed that it does not name; `strict` converts nothing."""
     adapter: TypeAdapter[Any] = TypeAdapter(annotation)
 
     def check(payload: dict[str, Any]) -> list[str]:
@@ -55,7 +55,7 @@ def type_check(annotation: Any) -> Check:
         except (TypeError, ValueError) as error:
             return [f"$: not JSON: {error}"]
         try:
-            adapter.validate_json(text, strict=True, extra="forbid")
+            adapter.validate_json(text, strict=strict, extra="forbid")
         except ValidationError as error:
             return faults_of(error, payload)
         return []

@@ -115,7 +115,7 @@ def _locate(paths: Mapping[int, str], container: Any, key: str | int | None) -> 
 def _residue_path(path: str, field: str) -> str:
     """The path of a residue field; `:item.x` is the field x of the wire object that holds the list of this part."""
     if field.startswith(":item."):
-        return child_path(re.sub(r"\.\w+\[\d+\]$", "", path), field[6:])
+        return child_path(re.sub(r"\.\w+(\[\d+\])?$", "", path), field[6:])
     return child_path(path, field)
 
 
@@ -159,7 +159,7 @@ class WirePlaces:
             above = places.owners.get(id(owner))
             if above is None:
                 return None
-            owner, field, seen = above[0], above[1], seen + 1
+            owner, field, seen = above[0], f"{above[1]}.{field}" if field else above[1], seen + 1
         return None
 
 
@@ -194,6 +194,16 @@ class EncodeContext:
     ) -> None:
         """`field` of `owner` (None: all of it) does not reach the target as it is."""
         self.notes.append(Note(owner, field, kind, why, api))
+        if field is None:
+            self._lose_apart(owner, why)
+
+    def _lose_apart(self, owner: Any, why: str) -> None:
+        """What belongs to a content and stands elsewhere on the wire is lost with it."""
+        if getattr(owner, "protected", None) is not None:
+            self.notes.append(Note(owner.protected, None, "dropped", why))
+        for api, residue in (getattr(owner, "extra", None) or {}).items():
+            if ":item" in residue:
+                self.lose_residue(owner, api, {":item": residue[":item"]})
 
     def lose_residue(self, owner: Any, api: str, residue: Mapping[str, Any]) -> None:
         """Fields that only `api` knows are left behind."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -102,11 +103,25 @@ class Encoded:
             return ()
         places = ModelPlaces(self._root, self._context.stand_ins)
         if self._source is None:
-            return tuple(dict.fromkeys(places.loss(note) for note in notes))
+            return pruned([places.loss(note) for note in notes])
         wires = self._source[1].places(self._source[0])
         for original, stand_in in self._context.stand_ins:
             wires.same(original, stand_in)
-        return tuple(dict.fromkeys(wires.loss(note, places) for note in notes))
+        return pruned([wires.loss(note, places) for note in notes])
+
+
+def pruned(losses: list[Loss]) -> tuple[Loss, ...]:
+    """Each loss once; parts of what was dropped as a whole are not named again."""
+    dropped = {loss.path for loss in losses if loss.kind == "dropped"}
+    kept = (loss for loss in losses if not any(path in dropped for path in _above(loss.path)))
+    return tuple(dict.fromkeys(kept))
+
+
+def _above(path: str) -> list[str]:
+    return [path[: match.start()] for match in _STEP.finditer(path)][1:] if path != "$" else []
+
+
+_STEP = re.compile(r"\.\w+|\[\d+\]|\['(?:[^'\\]|\\.)*'\]")
 
 
 class ModelPlaces:

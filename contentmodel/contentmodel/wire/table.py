@@ -230,11 +230,12 @@ class Row:
 
     def path_of(self, path: str, attribute: str) -> str:
         """The JSON path of an attribute, given that of the object; the object's own where it has none."""
-        for leaf in self.root.leaves():
-            if attribute in leaf.attributes:
-                for key in leaf.wire.split("."):
-                    path = child_path(path, key)
-                return path
+        wanted = attribute
+        while wanted:
+            for leaf in self.root.leaves():
+                if wanted in leaf.attributes:
+                    return wire_path(path, leaf.wire)
+            wanted = wanted.rpartition(".")[0]
         return path
 
     def describe(self) -> dict[str, Any]:
@@ -546,12 +547,35 @@ class Union:
         name = own.get(":row")
         if name in self._by_name:
             return self._by_name[name]
-        rows = self._by_class.get(type(value))
-        return self._usual(value, rows) if rows else None
+        rows = self._by_class.get(type(value)) or [None]
+        return self._usual(value, rows) if len(rows) > 1 else rows[0]
 
     def describe(self) -> dict[str, Any]:
         """The union as data."""
         return {"name": self.name, "tag": self.tag, "rows": [r.describe() for r in self.rows]}
+
+
+class Fields:
+    """Where the attributes of a model value stand on the wire, for values that no row makes."""
+
+    def __init__(self, paths: Mapping[str, str]) -> None:
+        self._paths = paths
+
+    def row_of(self, value: Any) -> Fields:
+        return self
+
+    def path_of(self, path: str, attribute: str) -> str:
+        """The JSON path of an attribute, given that of the object."""
+        while attribute and attribute not in self._paths:
+            attribute = attribute.rpartition(".")[0]
+        return wire_path(path, self._paths[attribute]) if attribute else path
+
+
+def wire_path(path: str, wire: str) -> str:
+    """`path` with the keys of a dotted wire path behind it."""
+    for key in wire.split("."):
+        path = child_path(path, key)
+    return path
 
 
 def noted(content: Any, api: str, note: str, value: Any) -> Any:

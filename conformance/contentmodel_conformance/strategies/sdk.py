@@ -1,0 +1,309 @@
+"""Payloads drawn from the SDKs' annotations: whole ones, and for each member of each union the least that holds it.
+
+Owns the generator, which walks the same shapes as the request judges: that these accept what it draws says only that
+both read the SDK alike. What is drawn is plain JSON; ints fit a double, texts are short, recursion ends.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, TypeAlias
+
+from hypothesis import strategies as st
+from hypothesis.strategies import DrawFn, SearchStrategy
+
+from contentmodel_conformance.oracles.envelopes import envelope
+from contentmodel_conformance.oracles.shapes import (
+    NULL,
+    Anything,
+    Field,
+    ListOf,
+    Literals,
+    MapOf,
+    OneOf,
+    Record,
+    Scalar,
+    Shape,
+    members,
+)
+
+__all__ = ["json_values", "sdk_members", "sdk_payloads", "with_unknowns"]
+
+JSON: TypeAlias = Any
+# A way from the envelope to a value: keys of objects, `ELEMENT` of lists and maps, numbers of union members.
+Way: TypeAlias = tuple[str | int, ...]
+
+ELEMENT = "*"
+_EXACT = 2**53
+_DEPTH = 4
+_MEMBER_DEPTH = 3
+_NEVER = 1_000
+
+_TEXT = st.text(max_size=8)
+_KEYS = st.text("abcdefghijklmnop_", min_size=1, max_size=8)
+_INTS = st.integers(-9, 99) | st.integers(-_EXACT, _EXACT)
+_FLOATS = st.floats(allow_nan=False, allow_infinity=False)
+_SCALARS: dict[str, SearchStrategy[JSON]] = {
+    "str": _TEXT,
+    "int": _INTS,
+    "float": _FLOATS | st.integers(-9, 99),
+    "bool": st.booleans(),
+    "null": st.none(),
+    "date": st.datetimes().map(lambda moment: moment.isoformat() + "Z"),
+    "bytes": st.binary(max_size=9).map(lambda data: base64.b64encode(data).decode()),
+}
+json_values: SearchStrategy[JSON] = st.recursive(
+    st.none() | st.booleans() | _INTS | _FLOATS | _TEXT,
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(_KEYS, inner, max_size=2),
+    max_leaves=3,
+)
+_FREE = json_values | st.dictionaries(_KEYS, json_values, max_size=2)
+
+
+def sdk_payloads(api: str, kind: str) -> SearchStrategy[dict[str, JSON]]:
+    """Whole requests or responses, anywhere in what the SDK's types allow."""
+    return _objects(api, kind, ())
+
+
+def sdk_members(api: str, kind: str) -> dict[str, SearchStrategy[dict[str, JSON]]]:
+    """For each member of each union a strategy of the least payload that holds one, under a name that says where.
+
+    generateContent has records of optional fields where the others have unions: there each field is a member.
+    """
+    return {name: _objects(api, kind, way) for name, way in _ways(api, kind).items()}
+
+
+@st.composite
+def _objects(draw: DrawFn, api: str, kind: str, way: Way) -> dict[str, JSON]:
+    root = envelope(api, kind)
+    payload: dict[str, JSON] = _along(draw, root, way) if way else _value(draw, root, _DEPTH)
+    return payload
+
+
+# --- drawing ---------------------------------------------------------------------------------------------------------
+
+
+def _value(draw: DrawFn, shape: Shape, depth: int) -> JSON:
+    """A value of the shape; from depth 0 on the smallest there is, in structure."""
+    match shape:
+        case Scalar(name):
+            return draw(_SCALARS[name])
+        case Literals(values):
+            return draw(st.sampled_from(values))
+        case ListOf(item):
+            return [_value(draw, item, depth) for _ in range(_count(draw, depth))]
+        case MapOf(value):
+            return {draw(_KEYS): _value(draw, value, depth) for _ in range(_count(draw, depth))}
+        case OneOf(choices):
+            return _value(draw, _choice(draw, choices, depth), depth)
+        case Record():
+            return _record(draw, shape, depth)
+        case Anything():
+            return draw(_FREE)
+
+
+def _count(draw: DrawFn, depth: int) -> int:
+    return draw(st.integers(0, 2)) if depth > 0 else 0
+
+
+def _choice(draw: DrawFn, choices: tuple[Shape, ...], depth: int) -> Shape:
+    return draw(st.sampled_from(choices)) if depth > 0 else min(choices, key=_height)
+
+
+def _record(draw: DrawFn, record: Record, depth: int) -> dict[str, JSON]:
+    names = _optional_names(record) if depth > 0 else ()
+    chosen = set(_some(draw, names)) | _one_of(draw, record, depth)
+    return {
+        name: _value(draw, item.shape, depth - 1)
+        for name, item in record.fields.items()
+        if item.required or name in chosen
+    }
+
+
+@cache
+def _optional_names(record: Record) -> tuple[str, ...]:
+    return tuple(n for n, item in record.fields.items() if not item.required and n not in record.exclusive)
+
+
+def _some(draw: DrawFn, names: tuple[str, ...]) -> list[str]:
+    """About a quarter of the names: two masks, so that one draw decides over many."""
+    if not names:
+        return []
+    masks = st.integers(0, 2 ** len(names) - 1)
+    mask = draw(masks) & draw(masks)
+    return [name for position, name in enumerate(names) if mask >> position & 1]
+
+
+def _one_of(draw: DrawFn, record: Record, depth: int) -> set[str]:
+    if not record.exclusive:
+        return set()
+    names = sorted(record.exclusive, key=lambda name: (_height(record.fields[name].shape), name))
+    return {draw(st.sampled_from(names)) if depth > 0 else names[0]}
+
+
+@cache
+def _height(shape: Shape) -> int:
+    """How many records the smallest value of the shape nests."""
+    return _least(shape, frozenset())
+
+
+def _least(shape: Shape, above: frozenset[Record]) -> int:
+    if isinstance(shape, OneOf):
+        return min(_least(member, above) for member in shape.members)
+    if not isinstance(shape, Record):
+        return 0
+    if shape in above:
+        return _NEVER
+    below = above | {shape}
+    return 1 + max((_least(item.shape, below) for item in shape.fields.values() if item.required), default=0)
+
+
+# --- a member of a union, and what holds it --------------------------------------------------------------------------
+
+
+def _along(draw: DrawFn, shape: Shape, way: Way) -> JSON:
+    """The smallest value that goes the way, with anything at its end."""
+    if not way:
+        return _value(draw, shape, _MEMBER_DEPTH)
+    step, rest = way[0], way[1:]
+    match shape:
+        case OneOf(choices):
+            return _along(draw, choices[int(step)], rest)
+        case ListOf(item):
+            return [_along(draw, item, rest)]
+        case MapOf(value):
+            return {draw(_KEYS): _along(draw, value, rest)}
+        case Record():
+            return _record_along(draw, shape, str(step), rest)
+    raise LookupError(f"no way to {step!r}")
+
+
+def _record_along(draw: DrawFn, record: Record, key: str, rest: Way) -> dict[str, JSON]:
+    fields = {name: item for name, item in record.fields.items() if item.required or name == key}
+    return {
+        name: _along(draw, item.shape, rest) if name == key else _value(draw, item.shape, 0)
+        for name, item in fields.items()
+    }
+
+
+@dataclass(frozen=True)
+class _Place:
+    shape: Shape
+    way: Way
+    name: str
+
+
+@cache
+def _ways(api: str, kind: str) -> dict[str, Way]:
+    """The shortest way to each member of each union; a union that stands in several places counts once."""
+    ways: dict[str, Way] = {}
+    by_key = api == "google-generate-content"
+    for place in _places(envelope(api, kind)):
+        for name, way in _members_at(place, by_key):
+            ways[name if name not in ways else f"{name}#{len(ways)}"] = way
+    return ways
+
+
+def _members_at(place: _Place, by_key: bool) -> Iterator[tuple[str, Way]]:
+    if isinstance(place.shape, OneOf) and len(_said(place.shape)) > 1:
+        for index in _said(place.shape):
+            yield f"{place.name}:{tag_of(place.shape.members[index])}", (*place.way, index)
+    elif isinstance(place.shape, Record) and by_key:
+        for key, item in place.shape.fields.items():
+            if not item.required:
+                yield f"{place.name}.{key}".lstrip("."), (*place.way, key)
+
+
+def _places(root: Record) -> Iterator[_Place]:
+    """Every union and record once, breadth first."""
+    seen: set[Shape] = set()
+    todo = [_Place(root, (), "")]
+    for place in todo:  # grows as it goes
+        if isinstance(place.shape, OneOf | Record):
+            if place.shape in seen:
+                continue
+            seen.add(place.shape)
+            yield place
+        todo.extend(_below(place))
+
+
+def _below(place: _Place) -> Iterator[_Place]:
+    match place.shape:
+        case OneOf(choices):
+            for index in _said(place.shape):
+                mark = f":{tag_of(choices[index])}" if len(_said(place.shape)) > 1 else ""
+                yield _Place(choices[index], (*place.way, index), place.name + mark)
+        case ListOf(item) | MapOf(item):
+            yield _Place(item, (*place.way, ELEMENT), place.name)
+        case Record():
+            for key, inner in place.shape.fields.items():
+                yield _Place(inner.shape, (*place.way, key), f"{place.name}.{key}".lstrip("."))
+
+
+def _said(union: OneOf) -> list[int]:
+    """The members that say something: all but null."""
+    return [index for index, member in enumerate(union.members) if member != NULL]
+
+
+def tag_of(shape: Shape) -> str:
+    """What to call a member: its `type`, else its role, else its class or kind."""
+    match shape:
+        case Record():
+            tags = [_first_literal(shape.fields.get(key)) for key in ("type", "role")]
+            return next((tag for tag in tags if tag), shape.name)
+        case Scalar(name):
+            return name
+        case Literals(values):
+            return str(values[0])
+        case ListOf():
+            return "list"
+        case MapOf():
+            return "map"
+    return "any"
+
+
+def _first_literal(item: Field | None) -> str:
+    literals = [m for m in members(item.shape) if isinstance(m, Literals)] if item else []
+    return str(literals[0].values[0]) if literals else ""
+
+
+# --- unknowns --------------------------------------------------------------------------------------------------------
+
+
+_UNKNOWN_NAMES = _KEYS.map(lambda key: f"unknown_{key}")
+_UNKNOWN_FIELDS = st.dictionaries(_UNKNOWN_NAMES, json_values, min_size=1, max_size=2)
+_UNKNOWN_BLOCKS = st.builds(lambda tag, fields: {"type": tag, **fields}, _UNKNOWN_NAMES, _UNKNOWN_FIELDS)
+_Grow: TypeAlias = Callable[[JSON], JSON]
+
+
+@st.composite
+def with_unknowns(draw: DrawFn, payloads: SearchStrategy[dict[str, JSON]]) -> dict[str, JSON]:
+    """The payloads, with what nobody has heard of in them: one unknown field at least, and more of them at every
+    level, and blocks of unknown types in lists of typed ones. Every new name begins with `unknown_`."""
+    payload = draw(payloads)
+    grown: dict[str, JSON] = _grown(draw, payload)
+    return grown if grown != payload else grown | draw(_UNKNOWN_FIELDS)
+
+
+def _grown(draw: DrawFn, value: JSON) -> JSON:
+    if isinstance(value, dict):
+        fields = {key: _grown(draw, inner) for key, inner in value.items()}
+        return fields | (draw(_UNKNOWN_FIELDS) if _one_in_four(draw) else {})
+    if isinstance(value, list):
+        return _with_block(draw, [_grown(draw, inner) for inner in value])
+    return value
+
+
+def _with_block(draw: DrawFn, items: list[JSON]) -> list[JSON]:
+    typed = bool(items) and all(isinstance(item, dict) and isinstance(item.get("type"), str) for item in items)
+    if not typed or not _one_in_four(draw):
+        return items
+    place = draw(st.integers(0, len(items)))
+    return [*items[:place], draw(_UNKNOWN_BLOCKS), *items[place:]]
+
+
+def _one_in_four(draw: DrawFn) -> bool:
+    return draw(st.integers(0, 3)) == 3
