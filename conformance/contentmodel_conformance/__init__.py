@@ -1,1 +1,1 @@
-"""What an adapter has to hold to, as plain functions: judges, strategies and laws, for our adapters and others'."""
+"""What every adapter has to hold to: judges, strategies and laws, as plain functions."""

@@ -184,13 +184,13 @@ NESTED = [
 
 
 def _usual(content: Any, rows: list[Row]) -> Row | None:
+    if content.__class__ is ReasoningContent:
+        redacted = content.protected is not None and content.protected.kind == "redacted"
+        return rows[1] if redacted else rows[0]
     if content.__class__ in (DataContent, UriContent, HostedFileContent):
         return _usual_media(content, rows)
     if content.__class__ is DocumentContent:
         return rows[0] if content.uri is not None and content.title is not None else rows[1]
-    if content.__class__ is ReasoningContent:
-        redacted = content.protected is not None and content.protected.kind == "redacted"
-        return rows[1] if redacted else rows[0]
     if isinstance(content, ToolResultContent) and len(rows) > 1:
         return _usual_result(content, rows)
     if content.__class__ is ToolChangeContent:
@@ -413,7 +413,7 @@ CALLS = [
 CLIENT_RESULT = {
     "tool_use_id": "call_id",
     "is_error": "is_error",
-    "content": ("outputs", TextOrBlocks(RESULT_PARTS, "string")),
+    "content": ("outputs", TextOrBlocks(RESULT_PARTS, "list")),
 }
 CLIENT_UNSAID = ("name", "status", "caller")
 CLIENT_RESULTS = [
@@ -426,8 +426,8 @@ CLIENT_RESULTS = [
 
 _ONE = Pair((dict,), lambda tool: [tool], lambda tools: tools[0] if tools else None, "dict")
 OTHERS = [
-    row("thinking", ReasoningContent, {"thinking": "text", "signature": ("protected", SIGNATURE)}, ignores=("kind",)),
-    row("redacted_thinking", ReasoningContent, {"data": ("protected", REDACTED)}, ignores=("kind",)),
+    row("thinking", ReasoningContent, {"thinking": "text", "signature": ("protected", SIGNATURE)}, ignores=("kind",), certain=True),
+    row("redacted_thinking", ReasoningContent, {"data": ("protected", REDACTED)}, ignores=("kind",), certain=True),
     row("compaction", CompactionContent, {"content": "text", "encrypted_content": ("protected", ENCRYPTED)}),
     row("tool_addition", ToolChangeContent, {"tool": ("tools", _ONE)}, sets={"action": "add"}),
     row("tool_removal", ToolChangeContent, {"tool": ("tools", _ONE)}, sets={"action": "remove"}),

@@ -4,35 +4,30 @@ from __future__ import annotations
 
 from typing import Any
 
-import msgspec
-
-from contentmodel.content.tools import ToolResultContent
+from contentmodel.content.hosted import BrowserToolResultContent, ComputerUseToolResultContent
+from contentmodel.content.tools import FunctionResultContent
 from contentmodel.message import ChatMessage
-from contentmodel.wire.codecs import Codec, TextOrBlocks
+from contentmodel.wire.codecs import Codec, TextOrBlocks, Words
 from contentmodel.wire.context import DecodeContext, EncodeContext
 
 from contentmodel_adapters.anthropic_messages.blocks import API, CONTENT, TABLE
 
 
-class Role(Codec):
+class Role(Words):
     """user, assistant and system are the model's words too; a message of nothing but results is the user's here."""
 
-    classes = (str,)
-    identity = False
+    def __init__(self) -> None:
+        same = {"user": "user", "assistant": "assistant", "system": "system"}
+        super().__init__(same, {**same, "tool": "user"})
 
     def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> str:
         return f"{API}:{value}" if value in ("tool", "developer") else value
 
     def encode(self, value: Any, context: EncodeContext, owner: Any) -> str:
-        if value == "tool":
-            return "user"
         if value == "developer":
             context.lose(owner, "role", f"{API} knows system messages only", kind="degraded")
             return "system"
         return str(value).removeprefix(f"{API}:")
-
-    def describe(self) -> str:
-        return "str"
 
 
 MESSAGE = TABLE.record(
@@ -73,8 +68,12 @@ class Messages(Codec):
 def _as_tool_message(message: ChatMessage) -> ChatMessage:
     """A user's message of nothing but results of the application's tools has the role "tool"."""
     contents = message.contents
-    if not contents or not isinstance(contents[0], ToolResultContent):
+    for content in contents:
+        if content.__class__ not in _CLIENT_RESULTS:
+            return message
+    if not contents:
         return message
-    if all(isinstance(c, ToolResultContent) and c.executor == "client" for c in contents):
-        return msgspec.structs.replace(message, role="tool")
-    return message
+    return ChatMessage(role="tool", contents=contents, origin=message.origin, extra=message.extra)
+
+
+_CLIENT_RESULTS = frozenset({FunctionResultContent, ComputerUseToolResultContent, BrowserToolResultContent})

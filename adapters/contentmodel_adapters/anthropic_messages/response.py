@@ -57,7 +57,9 @@ class Answer(Group):
         if blocks is not None and blocks.__class__ is not list:
             context.expected(wire, "content", "array", blocks)
             blocks = None
-        contents = CONTENT.decode_list(blocks, context, wire, "content") if blocks else []
+        contents = CONTENT.decode_list(blocks, context) if blocks else []
+        if len(contents) == len(blocks or ()):
+            context.trace(CONTENT, contents, wire, "content", spread=True)
         # What these fields said, to be said again: notes, so that they are not taken for a loss.
         said = {key: wire[key] for key in self.keys if key in wire and key != "content"}
         note: dict[str, Any] = {":ending": said}

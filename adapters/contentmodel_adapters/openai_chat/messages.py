@@ -20,7 +20,7 @@ from contentmodel.content.tools import (
 from contentmodel.message import ChatMessage
 from contentmodel.wire.codecs import Blocks, Codec, One, TextOrBlocks, WordsOf
 from contentmodel.wire.context import DecodeContext, EncodeContext
-from contentmodel.wire.table import Column, Row
+from contentmodel.wire.table import Column, Row, note_of
 
 from contentmodel_adapters.openai_chat.blocks import (
     API,
@@ -141,12 +141,11 @@ def _attach_citations(message: ChatMessage, wire: dict[str, Any], context: Decod
         return message
     if any(annotation.__class__ is not dict for annotation in annotations):
         return message
-    citations = CITATIONS.decode_list(annotations, context, wire, "annotations")
+    citations = CITATIONS.decode_list(annotations, context)
+    context.trace(CITATIONS, citations, wire, "annotations", spread=len(citations) == len(annotations))
     contents = message.contents
     old = contents[texts[0]]
-    # The list of contents was traced: it gets the cited text in the same place.
-    contents[texts[0]] = cited = msgspec.structs.replace(old, annotations=citations)
-    context.replaced(old, cited)
+    contents[texts[0]] = msgspec.structs.replace(old, annotations=citations)
     own = {key: value for key, value in (message.extra or {}).get(API, {}).items() if key != "annotations"}
     return msgspec.structs.replace(message, contents=contents, extra={API: own} if own else None)
 
@@ -215,7 +214,7 @@ class Message(Codec):
         if wire is not value:
             context.copied(wire, value)
         messages = [decode_assistant(wire, context)]
-        context.trace(ASSISTANT, messages, container, key, spread=False)
+        context.trace(_row_of, messages, container, key, spread=False)
         if wire is not value:
             messages[0] = _with_role(messages[0], value)
         return messages
@@ -246,8 +245,9 @@ def _with_role(message: ChatMessage, wire: dict[str, Any]) -> ChatMessage:
 
 
 def _row_of(message: ChatMessage) -> Row:
-    if message.role == "assistant":
-        return ASSISTANT
-    return PLAIN
+    if message.role != "assistant":
+        return PLAIN
+    detailed = any(note_of(content, API, ":column") == "reasoning_details" for content in message.contents)
+    return DETAILED_ASSISTANT if detailed else ASSISTANT
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from contentmodel.response import ChatChoice, ChatResponse
-from contentmodel.wire.codecs import Codec, Record
+from contentmodel.wire.codecs import Codec, Place, Record
 from contentmodel.wire.context import DecodeContext, EncodeContext
 
 from contentmodel_adapters.openai_chat.blocks import ERROR, TABLE, USAGE
@@ -54,9 +55,10 @@ class Choices(Codec):
         return value.__class__ is list and bool(value) and all(item.__class__ is dict for item in value)
 
     def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[ChatChoice]:
-        choices = [CHOICE.decode(wire, context) for wire in value]
-        context.trace(CHOICE, choices, container, key, spread=True)
-        return choices
+        return [CHOICE.decode(wire, context) for wire in value]
+
+    def places(self, value: Any, wire: Any, path: str) -> Iterable[Place]:
+        return [(c, f"{path}[{i}]", w, CHOICE) for i, (c, w) in enumerate(zip(value, wire, strict=False))]
 
     def encode(self, value: list[ChatChoice], context: EncodeContext, owner: Any) -> list[dict[str, Any]]:
         wires = [CHOICE.encode(choice, context) for choice in value]

@@ -6,6 +6,7 @@ Read off openai 3.52 (types/responses), seen November 2026. An item of a hosted 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from contentmodel.content.citations import Citation
@@ -60,6 +61,7 @@ from contentmodel.wire.codecs import (
     Codec,
     DataUri,
     One,
+    Place,
     Record,
     Sealed,
     TextOrBlocks,
@@ -210,9 +212,10 @@ class MadeImage(Codec):
     identity = False
 
     def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[Any]:
-        outputs = [DataContent(data=value)]
-        context.trace(None, outputs, container, key, spread=False)
-        return outputs
+        return [DataContent(data=value)]
+
+    def places(self, value: Any, wire: Any, path: str) -> Iterable[Place]:
+        return [(value[0], path, wire, None)]
 
     def encode(self, value: list[Any], context: EncodeContext, owner: Any) -> Any:
         for content in value[1:]:
@@ -240,8 +243,10 @@ class FailureObject(Codec):
                 code=None if code is None else str(code),
                 details=value,
             )
-        context.trace(None, [failure], container, key, spread=False)
         return [failure]
+
+    def places(self, value: Any, wire: Any, path: str) -> Iterable[Place]:
+        return [(value[0], path, wire, None)]
 
     def encode(self, value: list[Any], context: EncodeContext, owner: Any) -> Any:
         failure = value[0]

@@ -93,7 +93,7 @@ def _decode_item(
         contents = [noted(ITEMS.decode({**item, "type": "item_reference"}, context), API, ":absent", ["type"])]
     else:
         contents = [ITEMS.decode(item, context)]
-    context.trace(ITEMS if pair is None else pair.call, contents, items, index, spread=False)
+    context.trace(ITEMS if pair is None else pair, contents, items, index, spread=False)
     return _role_of(contents[0]), contents
 
 
@@ -134,7 +134,8 @@ def _decode_parts(item: dict[str, Any], context: DecodeContext) -> list[Any]:
         context.trace(None, parts, item, "content", spread=False)
         note[":string"] = True
     elif content.__class__ is list:
-        parts = OUTPUT.decode_list(content, context, item, "content")
+        parts = OUTPUT.decode_list(content, context)
+        context.trace(OUTPUT, parts, item, "content", spread=len(parts) == len(content))
     else:
         context.expected(item, "content", "string or array", content)
         return []
@@ -153,7 +154,8 @@ def _decode_reasoning(item: dict[str, Any], context: DecodeContext) -> list[Any]
     for field, tag in _REASONING_FIELDS:
         wires = item.get(field)
         if wires.__class__ is list and wires and all(w.__class__ is dict and w.get("type") == tag for w in wires):
-            decoded = REASONING.decode_list(wires, context, item, field)
+            decoded = REASONING.decode_list(wires, context)
+            context.trace(REASONING, decoded, item, field, spread=len(decoded) == len(wires))
             if all(part.__class__ is ReasoningContent for part in decoded):
                 parts += decoded
                 del note[field]

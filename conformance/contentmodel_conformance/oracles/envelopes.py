@@ -1,7 +1,7 @@
 """The whole payload of each API and kind, as a record of wire names.
 
-Owns what the SDKs' types leave open about the envelope: `stream` is a wire key, headers are none, and generateContent
-has no request type at all. The SDK of an API is imported when its envelope is first asked for.
+Owns what the SDKs' types leave open about the envelope: `stream` is a wire key, headers are none, and
+generateContent has no request type at all. An SDK is imported when an envelope of its API is asked for.
 """
 
 from __future__ import annotations
@@ -10,6 +10,8 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any, Literal, TypeAlias
 
+from pydantic.alias_generators import to_camel
+
 from contentmodel_conformance.oracles.shapes import NULL, Field, OneOf, Record, Scalar, fields_of, shape_of
 
 Kind: TypeAlias = Literal["request", "response"]
@@ -17,9 +19,9 @@ Kind: TypeAlias = Literal["request", "response"]
 # Sent as headers (anthropic 2.11, resources/beta/messages/messages.py).
 _ANTHROPIC_HEADERS = frozenset({"betas", "user_profile_id", "workspace_id"})
 # Filled in by the client, never by the server (google-genai 3.4, types.GenerateContentResponse).
-GOOGLE_CLIENT_FIELDS = frozenset({"sdkHttpResponse", "automaticFunctionCallingHistory", "parsed"})
-# Where google-genai 3.4 puts the fields of its one config class: these leave it for the top level or stay in the
-# client; all others go into generationConfig (models.py, _GenerateContentConfig_to_mldev and _to_vertex).
+_GOOGLE_CLIENT_FIELDS = frozenset({"sdkHttpResponse", "automaticFunctionCallingHistory", "parsed"})
+# google-genai 3.4 has one config class. Of its fields these go to the top level or stay in the client, the rest
+# goes into generationConfig (models.py, _GenerateContentConfig_to_mldev and _to_vertex).
 _GOOGLE_NOT_GENERATION = frozenset(
     {
         "httpOptions",
@@ -43,7 +45,7 @@ _GOOGLE_NOT_GENERATION = frozenset(
 
 @cache
 def envelope(api: str, kind: str) -> Record:
-    """The record of a whole request body or a whole answer; KeyError for an API that no SDK here describes."""
+    """The record of a whole request body or answer; KeyError for an API that no SDK here describes."""
     return _ENVELOPES[api, kind]()
 
 
@@ -111,12 +113,12 @@ def google_request_types() -> dict[str, Any]:
 
 
 def google_generation_types() -> dict[str, Any]:
-    """The annotation of each key of `generationConfig`; where two classes type one, the wire's own class counts."""
+    """The annotation of each key of `generationConfig`; of two classes that type it the wire's own counts."""
     from google.genai import types
 
-    client = {_camel(name): info.annotation for name, info in types.GenerateContentConfig.model_fields.items()}
-    wire = {_camel(name): info.annotation for name, info in types.GenerationConfig.model_fields.items()}
-    return {name: kind for name, kind in (client | wire).items() if name not in _GOOGLE_NOT_GENERATION}
+    fields = types.GenerateContentConfig.model_fields | types.GenerationConfig.model_fields
+    named = {to_camel(name): info.annotation for name, info in fields.items()}
+    return {name: annotation for name, annotation in named.items() if name not in _GOOGLE_NOT_GENERATION}
 
 
 def _google_request() -> Record:
@@ -129,11 +131,11 @@ def _google_request() -> Record:
 def _google_response() -> Record:
     from google.genai.types import GenerateContentResponse
 
-    return _response_record(GenerateContentResponse, without=GOOGLE_CLIENT_FIELDS)
+    return _response_record(GenerateContentResponse, without=_GOOGLE_CLIENT_FIELDS)
 
 
 def request_record(params: type) -> Record:
-    """The body that the parameters of a `create` method make: `stream` beside them, the headers not among them."""
+    """The body that the parameters of a `create` method make: with `stream`, without the headers."""
 
     def read() -> dict[str, Field]:
         body = {name: item for name, item in fields_of(params).items() if name not in _ANTHROPIC_HEADERS}
@@ -151,12 +153,6 @@ def _response_record(model: type, without: frozenset[str] = frozenset()) -> Reco
 
 def _optional(annotations: dict[str, Any]) -> dict[str, Field]:
     return {name: Field(shape_of(annotation), required=False) for name, annotation in annotations.items()}
-
-
-def _camel(name: str) -> str:
-    from pydantic.alias_generators import to_camel
-
-    return to_camel(name)
 
 
 _ENVELOPES: dict[tuple[str, str], Callable[[], Record]] = {

@@ -1,6 +1,6 @@
 """A validation error of pydantic as a short list of faults, each with the JSON path it is about.
 
-pydantic reports every member of a union that did not fit. Here the member that the payload's tag chose speaks alone.
+pydantic reports all members of a union that did not fit. Here the one speaks that the payload's tag means.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def _steps(location: tuple[str | int, ...], payload: Any) -> tuple[str | int | _
 
 
 def _key(payload: Any, step: str | int) -> str | int | None:
-    """The step as the payload spells it, if it goes anywhere; models report the alias, whichever name was given."""
+    """The step as the payload spells it, if it goes anywhere; models report the alias for either name."""
     if isinstance(step, int):
         return step if isinstance(payload, list) and step < len(payload) else None
     if not isinstance(payload, dict):

@@ -1,8 +1,8 @@
 """What the installed SDKs say a payload looks like, read from their annotations into one small set of shapes.
 
-Owns the introspection: TypedDicts and pydantic models alike become records with wire names. It knows no adapter and no
-meaning. The request judges, the payload strategies and the coverage tables are built on it; the response judges are not,
-they ask the SDK's models themselves.
+Owns the introspection: TypedDicts and pydantic models alike become records with wire names. It knows no adapter
+and no meaning. Request judges, payload strategies and coverage tables are built on it. Response judges are not: they
+ask the SDK's models themselves.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ _SCALARS: dict[Any, Scalar] = {
 _LISTS = (list, Iterable, Sequence)
 _MAPS = (dict, Mapping)
 
-# The keys that are one-of in a class whose fields are otherwise modifiers; the SDK says so in its docstrings only
+# Keys that exclude each other, in a class whose other fields are modifiers; the SDK says so in docstrings only
 # (google-genai 3.4, types.Part).
 _EXCLUSIVE: dict[str, frozenset[str]] = {
     "Part": frozenset(
@@ -133,7 +133,7 @@ def members(shape: Shape) -> tuple[Shape, ...]:
 
 
 def _shape(annotation: Any, *, params: bool) -> Shape | None:
-    """None for what only lives in Python: files, callables and, inside request parameters, response models."""
+    """None for what only lives in Python: files, callables and, inside request params, response models."""
     if annotation in (Any, object):
         return Anything()
     if isinstance(annotation, typing_extensions.TypeAliasType):
@@ -145,7 +145,7 @@ def _shape(annotation: Any, *, params: bool) -> Shape | None:
     return _generic_shape(annotation, params=params)
 
 
-def _class_shape(source: type, *, params: bool) -> Shape | None:
+def _class_shape(source: Any, *, params: bool) -> Shape | None:
     if issubclass(source, enum.Enum):
         return Literals(tuple(member.value for member in source))
     if typing_extensions.is_typeddict(source):
@@ -188,12 +188,12 @@ def _union(arguments: tuple[Any, ...], *, params: bool) -> Shape | None:
 
 
 @cache
-def _record(source: type) -> Record:
+def _record(source: Any) -> Record:
     return Record(source.__name__, lambda: fields_of(source), _EXCLUSIVE.get(source.__name__, frozenset()))
 
 
 def _params_fields(source: Any) -> dict[str, Field]:
-    """`__required_keys__` knows how the class was declared, total or not; the marks in the annotations overrule it."""
+    """`__required_keys__` says only whether the class was declared total; marks in annotations overrule."""
     hints = typing.get_type_hints(source, include_extras=True)
     shapes = {name: _shape(hint, params=True) for name, hint in hints.items()}
     return {

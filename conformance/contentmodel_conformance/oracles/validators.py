@@ -1,7 +1,7 @@
 """Strict validators: of a shape, rebuilt as types that pydantic takes literally, and of an SDK's own model.
 
-The SDKs' TypedDicts judge nothing as they are: what is iterable is validated when somebody iterates, and unknown keys
-pass. Hence the rebuilding: lists instead of iterables, no further keys anywhere.
+The SDKs' TypedDicts judge nothing as they are: what is iterable is validated when somebody iterates, and keys
+that they do not name pass. Hence the rebuilding: lists instead of iterables, no further keys anywhere.
 """
 
 from __future__ import annotations
@@ -63,6 +63,10 @@ def type_check(annotation: Any, *, strict: bool = True) -> Check:
     return check
 
 
+# Not typing's own, which pydantic does not read before Python 3.12; and called as mypy cannot follow.
+_typed_dict: Any = TypedDict
+
+
 class _Types:
     """Builds the types of one payload; a record that comes again is the same type, so that recursion ends."""
 
@@ -88,7 +92,7 @@ class _Types:
 
     def _record(self, record: Record) -> Any:
         if record not in self._built:
-            typed: Any = TypedDict(record.name, {})  # type: ignore[operator]
+            typed = _typed_dict(record.name, {})
             typed.__pydantic_config__ = {"extra": "forbid"}
             self._built[record] = typed
             typed.__annotations__.update({name: self._field(item) for name, item in record.fields.items()})

@@ -1,7 +1,7 @@
-"""Payloads drawn from the SDKs' annotations: whole ones, and for each member of each union the least that holds it.
+"""Payloads drawn from the SDKs' annotations: whole ones, and the least that holds a given member or field.
 
-Owns the generator, which walks the same shapes as the request judges: that these accept what it draws says only that
-both read the SDK alike. What is drawn is plain JSON; ints fit a double, texts are short, recursion ends.
+Owns the generator, which walks the same shapes as the request judges: that they accept what it draws says no
+more than that both read the SDK alike. What is drawn is plain JSON; ints fit a double, texts are short, recursion ends.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from contentmodel_conformance.oracles.shapes import (
     members,
 )
 
-__all__ = ["json_values", "sdk_members", "sdk_payloads", "with_unknowns"]
+__all__ = ["json_values", "sdk_fields", "sdk_members", "sdk_payloads", "with_unknowns"]
 
 JSON: TypeAlias = Any
 # A way from the envelope to a value: keys of objects, `ELEMENT` of lists and maps, numbers of union members.
@@ -38,10 +38,11 @@ Way: TypeAlias = tuple[str | int, ...]
 
 ELEMENT = "*"
 _EXACT = 2**53
-_DEPTH = 4
+_DEPTH = 5
 _MEMBER_DEPTH = 3
 _NEVER = 1_000
 
+_COUNTS = st.sampled_from((1, 0, 2, 1, 3))
 _TEXT = st.text(max_size=8)
 _KEYS = st.text("abcdefghijklmnop_", min_size=1, max_size=8)
 _INTS = st.integers(-9, 99) | st.integers(-_EXACT, _EXACT)
@@ -69,11 +70,17 @@ def sdk_payloads(api: str, kind: str) -> SearchStrategy[dict[str, JSON]]:
 
 
 def sdk_members(api: str, kind: str) -> dict[str, SearchStrategy[dict[str, JSON]]]:
-    """For each member of each union a strategy of the least payload that holds one, under a name that says where.
+    """For each member of each union a strategy of the least payload that holds it; the name says where.
 
-    generateContent has records of optional fields where the others have unions: there each field is a member.
+    What stands in no union counts as well if it is an object, or one of several keys that exclude each other,
+    as the kinds of parts of generateContent are.
     """
-    return {name: _objects(api, kind, way) for name, way in _ways(api, kind).items()}
+    return {name: _objects(api, kind, way) for name, way in _ways(api, kind, _members_at).items()}
+
+
+def sdk_fields(api: str, kind: str) -> dict[str, SearchStrategy[dict[str, JSON]]]:
+    """For each optional key of each object a strategy of the least payload that has it; names as there."""
+    return {name: _objects(api, kind, way) for name, way in _ways(api, kind, _fields_at).items()}
 
 
 @st.composite
@@ -83,7 +90,7 @@ def _objects(draw: DrawFn, api: str, kind: str, way: Way) -> dict[str, JSON]:
     return payload
 
 
-# --- drawing ---------------------------------------------------------------------------------------------------------
+# --- drawing -----------------------------------------------------------------------------------------------
 
 
 def _value(draw: DrawFn, shape: Shape, depth: int) -> JSON:
@@ -106,7 +113,7 @@ def _value(draw: DrawFn, shape: Shape, depth: int) -> JSON:
 
 
 def _count(draw: DrawFn, depth: int) -> int:
-    return draw(st.integers(0, 2)) if depth > 0 else 0
+    return draw(_COUNTS) if depth > 0 else 0
 
 
 def _choice(draw: DrawFn, choices: tuple[Shape, ...], depth: int) -> Shape:
@@ -129,11 +136,12 @@ def _optional_names(record: Record) -> tuple[str, ...]:
 
 
 def _some(draw: DrawFn, names: tuple[str, ...]) -> list[str]:
-    """About a quarter of the names: two masks, so that one draw decides over many."""
+    """About three of eight names, by bit masks: three draws for all are faster than one for each."""
     if not names:
         return []
-    masks = st.integers(0, 2 ** len(names) - 1)
-    mask = draw(masks) & draw(masks)
+    size = (len(names) + 7) // 8
+    first, second, third = (int.from_bytes(draw(st.binary(min_size=size, max_size=size))) for _ in range(3))
+    mask = first & (second | third)
     return [name for position, name in enumerate(names) if mask >> position & 1]
 
 
@@ -161,13 +169,13 @@ def _least(shape: Shape, above: frozenset[Record]) -> int:
     return 1 + max((_least(item.shape, below) for item in shape.fields.values() if item.required), default=0)
 
 
-# --- a member of a union, and what holds it --------------------------------------------------------------------------
+# --- a member of a union, and what holds it ----------------------------------------------------------------
 
 
 def _along(draw: DrawFn, shape: Shape, way: Way) -> JSON:
     """The smallest value that goes the way, with anything at its end."""
     if not way:
-        return _value(draw, shape, _MEMBER_DEPTH)
+        return _something(draw, shape)
     step, rest = way[0], way[1:]
     match shape:
         case OneOf(choices):
@@ -179,6 +187,18 @@ def _along(draw: DrawFn, shape: Shape, way: Way) -> JSON:
         case Record():
             return _record_along(draw, shape, str(step), rest)
     raise LookupError(f"no way to {step!r}")
+
+
+def _something(draw: DrawFn, shape: Shape) -> JSON:
+    """A value that is neither null nor empty."""
+    match shape:
+        case OneOf(choices):
+            return _something(draw, choices[draw(st.sampled_from(_said(shape)))])
+        case ListOf(item):
+            return [_value(draw, item, _MEMBER_DEPTH) for _ in range(draw(st.integers(1, 2)))]
+        case MapOf(value):
+            return {draw(_KEYS): _value(draw, value, _MEMBER_DEPTH)}
+    return _value(draw, shape, _MEMBER_DEPTH)
 
 
 def _record_along(draw: DrawFn, record: Record, key: str, rest: Way) -> dict[str, JSON]:
@@ -196,25 +216,46 @@ class _Place:
     name: str
 
 
+_Named: TypeAlias = Iterator[tuple[str, Way]]
+
+
 @cache
-def _ways(api: str, kind: str) -> dict[str, Way]:
-    """The shortest way to each member of each union; a union that stands in several places counts once."""
+def _ways(api: str, kind: str, named: Callable[[_Place], _Named]) -> dict[str, Way]:
+    """The shortest way to each; a union or an object that stands in several places counts once."""
     ways: dict[str, Way] = {}
-    by_key = api == "google-generate-content"
     for place in _places(envelope(api, kind)):
-        for name, way in _members_at(place, by_key):
+        for name, way in named(place):
             ways[name if name not in ways else f"{name}#{len(ways)}"] = way
     return ways
 
 
-def _members_at(place: _Place, by_key: bool) -> Iterator[tuple[str, Way]]:
-    if isinstance(place.shape, OneOf) and len(_said(place.shape)) > 1:
+def _members_at(place: _Place) -> _Named:
+    if isinstance(place.shape, Record):
+        keys = ((key, item) for key, item in place.shape.fields.items() if not item.required)
+        for key, item in keys:
+            if key in place.shape.exclusive or _holds_record(item.shape):
+                yield _dotted(place.name, key), (*place.way, key)
+    elif isinstance(place.shape, OneOf) and len(_said(place.shape)) > 1:
         for index in _said(place.shape):
             yield f"{place.name}:{tag_of(place.shape.members[index])}", (*place.way, index)
-    elif isinstance(place.shape, Record) and by_key:
+
+
+def _fields_at(place: _Place) -> _Named:
+    if isinstance(place.shape, Record):
         for key, item in place.shape.fields.items():
             if not item.required:
-                yield f"{place.name}.{key}".lstrip("."), (*place.way, key)
+                yield _dotted(place.name, key), (*place.way, key)
+
+
+def _holds_record(shape: Shape) -> bool:
+    """Whether values are objects of one known class, or lists or maps of them."""
+    match shape:
+        case OneOf():
+            said = _said(shape)
+            return len(said) == 1 and _holds_record(shape.members[said[0]])
+        case ListOf(inner) | MapOf(inner):
+            return _holds_record(inner)
+    return isinstance(shape, Record)
 
 
 def _places(root: Record) -> Iterator[_Place]:
@@ -240,7 +281,11 @@ def _below(place: _Place) -> Iterator[_Place]:
             yield _Place(item, (*place.way, ELEMENT), place.name)
         case Record():
             for key, inner in place.shape.fields.items():
-                yield _Place(inner.shape, (*place.way, key), f"{place.name}.{key}".lstrip("."))
+                yield _Place(inner.shape, (*place.way, key), _dotted(place.name, key))
+
+
+def _dotted(name: str, key: str) -> str:
+    return f"{name}.{key}" if name else key
 
 
 def _said(union: OneOf) -> list[int]:
@@ -270,7 +315,7 @@ def _first_literal(item: Field | None) -> str:
     return str(literals[0].values[0]) if literals else ""
 
 
-# --- unknowns --------------------------------------------------------------------------------------------------------
+# --- unknowns ----------------------------------------------------------------------------------------------
 
 
 _UNKNOWN_NAMES = _KEYS.map(lambda key: f"unknown_{key}")
@@ -281,8 +326,10 @@ _Grow: TypeAlias = Callable[[JSON], JSON]
 
 @st.composite
 def with_unknowns(draw: DrawFn, payloads: SearchStrategy[dict[str, JSON]]) -> dict[str, JSON]:
-    """The payloads, with what nobody has heard of in them: one unknown field at least, and more of them at every
-    level, and blocks of unknown types in lists of typed ones. Every new name begins with `unknown_`."""
+    """The payloads, with unknown fields at any level, one at least, and unknown blocks in lists of typed ones.
+
+    Every new name begins with `unknown_`.
+    """
     payload = draw(payloads)
     grown: dict[str, JSON] = _grown(draw, payload)
     return grown if grown != payload else grown | draw(_UNKNOWN_FIELDS)
@@ -298,8 +345,8 @@ def _grown(draw: DrawFn, value: JSON) -> JSON:
 
 
 def _with_block(draw: DrawFn, items: list[JSON]) -> list[JSON]:
-    typed = bool(items) and all(isinstance(item, dict) and isinstance(item.get("type"), str) for item in items)
-    if not typed or not _one_in_four(draw):
+    typed = all(isinstance(item, dict) and isinstance(item.get("type"), str) for item in items)
+    if not items or not typed or not _one_in_four(draw):
         return items
     place = draw(st.integers(0, len(items)))
     return [*items[:place], draw(_UNKNOWN_BLOCKS), *items[place:]]

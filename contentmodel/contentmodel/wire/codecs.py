@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from contentmodel.wire.table import Row, Union
 
 
+Place = tuple[Any, str, Any, Any]
+"""A model object, its JSON path, the wire value there, and the row or union that made it (None: no row)."""
+
+
 class Codec:
     """The base: holds values of `classes`, unchanged."""
 
@@ -37,9 +41,30 @@ class Codec:
         """Whether the model field can hold this wire value."""
         return value.__class__ in self.classes
 
+    def test(self, name: str) -> str | None:
+        """`holds` as an expression over the variable `name`, where it can be said in a line."""
+        if type(self).holds is not Codec.holds:
+            return None
+        return " or ".join(f"{name}.__class__ is {c.__name__}" for c in self.classes)
+
+    def quick_decode(self, name: str, call: str, bind: Callable[[str, Any], str]) -> str:
+        """An expression that decodes the usual value of the variable `name` in place, and else makes the `call`.
+
+        `bind` gives an object a name in the compiled function.
+        """
+        return call
+
+    def quick_encode(self, name: str, call: str, bind: Callable[[str, Any], str]) -> str:
+        """The same for encoding."""
+        return call
+
     def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> Any:
         """The model's value for `container[key]`, which is `value`."""
         return value
+
+    def places(self, value: Any, wire: Any, path: str) -> Iterable[Place]:
+        """Where the model objects in `value` came from, given that it was decoded from `wire` at `path`."""
+        return ()
 
     def encode(self, value: Any, context: EncodeContext, owner: Any) -> Any:
         """The wire value for a field of `owner`; None where there is nothing to say."""
@@ -137,9 +162,6 @@ class Renamed(Codec):
         self._to_wire = {v: k for k, v in reversed(list(names.items()))}
         self._ambiguous = {w: m for w, m in names.items() if self._to_wire[m] != w}
 
-    def holds(self, value: Any) -> bool:
-        return value.__class__ is str
-
     def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> Any:
         if value in self._to_model and value not in self._ambiguous:
             return self._to_model[value]
@@ -147,6 +169,25 @@ class Renamed(Codec):
 
     def encode(self, value: Any, context: EncodeContext, owner: Any) -> Any:
         return self._to_wire.get(value) or value.removeprefix(f"{context.api}:")
+
+    def describe(self) -> str:
+        return "str"
+
+
+class Words(Codec):
+    """Words that are looked up; `decode` and `encode` of a subclass are for those that are not listed."""
+
+    classes = (str,)
+    identity = False
+
+    def __init__(self, to_model: Mapping[str, str], to_wire: Mapping[str, str]) -> None:
+        self.to_model, self.to_wire = to_model, to_wire
+
+    def quick_decode(self, name: str, call: str, bind: Callable[[str, Any], str]) -> str:
+        return f"{bind('words', self.to_model)}.get({name}) or {call}"
+
+    def quick_encode(self, name: str, call: str, bind: Callable[[str, Any], str]) -> str:
+        return f"{bind('words', self.to_wire)}.get({name}) or {call}"
 
     def describe(self) -> str:
         return "str"
@@ -160,6 +201,13 @@ class Sealed(Codec):
 
     def __init__(self, issuer: str, kind: str) -> None:
         self.issuer, self.kind = issuer, kind
+
+    def quick_decode(self, name: str, call: str, bind: Callable[[str, Any], str]) -> str:
+        return f"{bind('Protected', Protected)}(issuer={self.issuer!r}, kind={self.kind!r}, data={name})"
+
+    def quick_encode(self, name: str, call: str, bind: Callable[[str, Any], str]) -> str:
+        usual = f"{name}.issuer == {self.issuer!r} and {name}.kind == {self.kind!r}"
+        return f"{name}.data if {usual} else {call}"
 
     def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> Any:
         return Protected(issuer=self.issuer, kind=self.kind, data=value)
@@ -185,8 +233,10 @@ class Record(Codec):
 
     def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> Any:
         decoded = self.row.decode(value, context)
-        context.trace(self.row, [decoded], container, key, spread=False)
         return decoded
+
+    def places(self, value: Any, wire: Any, path: str) -> Iterable[Place]:
+        return [(value, path, wire, self.row)]
 
     def encode(self, value: Any, context: EncodeContext, owner: Any) -> Any:
         return self.row.encode(value, context)
@@ -206,8 +256,10 @@ class OneOf(Codec):
 
     def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> Any:
         decoded = self.union.decode(value, context)
-        context.trace(self.union, [decoded], container, key, spread=False)
         return decoded
+
+    def places(self, value: Any, wire: Any, path: str) -> Iterable[Place]:
+        return [(value, path, wire, self.union)]
 
     def encode(self, value: Any, context: EncodeContext, owner: Any) -> Any:
         return self.union.encode_one(value, context)
@@ -222,6 +274,12 @@ class ArgumentsText(Codec):
     classes = (str,)
     identity = False
 
+    def quick_decode(self, name: str, call: str, bind: Callable[[str, Any], str]) -> str:
+        return name
+
+    def quick_encode(self, name: str, call: str, bind: Callable[[str, Any], str]) -> str:
+        return f"{name} if {name}.__class__ is str else {bind('write', write)}({name}).decode()"
+
     def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> Any:
         return value
 
@@ -234,6 +292,12 @@ class ArgumentsObject(Codec):
 
     classes = (dict,)
     identity = False
+
+    def quick_decode(self, name: str, call: str, bind: Callable[[str, Any], str]) -> str:
+        return name
+
+    def quick_encode(self, name: str, call: str, bind: Callable[[str, Any], str]) -> str:
+        return f"{name} if {name}.__class__ is dict else {call}"
 
     def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> Any:
         return value
@@ -261,9 +325,10 @@ class One(Codec):
         self.union = union
 
     def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> Any:
-        contents = [self.union.decode(value, context)]
-        context.trace(self.union, contents, container, key, spread=False)
-        return contents
+        return [self.union.decode(value, context)]
+
+    def places(self, value: Any, wire: Any, path: str) -> Iterable[Place]:
+        return [(value[0], path, wire, self.union)]
 
     def encode(self, value: Any, context: EncodeContext, owner: Any) -> Any:
         blocks = self.union.encode_list(value, context)
@@ -287,8 +352,22 @@ class Blocks(Codec):
     def holds(self, value: Any) -> bool:
         return value.__class__ is list and bool(value)
 
+    def test(self, name: str) -> str | None:
+        return f"{name}.__class__ is list and {name}"
+
+    def quick_decode(self, name: str, call: str, bind: Callable[[str, Any], str]) -> str:
+        return f"{bind('decode_list', self.union.decode_list)}({name}, context)"
+
     def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> Any:
-        return self.union.decode_list(value, context, container, key)
+        return self.union.decode_list(value, context)
+
+    def places(self, value: Any, wire: Any, path: str) -> Iterable[Place]:
+        if wire.__class__ is not list:
+            return [(value[0], path, wire, self.union if wire.__class__ is dict else None)]
+        return [
+            (content, f"{path}[{i}]", block, self.union)
+            for i, (content, block) in enumerate(zip(value, wire, strict=False))
+        ]
 
     def encode(self, value: Any, context: EncodeContext, owner: Any) -> Any:
         return self.union.encode_list(value, context) or None
@@ -312,12 +391,16 @@ class BlocksOrOne(Blocks):
     def holds(self, value: Any) -> bool:
         return value.__class__ is dict or (value.__class__ is list and bool(value))
 
+    def test(self, name: str) -> str | None:
+        return f"{name}.__class__ is dict or ({name}.__class__ is list and {name})"
+
     def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> Any:
         if value.__class__ is list:
-            return self.union.decode_list(value, context, container, key)
-        contents = [self.union.decode(value, context)]
-        context.trace(self.union, contents, container, key, spread=False)
-        return contents
+            return self.union.decode_list(value, context)
+        return [self.union.decode(value, context)]
+
+    def quick_decode(self, name: str, call: str, bind: Callable[[str, Any], str]) -> str:
+        return call
 
     def encode(self, value: Any, context: EncodeContext, owner: Any) -> Any:
         blocks = self.union.encode_list(value, context)
@@ -347,13 +430,26 @@ class TextOrBlocks(Blocks):
     def holds(self, value: Any) -> bool:
         return value.__class__ is str or (value.__class__ is list and bool(value))
 
+    def test(self, name: str) -> str | None:
+        return f"{name}.__class__ is str or ({name}.__class__ is list and {name})"
+
+    def quick_decode(self, name: str, call: str, bind: Callable[[str, Any], str]) -> str:
+        if self._plain_is_string:
+            return call
+        several = f"{bind('decode_list', self.union.decode_list)}({name}, context)"
+        return f"{several} if {name}.__class__ is list else {call}"
+
+    def quick_encode(self, name: str, call: str, bind: Callable[[str, Any], str]) -> str:
+        if self._plain_is_string:
+            return call
+        usual = f"len({name}) != 1 or {name}[0].extra is None"
+        return f"{bind('encode_list', self.union.encode_list)}({name}, context) if {usual} else {call}"
+
     def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> Any:
         if value.__class__ is str:
             extra = None if self._plain_is_string else {context.api: self._note}
-            contents: list[Any] = [TextContent(text=value, extra=extra)]
-            context.trace(None, contents, container, key, spread=False)
-            return contents
-        contents = self.union.decode_list(value, context, container, key)
+            return [TextContent(text=value, extra=extra)]
+        contents = self.union.decode_list(value, context)
         if len(contents) == 1 and self._plain_is_string:
             self._mark_list(contents, context)
         return contents
@@ -429,9 +525,10 @@ class WordsOf(Codec):
         self._others = tuple(f for f in model.__struct_fields__ if f not in (field, "extra", "executor", *sets))
 
     def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[Any]:
-        contents = [self.model(**{self.field: value}, **self.sets)]
-        context.trace(None, contents, container, key, spread=False)
-        return contents
+        return [self.model(**{self.field: value}, **self.sets)]
+
+    def places(self, value: Any, wire: Any, path: str) -> Iterable[Place]:
+        return [(value[0], path, wire, None)]
 
     def encode(self, value: list[Any], context: EncodeContext, owner: Any) -> Any:
         words = []

@@ -115,7 +115,8 @@ class _Writer:
         if not leaf.codec.identity:
             decode = self._name("decode", leaf.codec.decode)
             targets = ", ".join(self._variable(leaf, attribute) for attribute in leaf.attributes)
-            lines.append(f"{pad}    {targets} = {decode}({name}, context, {variable}, {key!r})")
+            call = f"{decode}({name}, context, {variable}, {key!r})"
+            lines.append(f"{pad}    {targets} = {leaf.codec.quick_decode(name, call, self._name)}")
         lines.append(f"{pad}else:")
         if leaf.required:
             lines.append(f"{pad}    return ROW.missing(wire, {leaf.wire!r}, context)")
@@ -142,9 +143,7 @@ class _Writer:
         return f"({test}) and {name} != {self._fallback(leaf)}"
 
     def _test(self, codec: Codec, name: str) -> str:
-        if type(codec).holds is not Codec.holds:
-            return f"{name} is not None and {self._name('holds', codec.holds)}({name})"
-        return " or ".join(f"{name}.__class__ is {c.__name__}" for c in codec.classes)
+        return codec.test(name) or f"{name} is not None and {self._name('holds', codec.holds)}({name})"
 
     def _variable(self, leaf: Leaf, attribute: str | None = None) -> str:
         attribute = attribute or leaf.attribute
@@ -249,8 +248,8 @@ class _Writer:
         if leaf.codec.identity:
             lines.append(f"{pad}    {variable}[{key!r}] = {name}")
             return
-        encode = self._name("encode", leaf.codec.encode)
-        lines.append(f"{pad}    {name} = {encode}({name}, context, value)")
+        call = f"{self._name('encode', leaf.codec.encode)}({name}, context, value)"
+        lines.append(f"{pad}    {name} = {leaf.codec.quick_encode(name, call, self._name)}")
         lines.append(f"{pad}    if {name} is not None:")
         lines.append(f"{pad}        {variable}[{key!r}] = {name}")
 
@@ -311,20 +310,30 @@ def encode_columns(row: Row, value: Any, wire: dict[str, Any], context: EncodeCo
     """Deals the contents of one list out to the columns that take them, and says where an order is lost."""
     assert row.columns is not None
     attribute, columns = row.columns
+    usual, order = row.column_keys, row.column_order
     dealt: dict[str, list[Any]] = {}
-    place = {key: index for index, key in enumerate(columns)}
     latest = 0
     for content in getattr(value, attribute):
-        key = _column_for(content, columns, row, context)
+        key = usual.get(content.__class__) if content.extra is None else _column_for(content, columns, row)
         if key is None:
+            context.lose(content, None, f"{row.api} has no place for it in this message")
             continue
-        if place[key] < latest:
+        place = order[key]
+        if place < latest:
             context.lose(content, None, f"{row.api} keeps {key} apart: its place is lost", kind="moved")
-        latest = max(latest, place[key])
-        dealt.setdefault(key, []).append(content)
+        else:
+            latest = place
+        if key in dealt:
+            dealt[key].append(content)
+        else:
+            dealt[key] = [content]
     for key, contents in dealt.items():
         encoded = columns[key].codec.encode(contents, context, value)
-        if encoded is not None:
+        if encoded is None:
+            continue
+        if "." not in key:
+            wire[key] = encoded
+        else:
             *parents, name = key.split(".")
             container = wire
             for parent in parents:
@@ -332,17 +341,13 @@ def encode_columns(row: Row, value: Any, wire: dict[str, Any], context: EncodeCo
             container[name] = encoded
 
 
-def _column_for(content: Any, columns: Any, row: Row, context: EncodeContext) -> str | None:
-    kind = content.__class__
-    origin = None if content.extra is None else note_of(content, row.api, ":column")
-    for key, column in columns.items():
-        if origin is not None and key.rpartition(".")[2] == origin:
-            return str(key)
-    for key, column in columns.items():
-        if kind in column.models and not column.noted:
-            return str(key)
-    context.lose(content, None, f"{row.api} has no place for it in this message")
-    return None
+def _column_for(content: Any, columns: Any, row: Row) -> str | None:
+    origin = note_of(content, row.api, ":column")
+    if origin is not None:
+        for key in columns:
+            if key.rpartition(".")[2] == origin:
+                return str(key)
+    return row.column_keys.get(content.__class__)
 
 
 def note_column(contents: list[Any], api: str, column: str) -> list[Any]:

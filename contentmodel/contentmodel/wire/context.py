@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -31,7 +32,7 @@ class DecodeContext:
     paths are found by identity when they are needed.
     """
 
-    __slots__ = ("_copies", "_faults", "_replaced", "_trace", "api", "minted", "origin")
+    __slots__ = ("_copies", "_faults", "_replaced", "traces", "api", "minted", "origin")
 
     def __init__(self, api: str, origin: Origin) -> None:
         self.api = api
@@ -40,7 +41,7 @@ class DecodeContext:
         self._copies: list[tuple[Any, Any]] = []
         self._replaced: list[tuple[Any, Any]] = []
         self._faults: dict[tuple[int, str | int | None], tuple[Any, str | int | None, str]] = {}
-        self._trace: list[tuple[Any, list[Any], Any, str | int | None, bool]] = []
+        self.traces: list[tuple[Any, list[Any], Any, str | int | None, bool]] = []
 
     def fault(self, container: Any, key: str | int | None, message: str) -> None:
         """Something is wrong at `container[key]` (None: with the container itself)."""
@@ -51,12 +52,15 @@ class DecodeContext:
         self.fault(container, key, f"expected {wanted}, got {kind_of(value)}")
 
     def trace(self, row: Any, objects: list[Any], container: Any, key: str | int | None, *, spread: bool) -> None:
-        """`objects` were decoded from `container[key]`: each from its own element of it where `spread`."""
-        self._trace.append((row, objects, container, key, spread))
+        """`objects` were decoded from `container[key]`: each from its own element of it where `spread`.
+
+        What a row decodes is found without a trace; who groups wire objects in a way of his own leaves one.
+        """
+        self.traces.append((row, objects, container, key, spread))
 
     def trace_messages(self, messages: list[Any], container: Any, row_of: Any) -> None:
         """Messages that were decoded each from its own element of a list."""
-        self._trace.append((row_of, messages, container, None, True))
+        self.traces.append((row_of, messages, container, None, True))
 
     def replaced(self, old: Any, new: Any) -> None:
         """`new` stands for `old`, and came from the same place."""
@@ -84,7 +88,7 @@ class DecodeContext:
 
     def places(self, payload: Any) -> WirePlaces:
         """Where in `payload` each decoded object came from."""
-        places = WirePlaces(self._trace, self._paths(payload), self.api, payload)
+        places = WirePlaces(self.traces, self._paths(payload), self.api, payload)
         for old, new in self._replaced:
             places.same(old, new)
         return places
@@ -128,10 +132,19 @@ class WirePlaces:
         self._found: dict[int, tuple[str, Row | None]] = {}
         for table, objects, container, key, spread in trace:
             path = _locate(paths, container, key)
+            wire = container if key is None else container[key]
             for index, item in enumerate(objects):
-                place = f"{path}[{index}]" if spread else path
-                row = table(item) if callable(table) else table and table.row_of(item)
-                self._found.setdefault(id(item), (place, row))
+                if spread:
+                    self._place(item, f"{path}[{index}]", wire[index], table)
+                else:
+                    self._place(item, path, wire, table)
+
+    def _place(self, item: Any, path: str, wire: Any, table: Any) -> None:
+        row = table(item) if callable(table) else table and table.row_of(item)
+        self._found.setdefault(id(item), (path, row))
+        if row is not None and wire.__class__ is dict:
+            for inner in row.places(item, wire, path):
+                self._place(*inner)
 
     def same(self, old: Any, new: Any) -> None:
         """`new` came from where `old` did."""
@@ -228,12 +241,19 @@ class EncodeContext:
 
 def default_of(owner: Any, name: str) -> Any:
     """What a field of a Struct is when nobody says otherwise."""
-    for info in msgspec.structs.fields(owner) if isinstance(owner, msgspec.Struct) else ():
-        if info.name == name:
-            if info.default_factory is not msgspec.NODEFAULT:
-                return info.default_factory()
-            return None if info.default is msgspec.NODEFAULT else info.default
-    return None
+    return _defaults(type(owner)).get(name) if isinstance(owner, msgspec.Struct) else None
+
+
+@cache
+def _defaults(kind: type[msgspec.Struct]) -> dict[str, Any]:
+    return {
+        info.name: info.default_factory()
+        if info.default_factory is not msgspec.NODEFAULT
+        else None
+        if info.default is msgspec.NODEFAULT
+        else info.default
+        for info in msgspec.structs.fields(kind)
+    }
 
 
 _STEP = re.compile(r"\.(\w+)|\[(\d+)\]|\['((?:[^'\\]|\\.)*)'\]")
@@ -250,7 +270,7 @@ def spelled(payload: Any, path: str) -> str:
             done += f"[{index}]"
             continue
         key = name or quoted
-        snake = re.sub(r"(?<!^)([A-Z])", r"_\1", key).lower()
+        snake = "".join(f"_{c.lower()}" if c.isupper() else c for c in key)
         if isinstance(value, dict) and key not in value and snake in value:
             key = snake
         value = value.get(key) if isinstance(value, dict) else None

@@ -39,11 +39,16 @@ def settle_foreign(messages: list[ChatMessage], context: EncodeContext) -> list[
         return messages
     settled: list[ChatMessage] = []
     for message in messages:
-        if is_native(message, context):
+        kinds = {content.__class__ for content in message.contents}
+        if kinds <= _ANYWHERE or (kinds <= _RESULTS and message.role == "tool") or is_native(message, context):
             settled.append(message)
         else:
             settled.extend(_split_results(_settled(message, context), context))
     return settled
+
+
+_ANYWHERE = frozenset({TextContent, FunctionCallContent})
+_RESULTS = frozenset({FunctionResultContent})
 
 
 def settle_response(response: ChatResponse, context: EncodeContext) -> ChatResponse:
@@ -121,17 +126,29 @@ def join_assistant(messages: list[ChatMessage], context: EncodeContext) -> list[
 
 
 def _replaced(message: ChatMessage, contents: list[Any], context: EncodeContext) -> ChatMessage:
-    changed: ChatMessage = context.same(message, msgspec.structs.replace(message, contents=contents))
+    changed = ChatMessage(
+        role=message.role,
+        contents=contents,
+        author_name=message.author_name,
+        message_id=message.message_id,
+        origin=message.origin,
+        extra=message.extra,
+    )
+    context.stand_ins.append((message, changed))
     return changed
 
 
 def _settled(message: ChatMessage, context: EncodeContext) -> ChatMessage:
     settled: list[Any] = []
     for content in message.contents:
-        settled.extend(_settle(content, context))
+        if content.__class__ in _ALWAYS:
+            settled.append(content)
+        else:
+            settled.extend(_settle(content, context))
     return _replaced(message, settled, context)
 
 
+_ALWAYS = frozenset({TextContent, FunctionCallContent, FunctionResultContent})
 _CLIENT = (FunctionCallContent, FunctionResultContent, CustomToolCallContent, CustomToolResultContent)
 _SERVER_ONLY = (ToolChangeContent, ReferenceContent)
 
@@ -183,9 +200,9 @@ def _hosted(content: Any, context: EncodeContext) -> Iterable[Any]:
 
 def _split_results(message: ChatMessage, context: EncodeContext) -> list[ChatMessage]:
     """Results of functions stand in messages of role tool; in a user's message they come first."""
+    if message.role == "tool" or not any(isinstance(c, ToolResultContent) for c in message.contents):
+        return [message]
     results = [c for c in message.contents if isinstance(c, ToolResultContent)]
-    if not results or message.role == "tool":
-        return [message] if message.contents or not results else []
     if message.role != "assistant":
         rest = [c for c in message.contents if not isinstance(c, ToolResultContent)]
         tool = _part(message, "tool", results)

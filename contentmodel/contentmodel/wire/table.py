@@ -29,7 +29,9 @@ from contentmodel.wire.codecs import (
     OBJECTS,
     STR,
     STRINGS,
+    Blocks,
     Codec,
+    Place,
 )
 from contentmodel.wire.context import DecodeContext, EncodeContext
 from contentmodel.wire.json import child_path
@@ -82,7 +84,8 @@ class Row:
     this row. `gather` makes one dict attribute of several wire fields, `rest` of all that is left. `columns` makes one
     list of contents of several wire fields. `sets` are attributes whose value follows from the row. `ignores` are
     attributes that the row leaves to somebody else, or that say nothing. `group` is one attribute that several wire
-    fields make together in a way of their own.
+    fields make together in a way of their own. `certain` says that what this row decodes is always taken for its own
+    when it is encoded, so that nobody has to ask.
     """
 
     def __init__(
@@ -100,12 +103,18 @@ class Row:
         rest: str | None = None,
         snake_case: bool = False,
         ignores: Sequence[str] = (),
+        certain: bool = False,
     ) -> None:
         self.name = name
         self.model = model
         self.select = select
+        self.certain = certain
         self.gather = gather
         self.columns = columns
+        # Which column takes a content of which class, and in which order they stand.
+        taken = columns[1] if columns else {}
+        self.column_keys = {m: k for k, c in reversed(taken.items()) if not c.noted for m in c.models}
+        self.column_order = {key: index for index, key in enumerate(taken)}
         self.group = group
         self.sets = dict(sets or {})
         self.rest = rest
@@ -224,6 +233,23 @@ class Row:
 
     # -- what others ask of it ---------------------------------------------------------------------------------
 
+    def places(self, value: Any, wire: Any, path: str) -> Iterator[Place]:
+        """Where the model objects inside `value` came from, given that it was decoded from `wire` at `path`."""
+        for leaf in self.root.leaves():
+            inner = wire_at(wire, leaf.wire)
+            held = get_attribute(value, leaf.attribute)
+            if held is not None and inner is not None and leaf.holds(inner):
+                yield from leaf.codec.places(held, inner, wire_path(path, leaf.wire))
+        rest = list(getattr(value, self.columns[0])) if self.columns else []
+        for key, column in self.columns[1].items() if self.columns else ():
+            inner = wire_at(wire, key)
+            if inner is not None and column.holds(inner):
+                if not rest:
+                    return
+                taken = len(inner) if inner.__class__ is list and column.spreads else 1
+                yield from column.codec.places(rest[:taken], inner, wire_path(path, key))
+                rest = rest[taken:]
+
     def row_of(self, value: Any) -> Row:
         """Itself: a row and a union answer the same question."""
         return self
@@ -253,6 +279,10 @@ class Row:
                 {k: {"attribute": self.columns[0], "form": c.describe(), "required": False} for k, c in self.columns[1].items()}
             )
         return {"name": self.name, "model": self.model.__name__, "constants": self.constants, "fields": fields}
+
+
+class _NoRow(Exception):
+    """A value has a row for its class, and none for what it says."""
 
 
 class PairRow:
@@ -285,6 +315,10 @@ class PairRow:
         if result.__class__ is UnknownContent:
             return [UnknownContent(api=self.call.api, block=wire)]
         return [call, msgspec.structs.replace(result, call_id=call.call_id)]
+
+    def row_of(self, value: Any) -> Row:
+        """The row of a call or of a result."""
+        return self.result if value.__class__ is self.result.model else self.call
 
     def encode(self, call: Any, result: Any, context: EncodeContext) -> dict[str, Any]:
         """The wire object of a call, of its result, or of both."""
@@ -319,6 +353,7 @@ class Column:
         self.codec = codec
         self.models = models
         self.noted = noted
+        self.spreads = isinstance(codec, Blocks)
 
     def holds(self, value: Any) -> bool:
         return self.codec.holds(value)
@@ -368,7 +403,8 @@ class Union:
         self._by_name = {r.name: r for r in self.rows}
         for r in self.rows:
             self._by_class.setdefault(r.model, []).append(r)
-        self._fallbacks: dict[type, Callable[..., Any]] = {}
+        self.decode_list = self._list_decoder()
+        self.encode_list = self._list_encoder()
 
     # -- decoding ----------------------------------------------------------------------------------------------
 
@@ -399,10 +435,21 @@ class Union:
             return UnknownContent(api=self.api, block=wire)
         return noted(content, self.api, ":absent", [self.tag])
 
-    def decode_list(
-        self, wires: list[Any], context: DecodeContext, container: dict[str, Any], key: str
-    ) -> list[Any]:
-        """The contents of a list of blocks, in order."""
+    def _list_decoder(self) -> Callable[[list[Any], DecodeContext], list[Any]]:
+        """The contents of a list of blocks, in order: quickly where all are objects whose tags are known."""
+        decoders, tag, slowly = self._decoders, self.tag, self._decode_slowly
+        if self._find is not None:
+            return slowly
+
+        def decode_list(wires: list[Any], context: DecodeContext) -> list[Any]:
+            try:
+                return [decoders[wire[tag]](wire, context) for wire in wires]
+            except (KeyError, TypeError):
+                return slowly(wires, context)
+
+        return decode_list
+
+    def _decode_slowly(self, wires: list[Any], context: DecodeContext) -> list[Any]:
         if not self._decoders:
             self._build()
         decoders, tag = self._decoders, self.tag
@@ -411,27 +458,35 @@ class Union:
             if wire.__class__ is not dict:
                 context.expected(wires, index, f"an object: a {self.name}", wire)
                 continue
-            decoder = decoders.get(wire.get(tag)) if self._find is None else None
+            name = wire.get(tag)
+            decoder = decoders.get(name) if self._find is None and name.__class__ is str else None
             contents.append(self.decode(wire, context) if decoder is None else decoder(wire, context))
-        context.trace(self, contents, container, key, spread=True)
         return contents
 
     # -- encoding ----------------------------------------------------------------------------------------------
 
-    def encode_list(self, contents: list[Any], context: EncodeContext) -> list[Any]:
+    def _list_encoder(self) -> Callable[[list[Any], EncodeContext], list[Any]]:
         """The blocks of a list of contents; what has no row here is lowered or reported."""
+        encoders, slowly = self._encoders, self._encode_slowly
+
+        def encode_list(contents: list[Any], context: EncodeContext) -> list[Any]:
+            try:
+                return [encoders[content.__class__](content, context) for content in contents]
+            except (KeyError, _NoRow):
+                return slowly(contents, context)
+
+        return encode_list
+
+    def _encode_slowly(self, contents: list[Any], context: EncodeContext) -> list[Any]:
         if not self._decoders:
             self._build()
-        encoders = self._encoders
         blocks: list[Any] = []
         for content in contents:
-            encoder = encoders.get(content.__class__)
-            if encoder is not None:
-                block = encoder(content, context)
-                if block is not None:
-                    blocks.append(block)
-            else:
-                blocks.extend(self._encode_other(content, context))
+            encoder = self._encoders.get(content.__class__)
+            try:
+                blocks += [encoder(content, context)] if encoder else self._encode_other(content, context)
+            except _NoRow:
+                context.lose(content, None, f"{self.api} has no {self.name} for it")
         return blocks
 
     def encode_one(self, value: Any, context: EncodeContext) -> Any:
@@ -472,7 +527,7 @@ class Union:
 
     def _decoder(self, r: Row) -> Callable[..., Any]:
         decode = r.functions[0]
-        if len(self._by_class[r.model]) == 1:
+        if r.certain or len(self._by_class[r.model]) == 1:
             return decode
         rows = self._by_class[r.model]
 
@@ -505,6 +560,15 @@ class Union:
             else:
                 default = decoders[r.name]
 
+        if len(path) == 1 and default is not None:
+            key, usual = path[0], default
+
+            def choose_by_field(wire: dict[str, Any], context: DecodeContext) -> Any:
+                value = wire.get(key)
+                return (chosen.get(value, usual) if value.__class__ is str else usual)(wire, context)
+
+            return choose_by_field
+
         def choose(wire: dict[str, Any], context: DecodeContext) -> Any:
             value: Any = wire
             for key in path:
@@ -524,15 +588,17 @@ class Union:
         return decode
 
     def _picking_encoder(self, rows: list[Row]) -> Callable[..., Any]:
+        encoders = {r.name: r.functions[1] for r in rows}
+        api, prefer = self.api, self._prefer or (lambda content, rows: rows[0])
+
         def pick(content: Any, context: EncodeContext) -> Any:
-            own = None if content.extra is None else content.extra.get(self.api)
-            name = None if own is None else own.get(":row")
-            r = self._by_name.get(name) if name is not None else None
-            r = r or self._usual(content, rows)
+            name = note_of(content, api, ":row") if content.extra is not None else None
+            if name in encoders:
+                return encoders[name](content, context)
+            r = prefer(content, rows)
             if r is None:
-                context.lose(content, None, f"{self.api} has no {self.name} for it")
-                return None
-            return r.encode(content, context)
+                raise _NoRow
+            return encoders[r.name](content, context)
 
         return pick
 
@@ -564,11 +630,36 @@ class Fields:
     def row_of(self, value: Any) -> Fields:
         return self
 
+    def places(self, value: Any, wire: Any, path: str) -> Iterator[Place]:
+        """None: whoever decodes such a value traces what is inside it."""
+        return iter(())
+
     def path_of(self, path: str, attribute: str) -> str:
         """The JSON path of an attribute, given that of the object."""
         while attribute and attribute not in self._paths:
             attribute = attribute.rpartition(".")[0]
         return wire_path(path, self._paths[attribute]) if attribute else path
+
+
+def wire_at(wire: Any, path: str) -> Any:
+    """The value at a dotted path of a wire object, in either spelling; None where there is none."""
+    for key in path.split("."):
+        if wire.__class__ is not dict:
+            return None
+        wire = wire.get(key) if key in wire else wire.get(snake_name(key))
+    return wire
+
+
+def get_attribute(value: Any, path: str) -> Any:
+    """The attribute at a dotted path; None where there is none."""
+    for name in path.split("."):
+        value = getattr(value, name, None)
+    return value
+
+
+def snake_name(name: str) -> str:
+    """`fileData` is `file_data`."""
+    return "".join(f"_{c.lower()}" if c.isupper() else c for c in name)
 
 
 def wire_path(path: str, wire: str) -> str:

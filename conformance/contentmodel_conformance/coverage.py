@@ -1,0 +1,207 @@
+"""What the installed SDKs know at each position of a payload: tags of unions, names of fields.
+
+Owns the positions. It knows no adapter: whoever has tables compares them with these sets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
+from typing import TypeAlias
+
+from contentmodel_conformance.oracles.envelopes import envelope
+from contentmodel_conformance.oracles.shapes import ListOf, Literals, MapOf, Record, Shape, members, shape_of
+
+__all__ = ["sdk_types"]
+
+# A position is read along paths: `request:messages.content=tool_result.content` goes to the content of those
+# blocks in messages whose type or role may be `tool_result`. Lists and unions are gone through unmentioned.
+Paths: TypeAlias = tuple[str, ...]
+
+_ANTHROPIC: dict[str, Paths] = {
+    "request.content": ("request:messages.content",),
+    "response.content": ("response:content",),
+    "tool_result.content": ("request:messages.content=tool_result.content",),
+    "system.content": ("request:system",),
+    "citations.request": ("request:messages.content=text.citations",),
+    "citations.response": ("response:content=text.citations",),
+    "tools": ("request:tools",),
+    "tool_choice": ("request:tool_choice",),
+    "thinking": ("request:thinking",),
+    "image.source": ("request:messages.content=image.source",),
+    "document.source": ("request:messages.content=document.source",),
+    "server_tool_use.name": (
+        "request:messages.content=server_tool_use.name",
+        "response:content=server_tool_use.name",
+    ),
+    "caller": ("request:messages.content.caller", "response:content.caller"),
+    "stop_reason": ("response:stop_reason",),
+    "usage.fields": ("response:usage",),
+    "usage.iterations": ("response:usage.iterations",),
+    "request.fields": ("request:",),
+    "response.fields": ("response:",),
+}
+_CHAT: dict[str, Paths] = {
+    "message.roles": ("request:messages",),
+    "user.content": ("request:messages=user.content",),
+    "assistant.content": ("request:messages=assistant.content",),
+    "tool_calls": ("request:messages.tool_calls", "response:choices.message.tool_calls"),
+    "annotations": ("response:choices.message.annotations",),
+    "tools": ("request:tools",),
+    "tool_choice": ("request:tool_choice",),
+    "response_format": ("request:response_format",),
+    "finish_reason": ("response:choices.finish_reason",),
+    "usage.fields": ("response:usage",),
+    "request.fields": ("request:",),
+    "response.fields": ("response:",),
+    "choice.fields": ("response:choices",),
+    "message.fields": ("response:choices.message",),
+}
+_RESPONSES: dict[str, Paths] = {
+    "input.items": ("request:input",),
+    "output.items": ("response:output",),
+    "input.content": ("request:input=user.content",),
+    "output.content": ("response:output=message.content",),
+    "tool_output.content": (
+        "request:input=function_call_output.output",
+        "request:input=custom_tool_call_output.output",
+        "request:input=computer_call_output.output",
+    ),
+    "annotations": ("response:output=message.content.annotations",),
+    "tools": ("request:tools", "response:tools"),
+    "tool_choice": ("request:tool_choice", "response:tool_choice"),
+    "text.format": ("request:text.format", "response:text.format"),
+    "web_search.action": ("request:input=web_search_call.action", "response:output=web_search_call.action"),
+    "code_interpreter.outputs": (
+        "request:input=code_interpreter_call.outputs",
+        "response:output=code_interpreter_call.outputs",
+    ),
+    "computer.actions": (
+        "request:input=computer_call.action",
+        "request:input=computer_call.actions",
+        "response:output=computer_call.action",
+        "response:output=computer_call.actions",
+    ),
+    "shell.outcome": (
+        "request:input=shell_call_output.output.outcome",
+        "response:output=shell_call_output.output.outcome",
+    ),
+    "apply_patch.operation": (
+        "request:input=apply_patch_call.operation",
+        "response:output=apply_patch_call.operation",
+    ),
+    "status": ("response:status",),
+    "incomplete.reason": ("response:incomplete_details.reason",),
+    "usage.fields": ("response:usage",),
+    "request.fields": ("request:",),
+    "response.fields": ("response:",),
+}
+_GOOGLE: dict[str, Paths] = {
+    "part.fields": ("request:contents.parts", "response:candidates.content.parts"),
+    "tool.members": ("request:tools",),
+    "finish_reason": ("response:candidates.finishReason",),
+    "tool_type": ("request:contents.parts.toolCall.toolType",),
+    "usage.fields": ("response:usageMetadata",),
+    "candidate.fields": ("response:candidates",),
+    "request.fields": ("request:",),
+    "response.fields": ("response:",),
+    "generation_config.fields": ("request:generationConfig",),
+    "grounding.fields": ("response:candidates.groundingMetadata",),
+    "function_calling.mode": ("request:toolConfig.functionCallingConfig.mode",),
+}
+_POSITIONS: dict[str, dict[str, Paths]] = {
+    "anthropic-messages": _ANTHROPIC,
+    "google-generate-content": _GOOGLE,
+    "openai-chat": _CHAT,
+    "openai-responses": _RESPONSES,
+}
+
+
+@cache
+def sdk_types(api: str) -> dict[str, frozenset[str]]:
+    """What stands at each position: `type` tags, roles of messages, values of a scalar, wire names of fields.
+
+    KeyError for an API that has no SDK here, ImportError where the SDK is not installed.
+    """
+    found = {name: _read(api, name, paths) for name, paths in _POSITIONS[api].items()}
+    return found | (_anthropic_more(api, found) if api == "anthropic-messages" else {})
+
+
+def _anthropic_more(api: str, found: dict[str, frozenset[str]]) -> dict[str, frozenset[str]]:
+    """The contents of each hosted result, and the errors, which stand in an answer of their own."""
+    from anthropic.types import BetaErrorResponse, ErrorDetails
+
+    blocks = found["request.content"] | found["response.content"]
+    nested = {
+        f"{tag}.content": (f"request:messages.content={tag}.content", f"response:content={tag}.content")
+        for tag in sorted(blocks)
+        if tag.endswith("_tool_result")
+    }
+    results = {name: _read(api, name, paths) for name, paths in nested.items()}
+    errors = {
+        "error.type": _tags(_along([shape_of(BetaErrorResponse)], "error")),
+        "error.code": _tags(_along([shape_of(ErrorDetails)], "error_code")),
+    }
+    return results | errors
+
+
+def _read(api: str, position: str, paths: Paths) -> frozenset[str]:
+    return frozenset().union(*(_reader(position)(_at(api, path)) for path in paths))
+
+
+def _at(api: str, path: str) -> list[Shape]:
+    kind, _, rest = path.partition(":")
+    return _along([envelope(api, kind)], rest)
+
+
+def _reader(position: str) -> Callable[[Iterable[Shape]], frozenset[str]]:
+    if position.endswith((".fields", ".members")):
+        return _names
+    return _roles if position.endswith(".roles") else _tags
+
+
+def _along(shapes: list[Shape], path: str) -> list[Shape]:
+    """The shapes at the end of the path, none of them a list, a map or a union."""
+    found = list(_flat(shapes))
+    for step in filter(None, path.split(".")):
+        key, _, tag = step.partition("=")
+        fields = (shape.fields.get(key) for shape in found if isinstance(shape, Record))
+        inner = _flat(field.shape for field in fields if field)
+        found = [shape for shape in inner if not tag or tag in _own_tags(shape)]
+    return found
+
+
+def _flat(shapes: Iterable[Shape]) -> Iterator[Shape]:
+    for shape in shapes:
+        for member in members(shape):
+            match member:
+                case ListOf(inner) | MapOf(inner):
+                    yield from _flat([inner])
+                case _:
+                    yield member
+
+
+def _own_tags(shape: Shape) -> frozenset[str]:
+    return _literals(shape, "type") | _literals(shape, "role")
+
+
+def _tags(shapes: Iterable[Shape]) -> frozenset[str]:
+    return frozenset().union(*(_values(shape) | _literals(shape, "type") for shape in shapes))
+
+
+def _roles(shapes: Iterable[Shape]) -> frozenset[str]:
+    return frozenset().union(*(_literals(shape, "role") for shape in shapes))
+
+
+def _names(shapes: Iterable[Shape]) -> frozenset[str]:
+    return frozenset(name for shape in shapes if isinstance(shape, Record) for name in shape.fields)
+
+
+def _literals(shape: Shape, key: str) -> frozenset[str]:
+    if not isinstance(shape, Record) or key not in shape.fields:
+        return frozenset()
+    return frozenset().union(*(_values(inner) for inner in members(shape.fields[key].shape)))
+
+
+def _values(shape: Shape) -> frozenset[str]:
+    return frozenset(map(str, shape.values)) if isinstance(shape, Literals) else frozenset()
