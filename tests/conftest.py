@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
+APIS = ("openai-chat", "openai-responses", "anthropic-messages", "google-generate-content")
 PROFILE = os.environ.get("CONTENTMODEL_PROFILE", "quick")
 
 # How fast or busy the machine is, is no verdict on the code: hence no deadline, and no health check on time.

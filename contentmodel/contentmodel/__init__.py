@@ -1,20 +1,106 @@
 """A typed content model for LLM conversations, and lossless adapters for the providers' wire formats."""
 
 from contentmodel.adapter import Adapter, adapter, adapters
+from contentmodel.content import CONTENT_TYPES, Content
 from contentmodel.content.base import AIContent, Protected
 from contentmodel.content.citations import Citation, Span
 from contentmodel.content.documents import DocumentContent
-from contentmodel.content.hosted import AdvisorToolCallContent, AdvisorToolResultContent, ApplyPatchToolCallContent, ApplyPatchToolResultContent, BrowserToolCallContent, BrowserToolResultContent, CodeInterpreterToolCallContent, CodeInterpreterToolResultContent, ComputerUseToolCallContent, ComputerUseToolResultContent, FileSearchToolCallContent, FileSearchToolResultContent, ImageGenerationToolCallContent, ImageGenerationToolResultContent, MapsToolCallContent, MapsToolResultContent, McpListToolsToolCallContent, McpListToolsToolResultContent, McpServerToolCallContent, McpServerToolResultContent, MediaProcessingToolCallContent, MediaProcessingToolResultContent, MemoryToolCallContent, MemoryToolResultContent, ProgramToolCallContent, ProgramToolResultContent, ShellToolCallContent, ShellToolResultContent, TextEditorToolCallContent, TextEditorToolResultContent, ToolSearchToolCallContent, ToolSearchToolResultContent, UrlContextToolCallContent, UrlContextToolResultContent, WebFetchToolCallContent, WebFetchToolResultContent, WebSearchToolCallContent, WebSearchToolResultContent
-from contentmodel.content.media import DataContent, HostedFileContent, HostedVectorStoreContent, MediaContent, UriContent, media_type_matches
-from contentmodel.content.outcomes import CompactionContent, ConfigurationContent, ErrorContent, ReferenceContent, ToolChangeContent, UnknownContent, UsageContent
+from contentmodel.content.hosted import (
+    AdvisorToolCallContent,
+    AdvisorToolResultContent,
+    ApplyPatchToolCallContent,
+    ApplyPatchToolResultContent,
+    BrowserToolCallContent,
+    BrowserToolResultContent,
+    CodeInterpreterToolCallContent,
+    CodeInterpreterToolResultContent,
+    ComputerUseToolCallContent,
+    ComputerUseToolResultContent,
+    FileSearchToolCallContent,
+    FileSearchToolResultContent,
+    ImageGenerationToolCallContent,
+    ImageGenerationToolResultContent,
+    MapsToolCallContent,
+    MapsToolResultContent,
+    McpListToolsToolCallContent,
+    McpListToolsToolResultContent,
+    McpServerToolCallContent,
+    McpServerToolResultContent,
+    MediaProcessingToolCallContent,
+    MediaProcessingToolResultContent,
+    MemoryToolCallContent,
+    MemoryToolResultContent,
+    ProgramToolCallContent,
+    ProgramToolResultContent,
+    ShellToolCallContent,
+    ShellToolResultContent,
+    TextEditorToolCallContent,
+    TextEditorToolResultContent,
+    ToolSearchToolCallContent,
+    ToolSearchToolResultContent,
+    UrlContextToolCallContent,
+    UrlContextToolResultContent,
+    WebFetchToolCallContent,
+    WebFetchToolResultContent,
+    WebSearchToolCallContent,
+    WebSearchToolResultContent,
+)
+from contentmodel.content.media import (
+    DataContent,
+    HostedFileContent,
+    HostedVectorStoreContent,
+    MediaContent,
+    UriContent,
+    media_type_matches,
+)
+from contentmodel.content.outcomes import (
+    CompactionContent,
+    ConfigurationContent,
+    ErrorContent,
+    ReferenceContent,
+    ToolChangeContent,
+    UnknownContent,
+    UsageContent,
+)
 from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.text import TextContent, convert_span, join_texts, splice_text
-from contentmodel.content.tools import Caller, CustomToolCallContent, CustomToolResultContent, FunctionCallContent, FunctionResultContent, HostedToolCallContent, HostedToolResultContent, InputRequestContent, InputResponseContent, ToolApprovalRequestContent, ToolApprovalResponseContent, ToolCallContent, ToolResultContent
-from contentmodel.content import CONTENT_TYPES, Content
+from contentmodel.content.tools import (
+    Caller,
+    CustomToolCallContent,
+    CustomToolResultContent,
+    FunctionCallContent,
+    FunctionResultContent,
+    HostedToolCallContent,
+    HostedToolResultContent,
+    InputRequestContent,
+    InputResponseContent,
+    ToolApprovalRequestContent,
+    ToolApprovalResponseContent,
+    ToolCallContent,
+    ToolResultContent,
+)
 from contentmodel.convert import convert, detect
-from contentmodel.errors import ContentModelError, DecodeError, DetectError, EncodeError, Fault, ToolArgumentsError, UnknownApiError
+from contentmodel.errors import (
+    ContentModelError,
+    DecodeError,
+    DetectError,
+    EncodeError,
+    Fault,
+    ToolArgumentsError,
+    UnknownApiError,
+)
 from contentmodel.message import ChatMessage, Origin
-from contentmodel.request import ChatOptions, ChatRequest, CustomTool, FunctionTool, HostedTool, ReasoningOptions, ResponseFormat, ToolChoice, ToolGroup
+from contentmodel.request import (
+    ChatOptions,
+    ChatRequest,
+    CustomTool,
+    FunctionTool,
+    HostedTool,
+    ReasoningOptions,
+    ResponseFormat,
+    ToolChoice,
+    ToolGroup,
+)
 from contentmodel.response import ChatChoice, ChatResponse, FinishReason
 from contentmodel.serialize import dumps, loads, schema
 from contentmodel.usage import Usage

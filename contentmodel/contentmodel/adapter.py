@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any, Protocol, runtime_checkable
 
 from contentmodel.errors import DecodeError, Fault, UnknownApiError
@@ -68,9 +68,7 @@ class TableAdapter:
         """The same for a response."""
         return response
 
-    def complete_request(
-        self, payload: dict[str, Any], request: ChatRequest, context: EncodeContext
-    ) -> dict[str, Any]:
+    def complete_request(self, payload: dict[str, Any], request: ChatRequest, context: EncodeContext) -> dict[str, Any]:
         """Fills a request of another API with what this API requires and nobody said."""
         return payload
 
@@ -158,7 +156,7 @@ def _entry_points() -> dict[str, Any]:
     return {point.name: point for point in entry_points(group=GROUP)}
 
 
-@lru_cache(maxsize=None)
+@cache
 def adapter(api: str) -> Any:
     """The adapter registered under an API id. UnknownApiError names those that are installed."""
     point = _entry_points().get(api)

@@ -13,7 +13,14 @@ from contentmodel.content.tools import ToolCallContent
 from contentmodel.interop import PydanticInterop
 
 
-class Origin(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True, repr_omit_defaults=True):
+class Origin(
+    msgspec.Struct,
+    frozen=True,
+    kw_only=True,
+    omit_defaults=True,
+    forbid_unknown_fields=True,
+    repr_omit_defaults=True,
+):
     """Where something was made: the `api` id, its `issuer` ("anthropic", "openai", "google"), `endpoint`, `model`.
 
     Opaque state is worth something only at its origin.
@@ -26,7 +33,13 @@ class Origin(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forb
 
 
 class ChatMessage(
-    PydanticInterop, msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True, repr_omit_defaults=True
+    PydanticInterop,
+    msgspec.Struct,
+    frozen=True,
+    kw_only=True,
+    omit_defaults=True,
+    forbid_unknown_fields=True,
+    repr_omit_defaults=True,
 ):
     """One turn, or one part of a turn, of a conversation.
 

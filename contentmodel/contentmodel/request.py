@@ -17,7 +17,8 @@ class FunctionTool(
     frozen=True,
     kw_only=True,
     omit_defaults=True,
-    forbid_unknown_fields=True, repr_omit_defaults=True,
+    forbid_unknown_fields=True,
+    repr_omit_defaults=True,
     tag_field="type",
     tag="function",
 ):
@@ -37,7 +38,8 @@ class CustomTool(
     frozen=True,
     kw_only=True,
     omit_defaults=True,
-    forbid_unknown_fields=True, repr_omit_defaults=True,
+    forbid_unknown_fields=True,
+    repr_omit_defaults=True,
     tag_field="type",
     tag="custom",
 ):
@@ -55,7 +57,8 @@ class HostedTool(
     frozen=True,
     kw_only=True,
     omit_defaults=True,
-    forbid_unknown_fields=True, repr_omit_defaults=True,
+    forbid_unknown_fields=True,
+    repr_omit_defaults=True,
     tag_field="type",
     tag="hosted",
 ):
@@ -77,7 +80,8 @@ class ToolGroup(
     frozen=True,
     kw_only=True,
     omit_defaults=True,
-    forbid_unknown_fields=True, repr_omit_defaults=True,
+    forbid_unknown_fields=True,
+    repr_omit_defaults=True,
     tag_field="type",
     tag="group",
 ):
@@ -93,7 +97,13 @@ Tool = FunctionTool | CustomTool | HostedTool | ToolGroup
 
 
 class ToolChoice(
-    PydanticInterop, msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True, repr_omit_defaults=True
+    PydanticInterop,
+    msgspec.Struct,
+    frozen=True,
+    kw_only=True,
+    omit_defaults=True,
+    forbid_unknown_fields=True,
+    repr_omit_defaults=True,
 ):
     """Which tools the model may or must call.
 
@@ -108,7 +118,13 @@ class ToolChoice(
 
 
 class ResponseFormat(
-    PydanticInterop, msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True, repr_omit_defaults=True
+    PydanticInterop,
+    msgspec.Struct,
+    frozen=True,
+    kw_only=True,
+    omit_defaults=True,
+    forbid_unknown_fields=True,
+    repr_omit_defaults=True,
 ):
     """The shape that the answer's text must have: `kind` "text", "json", "json_schema", or an API's own word."""
 
@@ -122,7 +138,13 @@ class ResponseFormat(
 
 
 class ReasoningOptions(
-    PydanticInterop, msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True, repr_omit_defaults=True
+    PydanticInterop,
+    msgspec.Struct,
+    frozen=True,
+    kw_only=True,
+    omit_defaults=True,
+    forbid_unknown_fields=True,
+    repr_omit_defaults=True,
 ):
     """How much a model should think, and what it shows of it.
 
@@ -138,7 +160,13 @@ class ReasoningOptions(
 
 
 class ChatOptions(
-    PydanticInterop, msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True, repr_omit_defaults=True
+    PydanticInterop,
+    msgspec.Struct,
+    frozen=True,
+    kw_only=True,
+    omit_defaults=True,
+    forbid_unknown_fields=True,
+    repr_omit_defaults=True,
 ):
     """Settings of one request; None is "not said"."""
 
@@ -169,7 +197,13 @@ class ChatOptions(
 
 
 class ChatRequest(
-    PydanticInterop, msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True, repr_omit_defaults=True
+    PydanticInterop,
+    msgspec.Struct,
+    frozen=True,
+    kw_only=True,
+    omit_defaults=True,
+    forbid_unknown_fields=True,
+    repr_omit_defaults=True,
 ):
     """What is sent to a model. `instructions` is a system prompt that stands apart from the messages."""
 

@@ -13,7 +13,13 @@ from contentmodel.usage import Usage
 
 
 class FinishReason(
-    PydanticInterop, msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True, repr_omit_defaults=True
+    PydanticInterop,
+    msgspec.Struct,
+    frozen=True,
+    kw_only=True,
+    omit_defaults=True,
+    forbid_unknown_fields=True,
+    repr_omit_defaults=True,
 ):
     """Why an answer ended.
 
@@ -29,7 +35,13 @@ class FinishReason(
 
 
 class ChatChoice(
-    PydanticInterop, msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True, repr_omit_defaults=True
+    PydanticInterop,
+    msgspec.Struct,
+    frozen=True,
+    kw_only=True,
+    omit_defaults=True,
+    forbid_unknown_fields=True,
+    repr_omit_defaults=True,
 ):
     """One of the answers. Most APIs give exactly one."""
 
@@ -41,7 +53,13 @@ class ChatChoice(
 
 
 class ChatResponse(
-    PydanticInterop, msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True, repr_omit_defaults=True
+    PydanticInterop,
+    msgspec.Struct,
+    frozen=True,
+    kw_only=True,
+    omit_defaults=True,
+    forbid_unknown_fields=True,
+    repr_omit_defaults=True,
 ):
     """What a model, or its server, answered. `error` is set where the answer is a failure."""
 

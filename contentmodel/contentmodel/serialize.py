@@ -89,19 +89,20 @@ def convert_value(value: Any, kind: Any, path: str = "$") -> Any:
 def schema() -> dict[str, Any]:
     """The JSON Schema (2020-12) of the documents that `dumps` writes."""
     names = list(_KINDS)
-    values, components = msgspec.json.schema_components(
-        [_KINDS[name] for name in names], ref_template="#/$defs/{name}"
-    )
+    values, components = msgspec.json.schema_components([_KINDS[name] for name in names], ref_template="#/$defs/{name}")
     choices = [
-        {"properties": {"kind": {"const": name}, "value": value}}
-        for name, value in zip(names, values, strict=True)
+        {"properties": {"kind": {"const": name}, "value": value}} for name, value in zip(names, values, strict=True)
     ]
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": "urn:contentmodel:1",
         "title": "contentmodel",
         "type": "object",
-        "properties": {"contentmodel": {"type": "integer", "const": VERSION}, "kind": {"enum": names}, "value": {}},
+        "properties": {
+            "contentmodel": {"type": "integer", "const": VERSION},
+            "kind": {"enum": names},
+            "value": {},
+        },
         "required": ["contentmodel", "kind", "value"],
         "oneOf": choices,
         "$defs": components,
@@ -114,7 +115,12 @@ def schema_of(kind: Any) -> dict[str, Any]:
 
 
 def _kind_of(value: Any) -> str:
-    for kind, name in ((ChatRequest, "request"), (ChatResponse, "response"), (ChatMessage, "message"), (Usage, "usage")):
+    for kind, name in (
+        (ChatRequest, "request"),
+        (ChatResponse, "response"),
+        (ChatMessage, "message"),
+        (Usage, "usage"),
+    ):
         if isinstance(value, kind):
             return name
     if isinstance(value, AIContent):

@@ -10,7 +10,13 @@ from contentmodel.interop import PydanticInterop
 
 
 class Usage(
-    PydanticInterop, msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True, repr_omit_defaults=True
+    PydanticInterop,
+    msgspec.Struct,
+    frozen=True,
+    kw_only=True,
+    omit_defaults=True,
+    forbid_unknown_fields=True,
+    repr_omit_defaults=True,
 ):
     """Tokens of one answer, as the API counted them; None is "not said".
 

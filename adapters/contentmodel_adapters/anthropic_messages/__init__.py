@@ -13,7 +13,6 @@ from contentmodel.response import ChatResponse
 from contentmodel.wire import passes
 from contentmodel.wire.codecs import Blocks, OneOf, TextOrBlocks
 from contentmodel.wire.context import EncodeContext
-
 from contentmodel_adapters.anthropic_messages.blocks import API, SYSTEM, TABLE
 from contentmodel_adapters.anthropic_messages.messages import Messages
 from contentmodel_adapters.anthropic_messages.response import RESPONSE
@@ -67,13 +66,9 @@ class AnthropicMessages(TableAdapter):
         response = passes.settle_response(response, context)
         return counted(response, context, cached_inside=False, reasoning_inside=True)
 
-    def complete_request(
-        self, payload: dict[str, Any], request: ChatRequest, context: EncodeContext
-    ) -> dict[str, Any]:
+    def complete_request(self, payload: dict[str, Any], request: ChatRequest, context: EncodeContext) -> dict[str, Any]:
         if "max_tokens" not in payload:
-            context.lose(
-                request, "options.max_output_tokens", f"{API} requires a limit", kind="synthesized"
-            )
+            context.lose(request, "options.max_output_tokens", f"{API} requires a limit", kind="synthesized")
             payload["max_tokens"] = MAX_TOKENS
         payload.setdefault("messages", [])
         return payload
@@ -105,7 +100,15 @@ class AnthropicMessages(TableAdapter):
         return {"request": 0.6} if "max_tokens" in payload else {}
 
 
-BLOCK_TYPES = ("tool_use", "tool_result", "thinking", "redacted_thinking", "server_tool_use", "document", "image")
+BLOCK_TYPES = (
+    "tool_use",
+    "tool_result",
+    "thinking",
+    "redacted_thinking",
+    "server_tool_use",
+    "document",
+    "image",
+)
 
 
 def _has_typed_blocks(message: Any) -> bool:

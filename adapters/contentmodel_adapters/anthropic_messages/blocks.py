@@ -64,7 +64,7 @@ from contentmodel.wire.codecs import (
     WordsOf,
 )
 from contentmodel.wire.context import DecodeContext, EncodeContext
-from contentmodel.wire.table import Column, Row, Table, row
+from contentmodel.wire.table import Column, Row, Spec, Table, row
 
 API = "anthropic-messages"
 TABLE = Table(API)
@@ -93,7 +93,11 @@ _DOCUMENT = {"document_index": "document_index", "document_title": "title", "fil
 CITATIONS = TABLE.union(
     "citation",
     [
-        row("web_search_result_location", Citation, {"url": "url", "title": "title", "cited_text": "cited_text"}),
+        row(
+            "web_search_result_location",
+            Citation,
+            {"url": "url", "title": "title", "cited_text": "cited_text"},
+        ),
         _located("char_location", "char", ("start_char_index", "end_char_index"), **_DOCUMENT),
         _located("page_location", "page", ("start_page_number", "end_page_number"), **_DOCUMENT),
         _located("content_block_location", "block", ("start_block_index", "end_block_index"), **_DOCUMENT),
@@ -140,7 +144,13 @@ MEDIA = [
         type="document",
         source__type="text",
     ),
-    _named("document.url", UriContent, {"source.url": "uri", "title": "title"}, type="document", source__type="url"),
+    _named(
+        "document.url",
+        UriContent,
+        {"source.url": "uri", "title": "title"},
+        type="document",
+        source__type="url",
+    ),
     _named(
         "document.file",
         HostedFileContent,
@@ -242,12 +252,15 @@ FOUND_PAGES = TABLE.union(
         row("web_search_tool_result_error", ErrorContent, {"error_code": "code"}),
     ],
 )
-RESULT = {"tool_use_id": "call_id", "caller": ("caller", Record(CALLER))}
+RESULT: dict[str, Spec] = {"tool_use_id": "call_id", "caller": ("caller", Record(CALLER))}
 UNSAID = ("name", "status", "is_error")
 WORDS = WordsOf(TextContent, "text")
 
 
-def _result_rows(tag: str, model: type[Any], **kinds: dict[str, Any]) -> list[Row]:
+Kind = tuple[dict[str, Spec], dict[str, Column] | None]
+
+
+def _result_rows(tag: str, model: type[Any], **kinds: Kind) -> list[Row]:
     """The rows of a hosted tool's result block: one for each thing that it may hold, and one for its error."""
     rows = [
         Row(
@@ -375,7 +388,12 @@ HOSTED_RESULTS = [
 
 # -- calls ---------------------------------------------------------------------------------------------------------
 
-CALL = {"id": "call_id", "name": "name", "input": ("arguments", ARGUMENTS), "caller": ("caller", Record(CALLER))}
+CALL: dict[str, Spec] = {
+    "id": "call_id",
+    "name": "name",
+    "input": ("arguments", ARGUMENTS),
+    "caller": ("caller", Record(CALLER)),
+}
 SERVER_TOOLS: list[tuple[type[Any], tuple[str, ...]]] = [
     (WebSearchToolCallContent, ("web_search",)),
     (WebFetchToolCallContent, ("web_fetch",)),
@@ -389,7 +407,13 @@ CALLS = [
     row("tool_use", FunctionCallContent, CALL, ignores=("status",)),
     # A call from a declared toolset says which: the members of computer and browser toolsets are hosted tools that
     # the application carries out.
-    row("tool_use", ComputerUseToolCallContent, CALL, constants={"toolset_name": "computer"}, ignores=("status",)),
+    row(
+        "tool_use",
+        ComputerUseToolCallContent,
+        CALL,
+        constants={"toolset_name": "computer"},
+        ignores=("status",),
+    ),
     row("tool_use", BrowserToolCallContent, CALL, constants={"toolset_name": "browser"}, ignores=("status",)),
     *(
         Row(
@@ -410,7 +434,7 @@ CALLS = [
         ignores=("status", "caller"),
     ),
 ]
-CLIENT_RESULT = {
+CLIENT_RESULT: dict[str, Spec] = {
     "tool_use_id": "call_id",
     "is_error": "is_error",
     "content": ("outputs", TextOrBlocks(RESULT_PARTS, "list")),
@@ -418,16 +442,40 @@ CLIENT_RESULT = {
 CLIENT_UNSAID = ("name", "status", "caller")
 CLIENT_RESULTS = [
     row("tool_result", FunctionResultContent, CLIENT_RESULT, ignores=CLIENT_UNSAID),
-    row("tool_result", ComputerUseToolResultContent, CLIENT_RESULT, constants={"toolset_name": "computer"}, ignores=CLIENT_UNSAID),
-    row("tool_result", BrowserToolResultContent, CLIENT_RESULT, constants={"toolset_name": "browser"}, ignores=CLIENT_UNSAID),
+    row(
+        "tool_result",
+        ComputerUseToolResultContent,
+        CLIENT_RESULT,
+        constants={"toolset_name": "computer"},
+        ignores=CLIENT_UNSAID,
+    ),
+    row(
+        "tool_result",
+        BrowserToolResultContent,
+        CLIENT_RESULT,
+        constants={"toolset_name": "browser"},
+        ignores=CLIENT_UNSAID,
+    ),
 ]
 
 # -- the rest ------------------------------------------------------------------------------------------------------
 
 _ONE = Pair((dict,), lambda tool: [tool], lambda tools: tools[0] if tools else None, "dict")
 OTHERS = [
-    row("thinking", ReasoningContent, {"thinking": "text", "signature": ("protected", SIGNATURE)}, ignores=("kind",), certain=True),
-    row("redacted_thinking", ReasoningContent, {"data": ("protected", REDACTED)}, ignores=("kind",), certain=True),
+    row(
+        "thinking",
+        ReasoningContent,
+        {"thinking": "text", "signature": ("protected", SIGNATURE)},
+        ignores=("kind",),
+        certain=True,
+    ),
+    row(
+        "redacted_thinking",
+        ReasoningContent,
+        {"data": ("protected", REDACTED)},
+        ignores=("kind",),
+        certain=True,
+    ),
     row("compaction", CompactionContent, {"content": "text", "encrypted_content": ("protected", ENCRYPTED)}),
     row("tool_addition", ToolChangeContent, {"tool": ("tools", _ONE)}, sets={"action": "add"}),
     row("tool_removal", ToolChangeContent, {"tool": ("tools", _ONE)}, sets={"action": "remove"}),

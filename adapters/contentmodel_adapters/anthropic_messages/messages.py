@@ -9,7 +9,6 @@ from contentmodel.content.tools import FunctionResultContent
 from contentmodel.message import ChatMessage
 from contentmodel.wire.codecs import Codec, TextOrBlocks, Words
 from contentmodel.wire.context import DecodeContext, EncodeContext
-
 from contentmodel_adapters.anthropic_messages.blocks import API, CONTENT, TABLE
 
 

@@ -11,7 +11,6 @@ from contentmodel.response import ChatChoice, ChatResponse, FinishReason
 from contentmodel.wire.codecs import Record
 from contentmodel.wire.context import DecodeContext, EncodeContext
 from contentmodel.wire.table import Fields, Group
-
 from contentmodel_adapters.anthropic_messages.blocks import API, CONTENT, ERROR, TABLE, USAGE
 from contentmodel_adapters.shared.words import FinishWords
 
@@ -39,9 +38,7 @@ FINISH = FinishWords(
 )
 
 
-ENDING = Fields(
-    {"finish_reason": "stop_reason", "finish_reason.stop_sequence": "stop_sequence", "messages": "content"}
-)
+ENDING = Fields({"finish_reason": "stop_reason", "finish_reason.stop_sequence": "stop_sequence", "messages": "content"})
 
 
 class Answer(Group):

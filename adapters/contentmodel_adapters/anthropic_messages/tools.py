@@ -8,7 +8,6 @@ from contentmodel.request import FunctionTool, HostedTool, ResponseFormat, ToolC
 from contentmodel.wire.codecs import Codec
 from contentmodel.wire.context import DecodeContext, EncodeContext
 from contentmodel.wire.table import Row, row
-
 from contentmodel_adapters.anthropic_messages.blocks import TABLE
 from contentmodel_adapters.shared.choice import Choice
 

@@ -13,7 +13,6 @@ from contentmodel.response import ChatResponse
 from contentmodel.wire import passes
 from contentmodel.wire.codecs import Blocks, OneOf
 from contentmodel.wire.context import EncodeContext
-
 from contentmodel_adapters.openai_chat.blocks import API, TABLE
 from contentmodel_adapters.openai_chat.messages import Messages
 from contentmodel_adapters.openai_chat.response import RESPONSE

@@ -114,7 +114,11 @@ TOOL_CALLS = TABLE.union(
 REASONING_DETAILS = TABLE.union(
     "reasoning detail",
     [
-        row("reasoning.text", ReasoningContent, {"text": "text", "signature": ("protected", Sealed(API, "signature"))}),
+        row(
+            "reasoning.text",
+            ReasoningContent,
+            {"text": "text", "signature": ("protected", Sealed(API, "signature"))},
+        ),
         row("reasoning.summary", ReasoningContent, {"summary": "text"}, sets={"kind": "summary"}),
         row("reasoning.encrypted", ReasoningContent, {"data": ("protected", Sealed(API, "encrypted"))}),
     ],

@@ -21,7 +21,6 @@ from contentmodel.message import ChatMessage
 from contentmodel.wire.codecs import Blocks, Codec, One, TextOrBlocks, WordsOf
 from contentmodel.wire.context import DecodeContext, EncodeContext
 from contentmodel.wire.table import Column, Row, note_of
-
 from contentmodel_adapters.openai_chat.blocks import (
     API,
     AUDIO_ANSWER,
@@ -33,7 +32,6 @@ from contentmodel_adapters.openai_chat.blocks import (
     TABLE,
     TOOL_CALLS,
 )
-
 
 TEXT_COLUMN = Column(TextOrBlocks(CONTENT, "string", annotated=True), TextContent)
 REFUSAL_COLUMN = Column(WordsOf(ErrorContent, "message", code="refusal"), ErrorContent)
@@ -249,5 +247,3 @@ def _row_of(message: ChatMessage) -> Row:
         return PLAIN
     detailed = any(note_of(content, API, ":column") == "reasoning_details" for content in message.contents)
     return DETAILED_ASSISTANT if detailed else ASSISTANT
-
-

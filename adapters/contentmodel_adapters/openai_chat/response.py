@@ -8,7 +8,6 @@ from typing import Any
 from contentmodel.response import ChatChoice, ChatResponse
 from contentmodel.wire.codecs import Codec, Place, Record
 from contentmodel.wire.context import DecodeContext, EncodeContext
-
 from contentmodel_adapters.openai_chat.blocks import ERROR, TABLE, USAGE
 from contentmodel_adapters.openai_chat.messages import Message
 from contentmodel_adapters.shared.words import FinishWords

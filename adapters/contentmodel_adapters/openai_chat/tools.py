@@ -6,7 +6,6 @@ from typing import Any
 
 from contentmodel.request import CustomTool, FunctionTool, HostedTool, ResponseFormat, ToolChoice
 from contentmodel.wire.table import Row, row
-
 from contentmodel_adapters.openai_chat.blocks import TABLE
 from contentmodel_adapters.shared.choice import Choice
 
@@ -29,8 +28,20 @@ TOOLS = TABLE.union(
             {"custom.name": "name", "custom.description": "description", "custom.format": "format"},
         ),
         # Hosts that run tools of their own name them with a prefix (openrouter:web_search, November 2026).
-        Row("openrouter:web_search", HostedTool, {"parameters": "settings"}, constants={"type": "openrouter:web_search"}, sets={"kind": "web_search"}),
-        Row("openrouter:advisor", HostedTool, {"parameters": "settings"}, constants={"type": "openrouter:advisor"}, sets={"kind": "advisor"}),
+        Row(
+            "openrouter:web_search",
+            HostedTool,
+            {"parameters": "settings"},
+            constants={"type": "openrouter:web_search"},
+            sets={"kind": "web_search"},
+        ),
+        Row(
+            "openrouter:advisor",
+            HostedTool,
+            {"parameters": "settings"},
+            constants={"type": "openrouter:advisor"},
+            sets={"kind": "advisor"},
+        ),
     ],
     other=Row("other", HostedTool, {"type": "kind"}),
     # Chat has no hosted tools of its own: those of another API have no place here.
@@ -47,10 +58,11 @@ def read_choice(value: dict[str, Any]) -> ToolChoice | None:
     if kind in ("function", "custom") and inner.get("name").__class__ is str:
         return ToolChoice(mode="required", tools=[inner["name"]])
     if kind == "allowed_tools" and inner.get("mode").__class__ is str and inner.get("tools").__class__ is list:
-        tools = [tool.get("function") if tool.__class__ is dict else None for tool in inner["tools"]]
-        names = [tool.get("name") if tool.__class__ is dict else None for tool in tools]
-        if names and all(name.__class__ is str for name in names):
-            return ToolChoice(mode=inner["mode"], tools=names)
+        tools = [tool.get("function") for tool in inner["tools"] if isinstance(tool, dict)]
+        names = [tool.get("name") for tool in tools if isinstance(tool, dict)]
+        words = [name for name in names if isinstance(name, str)]
+        if words and len(words) == len(inner["tools"]):
+            return ToolChoice(mode=inner["mode"], tools=words)
     return None
 
 

@@ -14,7 +14,6 @@ from contentmodel.response import ChatResponse
 from contentmodel.wire import passes
 from contentmodel.wire.codecs import Blocks, OneOf, WordsOf
 from contentmodel.wire.context import EncodeContext
-
 from contentmodel_adapters.openai_responses.blocks import API, TABLE
 from contentmodel_adapters.openai_responses.messages import Items
 from contentmodel_adapters.openai_responses.response import RESPONSE

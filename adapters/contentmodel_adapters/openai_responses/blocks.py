@@ -55,7 +55,7 @@ from contentmodel.content.tools import (
 )
 from contentmodel.usage import Usage
 from contentmodel.wire.codecs import (
-    ANYTHING,
+    LIST,
     ArgumentsText,
     Blocks,
     Codec,
@@ -69,7 +69,7 @@ from contentmodel.wire.codecs import (
     is_data_uri,
 )
 from contentmodel.wire.context import DecodeContext, EncodeContext
-from contentmodel.wire.table import Column, PairRow, Row, Table, row
+from contentmodel.wire.table import Column, PairRow, Row, Spec, Table, row
 
 API = "openai-responses"
 TABLE = Table(API)
@@ -116,14 +116,15 @@ CITATIONS = TABLE.union(
 # -- content parts -------------------------------------------------------------------------------------------------
 
 
-def _image_row(wire: dict[str, Any]) -> str:
+def _image_row(wire: dict[str, Any]) -> str | None:
     if wire.get("image_url").__class__ is str:
         return "image.data" if is_data_uri(wire["image_url"]) else "image.url"
-    return "image.file"
+    return "image.file" if wire.get("file_id").__class__ is str else None
 
 
-def _screenshot_row(wire: dict[str, Any]) -> str:
-    return _image_row(wire).replace("image", "screenshot")
+def _screenshot_row(wire: dict[str, Any]) -> str | None:
+    name = _image_row(wire)
+    return None if name is None else name.replace("image", "screenshot")
 
 
 def _file_row(wire: dict[str, Any]) -> str | None:
@@ -135,9 +136,7 @@ def _file_row(wire: dict[str, Any]) -> str | None:
 
 
 INPUT_TEXT = row("input_text", TextContent, {"text": "text"})
-OUTPUT_TEXT = row(
-    "output_text", TextContent, {"text": "text", "annotations": ("annotations", Blocks(CITATIONS))}
-)
+OUTPUT_TEXT = row("output_text", TextContent, {"text": "text", "annotations": ("annotations", Blocks(CITATIONS))})
 REFUSAL = row("refusal", ErrorContent, {"refusal": "message"}, sets={"code": "refusal"})
 MEDIA = [
     _named("image.url", "input_image", UriContent, {"image_url": "uri"}),
@@ -156,27 +155,38 @@ MEDIA = [
 CHOOSE = {"input_image": _image_row, "input_file": _file_row}
 
 
+_MEDIA_KINDS: dict[type, str] = {UriContent: "url", DataContent: "data", HostedFileContent: "id"}
+
+
 def _usual_part(content: Any, rows: list[Row]) -> Row | None:
     names = {r.name: r for r in rows}
     if content.__class__ in (UriContent, DataContent, HostedFileContent):
-        kind = {UriContent: "url", DataContent: "data", HostedFileContent: "id"}[content.__class__]
+        kind = _MEDIA_KINDS[content.__class__]
         if content.is_media_type("image/*") or (content.media_type is None and kind == "url"):
             return names["image.file" if kind == "id" else f"image.{kind}"]
         return names[f"file.{kind}"]
     return rows[0]
 
 
-INPUT = TABLE.union(
-    "input part", [INPUT_TEXT, OUTPUT_TEXT, REFUSAL, *MEDIA], choose=CHOOSE, prefer=_usual_part
-)
-OUTPUT = TABLE.union(
-    "output part", [OUTPUT_TEXT, INPUT_TEXT, REFUSAL, *MEDIA], choose=CHOOSE, prefer=_usual_part
-)
+INPUT = TABLE.union("input part", [INPUT_TEXT, OUTPUT_TEXT, REFUSAL, *MEDIA], choose=CHOOSE, prefer=_usual_part)
+OUTPUT = TABLE.union("output part", [OUTPUT_TEXT, INPUT_TEXT, REFUSAL, *MEDIA], choose=CHOOSE, prefer=_usual_part)
 REASONING = TABLE.union(
     "reasoning part",
     [
-        row("summary_text", ReasoningContent, {"text": "text"}, sets={"kind": "summary"}, ignores=("protected",)),
-        row("reasoning_text", ReasoningContent, {"text": "text"}, sets={"kind": "text"}, ignores=("protected",)),
+        row(
+            "summary_text",
+            ReasoningContent,
+            {"text": "text"},
+            sets={"kind": "summary"},
+            ignores=("protected",),
+        ),
+        row(
+            "reasoning_text",
+            ReasoningContent,
+            {"text": "text"},
+            sets={"kind": "text"},
+            ignores=("protected",),
+        ),
     ],
     prefer=lambda content, rows: rows[1] if content.kind == "text" else rows[0],
 )
@@ -184,16 +194,32 @@ SCREENSHOT = TABLE.union(
     "screenshot",
     [
         _named("screenshot.url", "computer_screenshot", UriContent, {"image_url": "uri"}),
-        _named("screenshot.data", "computer_screenshot", DataContent, {"image_url": (("media_type", "data"), DATA_URI)}),
+        _named(
+            "screenshot.data",
+            "computer_screenshot",
+            DataContent,
+            {"image_url": (("media_type", "data"), DATA_URI)},
+        ),
         _named("screenshot.file", "computer_screenshot", HostedFileContent, {"file_id": "file_id"}),
     ],
     choose={"computer_screenshot": _screenshot_row},
 )
 SOURCES = TABLE.union("web search source", [row("url", UriContent, {"url": "uri", "title": "title"})])
+
+
+def _found_row(wire: dict[str, Any]) -> str | None:
+    if wire.get("file_id").__class__ is str:
+        return "file"
+    return "passage" if wire.get("text").__class__ is str else None
+
+
 FOUND = TABLE.union(
     "file search result",
-    [Row("result", HostedFileContent, {"file_id": "file_id", "filename": "name", "text": "text"})],
-    find=lambda wire: "result",
+    [
+        Row("file", HostedFileContent, {"file_id": "file_id", "filename": "name", "text": "text"}),
+        Row("passage", TextContent, {"text": "text"}),
+    ],
+    find=_found_row,
 )
 CODE_OUTPUTS = TABLE.union(
     "code interpreter output",
@@ -263,25 +289,57 @@ class FailureObject(Codec):
 # -- items ---------------------------------------------------------------------------------------------------------
 
 CALLER = TABLE.record("caller", Caller, {"type": "kind", "caller_id": "call_id"})
-CALL = {"call_id": "call_id", "status": "status", "caller": ("caller", Record(CALLER))}
-HOSTED = {"id": "call_id", "status": "status"}
+CALL: dict[str, Spec] = {"call_id": "call_id", "status": "status", "caller": ("caller", Record(CALLER))}
+HOSTED: dict[str, Spec] = {"id": "call_id", "status": "status"}
 RESULT_OF = ("call_id", "name", "caller", "status", "is_error")
 PARTS = TextOrBlocks(INPUT, "string")
 
 PAIRS = [
     PairRow(
-        row("web_search_call", WebSearchToolCallContent, {**HOSTED, "action": "arguments"}, ignores=("name", "caller")),
-        Row("web_search_result", WebSearchToolResultContent, {"sources": ("outputs", Blocks(SOURCES))}, ignores=RESULT_OF),
+        row(
+            "web_search_call",
+            WebSearchToolCallContent,
+            {**HOSTED, "action": "arguments"},
+            ignores=("name", "caller"),
+        ),
+        Row(
+            "web_search_result",
+            WebSearchToolResultContent,
+            {"sources": ("outputs", Blocks(SOURCES))},
+            ignores=RESULT_OF,
+        ),
         ("sources",),
     ),
     PairRow(
-        row("file_search_call", FileSearchToolCallContent, HOSTED, gather=("arguments", ("queries",)), ignores=("name", "caller")),
-        Row("file_search_result", FileSearchToolResultContent, {"results": ("outputs", Blocks(FOUND))}, ignores=RESULT_OF),
+        row(
+            "file_search_call",
+            FileSearchToolCallContent,
+            HOSTED,
+            gather=("arguments", ("queries",)),
+            ignores=("name", "caller"),
+        ),
+        Row(
+            "file_search_result",
+            FileSearchToolResultContent,
+            {"results": ("outputs", Blocks(FOUND))},
+            ignores=RESULT_OF,
+        ),
         ("results",),
     ),
     PairRow(
-        row("code_interpreter_call", CodeInterpreterToolCallContent, HOSTED, gather=("arguments", ("code",)), ignores=("name", "caller")),
-        Row("code_interpreter_result", CodeInterpreterToolResultContent, {"outputs": ("outputs", Blocks(CODE_OUTPUTS))}, ignores=RESULT_OF),
+        row(
+            "code_interpreter_call",
+            CodeInterpreterToolCallContent,
+            HOSTED,
+            gather=("arguments", ("code",)),
+            ignores=("name", "caller"),
+        ),
+        Row(
+            "code_interpreter_result",
+            CodeInterpreterToolResultContent,
+            {"outputs": ("outputs", Blocks(CODE_OUTPUTS))},
+            ignores=RESULT_OF,
+        ),
         ("outputs",),
     ),
     PairRow(
@@ -289,14 +347,20 @@ PAIRS = [
             "image_generation_call",
             ImageGenerationToolCallContent,
             HOSTED,
-            gather=("arguments", ("action", "background", "output_format", "prompt", "quality", "revised_prompt", "size")),
+            gather=(
+                "arguments",
+                ("action", "background", "output_format", "prompt", "quality", "revised_prompt", "size"),
+            ),
             ignores=("name", "caller"),
         ),
         Row(
             "image_generation_result",
             ImageGenerationToolResultContent,
             {},
-            columns=("outputs", {"result": Column(MadeImage(), DataContent), "error": Column(FailureObject(), ErrorContent)}),
+            columns=(
+                "outputs",
+                {"result": Column(MadeImage(), DataContent), "error": Column(FailureObject(), ErrorContent)},
+            ),
             ignores=RESULT_OF,
         ),
         ("result", "error"),
@@ -312,13 +376,21 @@ PAIRS = [
             "mcp_result",
             McpServerToolResultContent,
             {},
-            columns=("outputs", {"output": Column(WORDS, TextContent), "error": Column(FailureObject(), ErrorContent)}),
+            columns=(
+                "outputs",
+                {"output": Column(WORDS, TextContent), "error": Column(FailureObject(), ErrorContent)},
+            ),
             ignores=(*RESULT_OF, "server"),
         ),
         ("output", "error"),
     ),
     PairRow(
-        row("mcp_list_tools", McpListToolsToolCallContent, {**HOSTED, "server_label": "server"}, ignores=("name", "caller")),
+        row(
+            "mcp_list_tools",
+            McpListToolsToolCallContent,
+            {**HOSTED, "server_label": "server"},
+            ignores=("name", "caller"),
+        ),
         Row(
             "mcp_list_tools_result",
             McpListToolsToolResultContent,
@@ -333,7 +405,11 @@ PAIRS = [
 _LOCAL = {"sets": {"executor": "client"}}
 
 CLIENT_CALLS = [
-    row("function_call", FunctionCallContent, {**CALL, "name": "name", "arguments": ("arguments", ArgumentsText())}),
+    row(
+        "function_call",
+        FunctionCallContent,
+        {**CALL, "name": "name", "arguments": ("arguments", ArgumentsText())},
+    ),
     row("custom_tool_call", CustomToolCallContent, {**CALL, "name": "name", "input": "arguments"}),
 ]
 PROVIDER_CALLS = [
@@ -345,9 +421,29 @@ PROVIDER_CALLS = [
         ignores=("name",),
     ),
     # A shell in a container is the provider's; without one the application runs the commands.
-    _named("shell_call", "shell_call", ShellToolCallContent, {**CALL, "action": "arguments"}, ignores=("name",), sets={"executor": "client"}),
-    _named("shell_call.container", "shell_call", ShellToolCallContent, {**CALL, "action": "arguments"}, ignores=("name",)),
-    _named("local_shell_call", "local_shell_call", ShellToolCallContent, {**CALL, "action": "arguments"}, ignores=("name",), sets={"executor": "client"}),
+    _named(
+        "shell_call",
+        "shell_call",
+        ShellToolCallContent,
+        {**CALL, "action": "arguments"},
+        ignores=("name",),
+        sets={"executor": "client"},
+    ),
+    _named(
+        "shell_call.container",
+        "shell_call",
+        ShellToolCallContent,
+        {**CALL, "action": "arguments"},
+        ignores=("name",),
+    ),
+    _named(
+        "local_shell_call",
+        "local_shell_call",
+        ShellToolCallContent,
+        {**CALL, "action": "arguments"},
+        ignores=("name",),
+        sets={"executor": "client"},
+    ),
     row("apply_patch_call", ApplyPatchToolCallContent, {**CALL, "operation": "arguments"}, ignores=("name",)),
     row("tool_search_call", ToolSearchToolCallContent, {**CALL, "arguments": "arguments"}, ignores=("name",)),
     row(
@@ -360,24 +456,59 @@ PROVIDER_CALLS = [
 ]
 RESULTS = [
     row("function_call_output", FunctionResultContent, {**CALL, "name": "name", "output": ("outputs", PARTS)}),
-    row("custom_tool_call_output", CustomToolResultContent, {**CALL, "name": "name", "output": ("outputs", PARTS)}),
-    row("computer_call_output", ComputerUseToolResultContent, {**CALL, "output": ("outputs", One(SCREENSHOT))}, ignores=("name",)),
-    row("shell_call_output", ShellToolResultContent, {**CALL, "output": ("outputs", Blocks(SHELL_OUTPUTS))}, ignores=("name",)),
-    row("local_shell_call_output", ShellToolResultContent, {"id": "call_id", "status": "status", "output": ("outputs", WORDS)}, ignores=("name", "caller")),
-    row("apply_patch_call_output", ApplyPatchToolResultContent, {**CALL, "output": ("outputs", WORDS)}, ignores=("name",)),
+    row(
+        "custom_tool_call_output",
+        CustomToolResultContent,
+        {**CALL, "name": "name", "output": ("outputs", PARTS)},
+    ),
+    row(
+        "computer_call_output",
+        ComputerUseToolResultContent,
+        {**CALL, "output": ("outputs", One(SCREENSHOT))},
+        ignores=("name",),
+    ),
+    row(
+        "shell_call_output",
+        ShellToolResultContent,
+        {**CALL, "output": ("outputs", Blocks(SHELL_OUTPUTS))},
+        ignores=("name",),
+    ),
+    row(
+        "local_shell_call_output",
+        ShellToolResultContent,
+        {"id": "call_id", "status": "status", "output": ("outputs", WORDS)},
+        ignores=("name", "caller"),
+    ),
+    row(
+        "apply_patch_call_output",
+        ApplyPatchToolResultContent,
+        {**CALL, "output": ("outputs", WORDS)},
+        ignores=("name",),
+    ),
     row("tool_search_output", ToolSearchToolResultContent, {**CALL, "tools": "tools"}, ignores=("name",)),
     row("program_output", ProgramToolResultContent, {**CALL, "result": ("outputs", WORDS)}, ignores=("name",)),
 ]
 OTHERS = [
     row("compaction", CompactionContent, {"encrypted_content": ("protected", ENCRYPTED)}),
     row("compaction_trigger", ConfigurationContent, {}, sets={"kind": "compaction_trigger"}),
-    row("configuration_update", ConfigurationContent, {}, gather=("settings", ("reasoning", "text")), sets={"kind": "configuration_update"}),
+    row(
+        "configuration_update",
+        ConfigurationContent,
+        {},
+        gather=("settings", ("reasoning", "text")),
+        sets={"kind": "configuration_update"},
+    ),
     row("item_reference", ReferenceContent, {"id": "item_id"}),
-    row("additional_tools", ToolChangeContent, {"tools": ("tools", ANYTHING)}, sets={"action": "add"}),
+    row("additional_tools", ToolChangeContent, {"tools": ("tools", LIST)}, sets={"action": "add"}),
     row(
         "mcp_approval_request",
         ToolApprovalRequestContent,
-        {"id": "request_id", "name": "name", "server_label": "server", "arguments": ("arguments", ArgumentsText())},
+        {
+            "id": "request_id",
+            "name": "name",
+            "server_label": "server",
+            "arguments": ("arguments", ArgumentsText()),
+        },
     ),
     row(
         "mcp_approval_response",

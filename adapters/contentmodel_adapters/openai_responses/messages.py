@@ -26,8 +26,16 @@ from contentmodel.message import ChatMessage
 from contentmodel.wire.codecs import Codec, TextOrBlocks
 from contentmodel.wire.context import DecodeContext, EncodeContext
 from contentmodel.wire.table import PairRow, note_of, noted, row
-
-from contentmodel_adapters.openai_responses.blocks import API, ENCRYPTED, INPUT, ITEMS, OUTPUT, PAIRS, REASONING, TABLE
+from contentmodel_adapters.openai_responses.blocks import (
+    API,
+    ENCRYPTED,
+    INPUT,
+    ITEMS,
+    OUTPUT,
+    PAIRS,
+    REASONING,
+    TABLE,
+)
 from contentmodel_adapters.shared.citations import whole_citations
 
 MESSAGE = TABLE.records["message"] = row(
@@ -206,9 +214,8 @@ class _Writer:
                     self.context.lose_residue(message, api, residue)
         if not contents and message.role == "assistant":
             self.items.append(MESSAGE.encode(message, self.context))
-        self._results = {
-            (c.call_id, c.__class__): c for c in contents if c.__class__ in _PAIR_BY_RESULT
-        }
+        results: list[Any] = [c for c in contents if c.__class__ in _PAIR_BY_RESULT]
+        self._results = {(c.call_id, c.__class__): c for c in results}
         for content in contents:
             self._write(content, message)
 
@@ -226,7 +233,9 @@ class _Writer:
             if id(content) not in self._joined:
                 self._open = None
                 self._pair(_PAIR_BY_RESULT[kind], None, content)
-        elif ITEMS.has(kind) or (kind is UnknownContent and note_of(content, API, ":item") is None and not self._continues()):
+        elif ITEMS.has(kind) or (
+            kind is UnknownContent and note_of(content, API, ":item") is None and not self._continues()
+        ):
             self._open = None
             self.items.extend(ITEMS.encode_list([content], self.context))
         else:

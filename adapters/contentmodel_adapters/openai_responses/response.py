@@ -11,7 +11,6 @@ from contentmodel.response import ChatChoice, ChatResponse, FinishReason
 from contentmodel.wire.codecs import Record
 from contentmodel.wire.context import DecodeContext, EncodeContext
 from contentmodel.wire.table import Fields, Group
-
 from contentmodel_adapters.openai_responses.blocks import API, ERROR, TABLE, USAGE
 from contentmodel_adapters.openai_responses.messages import decode_items, encode_items
 
@@ -37,8 +36,9 @@ def finish_of(wire: Mapping[str, Any], choice: ChatChoice) -> FinishReason | Non
         return None
     if status == "incomplete":
         raw = details.get("reason") if isinstance(details, dict) else None
-        reason = INCOMPLETE.get(raw, "length" if raw is None else "other") if isinstance(raw, str | None) else "other"
-        return FinishReason(reason=reason, raw=raw if isinstance(raw, str) else status)
+        if not isinstance(raw, str):
+            return FinishReason(reason="length", raw=status)
+        return FinishReason(reason=INCOMPLETE.get(raw, "other"), raw=raw)
     reason = STATUSES.get(status, "other")
     if reason == "stop" and any(message.tool_calls for message in choice.messages):
         reason = "tool_calls"
@@ -123,4 +123,3 @@ RESPONSE = TABLE.record(
     },
     group=Output(),
 )
-

@@ -7,7 +7,6 @@ from typing import Any
 from contentmodel.request import CustomTool, FunctionTool, HostedTool, ResponseFormat, ToolChoice, ToolGroup
 from contentmodel.wire.codecs import Blocks
 from contentmodel.wire.table import Row, row
-
 from contentmodel_adapters.openai_responses.blocks import TABLE
 from contentmodel_adapters.shared.choice import Choice
 
@@ -71,9 +70,10 @@ def read_choice(value: dict[str, Any]) -> ToolChoice | None:
     if kind in ("function", "custom") and name.__class__ is str:
         return ToolChoice(mode="required", tools=[name])
     if kind == "allowed_tools" and value.get("tools").__class__ is list and value.get("mode").__class__ is str:
-        names = [tool.get("name") if tool.__class__ is dict else None for tool in value["tools"]]
-        if names and all(name.__class__ is str for name in names):
-            return ToolChoice(mode=value["mode"], tools=names)
+        names = [tool.get("name") for tool in value["tools"] if isinstance(tool, dict)]
+        words = [name for name in names if isinstance(name, str)]
+        if words and len(words) == len(value["tools"]):
+            return ToolChoice(mode=value["mode"], tools=words)
     if kind in HOSTED_KINDS:
         return ToolChoice(mode="required", hosted=HOSTED_KINDS[kind])
     return None

@@ -44,9 +44,7 @@ class FinishWords(Codec):
             return value.raw
         word = self.words.get(value.reason)
         if word is None or self.reasons.get(word) != value.reason:
-            context.lose(
-                owner, "finish_reason.raw", f"{context.api} has no word for {value.reason}", kind="degraded"
-            )
+            context.lose(owner, "finish_reason.raw", f"{context.api} has no word for {value.reason}", kind="degraded")
         return self.otherwise if word is None else word
 
     def describe(self) -> str:

@@ -20,8 +20,8 @@ Kind: TypeAlias = Literal["request", "response"]
 _ANTHROPIC_HEADERS = frozenset({"betas", "user_profile_id", "workspace_id"})
 # Filled in by the client, never by the server (google-genai 3.4, types.GenerateContentResponse).
 _GOOGLE_CLIENT_FIELDS = frozenset({"sdkHttpResponse", "automaticFunctionCallingHistory", "parsed"})
-# google-genai 3.4 has one config class. Of its fields these go to the top level or stay in the client, the rest
-# goes into generationConfig (models.py, _GenerateContentConfig_to_mldev and _to_vertex).
+# google-genai 3.4 has one config class. These of its fields go to the top level or stay in the client, and all
+# others are generationConfig (models.py, _GenerateContentConfig_to_mldev and _to_vertex).
 _GOOGLE_NOT_GENERATION = frozenset(
     {
         "httpOptions",

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from pydantic.alias_generators import to_snake
 
 _TAGS = ("type", "role")
-_WRONG_TAG = ("literal_error", "enum", "missing", "string_type")
+_WRONG_TAG = ("literal_error", "enum", "missing", "extra_forbidden")
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,8 @@
 """The checks of generateContent, whose SDK has models for the pieces of a request, and none for the whole.
 
-Owns what is special there. The models take names in two spellings and enums in any case; they let any string pass as
-an enum, with a warning, and inside parts they convert what they get. So two checks have to agree: the models, and the
-shapes read from them, of the payload in the one spelling.
+Owns what is special there. The models take names in two spellings and enums in any case, let any string pass
+as an enum with a warning, and convert what they get inside of parts. So two checks have to agree: that of the
+models, and that of the shapes read from them, for which the payload is brought to one spelling.
 """
 
 from __future__ import annotations

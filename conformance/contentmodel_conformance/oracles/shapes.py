@@ -1,8 +1,8 @@
 """What the installed SDKs say a payload looks like, read from their annotations into one small set of shapes.
 
-Owns the introspection: TypedDicts and pydantic models alike become records with wire names. It knows no adapter
-and no meaning. Request judges, payload strategies and coverage tables are built on it. Response judges are not: they
-ask the SDK's models themselves.
+Owns the introspection: TypedDicts and pydantic models alike become records with wire names. It knows no
+adapter and no meaning. Request judges, payload strategies and coverage tables are built on it. The judges
+of responses are not: they ask the SDK's models themselves.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ _SCALARS: dict[Any, Scalar] = {
 _LISTS = (list, Iterable, Sequence)
 _MAPS = (dict, Mapping)
 
-# Keys that exclude each other, in a class whose other fields are modifiers; the SDK says so in docstrings only
+# Keys that exclude each other, in classes whose other fields are modifiers; only docstrings say so
 # (google-genai 3.4, types.Part).
 _EXCLUSIVE: dict[str, frozenset[str]] = {
     "Part": frozenset(
@@ -224,9 +224,7 @@ def _layers(hint: Any) -> Iterator[Any]:
 
 def _model_fields(source: Any) -> dict[str, Field]:
     source.model_rebuild()  # resolves what a recursive model says of itself
-    found = (
-        (name, info, _shape(info.annotation, params=False)) for name, info in source.model_fields.items()
-    )
+    found = ((name, info, _shape(info.annotation, params=False)) for name, info in source.model_fields.items())
     return {
         info.alias or _generated_alias(source, name): Field(shape, info.is_required())
         for name, info, shape in found

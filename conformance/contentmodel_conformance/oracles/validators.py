@@ -95,7 +95,7 @@ class _Types:
             typed = _typed_dict(record.name, {})
             typed.__pydantic_config__ = {"extra": "forbid"}
             self._built[record] = typed
-            typed.__annotations__.update({name: self._field(item) for name, item in record.fields.items()})
+            typed.__annotations__ = {name: self._field(item) for name, item in record.fields.items()}
         return self._built[record]
 
     def _field(self, item: Field) -> Any:

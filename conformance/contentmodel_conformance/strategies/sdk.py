@@ -1,14 +1,13 @@
 """Payloads drawn from the SDKs' annotations: whole ones, and the least that holds a given member or field.
 
 Owns the generator, which walks the same shapes as the request judges: that they accept what it draws says no
-more than that both read the SDK alike. What is drawn is plain JSON; ints fit a double, texts are short, recursion ends.
+more than that both read the SDK alike. What is drawn is plain JSON: ints fit a double, texts are short,
+recursion ends.
 """
 
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import cache
 from typing import Any, TypeAlias
 
@@ -17,9 +16,7 @@ from hypothesis.strategies import DrawFn, SearchStrategy
 
 from contentmodel_conformance.oracles.envelopes import envelope
 from contentmodel_conformance.oracles.shapes import (
-    NULL,
     Anything,
-    Field,
     ListOf,
     Literals,
     MapOf,
@@ -27,16 +24,13 @@ from contentmodel_conformance.oracles.shapes import (
     Record,
     Scalar,
     Shape,
-    members,
 )
+from contentmodel_conformance.strategies.ways import Way, field_ways, literal_ways, member_ways, said
 
-__all__ = ["json_values", "sdk_fields", "sdk_members", "sdk_payloads", "with_unknowns"]
+__all__ = ["json_values", "sdk_fields", "sdk_literals", "sdk_members", "sdk_payloads", "with_unknowns"]
 
 JSON: TypeAlias = Any
-# A way from the envelope to a value: keys of objects, `ELEMENT` of lists and maps, numbers of union members.
-Way: TypeAlias = tuple[str | int, ...]
 
-ELEMENT = "*"
 _EXACT = 2**53
 _DEPTH = 5
 _MEMBER_DEPTH = 3
@@ -75,12 +69,17 @@ def sdk_members(api: str, kind: str) -> dict[str, SearchStrategy[dict[str, JSON]
     What stands in no union counts as well if it is an object, or one of several keys that exclude each other,
     as the kinds of parts of generateContent are.
     """
-    return {name: _objects(api, kind, way) for name, way in _ways(api, kind, _members_at).items()}
+    return {name: _objects(api, kind, way) for name, way in member_ways(api, kind).items()}
 
 
 def sdk_fields(api: str, kind: str) -> dict[str, SearchStrategy[dict[str, JSON]]]:
     """For each optional key of each object a strategy of the least payload that has it; names as there."""
-    return {name: _objects(api, kind, way) for name, way in _ways(api, kind, _fields_at).items()}
+    return {name: _objects(api, kind, way) for name, way in field_ways(api, kind).items()}
+
+
+def sdk_literals(api: str, kind: str) -> dict[str, SearchStrategy[dict[str, JSON]]]:
+    """For each value of each short enumeration a strategy of the least payload that has it."""
+    return {name: _objects(api, kind, way) for name, way in literal_ways(api, kind).items()}
 
 
 @st.composite
@@ -122,7 +121,7 @@ def _choice(draw: DrawFn, choices: tuple[Shape, ...], depth: int) -> Shape:
 
 def _record(draw: DrawFn, record: Record, depth: int) -> dict[str, JSON]:
     names = _optional_names(record) if depth > 0 else ()
-    chosen = set(_some(draw, names)) | _one_of(draw, record, depth)
+    chosen = set(_some(draw, names, often=depth >= _DEPTH)) | _one_of(draw, record, depth)
     return {
         name: _value(draw, item.shape, depth - 1)
         for name, item in record.fields.items()
@@ -135,13 +134,13 @@ def _optional_names(record: Record) -> tuple[str, ...]:
     return tuple(n for n, item in record.fields.items() if not item.required and n not in record.exclusive)
 
 
-def _some(draw: DrawFn, names: tuple[str, ...]) -> list[str]:
-    """About three of eight names, by bit masks: three draws for all are faster than one for each."""
+def _some(draw: DrawFn, names: tuple[str, ...], *, often: bool) -> list[str]:
+    """Five or three of eight names, by bit masks: three draws for all are faster than one for each."""
     if not names:
         return []
     size = (len(names) + 7) // 8
     first, second, third = (int.from_bytes(draw(st.binary(min_size=size, max_size=size))) for _ in range(3))
-    mask = first & (second | third)
+    mask = first | (second & third) if often else first & (second | third)
     return [name for position, name in enumerate(names) if mask >> position & 1]
 
 
@@ -180,6 +179,8 @@ def _along(draw: DrawFn, shape: Shape, way: Way) -> JSON:
     match shape:
         case OneOf(choices):
             return _along(draw, choices[int(step)], rest)
+        case Literals(values):
+            return values[int(step)]
         case ListOf(item):
             return [_along(draw, item, rest)]
         case MapOf(value):
@@ -193,12 +194,19 @@ def _something(draw: DrawFn, shape: Shape) -> JSON:
     """A value that is neither null nor empty."""
     match shape:
         case OneOf(choices):
-            return _something(draw, choices[draw(st.sampled_from(_said(shape)))])
+            return _something(draw, choices[draw(st.sampled_from(said(shape)))])
         case ListOf(item):
             return [_value(draw, item, _MEMBER_DEPTH) for _ in range(draw(st.integers(1, 2)))]
         case MapOf(value):
             return {draw(_KEYS): _value(draw, value, _MEMBER_DEPTH)}
+        case Record() if _is_tag_optional(shape):
+            return _record(draw, shape, _MEMBER_DEPTH) | {"type": _something(draw, shape.fields["type"].shape)}
     return _value(draw, shape, _MEMBER_DEPTH)
+
+
+def _is_tag_optional(record: Record) -> bool:
+    """Such a member is drawn with its tag all the same: without one it could not be told from others."""
+    return "type" in record.fields and not record.fields["type"].required
 
 
 def _record_along(draw: DrawFn, record: Record, key: str, rest: Way) -> dict[str, JSON]:
@@ -209,124 +217,17 @@ def _record_along(draw: DrawFn, record: Record, key: str, rest: Way) -> dict[str
     }
 
 
-@dataclass(frozen=True)
-class _Place:
-    shape: Shape
-    way: Way
-    name: str
-
-
-_Named: TypeAlias = Iterator[tuple[str, Way]]
-
-
-@cache
-def _ways(api: str, kind: str, named: Callable[[_Place], _Named]) -> dict[str, Way]:
-    """The shortest way to each; a union or an object that stands in several places counts once."""
-    ways: dict[str, Way] = {}
-    for place in _places(envelope(api, kind)):
-        for name, way in named(place):
-            ways[name if name not in ways else f"{name}#{len(ways)}"] = way
-    return ways
-
-
-def _members_at(place: _Place) -> _Named:
-    if isinstance(place.shape, Record):
-        keys = ((key, item) for key, item in place.shape.fields.items() if not item.required)
-        for key, item in keys:
-            if key in place.shape.exclusive or _holds_record(item.shape):
-                yield _dotted(place.name, key), (*place.way, key)
-    elif isinstance(place.shape, OneOf) and len(_said(place.shape)) > 1:
-        for index in _said(place.shape):
-            yield f"{place.name}:{tag_of(place.shape.members[index])}", (*place.way, index)
-
-
-def _fields_at(place: _Place) -> _Named:
-    if isinstance(place.shape, Record):
-        for key, item in place.shape.fields.items():
-            if not item.required:
-                yield _dotted(place.name, key), (*place.way, key)
-
-
-def _holds_record(shape: Shape) -> bool:
-    """Whether values are objects of one known class, or lists or maps of them."""
-    match shape:
-        case OneOf():
-            said = _said(shape)
-            return len(said) == 1 and _holds_record(shape.members[said[0]])
-        case ListOf(inner) | MapOf(inner):
-            return _holds_record(inner)
-    return isinstance(shape, Record)
-
-
-def _places(root: Record) -> Iterator[_Place]:
-    """Every union and record once, breadth first."""
-    seen: set[Shape] = set()
-    todo = [_Place(root, (), "")]
-    for place in todo:  # grows as it goes
-        if isinstance(place.shape, OneOf | Record):
-            if place.shape in seen:
-                continue
-            seen.add(place.shape)
-            yield place
-        todo.extend(_below(place))
-
-
-def _below(place: _Place) -> Iterator[_Place]:
-    match place.shape:
-        case OneOf(choices):
-            for index in _said(place.shape):
-                mark = f":{tag_of(choices[index])}" if len(_said(place.shape)) > 1 else ""
-                yield _Place(choices[index], (*place.way, index), place.name + mark)
-        case ListOf(item) | MapOf(item):
-            yield _Place(item, (*place.way, ELEMENT), place.name)
-        case Record():
-            for key, inner in place.shape.fields.items():
-                yield _Place(inner.shape, (*place.way, key), _dotted(place.name, key))
-
-
-def _dotted(name: str, key: str) -> str:
-    return f"{name}.{key}" if name else key
-
-
-def _said(union: OneOf) -> list[int]:
-    """The members that say something: all but null."""
-    return [index for index, member in enumerate(union.members) if member != NULL]
-
-
-def tag_of(shape: Shape) -> str:
-    """What to call a member: its `type`, else its role, else its class or kind."""
-    match shape:
-        case Record():
-            tags = [_first_literal(shape.fields.get(key)) for key in ("type", "role")]
-            return next((tag for tag in tags if tag), shape.name)
-        case Scalar(name):
-            return name
-        case Literals(values):
-            return str(values[0])
-        case ListOf():
-            return "list"
-        case MapOf():
-            return "map"
-    return "any"
-
-
-def _first_literal(item: Field | None) -> str:
-    literals = [m for m in members(item.shape) if isinstance(m, Literals)] if item else []
-    return str(literals[0].values[0]) if literals else ""
-
-
 # --- unknowns ----------------------------------------------------------------------------------------------
 
 
 _UNKNOWN_NAMES = _KEYS.map(lambda key: f"unknown_{key}")
 _UNKNOWN_FIELDS = st.dictionaries(_UNKNOWN_NAMES, json_values, min_size=1, max_size=2)
 _UNKNOWN_BLOCKS = st.builds(lambda tag, fields: {"type": tag, **fields}, _UNKNOWN_NAMES, _UNKNOWN_FIELDS)
-_Grow: TypeAlias = Callable[[JSON], JSON]
 
 
 @st.composite
 def with_unknowns(draw: DrawFn, payloads: SearchStrategy[dict[str, JSON]]) -> dict[str, JSON]:
-    """The payloads, with unknown fields at any level, one at least, and unknown blocks in lists of typed ones.
+    """The payloads, with unknown fields at any level, one at least, and unknown blocks among typed ones.
 
     Every new name begins with `unknown_`.
     """

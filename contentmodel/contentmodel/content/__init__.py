@@ -32,4 +32,16 @@ else:
     # msgspec resolves the annotation `list[Content]` in the module that wrote it.
     tools.Content = documents.Content = Content
 
-__all__ = ["CONTENT_TYPES", "AIContent", "Content", "base", "citations", "documents", "hosted", "media", "outcomes", "text", "tools"]
+__all__ = [
+    "CONTENT_TYPES",
+    "AIContent",
+    "Content",
+    "base",
+    "citations",
+    "documents",
+    "hosted",
+    "media",
+    "outcomes",
+    "text",
+    "tools",
+]

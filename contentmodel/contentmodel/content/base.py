@@ -21,7 +21,14 @@ def content_tag(class_name: str) -> str:
     return type_name.sub("_", class_name.removesuffix("Content")).lower()
 
 
-class Protected(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True, repr_omit_defaults=True):
+class Protected(
+    msgspec.Struct,
+    frozen=True,
+    kw_only=True,
+    omit_defaults=True,
+    forbid_unknown_fields=True,
+    repr_omit_defaults=True,
+):
     """Opaque state that only its issuer can read: a signature, encrypted or redacted content.
 
     `issuer` is who made it ("anthropic", "openai", "google"), `kind` is "signature", "encrypted" or
@@ -39,7 +46,8 @@ class AIContent(
     frozen=True,
     kw_only=True,
     omit_defaults=True,
-    forbid_unknown_fields=True, repr_omit_defaults=True,
+    forbid_unknown_fields=True,
+    repr_omit_defaults=True,
     tag_field="type",
     tag=content_tag,
 ):

@@ -9,7 +9,14 @@ import msgspec
 from contentmodel.interop import PydanticInterop
 
 
-class Span(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True, repr_omit_defaults=True):
+class Span(
+    msgspec.Struct,
+    frozen=True,
+    kw_only=True,
+    omit_defaults=True,
+    forbid_unknown_fields=True,
+    repr_omit_defaults=True,
+):
     """A half-open range `[start, end)` counted in `unit`.
 
     Units of a text: "codepoint" (Python characters), "utf16" (JavaScript), "byte" (UTF-8). Units of a source:
@@ -23,7 +30,13 @@ class Span(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid
 
 
 class Citation(
-    PydanticInterop, msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True, repr_omit_defaults=True
+    PydanticInterop,
+    msgspec.Struct,
+    frozen=True,
+    kw_only=True,
+    omit_defaults=True,
+    forbid_unknown_fields=True,
+    repr_omit_defaults=True,
 ):
     """A statement that part of a text comes from a source.
 

@@ -15,7 +15,14 @@ if TYPE_CHECKING:
     from contentmodel.content import Content
 
 
-class Caller(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True, repr_omit_defaults=True):
+class Caller(
+    msgspec.Struct,
+    frozen=True,
+    kw_only=True,
+    omit_defaults=True,
+    forbid_unknown_fields=True,
+    repr_omit_defaults=True,
+):
     """Who made a call: the model itself (`kind` "direct") or a program that it runs (`call_id` names that run)."""
 
     kind: str

@@ -75,6 +75,15 @@ class Codec:
         return "|".join(c.__name__ for c in self.classes) or "any"
 
 
+class _List(Codec):
+    """A list of anything, as it is."""
+
+    classes = (list,)
+
+    def holds(self, value: Any) -> bool:
+        return value.__class__ is list and bool(value)
+
+
 class _Strings(Codec):
     """A list of strings."""
 
@@ -124,6 +133,7 @@ NUMBER = Codec(int, float)
 BOOL = Codec(bool)
 OBJECT = Codec(dict)
 ARGUMENTS = Codec(dict, str)
+LIST = _List()
 STRINGS = _Strings()
 OBJECTS = _Objects()
 INTEGERS = _Integers()
@@ -343,7 +353,7 @@ class One(Codec):
 class Blocks(Codec):
     """A list of blocks."""
 
-    classes = (list,)
+    classes: tuple[type, ...] = (list,)
     identity = False
 
     def __init__(self, union: Union) -> None:
@@ -382,7 +392,7 @@ class BlocksOrOne(Blocks):
     Outputs that are one `single` content are written as one block.
     """
 
-    classes = (list, dict)
+    classes: tuple[type, ...] = (list, dict)
 
     def __init__(self, union: Union, single: type[AIContent] | tuple[type[AIContent], ...]) -> None:
         super().__init__(union)
@@ -481,7 +491,6 @@ class TextOrBlocks(Blocks):
 
     def describe(self) -> str:
         return f"str or list of {self.union.name}"
-
 
 
 class DataUri(Codec):

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from contentmodel.wire.context import DecodeContext, EncodeContext
 
 
-
 def compile_row(row: Row) -> tuple[Callable[..., Any], Callable[..., Any]]:
     """`decode(wire, context)` and `encode(value, context)` of a row."""
     writer = _Writer(row)
@@ -64,7 +63,8 @@ class _Writer:
             attribute, keys = self.row.gather
             lines.append(f"    gathered = {{k: wire[k] for k in {self._name('keys', tuple(keys))} if k in wire}}")
             lines.append(f"    {count} += len(gathered)")
-            self._variables[attribute] = "(gathered or None)"
+            optional = attribute_of(self.row.model, attribute)[2] is None
+            self._variables[attribute] = "(gathered or None)" if optional else "gathered"
         if self.row.group:
             group = self._name("group", self.row.group)
             lines.append(f"    {count} += sum(k in wire for k in {group}.keys)")
@@ -105,9 +105,7 @@ class _Writer:
                 lines.append(f"{pad}        {count} += 1")
         return count
 
-    def _decode_leaf(
-        self, leaf: Leaf, key: str, variable: str, count: str, lines: list[str], pad: str
-    ) -> None:
+    def _decode_leaf(self, leaf: Leaf, key: str, variable: str, count: str, lines: list[str], pad: str) -> None:
         name = self._variable(leaf)
         lines.append(f"{pad}{name} = {variable}.get({key!r})")
         lines.append(f"{pad}if {self._leaf_test(leaf, name)}:")
@@ -124,13 +122,14 @@ class _Writer:
             targets = " = ".join(self._variable(leaf, attribute) for attribute in leaf.attributes)
             lines.append(f"{pad}    {targets} = {self._fallback(leaf)}")
 
-    def _decode_column(
-        self, column: Column, key: str, variable: str, count: str, lines: list[str], pad: str
-    ) -> None:
+    def _decode_column(self, column: Column, key: str, variable: str, count: str, lines: list[str], pad: str) -> None:
         name, decode = self._name("column"), self._name("decode", column.codec.decode)
         call = f"{decode}({name}, context, {variable}, {key!r})"
         if column.noted:
             call = f"{self._name('note', note_column)}({call}, API, {key!r})"
+        elif column.spreads:
+            models = self._name("models", frozenset(column.models))
+            call = f"{self._name('note', note_strays)}({call}, API, {key!r}, {models})"
         lines.append(f"{pad}{name} = {variable}.get({key!r})")
         lines.append(f"{pad}if {self._test(column.codec, name)}:")
         lines.append(f"{pad}    {count} += 1")
@@ -353,6 +352,14 @@ def _column_for(content: Any, columns: Any, row: Row) -> str | None:
 def note_column(contents: list[Any], api: str, column: str) -> list[Any]:
     """Contents that say which column they came from; changed in place, for the list is traced."""
     contents[:] = [noted(content, api, ":column", column) for content in contents]
+    return contents
+
+
+def note_strays(contents: list[Any], api: str, column: str, models: frozenset[type]) -> list[Any]:
+    """The same for those alone that are of a class that usually comes from another column, or from none."""
+    for index, content in enumerate(contents):
+        if content.__class__ not in models:
+            contents[index] = noted(content, api, ":column", column)
     return contents
 
 

@@ -32,7 +32,7 @@ class DecodeContext:
     paths are found by identity when they are needed.
     """
 
-    __slots__ = ("_copies", "_faults", "_replaced", "traces", "api", "minted", "origin")
+    __slots__ = ("_copies", "_faults", "_replaced", "api", "minted", "origin", "traces")
 
     def __init__(self, api: str, origin: Origin) -> None:
         self.api = api
@@ -81,8 +81,7 @@ class DecodeContext:
         if self._faults:
             paths = self._paths(payload)
             faults = [
-                Fault(_locate(paths, container, key), message)
-                for container, key, message in self._faults.values()
+                Fault(_locate(paths, container, key), message) for container, key, message in self._faults.values()
             ]
             raise DecodeError(self.api, faults)
 
@@ -202,9 +201,7 @@ class EncodeContext:
         self.stand_ins.append((original, stand_in))
         return stand_in
 
-    def lose(
-        self, owner: Any, field: str | None, why: str, *, kind: str = "dropped", api: str | None = None
-    ) -> None:
+    def lose(self, owner: Any, field: str | None, why: str, *, kind: str = "dropped", api: str | None = None) -> None:
         """`field` of `owner` (None: all of it) does not reach the target as it is."""
         self.notes.append(Note(owner, field, kind, why, api))
         if field is None:

@@ -92,8 +92,7 @@ def _plain(value: Any, path: str, faults: list[Fault]) -> Any:
         return value
     if kind is list or kind is tuple:
         return [
-            item if item.__class__ in _ATOMS else _plain(item, f"{path}[{i}]", faults)
-            for i, item in enumerate(value)
+            item if item.__class__ in _ATOMS else _plain(item, f"{path}[{i}]", faults) for i, item in enumerate(value)
         ]
     if isinstance(value, Mapping):
         return _plain_mapping(value, path, faults)

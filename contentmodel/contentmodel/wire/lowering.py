@@ -51,14 +51,16 @@ def as_text(content: Any) -> str:
     """The words of a content that is not text."""
     if isinstance(content, UriContent | HostedFileContent):
         where = content.uri if isinstance(content, UriContent) else None
-        parts = (content.title, content.name, where, content.text)
-        return "\n".join(part for part in parts if part)
+        return _lines(content.title, content.name, where, content.text)
     if isinstance(content, ErrorContent):
         return content.message or content.code or ""
     if isinstance(content, DocumentContent):
-        parts = [content.title, content.uri, *(as_text(part) for part in content.parts)]
-        return "\n".join(part for part in parts if part)
+        return _lines(content.title, content.uri, *(as_text(part) for part in content.parts))
     return getattr(content, "text", None) or ""
+
+
+def _lines(*parts: str | None) -> str:
+    return "\n".join(part for part in parts if part)
 
 
 def _reasoning(content: ReasoningContent, context: EncodeContext) -> list[Any]:
@@ -85,9 +87,7 @@ def _result(content: ToolResultContent, context: EncodeContext) -> list[Any]:
     context.lose(content, None, f"{context.api} gets it as a function result", kind="degraded")
     is_error = content.is_error or (True if content.error is not None else None)
     outputs = [_output(output, context) for output in content.outputs]
-    made = FunctionResultContent(
-        call_id=content.call_id, name=content.name, outputs=outputs, is_error=is_error
-    )
+    made = FunctionResultContent(call_id=content.call_id, name=content.name, outputs=outputs, is_error=is_error)
     return [context.same(content, made)]
 
 

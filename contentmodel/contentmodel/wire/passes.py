@@ -7,7 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from contentmodel.content.outcomes import CompactionContent, ReferenceContent, ToolChangeContent, UnknownContent
+from contentmodel.content.outcomes import (
+    CompactionContent,
+    ReferenceContent,
+    ToolChangeContent,
+    UnknownContent,
+)
 from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.text import TextContent
 from contentmodel.content.tools import (
@@ -47,8 +52,8 @@ def settle_foreign(messages: list[ChatMessage], context: EncodeContext) -> list[
     return settled
 
 
-_ANYWHERE = frozenset({TextContent, FunctionCallContent})
-_RESULTS = frozenset({FunctionResultContent})
+_ANYWHERE: frozenset[type] = frozenset({TextContent, FunctionCallContent})
+_RESULTS: frozenset[type] = frozenset({FunctionResultContent})
 
 
 def settle_response(response: ChatResponse, context: EncodeContext) -> ChatResponse:
@@ -148,7 +153,7 @@ def _settled(message: ChatMessage, context: EncodeContext) -> ChatMessage:
     return _replaced(message, settled, context)
 
 
-_ALWAYS = frozenset({TextContent, FunctionCallContent, FunctionResultContent})
+_ALWAYS: frozenset[type] = frozenset({TextContent, FunctionCallContent, FunctionResultContent})
 _CLIENT = (FunctionCallContent, FunctionResultContent, CustomToolCallContent, CustomToolResultContent)
 _SERVER_ONLY = (ToolChangeContent, ReferenceContent)
 

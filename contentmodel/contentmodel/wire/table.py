@@ -44,9 +44,7 @@ class Leaf:
 
     __slots__ = ("attribute", "attributes", "codec", "fallback", "required", "wire")
 
-    def __init__(
-        self, wire: str, attributes: tuple[str, ...], codec: Codec, required: bool, fallback: Any
-    ) -> None:
+    def __init__(self, wire: str, attributes: tuple[str, ...], codec: Codec, required: bool, fallback: Any) -> None:
         self.wire, self.attributes, self.attribute, self.codec = wire, attributes, attributes[0], codec
         self.required, self.fallback = required, fallback
 
@@ -113,7 +111,7 @@ class Row:
         self.columns = columns
         # Which column takes a content of which class, and in which order they stand.
         taken = columns[1] if columns else {}
-        self.column_keys = {m: k for k, c in reversed(taken.items()) if not c.noted for m in c.models}
+        self.column_keys = {m: k for k, c in reversed(list(taken.items())) if not c.noted for m in c.models}
         self.column_order = {key: index for index, key in enumerate(taken)}
         self.group = group
         self.sets = dict(sets or {})
@@ -147,7 +145,11 @@ class Row:
             if key in node.children:
                 raise TypeError(f"row {self.name}: {path} is mapped twice")
             node.children[key] = Leaf(
-                path, attributes, codec or codec_for(kind), required or bool(codec and codec.mandatory), fallback
+                path,
+                attributes,
+                codec or codec_for(kind),
+                required or bool(codec and codec.mandatory),
+                fallback,
             )
         for path, column in self.columns[1].items() if self.columns else ():
             *parents, key = path.split(".")
@@ -267,18 +269,32 @@ class Row:
     def describe(self) -> dict[str, Any]:
         """The row as data, for documentation, coverage and generators."""
         fields = {
-            leaf.wire: {"attribute": ", ".join(leaf.attributes), "form": leaf.codec.describe(), "required": leaf.required}
+            leaf.wire: {
+                "attribute": ", ".join(leaf.attributes),
+                "form": leaf.codec.describe(),
+                "required": leaf.required,
+            }
             for leaf in self.root.leaves()
         }
         if self.gather:
             fields.update({k: {"attribute": self.gather[0], "form": "any", "required": False} for k in self.gather[1]})
         if self.group:
-            fields.update({k: {"attribute": self.group.attribute, "form": "any", "required": False} for k in self.group.keys})
+            fields.update(
+                {k: {"attribute": self.group.attribute, "form": "any", "required": False} for k in self.group.keys}
+            )
         if self.columns:
             fields.update(
-                {k: {"attribute": self.columns[0], "form": c.describe(), "required": False} for k, c in self.columns[1].items()}
+                {
+                    k: {"attribute": self.columns[0], "form": c.describe(), "required": False}
+                    for k, c in self.columns[1].items()
+                }
             )
-        return {"name": self.name, "model": self.model.__name__, "constants": self.constants, "fields": fields}
+        return {
+            "name": self.name,
+            "model": self.model.__name__,
+            "constants": self.constants,
+            "fields": fields,
+        }
 
 
 class _NoRow(Exception):
@@ -523,7 +539,11 @@ class Union:
             groups.setdefault(r.name if self._find else r.constants.get(self.tag, r.name), []).append(r)
         for tag, rows in groups.items():
             decoders = {r.name: self._decoder(r) for r in rows}
-            self._decoders[tag] = decoders[rows[0].name] if len(rows) == 1 and rows[0].select is None else self._choosing_decoder(tag, rows, decoders)
+            self._decoders[tag] = (
+                decoders[rows[0].name]
+                if len(rows) == 1 and rows[0].select is None
+                else self._choosing_decoder(tag, rows, decoders)
+            )
 
     def _decoder(self, r: Row) -> Callable[..., Any]:
         decode = r.functions[0]
@@ -613,8 +633,10 @@ class Union:
         name = own.get(":row")
         if name in self._by_name:
             return self._by_name[name]
-        rows = self._by_class.get(type(value)) or [None]
-        return self._usual(value, rows) if len(rows) > 1 else rows[0]
+        rows = self._by_class.get(type(value), [])
+        if len(rows) > 1:
+            return self._usual(value, rows)
+        return rows[0] if rows else None
 
     def describe(self) -> dict[str, Any]:
         """The union as data."""

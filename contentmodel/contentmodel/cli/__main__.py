@@ -1,0 +1,5 @@
+"""`python -m contentmodel.cli`."""
+
+from contentmodel.cli import main
+
+main()

@@ -1,0 +1,119 @@
+"""Every failure that is no defect of this library, as a message: where, what, and what to do next."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from difflib import get_close_matches
+
+import typer
+from rich.console import Console
+
+from contentmodel.cli.console import err, visible
+from contentmodel.errors import ContentModelError, DecodeError, DetectError, UnknownApiError
+from contentmodel.wire.losses import LossError
+
+BAD_INPUT = 2
+LOSSES_REFUSED = 1
+INTERRUPTED = 130
+BROKEN_PIPE = 141
+
+REPORTED = (ContentModelError, OSError, UnicodeError, RecursionError)
+"""What bad input, or the system, can raise. Anything else is a defect, and shows its traceback."""
+
+_FAULTS_SHOWN = 50
+
+
+class Problem(Exception):
+    """A message for people: one line, `details` below it, and a `hint` at what to do next."""
+
+    def __init__(self, message: str, details: tuple[str, ...] = (), hint: str = "", code: int = BAD_INPUT) -> None:
+        super().__init__(message)
+        self.message, self.details, self.hint, self.code = message, details, hint, code
+
+
+def problem_of(error: Exception, where: str = "") -> Problem:
+    """The message for an error; `where` names the file and the line."""
+    if isinstance(error, Problem):
+        problem = error
+    elif isinstance(error, DecodeError):
+        problem = _decode_problem(error)
+    elif isinstance(error, DetectError):
+        problem = Problem(str(error), hint="name them with --from API and --kind request or --kind response")
+    elif isinstance(error, LossError):
+        problem = _loss_problem(error)
+    elif isinstance(error, UnknownApiError):
+        problem = Problem(str(error), hint="`contentmodel apis` lists what is installed")
+    elif isinstance(error, OSError):
+        return Problem(f"{error.filename or where or 'input'}: {error.strerror or error}")
+    elif isinstance(error, RecursionError):
+        problem = Problem("nested too deeply")
+    else:
+        problem = Problem(str(error))
+    message = f"{where}: {problem.message}" if where else problem.message
+    return Problem(message, problem.details, problem.hint, problem.code)
+
+
+def _decode_problem(error: DecodeError) -> Problem:
+    details = tuple(f"{fault.path}: {fault.message}" for fault in error.faults[:_FAULTS_SHOWN])
+    if len(error.faults) > _FAULTS_SHOWN:
+        details += (f"and {len(error.faults) - _FAULTS_SHOWN} more",)
+    first = error.faults[0]
+    if first.message.startswith("not JSON"):
+        hint = "the text must be UTF-8" if "codec can't decode" in first.message else ""
+        return Problem(first.message, hint=hint)
+    faults = "1 fault" if len(error.faults) == 1 else f"{len(error.faults)} faults"
+    if error.api == "contentmodel":
+        return Problem(f"not a contentmodel document: {faults}", details)
+    hint = "if it is another API's, or of the other kind, say so with --from and --kind"
+    return Problem(f"cannot be read as {error.api}: {faults}", details, hint)
+
+
+def _loss_problem(error: LossError) -> Problem:
+    count = "1 value" if len(error.losses) == 1 else f"{len(error.losses)} values"
+    message = f"not converted: {count} would be lost"
+    hint = "--on-loss report converts all the same, and says what was lost"
+    return Problem(message, hint=hint, code=LOSSES_REFUSED)
+
+
+def print_problem(problem: Problem, console: Console | None = None) -> None:
+    """On standard error, in lines that are not broken up."""
+    console = console or err()
+    console.print("error:", style="bold red", end=" ")
+    console.print(visible(problem.message), soft_wrap=True)
+    for detail in problem.details:
+        console.print("  " + visible(detail), soft_wrap=True)
+    if problem.hint:
+        console.print("  " + visible(problem.hint), style="dim", soft_wrap=True)
+
+
+def nearest(name: str, known: list[str]) -> str:
+    """A sentence that names the nearest of the known names, and all of them."""
+    matches = get_close_matches(name, known, n=1, cutoff=0.4)
+    meant = f"did you mean {matches[0]}? " if matches else ""
+    return f"{meant}known are: {', '.join(known) or 'none'}"
+
+
+@contextmanager
+def reported() -> Iterator[None]:
+    """The one place where errors become messages and exit codes."""
+    try:
+        yield
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _silence_stdout()
+        raise typer.Exit(BROKEN_PIPE) from None
+    except KeyboardInterrupt:
+        raise typer.Exit(INTERRUPTED) from None
+    except (Problem, *REPORTED) as error:
+        problem = problem_of(error)
+        print_problem(problem)
+        raise typer.Exit(problem.code) from None
+
+
+def _silence_stdout() -> None:
+    # The interpreter flushes once more at its end; it must find somebody who listens.
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

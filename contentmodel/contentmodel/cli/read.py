@@ -1,0 +1,159 @@
+"""Input: files and standard input, as documents; JSON Lines as a document a line."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from contentmodel.cli.errors import BAD_INPUT, REPORTED, Problem, nearest, print_problem, problem_of
+from contentmodel.cli.progress import Track, untracked
+from contentmodel.convert import KINDS, _fill
+from contentmodel.errors import DecodeError, Fault
+from contentmodel.wire.json import parse
+
+STORED = "contentmodel"
+"""The model's own format, beside the ids of the APIs."""
+
+Kind = Literal["request", "response"]
+
+
+@dataclass(frozen=True)
+class Document:
+    """The bytes of one JSON document; `line` is its number where it is a line of a file."""
+
+    data: bytes
+    name: str
+    line: int | None = None
+
+    @property
+    def where(self) -> str:
+        return self.name if self.line is None else f"{self.name}, line {self.line}"
+
+
+@dataclass(frozen=True)
+class Source:
+    """What a file holds. `size` is in bytes, `is_lines` whether it is JSON Lines."""
+
+    name: str
+    is_lines: bool
+    size: int
+    documents: Iterable[Document]
+
+
+@dataclass(frozen=True)
+class Payload:
+    """A document as JSON values, and what it is of."""
+
+    value: Any
+    api: str
+    kind: str
+
+
+def open_source(path: str | None) -> Source:
+    """The documents of a file, or of standard input ("-", or None where something is piped in)."""
+    if path is None and sys.stdin.isatty():
+        raise Problem("no input", hint="name a file, or pipe JSON in: contentmodel COMMAND FILE")
+    if path is None or path == "-":
+        return _divide(sys.stdin.buffer.read(), "standard input")
+    if Path(path).suffix.lower() in (".jsonl", ".ndjson"):
+        return Source(path, True, os.stat(path).st_size, _lines_of(path))
+    return _divide(Path(path).read_bytes(), path)
+
+
+def _divide(data: bytes, name: str) -> Source:
+    """One document where the whole of it is JSON, else lines where they are."""
+    if not data.strip():
+        raise Problem(f"{name}: empty")
+    try:
+        parse(data)
+    except DecodeError:
+        if _has_lines(data):
+            return Source(name, True, len(data), _number(data.split(b"\n"), name))
+    return Source(name, False, len(data), [Document(data, name)])
+
+
+def _has_lines(data: bytes) -> bool:
+    """Whether at least two lines have something, and one of them is an object from its first column on."""
+    lines = [line for line in data.removeprefix(b"\xef\xbb\xbf").split(b"\n") if line.strip()]
+    return len(lines) > 1 and any(_is_object(line) for line in lines)
+
+
+def _is_object(line: bytes) -> bool:
+    if not line.startswith(b"{"):
+        return False
+    try:
+        return bool(parse(line))
+    except DecodeError:
+        return False
+
+
+def _lines_of(path: str) -> Iterator[Document]:
+    with open(path, "rb") as file:
+        yield from _number(file, path)
+
+
+def _number(lines: Iterable[bytes], name: str) -> Iterator[Document]:
+    for number, line in enumerate(lines, 1):
+        if line.strip():
+            yield Document(line.strip(b"\r\n"), name, number)
+
+
+def identify(document: Document, api: str | None, kind: str | None) -> Payload:
+    """Parses a document, and finds out what nobody said. DecodeError, DetectError."""
+    value = _parse(document)
+    if api == STORED or (api is None and isinstance(value, dict) and STORED in value):
+        return _identify_stored(value, kind)
+    if api is None or kind is None:
+        api, kind = _fill(value, api, kind)
+    return Payload(value, api, kind)
+
+
+def _parse(document: Document) -> Any:
+    try:
+        return parse(document.data)
+    except DecodeError as error:
+        if document.line is None:
+            raise
+        message = error.faults[0].message.replace("line 1 column", "column")
+        raise DecodeError(error.api, [Fault("$", message)]) from None
+
+
+def _identify_stored(value: Any, kind: str | None) -> Payload:
+    said = value.get("kind") if isinstance(value, dict) else None
+    if kind is not None and said != kind:
+        raise DecodeError(STORED, [Fault("$.kind", f"expected {kind!r}, got {said!r}")])
+    return Payload(value, STORED, said if isinstance(said, str) else "document")
+
+
+def check_api(name: str | None, known: list[str], option: str) -> None:
+    """Problem where an option names no API that is known."""
+    if name is not None and name not in known:
+        raise Problem(f"{option}: there is no API {name!r}", hint=nearest(name, known))
+
+
+class Reader:
+    """Goes through the documents of a source; a bad one is reported and does not lose the others."""
+
+    def __init__(self, source: Source, track: Track = untracked) -> None:
+        self.source = source
+        self.code = 0
+        self.failed = 0
+        self._track = track
+
+    def __iter__(self) -> Iterator[Document]:
+        return self._track(self.source)
+
+    def report(self, error: Exception, document: Document) -> Problem:
+        """Prints what went wrong with a document, and remembers the exit code: bad input before refused losses."""
+        problem = problem_of(error, document.where)
+        print_problem(problem)
+        self.failed += 1
+        self.code = max(self.code, problem.code)
+        return problem
+
+
+__all__ = ["BAD_INPUT", "KINDS", "REPORTED"]
