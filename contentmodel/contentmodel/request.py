@@ -68,7 +68,7 @@ class HostedTool(
     `settings` are its parameters in the provider's own words.
     """
 
-    kind: str
+    kind: str = "other"
     name: str | None = None
     settings: dict[str, Any] = {}
     extra: dict[str, dict[str, Any]] | None = None
@@ -128,7 +128,7 @@ class ResponseFormat(
 ):
     """The shape that the answer's text must have: `kind` "text", "json", "json_schema", or an API's own word."""
 
-    kind: str
+    kind: str = "other"
     schema: dict[str, Any] | None = None
     name: str | None = None
     description: str | None = None

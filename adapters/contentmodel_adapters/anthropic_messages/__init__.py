@@ -11,7 +11,7 @@ from contentmodel.adapter import TableAdapter
 from contentmodel.request import ChatRequest
 from contentmodel.response import ChatResponse
 from contentmodel.wire import passes
-from contentmodel.wire.codecs import Blocks, OneOf, TextOrBlocks
+from contentmodel.wire.codecs import Allowed, Blocks, OneOf, TextOrBlocks
 from contentmodel.wire.context import EncodeContext
 from contentmodel_adapters.anthropic_messages.blocks import API, SYSTEM, TABLE
 from contentmodel_adapters.anthropic_messages.messages import Messages
@@ -37,11 +37,20 @@ REQUEST = TABLE.record(
         "top_k": "options.top_k",
         "stop_sequences": "options.stop_sequences",
         "stream": "options.stream",
-        "service_tier": "options.service_tier",
+        "service_tier": (
+            "options.service_tier",
+            Allowed("options.service_tier", "auto", "standard_only"),
+        ),
         "metadata.user_id": "options.user",
-        "thinking.type": "options.reasoning.mode",
+        "thinking.type": (
+            "options.reasoning.mode",
+            Allowed("options.reasoning.mode", "enabled", "disabled", "adaptive", "between_tools"),
+        ),
         "thinking.budget_tokens": "options.reasoning.budget_tokens",
-        "output_config.effort": "options.reasoning.effort",
+        "output_config.effort": (
+            "options.reasoning.effort",
+            Allowed("options.reasoning.effort", "low", "medium", "high", "xhigh", "max"),
+        ),
         "output_config.format": ("options.response_format", OneOf(OUTPUT_FORMAT)),
     },
 )
@@ -57,7 +66,7 @@ class AnthropicMessages(TableAdapter):
     response = RESPONSE
 
     def prepare_request(self, request: ChatRequest, context: EncodeContext) -> ChatRequest:
-        request = passes.hoist_instructions(request, context)
+        request = without_sampling(passes.hoist_instructions(request, context), context)
         messages = passes.settle_foreign(request.messages, context)
         messages = passes.join_assistant(passes.join_results(messages, context), context)
         return msgspec.structs.replace(request, messages=messages)
@@ -98,6 +107,21 @@ class AnthropicMessages(TableAdapter):
         if own or any(_has_typed_blocks(message) for message in messages):
             return {"request": 0.95}
         return {"request": 0.6} if "max_tokens" in payload else {}
+
+
+def without_sampling(request: ChatRequest, context: EncodeContext) -> ChatRequest:
+    """A request of another API without sampling settings.
+
+    The API takes none since version 2026-10-21 (anthropic 2.11, message_create_params.py); they stay in requests that
+    were made for it.
+    """
+    if context.native:
+        return request
+    settings = ("temperature", "top_p", "top_k")
+    context.lose_attributes(request, tuple(f"options.{name}" for name in settings))
+    options = msgspec.structs.replace(request.options, **dict.fromkeys(settings))
+    changed: ChatRequest = context.same(request, msgspec.structs.replace(request, options=options))
+    return changed
 
 
 BLOCK_TYPES = (

@@ -252,7 +252,7 @@ FOUND_PAGES = TABLE.union(
         row("web_search_tool_result_error", ErrorContent, {"error_code": "code"}),
     ],
 )
-RESULT: dict[str, Spec] = {"tool_use_id": "call_id", "caller": ("caller", Record(CALLER))}
+RESULT: dict[str, Spec] = {"tool_use_id": "call_id", "caller": ("caller", Record(CALLER, home=True))}
 UNSAID = ("name", "status", "is_error")
 WORDS = WordsOf(TextContent, "text")
 
@@ -392,7 +392,7 @@ CALL: dict[str, Spec] = {
     "id": "call_id",
     "name": "name",
     "input": ("arguments", ARGUMENTS),
-    "caller": ("caller", Record(CALLER)),
+    "caller": ("caller", Record(CALLER, home=True)),
 }
 SERVER_TOOLS: list[tuple[type[Any], tuple[str, ...]]] = [
     (WebSearchToolCallContent, ("web_search",)),

@@ -70,6 +70,7 @@ TOOLS = TABLE.union(
                 constants={"type": tag},
                 sets={"kind": kind},
                 rest="settings",
+                fill={"name": kind} if tag in CARRIED.values() else None,
             )
             for tag, kind in HOSTED_KINDS.items()
         ),

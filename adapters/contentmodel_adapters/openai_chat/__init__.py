@@ -11,12 +11,13 @@ from contentmodel.adapter import TableAdapter
 from contentmodel.request import ChatRequest
 from contentmodel.response import ChatResponse
 from contentmodel.wire import passes
-from contentmodel.wire.codecs import Blocks, OneOf
+from contentmodel.wire.codecs import Allowed, Blocks, OneOf
 from contentmodel.wire.context import EncodeContext
 from contentmodel_adapters.openai_chat.blocks import API, TABLE
 from contentmodel_adapters.openai_chat.messages import Messages
 from contentmodel_adapters.openai_chat.response import RESPONSE
 from contentmodel_adapters.openai_chat.tools import RESPONSE_FORMAT, TOOL_CHOICE, TOOLS
+from contentmodel_adapters.shared.usage import counted
 
 REQUEST = TABLE.record(
     "request",
@@ -42,10 +43,16 @@ REQUEST = TABLE.record(
         "store": "options.store",
         "user": "options.user",
         "metadata": "options.metadata",
-        "service_tier": "options.service_tier",
+        "service_tier": (
+            "options.service_tier",
+            Allowed("options.service_tier", "auto", "default", "flex", "scale", "priority", "fast"),
+        ),
         "verbosity": "options.verbosity",
         "modalities": "options.modalities",
-        "reasoning_effort": "options.reasoning.effort",
+        "reasoning_effort": (
+            "options.reasoning.effort",
+            Allowed("options.reasoning.effort", "none", "minimal", "low", "medium", "high", "xhigh", "max"),
+        ),
     },
 )
 
@@ -64,7 +71,26 @@ class OpenAIChat(TableAdapter):
         return msgspec.structs.replace(request, messages=passes.settle_foreign(request.messages, context))
 
     def prepare_response(self, response: ChatResponse, context: EncodeContext) -> ChatResponse:
-        return passes.settle_response(response, context)
+        response = passes.settle_response(response, context)
+        return counted(response, context, cached_inside=True, reasoning_inside=True)
+
+    def complete_request(self, payload: dict[str, Any], request: ChatRequest, context: EncodeContext) -> dict[str, Any]:
+        payload.setdefault("messages", [])
+        return payload
+
+    def complete_response(
+        self, payload: dict[str, Any], response: ChatResponse, context: EncodeContext
+    ) -> dict[str, Any]:
+        if "error" in payload and not response.choices:
+            return {"error": payload["error"]}
+        filled = {"id": "", "object": "chat.completion", "created": 0, "model": "", "choices": [], **payload}
+        created = filled["created"]
+        if not isinstance(created, int):
+            context.lose(response, "created", f"{API} says when in whole seconds since 1970", kind="degraded")
+            filled["created"] = int(created) if isinstance(created, float) else 0
+        if "usage" in filled:
+            filled["usage"] = complete_usage(filled["usage"])
+        return filled
 
     def recognises(self, payload: dict[str, Any]) -> Mapping[str, float]:
         """Chat's own keys; a bare list of messages with string contents is Chat's as well as anybody's."""
@@ -75,6 +101,12 @@ class OpenAIChat(TableAdapter):
         if isinstance(payload.get("error"), dict) and "type" not in payload and "status" not in payload["error"]:
             return {"response": 0.5}
         return recognise_messages(payload)
+
+
+def complete_usage(usage: dict[str, Any]) -> dict[str, Any]:
+    """Every counter that the API always gives; what nobody counted is zero."""
+    tokens = {"prompt_tokens": 0, "completion_tokens": 0, **usage}
+    return {"total_tokens": tokens["prompt_tokens"] + tokens["completion_tokens"], **tokens}
 
 
 def recognise_messages(payload: dict[str, Any]) -> Mapping[str, float]:

@@ -64,7 +64,7 @@ def _part(name: str, tag: str, model: type[Any], fields: dict[str, Any], **optio
 
 
 TEXT = row("text", TextContent, {"text": "text"}, ignores=("annotations",))
-REFUSAL = row("refusal", ErrorContent, {"refusal": "message"}, sets={"code": "refusal"})
+REFUSAL = row("refusal", ErrorContent, {"refusal": "message"}, sets={"code": "refusal"}, fill={"refusal": ""})
 
 CONTENT = TABLE.union(
     "content part",
@@ -90,6 +90,14 @@ CONTENT = TABLE.union(
     ],
     choose={"image_url": _image_row, "video_url": _image_row, "file": _file_row},
     prefer=_usual_media,
+)
+# Tool results are text (types/chat/chat_completion_tool_message_param.py); some hosts take more.
+RESULT_CONTENT = TABLE.union(
+    "tool result part",
+    CONTENT.rows,
+    choose={"image_url": _image_row, "video_url": _image_row, "file": _file_row},
+    prefer=_usual_media,
+    abroad=(TextContent,),
 )
 
 TOOL_CALLS = TABLE.union(
@@ -154,18 +162,20 @@ CITATIONS = TABLE.union(
         ),
     ],
     other=Row("other", Citation, {}),
+    prefer=lambda citation, rows: rows[0] if citation.url is not None else None,
 )
 
 TOOL_RESULT = Row(
     "tool",
     FunctionResultContent,
-    {"tool_call_id": "call_id", "name": "name", "content": ("outputs", TextOrBlocks(CONTENT, "string"))},
+    {"tool_call_id": "call_id", "name": "name", "content": ("outputs", TextOrBlocks(RESULT_CONTENT, "string"))},
     constants={"role": "tool"},
+    fill={"content": ""},
 )
 FUNCTION_RESULT = Row(
     "function",
     FunctionResultContent,
-    {"name": "name", "content": ("outputs", TextOrBlocks(CONTENT, "string"))},
+    {"name": "name", "content": ("outputs", TextOrBlocks(RESULT_CONTENT, "string"))},
     constants={"role": "function"},
 )
 RESULTS = TABLE.union("result message", [TOOL_RESULT, FUNCTION_RESULT], tag="role")

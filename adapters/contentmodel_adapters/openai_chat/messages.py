@@ -6,11 +6,10 @@ from typing import Any
 
 import msgspec
 
-from contentmodel.content.citations import Citation
 from contentmodel.content.media import DataContent, HostedFileContent, UriContent
 from contentmodel.content.outcomes import ErrorContent
 from contentmodel.content.reasoning import ReasoningContent
-from contentmodel.content.text import TextContent, convert_span
+from contentmodel.content.text import TextContent
 from contentmodel.content.tools import (
     CustomToolCallContent,
     FunctionCallContent,
@@ -32,6 +31,7 @@ from contentmodel_adapters.openai_chat.blocks import (
     TABLE,
     TOOL_CALLS,
 )
+from contentmodel_adapters.shared.citations import placed
 
 TEXT_COLUMN = Column(TextOrBlocks(CONTENT, "string", annotated=True), TextContent)
 REFUSAL_COLUMN = Column(WordsOf(ErrorContent, "message", code="refusal"), ErrorContent)
@@ -151,28 +151,18 @@ def _attach_citations(message: ChatMessage, wire: dict[str, Any], context: Decod
 def _collect_citations(message: ChatMessage, context: EncodeContext) -> list[Any]:
     collected = []
     before = 0
+    cited = context.kind == "response" or context.native
     for content in message.contents:
         if content.__class__ is not TextContent:
             continue
-        for citation in content.annotations or ():
-            collected.append(_placed(citation, content.text, before))
-        before += len(content.text)
-    if context.kind == "request" and collected and not context.native:
-        for content in message.contents:
+        if not cited:
             context.lose_attributes(content, ("annotations",))
-        return []
+            continue
+        for citation in content.annotations or ():
+            own = context.native and before == 0
+            collected.append(citation if own else context.same(citation, placed(citation, content.text, before)))
+        before += len(content.text)
     return CITATIONS.encode_list(collected, context)
-
-
-def _placed(citation: Citation, text: str, before: int) -> Citation:
-    """The citation counted in code points of the whole message's text."""
-    span = citation.span
-    if span is None or (span.unit == "codepoint" and before == 0):
-        return citation
-    points = convert_span(text, span, "codepoint")
-    start = None if span.start is None else (points.start or 0) + before
-    end = None if points.end is None else points.end + before
-    return msgspec.structs.replace(citation, span=msgspec.structs.replace(points, start=start, end=end))
 
 
 class Messages(Codec):
@@ -219,7 +209,7 @@ class Message(Codec):
 
     def encode(self, value: list[ChatMessage], context: EncodeContext, owner: Any) -> dict[str, Any]:
         contents = [content for message in value for content in message.contents]
-        message = value[0] if len(value) == 1 else msgspec.structs.replace(value[0], contents=contents)
+        message = value[0] if len(value) == 1 else _joined(value[0], contents, context)
         for other in value[1:]:
             context.lose_attributes(other, ("author_name", "message_id"))
             for api, residue in (other.extra or {}).items():
@@ -231,10 +221,17 @@ class Message(Codec):
             wire.update(own[":role"])
         if context.native:
             return wire
+        if wire.get("content").__class__ is list:
+            wire["content"] = "".join(part["text"] for part in wire["content"])
         # Strictly read, an answer's message always says these.
         wire.setdefault("content", None)
         wire.setdefault("refusal", None)
         return wire
+
+
+def _joined(first: ChatMessage, contents: list[Any], context: EncodeContext) -> ChatMessage:
+    message: ChatMessage = context.same(first, msgspec.structs.replace(first, contents=contents))
+    return message
 
 
 def _with_role(message: ChatMessage, wire: dict[str, Any]) -> ChatMessage:

@@ -64,6 +64,7 @@ class Choices(Codec):
         if not context.native:
             for index, wire in enumerate(wires):
                 wire.setdefault("index", index)
+                wire.setdefault("finish_reason", "stop")
                 wire.setdefault("logprobs", None)
         return wires
 

@@ -95,6 +95,7 @@ RESPONSE_FORMAT = TABLE.union(
             },
             sets={"kind": "json_schema"},
             ignores=("media_type",),
+            fill={"json_schema.name": "response"},
         ),
         row("json_object", ResponseFormat, {}, sets={"kind": "json"}, ignores=("media_type",)),
         row("text", ResponseFormat, {}, sets={"kind": "text"}, ignores=("media_type",)),

@@ -12,7 +12,7 @@ from contentmodel.content.text import TextContent
 from contentmodel.request import ChatRequest
 from contentmodel.response import ChatResponse
 from contentmodel.wire import passes
-from contentmodel.wire.codecs import Blocks, OneOf, WordsOf
+from contentmodel.wire.codecs import Allowed, Blocks, OneOf, WordsOf
 from contentmodel.wire.context import EncodeContext
 from contentmodel_adapters.openai_responses.blocks import API, TABLE
 from contentmodel_adapters.openai_responses.messages import Items
@@ -40,11 +40,20 @@ REQUEST = TABLE.record(
         "store": "options.store",
         "user": "options.user",
         "metadata": "options.metadata",
-        "service_tier": "options.service_tier",
+        "service_tier": (
+            "options.service_tier",
+            Allowed("options.service_tier", "auto", "default", "flex", "scale", "priority", "fast", "ultrafast"),
+        ),
         "previous_response_id": "options.previous_response_id",
         "conversation": "options.conversation_id",
-        "reasoning.effort": "options.reasoning.effort",
-        "reasoning.summary": "options.reasoning.summary",
+        "reasoning.effort": (
+            "options.reasoning.effort",
+            Allowed("options.reasoning.effort", "none", "minimal", "low", "medium", "high", "xhigh", "max"),
+        ),
+        "reasoning.summary": (
+            "options.reasoning.summary",
+            Allowed("options.reasoning.summary", "auto", "concise", "detailed"),
+        ),
     },
 )
 

@@ -136,12 +136,23 @@ def _file_row(wire: dict[str, Any]) -> str | None:
 
 
 INPUT_TEXT = row("input_text", TextContent, {"text": "text"})
-OUTPUT_TEXT = row("output_text", TextContent, {"text": "text", "annotations": ("annotations", Blocks(CITATIONS))})
-REFUSAL = row("refusal", ErrorContent, {"refusal": "message"}, sets={"code": "refusal"})
+OUTPUT_TEXT = row(
+    "output_text",
+    TextContent,
+    {"text": "text", "annotations": ("annotations", Blocks(CITATIONS))},
+    fill={"annotations": []},
+)
+REFUSAL = row("refusal", ErrorContent, {"refusal": "message"}, sets={"code": "refusal"}, fill={"refusal": ""})
 MEDIA = [
-    _named("image.url", "input_image", UriContent, {"image_url": "uri"}),
-    _named("image.data", "input_image", DataContent, {"image_url": (("media_type", "data"), DATA_URI)}),
-    _named("image.file", "input_image", HostedFileContent, {"file_id": "file_id"}),
+    _named("image.url", "input_image", UriContent, {"image_url": "uri"}, fill={"detail": "auto"}),
+    _named(
+        "image.data",
+        "input_image",
+        DataContent,
+        {"image_url": (("media_type", "data"), DATA_URI)},
+        fill={"detail": "auto"},
+    ),
+    _named("image.file", "input_image", HostedFileContent, {"file_id": "file_id"}, fill={"detail": "auto"}),
     _named("file.url", "input_file", UriContent, {"file_url": "uri", "filename": "name"}),
     _named(
         "file.data",
@@ -289,7 +300,7 @@ class FailureObject(Codec):
 # -- items ---------------------------------------------------------------------------------------------------------
 
 CALLER = TABLE.record("caller", Caller, {"type": "kind", "caller_id": "call_id"})
-CALL: dict[str, Spec] = {"call_id": "call_id", "status": "status", "caller": ("caller", Record(CALLER))}
+CALL: dict[str, Spec] = {"call_id": "call_id", "status": "status", "caller": ("caller", Record(CALLER, home=True))}
 HOSTED: dict[str, Spec] = {"id": "call_id", "status": "status"}
 RESULT_OF = ("call_id", "name", "caller", "status", "is_error")
 PARTS = TextOrBlocks(INPUT, "string")
@@ -455,11 +466,17 @@ PROVIDER_CALLS = [
     ),
 ]
 RESULTS = [
-    row("function_call_output", FunctionResultContent, {**CALL, "name": "name", "output": ("outputs", PARTS)}),
+    row(
+        "function_call_output",
+        FunctionResultContent,
+        {**CALL, "name": "name", "output": ("outputs", PARTS)},
+        fill={"output": ""},
+    ),
     row(
         "custom_tool_call_output",
         CustomToolResultContent,
         {**CALL, "name": "name", "output": ("outputs", PARTS)},
+        fill={"output": ""},
     ),
     row(
         "computer_call_output",

@@ -212,7 +212,7 @@ class _Writer:
             for api, residue in message.extra.items():
                 if api != API:
                     self.context.lose_residue(message, api, residue)
-        if not contents and message.role == "assistant":
+        if not contents and message.role == "assistant" and self.context.native:
             self.items.append(MESSAGE.encode(message, self.context))
         results: list[Any] = [c for c in contents if c.__class__ in _PAIR_BY_RESULT]
         self._results = {(c.call_id, c.__class__): c for c in results}
@@ -274,8 +274,6 @@ class _Writer:
         if self.context.kind == "response":
             # An answer's item has an id and a status; the id says that nobody gave one.
             item = {"id": f"msg_{len(self.items)}", **item, "status": "completed"}
-            for part in parts:
-                part.setdefault("annotations", [])
         elif len(parts) == 1 and parts[0].get("type") == "output_text":
             self._lose_citations(parts[0])
             self.items.append({**item, "content": parts[0]["text"]})

@@ -20,6 +20,8 @@ FUNCTION = row(
         "strict": "strict",
         "output_schema": "returns",
     },
+    # Left out, strict would be true here and false elsewhere.
+    fill={"parameters": None, "strict": False},
 )
 CUSTOM = row("custom", CustomTool, {"name": "name", "description": "description", "format": "format"})
 
@@ -106,6 +108,7 @@ TEXT_FORMAT = TABLE.union(
             {"schema": "schema", "name": "name", "description": "description", "strict": "strict"},
             sets={"kind": "json_schema"},
             ignores=("media_type",),
+            fill={"name": "response"},
         ),
         row("json_object", ResponseFormat, {}, sets={"kind": "json"}, ignores=("media_type",)),
         row("text", ResponseFormat, {}, sets={"kind": "text"}, ignores=("media_type",)),

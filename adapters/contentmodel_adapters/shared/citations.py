@@ -28,5 +28,5 @@ def placed(citation: Citation, text: str, before: int) -> Citation:
         )
     points = convert_span(text, span, "codepoint")
     start = (points.start or 0) + before
-    end = None if points.end is None else points.end + before
+    end = start if points.end is None else points.end + before
     return msgspec.structs.replace(citation, span=Span(start=start, end=end), title=citation.title or "")

@@ -6,7 +6,6 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from difflib import get_close_matches
 
 import typer
 from rich.console import Console
@@ -20,9 +19,6 @@ LOSSES_REFUSED = 1
 INTERRUPTED = 130
 BROKEN_PIPE = 141
 
-REPORTED = (ContentModelError, OSError, UnicodeError, RecursionError)
-"""What bad input, or the system, can raise. Anything else is a defect, and shows its traceback."""
-
 _FAULTS_SHOWN = 50
 
 
@@ -32,6 +28,10 @@ class Problem(Exception):
     def __init__(self, message: str, details: tuple[str, ...] = (), hint: str = "", code: int = BAD_INPUT) -> None:
         super().__init__(message)
         self.message, self.details, self.hint, self.code = message, details, hint, code
+
+
+BAD_DOCUMENT = (Problem, ContentModelError, UnicodeError, RecursionError)
+"""What one bad document can raise. The others of its file can be read all the same."""
 
 
 def problem_of(error: Exception, where: str = "") -> Problem:
@@ -89,13 +89,6 @@ def print_problem(problem: Problem, console: Console | None = None) -> None:
         console.print("  " + visible(problem.hint), style="dim", soft_wrap=True)
 
 
-def nearest(name: str, known: list[str]) -> str:
-    """A sentence that names the nearest of the known names, and all of them."""
-    matches = get_close_matches(name, known, n=1, cutoff=0.4)
-    meant = f"did you mean {matches[0]}? " if matches else ""
-    return f"{meant}known are: {', '.join(known) or 'none'}"
-
-
 @contextmanager
 def reported() -> Iterator[None]:
     """The one place where errors become messages and exit codes."""
@@ -107,7 +100,7 @@ def reported() -> Iterator[None]:
         raise typer.Exit(BROKEN_PIPE) from None
     except KeyboardInterrupt:
         raise typer.Exit(INTERRUPTED) from None
-    except (Problem, *REPORTED) as error:
+    except (OSError, *BAD_DOCUMENT) as error:
         problem = problem_of(error)
         print_problem(problem)
         raise typer.Exit(problem.code) from None

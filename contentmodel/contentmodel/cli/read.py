@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
-from contentmodel.cli.errors import BAD_INPUT, REPORTED, Problem, nearest, print_problem, problem_of
-from contentmodel.cli.progress import Track, untracked
-from contentmodel.convert import KINDS, _fill
+from contentmodel.adapter import adapter
+from contentmodel.cli.errors import BAD_DOCUMENT, Problem, print_problem, problem_of
+from contentmodel.convert import _fill
 from contentmodel.errors import DecodeError, Fault
+from contentmodel.serialize import loads
 from contentmodel.wire.json import parse
 
 STORED = "contentmodel"
 """The model's own format, beside the ids of the APIs."""
-
-Kind = Literal["request", "response"]
 
 
 @dataclass(frozen=True)
@@ -129,31 +128,22 @@ def _identify_stored(value: Any, kind: str | None) -> Payload:
     return Payload(value, STORED, said if isinstance(said, str) else "document")
 
 
-def check_api(name: str | None, known: list[str], option: str) -> None:
-    """Problem where an option names no API that is known."""
-    if name is not None and name not in known:
-        raise Problem(f"{option}: there is no API {name!r}", hint=nearest(name, known))
+def decode(payload: Payload, document: Document) -> Any:
+    """The model value of a payload: a request, a response, or what else a stored document holds."""
+    if payload.api == STORED:
+        return loads(document.data)
+    reader = adapter(payload.api)
+    return reader.decode_request(payload.value) if payload.kind == "request" else reader.decode_response(payload.value)
 
 
-class Reader:
-    """Goes through the documents of a source; a bad one is reported and does not lose the others."""
-
-    def __init__(self, source: Source, track: Track = untracked) -> None:
-        self.source = source
-        self.code = 0
-        self.failed = 0
-        self._track = track
-
-    def __iter__(self) -> Iterator[Document]:
-        return self._track(self.source)
-
-    def report(self, error: Exception, document: Document) -> Problem:
-        """Prints what went wrong with a document, and remembers the exit code: bad input before refused losses."""
-        problem = problem_of(error, document.where)
-        print_problem(problem)
-        self.failed += 1
-        self.code = max(self.code, problem.code)
-        return problem
-
-
-__all__ = ["BAD_INPUT", "KINDS", "REPORTED"]
+def for_each(documents: Iterable[Document], work: Callable[[Document], None]) -> int:
+    """Does `work` with every document; a bad one is reported and does not lose the others. Gives the exit code."""
+    code = 0
+    for document in documents:
+        try:
+            work(document)
+        except BAD_DOCUMENT as error:
+            problem = problem_of(error, document.where)
+            print_problem(problem)
+            code = max(code, problem.code)
+    return code

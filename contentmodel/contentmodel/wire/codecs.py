@@ -232,14 +232,36 @@ class Sealed(Codec):
         return "opaque"
 
 
+class Allowed(Codec):
+    """One of an API's own words. Any word comes in and goes home again; a word that is none of them does not go abroad."""
+
+    classes = (str,)
+    identity = False
+
+    def __init__(self, field: str, *words: str) -> None:
+        self.field, self.words = field, frozenset(words)
+
+    def quick_decode(self, name: str, call: str, bind: Callable[[str, Any], str]) -> str:
+        return name
+
+    def encode(self, value: Any, context: EncodeContext, owner: Any) -> Any:
+        if context.native or value in self.words:
+            return value
+        context.lose(owner, self.field, f"{context.api} has no word for {value!r}")
+        return None
+
+    def describe(self) -> str:
+        return "str"
+
+
 class Record(Codec):
-    """A nested object with a row of its own."""
+    """A nested object with a row of its own. One that says something of its API's alone stays `home`."""
 
     classes = (dict,)
     identity = False
 
-    def __init__(self, row: Row) -> None:
-        self.row = row
+    def __init__(self, row: Row, *, home: bool = False) -> None:
+        self.row, self.home = row, home
 
     def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> Any:
         decoded = self.row.decode(value, context)
@@ -249,6 +271,9 @@ class Record(Codec):
         return [(value, path, wire, self.row)]
 
     def encode(self, value: Any, context: EncodeContext, owner: Any) -> Any:
+        if self.home and not context.native:
+            context.lose(value, None, f"{context.api} has other words for it")
+            return None
         return self.row.encode(value, context)
 
     def describe(self) -> str:

@@ -191,8 +191,7 @@ class _Writer:
             group = self._name("group", self.row.group)
             lines.append(f"    {group}.encode(value.{self.row.group.attribute}, wire, context, value)")
         if self.row.rest:
-            lines.append(f"    for key, item in value.{self.row.rest}.items():")
-            lines.append("        wire.setdefault(key, item)")
+            lines.append(f"    {self._name('settings', encode_rest)}(ROW, value, wire, context)")
         if self.row.columns:
             columns = self._name("columns", self.row)
             encode = self._name("encode", encode_columns)
@@ -204,6 +203,9 @@ class _Writer:
             lines.append("    extra = value.extra")
             lines.append("    if extra is not None:")
             lines.append(f"        {merge}(ROW, value, extra, wire, context)")
+        if self.row.fill:
+            lines.append("    if not context.native:")
+            lines.append("        ROW.complete(wire)")
         self._encode_unmapped(lines)
         lines.append("    return wire")
         return lines
@@ -303,6 +305,16 @@ def merge_residue(
                 respell(wire, residue[":snake"])
         else:
             context.lose_residue(value, api, residue)
+
+
+def encode_rest(row: Row, value: Any, wire: dict[str, Any], context: EncodeContext) -> None:
+    """Settings in the words of the API that they came from: they mean nothing to another."""
+    settings = getattr(value, row.rest or "")
+    if not context.native and settings:
+        context.lose(value, row.rest, f"the settings of another API's tool mean nothing to {row.api}")
+        return
+    for key, item in settings.items():
+        wire.setdefault(key, item)
 
 
 def encode_columns(row: Row, value: Any, wire: dict[str, Any], context: EncodeContext) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from contentmodel.content.base import content_tag
 from contentmodel.content.documents import DocumentContent
 from contentmodel.content.media import DataContent, HostedFileContent, UriContent
 from contentmodel.content.outcomes import CompactionContent, ErrorContent
@@ -40,7 +41,7 @@ def lower(content: Any, union: Union, context: EncodeContext) -> list[Any]:
     """Contents that `union` has rows for, in place of one that it has none for; [] and a loss where there is none."""
     for kind, function in _LOWERINGS:
         if isinstance(content, kind):
-            lowered = [c for c in function(content, context) if union.has(type(c))]
+            lowered = [c for c in function(content, context) if union.has(type(c), native=context.native)]
             if lowered:
                 return lowered
     context.lose(content, None, f"{context.api} has no {union.name} for it")
@@ -77,7 +78,8 @@ def _call(content: ToolCallContent, context: EncodeContext) -> list[Any]:
     if isinstance(content, CustomToolCallContent):
         arguments = content.arguments_object
     context.lose(content, None, f"{context.api} gets it as a function call", kind="degraded")
-    made = FunctionCallContent(call_id=content.call_id, name=content.name, arguments=arguments or {})
+    name = content.name or content_tag(type(content).__name__).removesuffix("_tool_call")
+    made = FunctionCallContent(call_id=content.call_id, name=name, arguments=arguments or {})
     return [context.same(content, made)]
 
 

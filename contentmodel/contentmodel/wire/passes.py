@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from contentmodel.content.base import content_tag
 from contentmodel.content.outcomes import (
     CompactionContent,
+    ConfigurationContent,
     ReferenceContent,
     ToolChangeContent,
     UnknownContent,
@@ -43,13 +45,53 @@ def settle_foreign(messages: list[ChatMessage], context: EncodeContext) -> list[
     if all(is_native(message, context) for message in messages):
         return messages
     settled: list[ChatMessage] = []
-    for message in messages:
+    for message in with_call_ids(messages, context):
         kinds = {content.__class__ for content in message.contents}
         if kinds <= _ANYWHERE or (kinds <= _RESULTS and message.role == "tool") or is_native(message, context):
             settled.append(message)
         else:
-            settled.extend(_split_results(_settled(message, context), context))
+            kept = _settled(message, context)
+            if kept.contents or not message.contents:
+                settled.extend(_split_results(kept, context))
+            else:
+                context.lose(message, None, "nothing that was in it can be sent")
     return settled
+
+
+def with_call_ids(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
+    """Calls and results that have no id get one: results in the order of their calls, tool by tool."""
+    if all(getattr(c, "call_id", "") is not None for message in messages for c in message.contents):
+        return messages
+    names = _CallIds(context)
+    return [_replaced(m, [names.given(content) for content in m.contents], context) for m in messages]
+
+
+class _CallIds:
+    """Gives out ids in order, and remembers which calls still wait for their result."""
+
+    def __init__(self, context: EncodeContext) -> None:
+        self._context = context
+        self._count = 0
+        self._waiting: dict[str, list[tuple[str | None, str]]] = {}
+
+    def given(self, content: Any) -> Any:
+        """`content`, with an id if it needs one."""
+        if getattr(content, "call_id", "") is not None:
+            return content
+        tool = content_tag(type(content).__name__).rpartition("_")[0]
+        waiting = self._waiting.setdefault(tool, [])
+        if isinstance(content, ToolCallContent):
+            call_id = self._next()
+            waiting.append((content.name, call_id))
+        else:
+            place = next((i for i, (name, _) in enumerate(waiting) if content.name in (None, name)), 0)
+            call_id = waiting.pop(place)[1] if waiting else self._next()
+        self._context.lose(content, "call_id", f"{self._context.api} requires an id", kind="synthesized")
+        return self._context.same(content, msgspec.structs.replace(content, call_id=call_id))
+
+    def _next(self) -> str:
+        self._count += 1
+        return f"call_{self._count}"
 
 
 _ANYWHERE: frozenset[type] = frozenset({TextContent, FunctionCallContent})
@@ -63,7 +105,9 @@ def settle_response(response: ChatResponse, context: EncodeContext) -> ChatRespo
     choices = [
         context.same(
             choice,
-            msgspec.structs.replace(choice, messages=[_settled(m, context) for m in choice.messages]),
+            msgspec.structs.replace(
+                choice, messages=[_settled(m, context) for m in with_call_ids(choice.messages, context)]
+            ),
         )
         for choice in response.choices
     ]
@@ -155,7 +199,7 @@ def _settled(message: ChatMessage, context: EncodeContext) -> ChatMessage:
 
 _ALWAYS: frozenset[type] = frozenset({TextContent, FunctionCallContent, FunctionResultContent})
 _CLIENT = (FunctionCallContent, FunctionResultContent, CustomToolCallContent, CustomToolResultContent)
-_SERVER_ONLY = (ToolChangeContent, ReferenceContent)
+_SERVER_ONLY = (ConfigurationContent, ToolChangeContent, ReferenceContent)
 
 
 def _settle(content: Any, context: EncodeContext) -> Iterable[Any]:

@@ -82,7 +82,8 @@ class Row:
     this row. `gather` makes one dict attribute of several wire fields, `rest` of all that is left. `columns` makes one
     list of contents of several wire fields. `sets` are attributes whose value follows from the row. `ignores` are
     attributes that the row leaves to somebody else, or that say nothing. `group` is one attribute that several wire
-    fields make together in a way of their own. `certain` says that what this row decodes is always taken for its own
+    fields make together in a way of their own. `fill` is what the API requires, for values of another API that do not say
+    it. `certain` says that what this row decodes is always taken for its own
     when it is encoded, so that nobody has to ask.
     """
 
@@ -101,12 +102,14 @@ class Row:
         rest: str | None = None,
         snake_case: bool = False,
         ignores: Sequence[str] = (),
+        fill: Mapping[str, Any] | None = None,
         certain: bool = False,
     ) -> None:
         self.name = name
         self.model = model
         self.select = select
         self.certain = certain
+        self.fill = dict(fill or {})
         self.gather = gather
         self.columns = columns
         # Which column takes a content of which class, and in which order they stand.
@@ -209,6 +212,15 @@ class Row:
         for key in (*(self.gather[1] if self.gather else ()), *(self.group.keys if self.group else ())):
             left.pop(key, None)
         return left
+
+    def complete(self, wire: dict[str, Any]) -> None:
+        """Fills in what the API requires and another API did not say."""
+        for path, value in self.fill.items():
+            *parents, key = path.split(".")
+            container = wire
+            for parent in parents:
+                container = container.setdefault(parent, {})
+            container.setdefault(key, value)
 
     def merge(self, residue: Mapping[str, Any], wire: dict[str, Any]) -> None:
         """Fills `wire` with the residue; what the model says stands."""
@@ -391,7 +403,8 @@ class Union:
     `tag` names the tag field; `find` replaces it where the tag is no field (Gemini's one-of by key), and gives a row's
     name. `choose` does that for one tag that several rows share. `default` is the tag of a block that has none; such
     a block carries the note `":absent"`. `other` is the row of a tag that nobody knows, in place of UnknownContent. Where several rows have one class, `prefer` says which is the usual one; a block
-    that came as another row keeps its row's name in the note `":row"`.
+    that came as another row keeps its row's name in the note `":row"`. `abroad` are the classes that a request of
+    another API may put here: others are lowered, though this API's hosts have been seen to send them.
     """
 
     def __init__(
@@ -405,11 +418,14 @@ class Union:
         choose: Mapping[str, Callable[[dict[str, Any]], str | None]] | None = None,
         default: str | None = None,
         other: Row | None = None,
+        abroad: Iterable[type] | None = None,
         prefer: Callable[[Any, list[Row]], Row | None] | None = None,
     ) -> None:
         self.api, self.name, self.tag, self._find = api, name, tag, find
         self.rows = [r.bind(api) for r in (*rows, *([other] if other else []))]
         self._other = other
+        self._abroad = None if abroad is None else frozenset(abroad)
+        self._abroad_encoders: dict[type, Callable[..., Any]] = {}
         self._choose = choose or {}
         self._default = default
         self._prefer = prefer
@@ -483,9 +499,11 @@ class Union:
 
     def _list_encoder(self) -> Callable[[list[Any], EncodeContext], list[Any]]:
         """The blocks of a list of contents; what has no row here is lowered or reported."""
-        encoders, slowly = self._encoders, self._encode_slowly
+        home, slowly = self._encoders, self._encode_slowly
+        abroad = home if self._abroad is None else self._abroad_encoders
 
         def encode_list(contents: list[Any], context: EncodeContext) -> list[Any]:
+            encoders = home if context.native else abroad
             try:
                 return [encoders[content.__class__](content, context) for content in contents]
             except (KeyError, _NoRow):
@@ -496,9 +514,10 @@ class Union:
     def _encode_slowly(self, contents: list[Any], context: EncodeContext) -> list[Any]:
         if not self._decoders:
             self._build()
+        encoders = self._encoders if context.native or self._abroad is None else self._abroad_encoders
         blocks: list[Any] = []
         for content in contents:
-            encoder = self._encoders.get(content.__class__)
+            encoder = encoders.get(content.__class__)
             try:
                 blocks += [encoder(content, context)] if encoder else self._encode_other(content, context)
             except _NoRow:
@@ -523,15 +542,17 @@ class Union:
 
         return self.encode_list(lower(content, self, context), context)
 
-    def has(self, model: type) -> bool:
+    def has(self, model: type, *, native: bool = True) -> bool:
         """Whether a content of this class can stand here as it is."""
-        return model in self._by_class
+        return model in self._by_class and (native or self._abroad is None or model in self._abroad)
 
     # -- compiling ---------------------------------------------------------------------------------------------
 
     def _build(self) -> None:
         for model, rows in self._by_class.items():
-            self._encoders[model] = rows[0].functions[1] if len(rows) == 1 else self._picking_encoder(rows)
+            encoder = self._encoders[model] = self._encoder(rows)
+            if self._abroad is not None and model in self._abroad:
+                self._abroad_encoders[model] = encoder
         groups: dict[str, list[Row]] = {}
         for r in self.rows:
             if r is self._other:
@@ -548,16 +569,30 @@ class Union:
     def _decoder(self, r: Row) -> Callable[..., Any]:
         decode = r.functions[0]
         if r.certain or len(self._by_class[r.model]) == 1:
-            return decode
+            return decode if self._other is None else self._or_other(decode)
         rows = self._by_class[r.model]
 
         def decode_and_note(wire: dict[str, Any], context: DecodeContext) -> Any:
             content = decode(wire, context)
+            if content.__class__ is UnknownContent and self._other is not None and r is not self._other:
+                return self._unknown(wire, context)
             if content.__class__ is not r.model or self._usual(content, rows) is r:
                 return content
             return noted(content, self.api, ":row", r.name)
 
         return decode_and_note
+
+    def _encoder(self, rows: list[Row]) -> Callable[..., Any]:
+        return rows[0].functions[1] if len(rows) == 1 else self._picking_encoder(rows)
+
+    def _or_other(self, decode: Callable[..., Any]) -> Callable[..., Any]:
+        """Where there is a row for what nobody knows, it takes also what lacks something (a name that is null)."""
+
+        def decode_or_other(wire: dict[str, Any], context: DecodeContext) -> Any:
+            value = decode(wire, context)
+            return self._unknown(wire, context) if value.__class__ is UnknownContent else value
+
+        return decode_or_other
 
     def _choosing_decoder(
         self, tag: str, rows: list[Row], decoders: Mapping[str, Callable[..., Any]]

@@ -1,0 +1,111 @@
+"""`contentmodel apis`: the adapters that are installed, and what they map."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from importlib.metadata import EntryPoint, PackageNotFoundError, entry_points, version
+from typing import Annotated, Any
+
+import typer
+from rich import box
+from rich.table import Table
+
+from contentmodel.adapter import GROUP, adapter, adapters
+from contentmodel.cli.console import out, safe_text
+from contentmodel.cli.options import check_api
+
+Api = Annotated[
+    str | None, typer.Argument(metavar="[API]", help="Show every wire type of this API.", show_default=False)
+]
+AsJson = Annotated[bool, typer.Option("--json", help="As JSON, for programs.")]
+
+
+def apis(api: Api = None, as_json: AsJson = False) -> None:
+    """List the installed APIs; for one of them, every wire type and the content type that it becomes.
+
+    [bold]Examples[/bold]
+
+    \b
+    contentmodel apis
+    contentmodel apis anthropic-messages
+    contentmodel apis openai-responses --json
+    """
+    check_api(api, "API", stored=False)
+    if as_json:
+        value = adapter(api).describe() if api else list(overview())
+        typer.echo(json.dumps(value, indent=2, default=str))
+        return
+    out().print(_rows_table(api) if api else _overview_table())
+
+
+def overview() -> Iterator[dict[str, Any]]:
+    """What is installed, an adapter each."""
+    extras = {point.name: point for point in entry_points(group=GROUP)}
+    for name, found in adapters().items():
+        described = found.describe()
+        unions = described.get("unions", {})
+        yield {
+            "api": name,
+            "issuer": found.issuer,
+            "rows": len(described.get("records", {})) + sum(len(union["rows"]) for union in unions.values()),
+            "unions": len(unions),
+            "extras": sdk_extras(extras.get(name), found.issuer),
+        }
+
+
+def sdk_extras(point: EntryPoint | None, issuer: str) -> dict[str, bool]:
+    """The extra that brings the issuer's SDK, and whether that SDK is installed."""
+    distribution = point.dist if point is not None else None
+    if distribution is None or issuer not in (distribution.metadata.get_all("Provides-Extra") or ()):
+        return {}
+    marker = re.compile(rf"extra\s*==\s*['\"]{re.escape(issuer)}['\"]")
+    needed = [text for text in distribution.requires or () if marker.search(text)]
+    return {issuer: all(_is_installed(re.split(r"[^\w.-]", text, maxsplit=1)[0]) for text in needed)}
+
+
+def _is_installed(distribution: str) -> bool:
+    try:
+        version(distribution)
+    except PackageNotFoundError:
+        return False
+    return True
+
+
+def wire_types(api: str) -> Iterator[tuple[str, str, str]]:
+    """Where a wire type stands, its name, and what it is in the model."""
+    described = adapter(api).describe()
+    for name, record in described.get("records", {}).items():
+        yield "(record)", name, record["model"]
+    for name, union in described.get("unions", {}).items():
+        for row in union["rows"]:
+            yield name, row["name"], row["model"]
+
+
+def _overview_table() -> Table:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for heading in ("API", "issuer"):
+        table.add_column(heading, no_wrap=True)
+    table.add_column("rows", justify="right")
+    table.add_column("unions", justify="right")
+    table.add_column("SDK extra")
+    for entry in overview():
+        sdk = ", ".join(
+            f"{name} ({'installed' if there else 'not installed'})" for name, there in entry["extras"].items()
+        )
+        cells = (entry["api"], entry["issuer"], str(entry["rows"]), str(entry["unions"]), sdk or "-")
+        table.add_row(*map(safe_text, cells))
+    return table
+
+
+def _rows_table(api: str) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("where")
+    table.add_column("wire type", overflow="fold")
+    table.add_column("content type", overflow="fold")
+    before = None
+    for where, name, model in wire_types(api):
+        table.add_row(*map(safe_text, ("" if where == before else where, name, model)))
+        before = where
+    return table

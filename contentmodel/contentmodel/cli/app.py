@@ -1,0 +1,75 @@
+"""The command line itself: its commands, and what they have in common."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import msgspec
+import typer
+from typer.core import TyperGroup
+
+import contentmodel
+from contentmodel.cli.apis import apis
+from contentmodel.cli.convert import convert
+from contentmodel.cli.detect import detect
+from contentmodel.cli.errors import reported
+from contentmodel.cli.show import show
+
+
+class Commands(TyperGroup):
+    """Runs a command, and turns what goes wrong into a message and an exit code."""
+
+    def invoke(self, ctx: Any) -> Any:
+        with reported():
+            return super().invoke(ctx)
+
+
+app = typer.Typer(
+    cls=Commands,
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"contentmodel {contentmodel.__version__}")
+        raise typer.Exit
+
+
+Version = Annotated[
+    bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version, and exit.")
+]
+
+
+@app.callback()
+def contentmodel_command(version: Version = False) -> None:
+    """LLM conversations: show them, and convert them between the providers' APIs without silent losses.
+
+    [bold]Examples[/bold]
+
+    \b
+    contentmodel show chat.json
+    contentmodel convert chat.json --to anthropic-messages
+    contentmodel convert log.jsonl --to openai-responses -o out.jsonl
+    contentmodel detect log.jsonl
+    contentmodel apis
+    """
+
+
+def schema() -> None:
+    """Print the JSON Schema of the documents that `--to contentmodel` writes.
+
+    [bold]Examples[/bold]
+
+    \b
+    contentmodel schema > contentmodel.schema.json
+    """
+    typer.echo(msgspec.json.format(msgspec.json.encode(contentmodel.schema()), indent=2))
+
+
+for command in (convert, show, detect, apis, schema):
+    app.command()(command)

@@ -1,0 +1,87 @@
+"""Citations as numbered notes: the same source, quoted the same way, has one number in all of a transcript."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+import msgspec
+from rich.text import Text
+
+from contentmodel.cli.console import safe_text
+from contentmodel.content.citations import Citation, Span
+from contentmodel.content.text import convert_span
+
+_QUOTE = 160
+
+
+@dataclass
+class Notes:
+    """The notes of a transcript so far."""
+
+    numbers: dict[bytes, int] = field(default_factory=dict)
+
+    def number(self, citations: Iterable[Citation]) -> tuple[list[int], list[tuple[int, Citation]]]:
+        """The number of each citation, and those that are new."""
+        numbers, fresh = [], []
+        for citation in citations:
+            key = _key(citation)
+            if key not in self.numbers:
+                self.numbers[key] = len(self.numbers) + 1
+                fresh.append((self.numbers[key], citation))
+            numbers.append(self.numbers[key])
+        return numbers, fresh
+
+
+def _key(citation: Citation) -> bytes:
+    return repr(msgspec.structs.replace(citation, span=None, extra=None)).encode("utf-8", "surrogatepass")
+
+
+def with_markers(text: str, size: int, citations: Sequence[Citation], numbers: Sequence[int]) -> Text:
+    """The first `size` characters of a text, with the number of each citation where what it supports ends."""
+    ends = [_end(text, citation.span) for citation in citations]
+    markers = sorted({(end, number) for end, number in zip(ends, numbers, strict=True) if end <= size})
+    result, done = Text(), 0
+    for end, number in markers:
+        result.append_text(safe_text(text[done:end]))
+        result.append(f"[{number}]", style="cyan")
+        done = end
+    return result.append_text(safe_text(text[done:size]))
+
+
+def _end(text: str, span: Span | None) -> int:
+    if span is None:
+        return len(text)
+    try:
+        points = convert_span(text, span, "codepoint")
+    except ValueError:
+        return len(text)
+    end = points.start if points.end is None else points.end
+    return min(max(end or 0, 0), len(text))
+
+
+def note_lines(notes: Iterable[tuple[int, Citation]]) -> Iterator[Text]:
+    """A line for each note: the number, the source, the place in it, and the words quoted."""
+    for number, citation in notes:
+        line = Text(f"[{number}] ", style="cyan").append_text(safe_text(_source(citation), "dim"))
+        if citation.cited_text:
+            quote = " ".join(citation.cited_text.split())
+            quote = quote if len(quote) <= _QUOTE else quote[:_QUOTE] + "…"
+            line.append_text(safe_text(f" “{quote}”", "dim italic"))
+        yield line
+
+
+def _source(citation: Citation) -> str:
+    index = None if citation.document_index is None else f"document {citation.document_index}"
+    results = f"results {', '.join(map(str, citation.source_indices))}" if citation.source_indices else None
+    names = (citation.title, citation.filename, citation.url, citation.file_id or index or results)
+    return " · ".join(name for name in (*names, _location(citation.location)) if name) or "source not named"
+
+
+def _location(span: Span | None) -> str | None:
+    if span is None:
+        return None
+    last = None if span.end is None else span.end - 1
+    if last is None or last <= (span.start or 0):
+        return f"{span.unit} {span.start or 0}"
+    return f"{span.unit}s {span.start or 0}-{last}"

@@ -1,0 +1,87 @@
+"""What was lost, summed up for people and listed for programs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from contentmodel.cli.console import safe_text, visible
+from contentmodel.cli.output import Write, layout
+from contentmodel.cli.read import Document
+from contentmodel.wire.json import write
+from contentmodel.wire.losses import Loss
+
+_GROUPS_SHOWN = 20
+_STYLES = {"dropped": "red", "degraded": "yellow", "moved": "cyan", "synthesized": "blue"}
+
+
+@dataclass
+class Group:
+    """Losses of one kind, of one thing, for one reason."""
+
+    count: int = 0
+    first: str = ""
+
+
+@dataclass
+class Tally:
+    """The losses of all documents: counted for the summary, and written to a list as they come."""
+
+    listing: Write | None = None
+    documents: int = 0
+    converted: int = 0
+    count: int = 0
+    groups: dict[tuple[str, str, str], Group] = field(default_factory=dict)
+
+    def add(self, document: Document, losses: Sequence[Loss]) -> None:
+        self.documents += 1
+        self.count += len(losses)
+        for loss in losses:
+            group = self.groups.setdefault((loss.kind, loss.what, loss.why), Group())
+            group.count += 1
+            group.first = group.first or _place(document, loss)
+        if self.listing is not None:
+            self.listing(_listed(document, losses))
+
+
+def _place(document: Document, loss: Loss) -> str:
+    return loss.path if document.line is None else f"line {document.line}: {loss.path}"
+
+
+def _listed(document: Document, losses: Sequence[Loss]) -> bytes:
+    if document.line is None:
+        return layout(write(list(losses)), pretty=True)
+    return layout(write({"line": document.line, "losses": list(losses)}), pretty=False)
+
+
+def print_tally(tally: Tally, console: Console, *, target: str, is_lines: bool) -> None:
+    """One line, and a table of what was lost."""
+    subject = f"{tally.converted:,} of {tally.documents:,} documents" if is_lines else "converted"
+    if is_lines or tally.converted:
+        console.print(f"{subject} to {target}:" if not is_lines else f"{subject} converted to {target}:", end=" ")
+    if not tally.count:
+        console.print("nothing lost", style="green")
+        return
+    console.print("1 loss" if tally.count == 1 else f"{tally.count:,} losses", style="yellow")
+    console.print(_table(tally))
+    if len(tally.groups) > _GROUPS_SHOWN:
+        more = len(tally.groups) - _GROUPS_SHOWN
+        console.print(f"and {more} more kinds of loss: --losses FILE lists them all", style="dim")
+
+
+def _table(tally: Tally) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("count", justify="right", no_wrap=True)
+    table.add_column("kind", no_wrap=True)
+    table.add_column("what", overflow="fold")
+    table.add_column("why", overflow="fold", ratio=1)
+    table.add_column("first at", overflow="fold")
+    most = sorted(tally.groups.items(), key=lambda item: -item[1].count)
+    for (kind, what, why), group in most[:_GROUPS_SHOWN]:
+        cells = (safe_text(kind, _STYLES.get(kind, "")), visible(what), visible(why), visible(group.first))
+        table.add_row(f"{group.count:,}", *cells)
+    return table

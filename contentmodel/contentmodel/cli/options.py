@@ -1,0 +1,66 @@
+"""What several commands take, and the checks of it."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+from contentmodel.adapter import adapters
+from contentmodel.cli.errors import Problem
+from contentmodel.cli.read import STORED
+from contentmodel.wire.lowering import POLICIES
+
+
+class PayloadKind(StrEnum):
+    """The kinds of payload that an API has."""
+
+    request = "request"
+    response = "response"
+
+
+class OnLoss(StrEnum):
+    """What to do about a loss."""
+
+    report = "report"
+    raise_ = "raise"
+
+
+In = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="[FILE]",
+        help="JSON or JSON Lines; - is standard input, which is also read when something is piped in.",
+        show_default=False,
+    ),
+]
+From = Annotated[
+    str | None,
+    typer.Option("--from", metavar="API", help="The API that the input is of, or contentmodel. Default: detected."),
+]
+Kind = Annotated[PayloadKind | None, typer.Option("--kind", help="Which of the two the input is. Default: detected.")]
+
+
+def check_api(name: str | None, option: str, *, stored: bool = True) -> None:
+    """Problem where an option names no API that is installed."""
+    known = [*adapters(), *([STORED] if stored else [])]
+    if name is None or name in known:
+        return
+    matches = get_close_matches(name, known, n=1, cutoff=0.4)
+    hint = f"did you mean {matches[0]}? " if matches else ""
+    raise Problem(f"{option}: there is no API {name!r}", hint=f"{hint}There are: {', '.join(known)}")
+
+
+def parse_policies(texts: list[str]) -> dict[str, str]:
+    """FAMILY=CHOICE, as `convert` takes it. Problem where there is no such policy."""
+    return dict(_parse_policy(text) for text in texts)
+
+
+def _parse_policy(text: str) -> tuple[str, str]:
+    family, _, choice = text.partition("=")
+    if choice not in POLICIES.get(family, ()):
+        known = "; ".join(f"{name}={'|'.join(choices)}" for name, choices in POLICIES.items())
+        raise Problem(f"--policy: there is no {text!r}", hint=f"there are: {known}")
+    return family, choice

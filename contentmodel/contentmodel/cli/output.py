@@ -1,0 +1,87 @@
+"""Output: standard output, or a file that is there whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import BinaryIO
+from uuid import uuid4
+
+import msgspec
+
+from contentmodel.cli.console import safe_json
+from contentmodel.cli.errors import Problem
+
+Write = Callable[[bytes], object]
+
+
+@contextmanager
+def open_output(path: str | None) -> Iterator[Write]:
+    """Takes bytes to a file, or to standard output (None, "-"). A file appears when the block ends well."""
+    if path is None or path == "-":
+        yield _write_to_stdout()
+        sys.stdout.flush()
+        return
+    place = Path(os.path.realpath(path))
+    if place.exists() and not place.is_file():
+        # A device or a pipe: there is nothing to rename over.
+        with open(place, "wb") as file:
+            yield file.write
+        return
+    with _atomic(place, path) as file:
+        yield file.write
+
+
+@contextmanager
+def _atomic(place: Path, name: str) -> Iterator[BinaryIO]:
+    draft = place.with_name(f".{place.name}.{uuid4().hex[:8]}.part")
+    try:
+        file = open(draft, "xb")  # noqa: SIM115
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, name) from None
+    try:
+        with file:
+            yield file
+        with suppress(FileNotFoundError):
+            draft.chmod(place.stat().st_mode & 0o7777)
+        os.replace(draft, place)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def _write_to_stdout() -> Write:
+    sys.stdout.flush()
+    buffer = sys.stdout.buffer
+    if sys.stdout.isatty():
+        return lambda body: buffer.write(safe_json(body))
+    return buffer.write
+
+
+def check_output(path: str | None, inputs: list[str | None], option: str) -> None:
+    """Problem where an output would take the place of an input, or of another output."""
+    if path is None or path == "-":
+        return
+    for other in inputs:
+        if other is not None and other != "-" and _is_same(path, other):
+            raise Problem(f"{option}: {path} is read or written by this command already", hint="name another file")
+
+
+def _is_same(path: str, other: str) -> bool:
+    if os.path.exists(path) and not os.path.isfile(path):
+        return False
+    return os.path.realpath(path) == os.path.realpath(other) or (
+        os.path.exists(path) and os.path.exists(other) and os.path.samefile(path, other)
+    )
+
+
+def layout(body: bytes, *, pretty: bool) -> bytes:
+    """A JSON text and a newline, in lines for people or compact."""
+    if not pretty:
+        return body + b"\n"
+    try:
+        return msgspec.json.format(body, indent=2) + b"\n"
+    except (msgspec.MsgspecError, RecursionError):
+        return body + b"\n"

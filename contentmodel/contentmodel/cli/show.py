@@ -1,0 +1,42 @@
+"""`contentmodel show`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from contentmodel.cli.console import out, visible
+from contentmodel.cli.options import From, In, Kind, check_api
+from contentmodel.cli.pieces import Page
+from contentmodel.cli.read import Document, decode, for_each, identify, open_source
+from contentmodel.cli.transcript import transcript
+
+Width = Annotated[int | None, typer.Option("--width", min=20, help="Columns. Default: those of the terminal.")]
+Full = Annotated[bool, typer.Option("--full", help="Cut no long texts.")]
+
+
+def show(path: In = None, api: From = None, kind: Kind = None, width: Width = None, full: Full = False) -> None:
+    """Show payloads as readable transcripts: any API's, or stored documents.
+
+    Calls stand with their results. Control characters of the content are shown as escapes.
+
+    [bold]Examples[/bold]
+
+    \b
+    contentmodel show chat.json
+    contentmodel show log.jsonl --full | less -R
+    contentmodel show response.json --from openai-responses --kind response
+    """
+    check_api(api, "--from")
+    console = out(width)
+
+    def work(document: Document) -> None:
+        payload = identify(document, api, kind)
+        value = decode(payload, document)
+        where = "" if document.line is None else f"line {document.line} · "
+        console.rule(visible(f"{where}{payload.api} {payload.kind}"), style="bold")
+        for part in transcript(value, Page(full)):
+            console.print(part)
+
+    raise typer.Exit(for_each(open_source(path).documents, work))

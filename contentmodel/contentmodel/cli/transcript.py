@@ -1,0 +1,171 @@
+"""A request, response or stored document as a transcript: headings, messages, and calls beside their results."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import singledispatch
+from typing import Any
+
+import msgspec
+from rich.rule import Rule
+from rich.text import Text
+
+from contentmodel.cli.console import safe_text
+from contentmodel.cli.pieces import Page, Parts, draw, draw_outcome, flat, indented, joined, usage_line
+from contentmodel.content.base import AIContent
+from contentmodel.content.tools import ToolCallContent, ToolResultContent
+from contentmodel.message import ChatMessage
+from contentmodel.request import ChatOptions, ChatRequest, HostedTool, Tool, ToolGroup
+from contentmodel.response import ChatChoice, ChatResponse, FinishReason
+from contentmodel.usage import Usage
+
+Place = tuple[int, int]
+
+_ROLES = {"user": "green", "assistant": "blue", "system": "magenta", "developer": "magenta", "tool": "cyan"}
+_GOOD_ENDS = ("stop", "tool_calls", "pause", "running", "compaction")
+_OPTION = 80
+
+
+def heading(name: str, style: str, note: str | None = None) -> Rule:
+    """A line across the page."""
+    return Rule(
+        joined(safe_text(name, f"bold {style}"), safe_text(note or "", "dim")), style=f"dim {style}", align="left"
+    )
+
+
+@singledispatch
+def transcript(value: Any, page: Page) -> Parts:
+    """Any value of the model, top to bottom."""
+    raise TypeError(type(value).__name__)
+
+
+@transcript.register
+def _of_content(value: AIContent, page: Page) -> Parts:
+    yield from draw(value, page)
+
+
+@transcript.register
+def _of_usage(value: Usage, page: Page) -> Parts:
+    yield usage_line(value)
+
+
+@transcript.register
+def _of_message(value: ChatMessage, page: Page) -> Parts:
+    yield from conversation([value], page)
+
+
+@transcript.register
+def _of_list(value: list, page: Page) -> Parts:  # type: ignore[type-arg]
+    if all(isinstance(item, ChatMessage) for item in value):
+        yield from conversation(value, page)
+    else:
+        yield from contents_of([ChatMessage(role="", contents=value)], 0, page)
+
+
+@transcript.register
+def _of_request(value: ChatRequest, page: Page) -> Parts:
+    yield from _labelled("model", value.model)
+    yield from _labelled("options", _options(value.options))
+    yield from _labelled("tools", ", ".join(map(tool_name, value.tools)))
+    if value.instructions:
+        yield heading("instructions", "magenta")
+        yield from contents_of([ChatMessage(role="system", contents=value.instructions)], 0, page)
+    yield from conversation(value.messages, page)
+
+
+@transcript.register
+def _of_response(value: ChatResponse, page: Page) -> Parts:
+    yield from _labelled("model", value.model)
+    if value.error is not None:
+        yield from draw(value.error, page)
+    for number, choice in enumerate(value.choices, 1):
+        if len(value.choices) > 1:
+            yield heading(f"answer {number} of {len(value.choices)}", "bright_white")
+        yield from _choice(choice, page)
+    if value.usage is not None:
+        yield usage_line(value.usage)
+
+
+def _choice(choice: ChatChoice, page: Page) -> Parts:
+    yield from conversation(choice.messages, page)
+    if choice.finish_reason is not None:
+        yield Text()
+        yield _finish(choice.finish_reason)
+
+
+def _finish(finish: FinishReason) -> Text:
+    style = "dim" if finish.reason in _GOOD_ENDS else "red"
+    raw = f"({finish.raw})" if finish.raw not in (None, finish.reason) else None
+    stop = f"at {finish.stop_sequence!r}" if finish.stop_sequence else None
+    more = "- send the conversation again for the rest" if finish.resumable else None
+    line = joined(f"finished: {finish.reason}", raw, stop, more)
+    line.stylize(style)
+    return line
+
+
+def _labelled(name: str, value: str | None) -> Iterator[Text]:
+    if value:
+        yield joined(safe_text(f"{name}:", "dim"), value)
+
+
+def _options(options: ChatOptions) -> str:
+    pairs = flat(msgspec.to_builtins(options))
+    return ", ".join(f"{name}={text if len(text) <= _OPTION else text[:_OPTION] + '…'}" for name, text in pairs)
+
+
+def tool_name(tool: Tool) -> str:
+    """The name of a tool, and of those inside a group."""
+    if isinstance(tool, ToolGroup):
+        inner = ", ".join(map(tool_name, tool.tools))
+        return f"{tool.name} ({inner})" if tool.name else inner
+    if isinstance(tool, HostedTool):
+        return f"{tool.name or tool.kind} (hosted)"
+    return tool.name
+
+
+def conversation(messages: Sequence[ChatMessage], page: Page) -> Parts:
+    """Messages under the headings of their roles; one that holds nothing but paired results has been shown already."""
+    results = pair(messages)
+    paired = set(results.values())
+    for index, message in enumerate(messages):
+        places = [(index, at) for at in range(len(message.contents))]
+        if places and all(place in paired for place in places):
+            continue
+        yield Text()
+        yield heading(message.role, _ROLES.get(message.role, "yellow"), message.author_name)
+        yield from contents_of(messages, index, page, results)
+        if not places:
+            yield Text("(empty)", style="dim")
+
+
+def contents_of(
+    messages: Sequence[ChatMessage], index: int, page: Page, results: dict[Place, Place] | None = None
+) -> Parts:
+    """The contents of one message, each call with its result below it."""
+    results = pair(messages) if results is None else results
+    paired = set(results.values())
+    for at, content in enumerate(messages[index].contents):
+        if (index, at) in paired:
+            continue
+        yield from draw(content, page)
+        if (index, at) in results:
+            message, position = results[index, at]
+            yield from indented(_result(messages[message].contents[position], page))
+
+
+def _result(content: AIContent, page: Page) -> Parts:
+    assert isinstance(content, ToolResultContent)
+    yield from draw_outcome(content, page, "result")
+
+
+def pair(messages: Sequence[ChatMessage]) -> dict[Place, Place]:
+    """Where the result of each call stands: the first one after it with its call_id that no other call has."""
+    waiting: dict[str, list[Place]] = {}
+    results: dict[Place, Place] = {}
+    for index, message in enumerate(messages):
+        for at, content in enumerate(message.contents):
+            if isinstance(content, ToolCallContent) and content.call_id is not None:
+                waiting.setdefault(content.call_id, []).append((index, at))
+            elif isinstance(content, ToolResultContent) and waiting.get(content.call_id or ""):
+                results[waiting[content.call_id or ""].pop(0)] = (index, at)
+    return results
