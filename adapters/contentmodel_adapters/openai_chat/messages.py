@@ -33,20 +33,34 @@ from contentmodel_adapters.openai_chat.blocks import (
 )
 from contentmodel_adapters.shared.citations import placed
 
+class Said(One):
+    """An object that says something. Some hosts (Snowflake) fill in what was not said with blanks and zeros."""
+
+    def holds(self, value: Any) -> bool:
+        return value.__class__ is dict and any(value.values())
+
+
+class SaidWords(WordsOf):
+    """Words that are not blank, for the same reason."""
+
+    def holds(self, value: Any) -> bool:
+        return value.__class__ is str and value != ""
+
+
 TEXT_COLUMN = Column(TextOrBlocks(CONTENT, "string", annotated=True), TextContent)
-REFUSAL_COLUMN = Column(WordsOf(ErrorContent, "message", code="refusal"), ErrorContent)
+REFUSAL_COLUMN = Column(SaidWords(ErrorContent, "message", code="refusal"), ErrorContent)
 COLUMNS = {
     # Reasoning is not in OpenAI's own types: DeepSeek, xAI, Moonshot and others say reasoning_content, Groq and
     # OpenRouter reasoning.
-    "reasoning_content": Column(WordsOf(ReasoningContent, "text"), ReasoningContent, noted=True),
-    "reasoning": Column(WordsOf(ReasoningContent, "text"), ReasoningContent, noted=True),
+    "reasoning_content": Column(SaidWords(ReasoningContent, "text"), ReasoningContent, noted=True),
+    "reasoning": Column(SaidWords(ReasoningContent, "text"), ReasoningContent, noted=True),
     "reasoning_details": Column(Blocks(REASONING_DETAILS), ReasoningContent, noted=True),
     "content": TEXT_COLUMN,
     "refusal": REFUSAL_COLUMN,
-    "audio": Column(One(AUDIO_ANSWER), DataContent, HostedFileContent, noted=True),
+    "audio": Column(Said(AUDIO_ANSWER), DataContent, HostedFileContent, noted=True),
     "images": Column(Blocks(CONTENT), DataContent, UriContent, noted=True),
     "tool_calls": Column(Blocks(TOOL_CALLS), FunctionCallContent, CustomToolCallContent),
-    "function_call": Column(One(FUNCTION_CALL), FunctionCallContent, noted=True),
+    "function_call": Column(Said(FUNCTION_CALL), FunctionCallContent, noted=True),
 }
 # Where reasoning_details stand, `reasoning` repeats their words.
 DETAILED = {name: column for name, column in COLUMNS.items() if name not in ("reasoning", "reasoning_content")}
