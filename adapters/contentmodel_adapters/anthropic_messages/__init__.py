@@ -56,6 +56,14 @@ REQUEST = TABLE.record(
 )
 
 
+TABLE.say("thinking", "enabled", "disabled", "adaptive", "between_tools")
+TABLE.keep(
+    "request",
+    *("billing_policy", "cache_control", "compaction", "container", "context_management", "diagnostics", "fallbacks"),
+    *("fallback_credit_token", "inference_geo", "mcp_servers", "speed", "thread"),
+)
+
+
 class AnthropicMessages(TableAdapter):
     """Messages, requests and answers."""
 

@@ -40,6 +40,18 @@ FINISH = FinishWords(
 
 ENDING = Fields({"finish_reason": "stop_reason", "finish_reason.stop_sequence": "stop_sequence", "messages": "content"})
 
+TABLE.say("stop_reason", *FINISH.reasons)
+TABLE.keep(
+    "response",
+    *("type", "container", "context_management", "diagnostics", "input_transformations", "stop_details"),
+)
+TABLE.keep(
+    "usage",
+    *("cache_creation", "fallback_credit", "inference_geo", "iterations", "server_tool_use", "service_tier", "speed"),
+)
+TABLE.say("usage.iterations", "message", "compaction", "advisor_message", "fallback_message")
+TABLE.say("caller", "direct", "code_execution_20250825", "code_execution_20260120")
+
 
 class Answer(Group):
     """The role, the blocks and the stop fields: the one message of the only choice, and why it ended."""

@@ -103,6 +103,9 @@ def write_choice(choice: ToolChoice) -> Any:
     return None if word is None else {"type": word}
 
 
+TABLE.say("tool_choice", "auto", "any", "tool", "none")
+
+
 class ChoiceAndParallel(Codec):
     """Tool choice, with the flag that forbids parallel calls inside it."""
 

@@ -12,7 +12,9 @@ from contentmodel.request import ChatRequest
 from contentmodel.response import ChatResponse
 from contentmodel.wire import passes
 from contentmodel.wire.codecs import Allowed, Blocks, OneOf
-from contentmodel.wire.context import EncodeContext
+from contentmodel.wire.context import DecodeContext, EncodeContext
+from contentmodel.wire.losses import Encoded
+from contentmodel.wire.table import Row
 from contentmodel_adapters.openai_chat.blocks import API, TABLE
 from contentmodel_adapters.openai_chat.messages import Messages
 from contentmodel_adapters.openai_chat.response import RESPONSE
@@ -57,6 +59,41 @@ REQUEST = TABLE.record(
 )
 
 
+TABLE.keep(
+    "request",
+    *("audio", "function_call", "functions", "logit_bias", "moderation", "prediction", "prompt_cache_key"),
+    *("prompt_cache_options", "prompt_cache_retention", "safety_identifier", "stream_options", "web_search_options"),
+)
+# The name that max_completion_tokens had, and many hosts still want.
+OLD_LIMIT = "max_tokens"
+
+
+def read_aliases(request: ChatRequest) -> ChatRequest:
+    """A limit under its old name, and a single stop sequence that is no list, as what they mean; notes say how it was."""
+    own = dict((request.extra or {}).get(API, {}))
+    changed: dict[str, Any] = {}
+    if request.options.max_output_tokens is None and own.get(OLD_LIMIT).__class__ is int:
+        changed["max_output_tokens"] = own.pop(OLD_LIMIT)
+        own[":max_tokens"] = True
+    if own.get("stop").__class__ is str:
+        changed["stop_sequences"] = [own.pop("stop")]
+        own[":stop"] = True
+    if not changed:
+        return request
+    options = msgspec.structs.replace(request.options, **changed)
+    return msgspec.structs.replace(request, options=options, extra={**(request.extra or {}), API: own})
+
+
+def write_aliases(payload: dict[str, Any], request: ChatRequest) -> dict[str, Any]:
+    """The names and forms that the notes say."""
+    own = (request.extra or {}).get(API, {})
+    if ":max_tokens" in own and "max_completion_tokens" in payload:
+        payload[OLD_LIMIT] = payload.pop("max_completion_tokens")
+    if ":stop" in own and len(payload.get("stop", ())) == 1:
+        payload["stop"] = payload["stop"][0]
+    return payload
+
+
 class OpenAIChat(TableAdapter):
     """Chat Completions, requests and responses."""
 
@@ -65,6 +102,15 @@ class OpenAIChat(TableAdapter):
     table = TABLE
     request = REQUEST
     response = RESPONSE
+
+    def _decode_row(self, row: Row, wire: dict[str, Any], context: DecodeContext) -> Any:
+        value = super()._decode_row(row, wire, context)
+        return read_aliases(value) if isinstance(value, ChatRequest) and value.extra is not None else value
+
+    def encode_request(self, request: ChatRequest, policies: Mapping[str, str] | None = None) -> Encoded:
+        encoded = super().encode_request(request, policies)
+        write_aliases(encoded.payload, request)
+        return encoded
 
     def prepare_request(self, request: ChatRequest, context: EncodeContext) -> ChatRequest:
         request = passes.place_instructions(request, context)

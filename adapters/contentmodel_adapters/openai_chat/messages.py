@@ -33,6 +33,7 @@ from contentmodel_adapters.openai_chat.blocks import (
 )
 from contentmodel_adapters.shared.citations import placed
 
+
 class Said(One):
     """An object that says something. Some hosts (Snowflake) fill in what was not said with blanks and zeros."""
 
@@ -89,6 +90,10 @@ PLAIN = TABLE.record(
     {"role": "role", "content": ("contents", TextOrBlocks(CONTENT, "string")), "name": "author_name"},
     ignores=("message_id",),
 )
+
+
+TABLE.say("message.roles", "system", "developer", "user", "assistant", "tool", "function")
+TABLE.keep("message", "annotations")
 
 
 def decode_message(wire: dict[str, Any], context: DecodeContext) -> ChatMessage:

@@ -32,6 +32,9 @@ FINISH = FinishWords(
     "stop",
 )
 
+TABLE.say("finish_reason", *FINISH.reasons)
+TABLE.keep("response", "object", "metadata", "moderation", "service_tier", "system_fingerprint")
+
 CHOICE = TABLE.record(
     "choice",
     ChatChoice,

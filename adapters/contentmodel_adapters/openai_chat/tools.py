@@ -79,6 +79,7 @@ def write_choice(choice: ToolChoice) -> Any:
     return {"type": "allowed_tools", "allowed_tools": {"mode": choice.mode, "tools": tools}}
 
 
+TABLE.say("tool_choice", "auto", "none", "required", "function", "custom", "allowed_tools")
 TOOL_CHOICE = Choice(read_choice, write_choice)
 
 RESPONSE_FORMAT = TABLE.union(

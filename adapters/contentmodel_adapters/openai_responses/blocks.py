@@ -69,7 +69,7 @@ from contentmodel.wire.codecs import (
     is_data_uri,
 )
 from contentmodel.wire.context import DecodeContext, EncodeContext
-from contentmodel.wire.table import Column, PairRow, Row, Spec, Table, row
+from contentmodel.wire.table import Column, Row, Spec, Table, row
 
 API = "openai-responses"
 TABLE = Table(API)
@@ -306,7 +306,7 @@ RESULT_OF = ("call_id", "name", "caller", "status", "is_error")
 PARTS = TextOrBlocks(INPUT, "string")
 
 PAIRS = [
-    PairRow(
+    TABLE.pair(
         row(
             "web_search_call",
             WebSearchToolCallContent,
@@ -321,7 +321,7 @@ PAIRS = [
         ),
         ("sources",),
     ),
-    PairRow(
+    TABLE.pair(
         row(
             "file_search_call",
             FileSearchToolCallContent,
@@ -337,7 +337,7 @@ PAIRS = [
         ),
         ("results",),
     ),
-    PairRow(
+    TABLE.pair(
         row(
             "code_interpreter_call",
             CodeInterpreterToolCallContent,
@@ -353,7 +353,7 @@ PAIRS = [
         ),
         ("outputs",),
     ),
-    PairRow(
+    TABLE.pair(
         row(
             "image_generation_call",
             ImageGenerationToolCallContent,
@@ -376,7 +376,7 @@ PAIRS = [
         ),
         ("result", "error"),
     ),
-    PairRow(
+    TABLE.pair(
         row(
             "mcp_call",
             McpServerToolCallContent,
@@ -395,7 +395,7 @@ PAIRS = [
         ),
         ("output", "error"),
     ),
-    PairRow(
+    TABLE.pair(
         row(
             "mcp_list_tools",
             McpListToolsToolCallContent,
@@ -412,8 +412,6 @@ PAIRS = [
         ("tools", "error"),
     ),
 ]
-
-_LOCAL = {"sets": {"executor": "client"}}
 
 CLIENT_CALLS = [
     row(
@@ -555,9 +553,6 @@ ITEMS = TABLE.union(
     choose={"shell_call": _shell_row},
     prefer=_usual_item,
 )
-for _pair in PAIRS:
-    _pair.bind(API)
-
 # -- records -------------------------------------------------------------------------------------------------------
 
 USAGE = TABLE.record(
@@ -574,3 +569,43 @@ USAGE = TABLE.record(
     ignores=("cached_inside", "reasoning_inside"),
 )
 ERROR = TABLE.record("error", ErrorContent, {"message": "message", "code": "code"}, ignores=("details",))
+
+# Nested words and objects that stay inside `arguments`, or in the residue, as the API has them.
+TABLE.say("web_search.action", "search", "open_page", "find_in_page")
+TABLE.say(
+    "computer.actions",
+    *("click", "double_click", "drag", "keypress", "move", "screenshot", "scroll", "type", "wait"),
+)
+TABLE.say("shell.outcome", "exit", "timeout")
+TABLE.say("apply_patch.operation", "create_file", "delete_file", "update_file")
+TABLE.keep(
+    "request",
+    *(
+        "access_programs",
+        "background",
+        "context_management",
+        "image",
+        "include",
+        "max_tool_calls",
+        "moderation",
+        "prompt",
+    ),
+    *("prompt_cache_key", "prompt_cache_options", "prompt_cache_retention", "safety_identifier", "stream_options"),
+    "truncation",
+)
+TABLE.keep(
+    "response",
+    *(
+        "access_programs",
+        "background",
+        "completed_at",
+        "conversation",
+        "image",
+        "input_transformations",
+        "instructions",
+    ),
+    *("max_output_tokens", "max_tool_calls", "metadata", "moderation", "object", "parallel_tool_calls"),
+    *("previous_response_id", "prompt", "prompt_cache_diagnostics", "prompt_cache_key", "prompt_cache_options"),
+    *("prompt_cache_retention", "reasoning", "safety_identifier", "service_tier", "temperature", "text", "tool_choice"),
+    *("tool_usage", "tools", "top_logprobs", "top_p", "truncation", "user"),
+)

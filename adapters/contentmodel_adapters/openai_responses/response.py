@@ -28,6 +28,9 @@ STATUSES = {
     "queued": "running",
 }
 
+TABLE.say("status", *STATUSES, "incomplete")
+TABLE.say("incomplete.reason", *INCOMPLETE)
+
 
 def finish_of(wire: Mapping[str, Any], choice: ChatChoice) -> FinishReason | None:
     """Why an answer ended, as far as its status says; a completed answer that waits for tools says so."""

@@ -97,6 +97,9 @@ def write_choice(choice: ToolChoice) -> Any:
     }
 
 
+TABLE.say(
+    "tool_choice", "auto", "none", "required", "function", "custom", "allowed_tools", *HOSTED_KINDS, "computer_use"
+)
 TOOL_CHOICE = Choice(read_choice, write_choice)
 
 TEXT_FORMAT = TABLE.union(

@@ -863,6 +863,9 @@ class Table:
         self.api = api
         self.unions: dict[str, Union] = {}
         self.records: dict[str, Row] = {}
+        self.pairs: list[PairRow] = []
+        self.words: dict[str, tuple[str, ...]] = {}
+        self.kept: dict[str, tuple[str, ...]] = {}
 
     def record(self, name: str, model: type[Any], fields: Mapping[str, Spec], **options: Any) -> Row:
         """A row for an object that stands in one place and has no tag."""
@@ -874,10 +877,27 @@ class Table:
         made = self.unions[name] = Union(self.api, name, rows, **options)
         return made
 
+    def pair(self, call: Row, result: Row, apart: Sequence[str]) -> PairRow:
+        """A wire object that is a call and its result."""
+        made = PairRow(call, result, apart).bind(self.api)
+        self.pairs.append(made)
+        return made
+
+    def say(self, name: str, *words: Any) -> None:
+        """Words of one field that the adapter knows; others go through."""
+        self.words[name] = tuple(str(word) for word in words)
+
+    def keep(self, name: str, *fields: str) -> None:
+        """Known fields of a record that have no neutral counterpart: they stay in the residue."""
+        self.kept[name] = fields
+
     def describe(self) -> dict[str, Any]:
-        """The tables as data."""
+        """The tables as data: every row with its fields, the words that are known, the fields that are kept."""
         return {
             "api": self.api,
+            "pairs": [{"call": p.call.describe(), "result": p.result.describe()} for p in self.pairs],
+            "words": {name: list(words) for name, words in self.words.items()},
+            "kept": {name: list(fields) for name, fields in self.kept.items()},
             "records": {name: r.describe() for name, r in self.records.items()},
             "unions": {name: u.describe() for name, u in self.unions.items()},
         }
