@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import msgspec
-
 
 class PydanticInterop:
     """Mixed into the Structs of the model; adds no field."""
@@ -17,17 +15,22 @@ class PydanticInterop:
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
-        from pydantic_core import core_schema
+        from pydantic_core import PydanticCustomError, core_schema
 
+        from contentmodel.errors import DecodeError
         from contentmodel.serialize import convert_value, to_builtins
 
         def validate(value: Any) -> Any:
-            return value if isinstance(value, cls) else convert_value(value, cls)
+            if isinstance(value, cls):
+                return value
+            try:
+                return convert_value(value, cls)
+            except DecodeError as error:
+                raise PydanticCustomError("contentmodel", "{fault}", {"fault": str(error)}) from None
 
         return core_schema.no_info_plain_validator_function(
             validate,
             serialization=core_schema.plain_serializer_function_ser_schema(to_builtins, when_used="always"),
-            metadata={"pydantic_js_functions": [lambda _schema, _handler: cls._json_schema()]},
         )
 
     @classmethod
@@ -39,8 +42,3 @@ class PydanticInterop:
         from contentmodel.serialize import schema_of
 
         return schema_of(cls)
-
-
-def struct_fields(cls: type) -> tuple[msgspec.structs.FieldInfo, ...]:
-    """The msgspec fields of a Struct class."""
-    return msgspec.structs.fields(cls)

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from contentmodel.content import Content
+from contentmodel.content import CONTENT_TYPES, Content
 from contentmodel.content.base import AIContent
 from contentmodel.errors import DecodeError, EncodeError, Fault
 from contentmodel.message import ChatMessage
@@ -110,8 +110,38 @@ def schema() -> dict[str, Any]:
 
 
 def schema_of(kind: Any) -> dict[str, Any]:
-    """The JSON Schema of one model type, self-contained."""
-    return msgspec.json.schema(kind)
+    """The JSON Schema of one model type without references, for generators that collect schemas of their own.
+
+    Contents inside are told by their `type` alone: contents may hold contents, and a schema without references ends
+    somewhere. `schema()` is the whole one.
+    """
+    (top,), components = msgspec.json.schema_components([kind], ref_template="{name}")
+    name = top.get("$ref")
+    inlined: dict[str, Any] = _inline(components[name] if name else top, components)
+    return inlined
+
+
+_CONTENT_NAMES = frozenset(c.__name__ for c in CONTENT_TYPES)
+_CONTENT_STUB = {
+    "type": "object",
+    "properties": {"type": {"enum": sorted(str(c.__struct_config__.tag) for c in CONTENT_TYPES)}},
+    "required": ["type"],
+}
+
+
+def _inline(schema: Any, components: dict[str, Any]) -> Any:
+    if isinstance(schema, list):
+        return [_inline(item, components) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    if schema.get("$ref") in _CONTENT_NAMES:
+        return _CONTENT_STUB
+    if "$ref" in schema:
+        return _inline(components[schema["$ref"]], components)
+    choices = schema.get("anyOf")
+    if choices and all(choice.get("$ref") in _CONTENT_NAMES for choice in choices):
+        return _CONTENT_STUB
+    return {key: _inline(item, components) for key, item in schema.items() if key != "discriminator"}
 
 
 def _kind_of(value: Any) -> str:

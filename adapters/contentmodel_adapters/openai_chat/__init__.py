@@ -72,7 +72,11 @@ def read_aliases(request: ChatRequest) -> ChatRequest:
     """A limit under its old name, and a single stop sequence that is no list, as what they mean; notes say how it was."""
     own = dict((request.extra or {}).get(API, {}))
     changed: dict[str, Any] = {}
-    if request.options.max_output_tokens is None and own.get(OLD_LIMIT).__class__ is int:
+    if (
+        "max_completion_tokens" not in own
+        and request.options.max_output_tokens is None
+        and own.get(OLD_LIMIT).__class__ is int
+    ):
         changed["max_output_tokens"] = own.pop(OLD_LIMIT)
         own[":max_tokens"] = True
     if own.get("stop").__class__ is str:

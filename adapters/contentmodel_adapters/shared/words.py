@@ -29,9 +29,12 @@ class FinishWords(Codec):
         otherwise: str,
         *,
         tells_sequence: bool = False,
+        implied: tuple[str, ...] = (),
     ) -> None:
         self.reasons, self.words, self.otherwise = reasons, words, otherwise
         self._tells_sequence = tells_sequence
+        # Reasons that the API has no word for because the answer itself tells them.
+        self._implied = implied
 
     def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> FinishReason:
         reason = self.reasons.get(value, "other")
@@ -43,7 +46,7 @@ class FinishWords(Codec):
         if value.raw is not None and (context.native or self.reasons.get(value.raw) == value.reason):
             return value.raw
         word = self.words.get(value.reason)
-        if word is None or self.reasons.get(word) != value.reason:
+        if value.reason not in self._implied and (word is None or self.reasons.get(word) != value.reason):
             context.lose(owner, "finish_reason.raw", f"{context.api} has no word for {value.reason}", kind="degraded")
         return self.otherwise if word is None else word
 

@@ -5,36 +5,33 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from importlib.metadata import EntryPoint, PackageNotFoundError, entry_points, version
+from importlib.metadata import EntryPoint, PackageNotFoundError, version
 from typing import Annotated, Any
 
 import typer
 from rich import box
 from rich.table import Table
 
-from contentmodel.adapter import GROUP, adapter, adapters
 from contentmodel.cli.console import out, safe_text
-from contentmodel.cli.options import check_api
+from contentmodel.cli.errors import Problem
+from contentmodel.cli.installed import check_api, load, points
 
-Api = Annotated[
-    str | None, typer.Argument(metavar="[API]", help="Show every wire type of this API.", show_default=False)
-]
+Api = Annotated[str | None, typer.Argument(metavar="API", help="Show every wire type of this API.", show_default=False)]
 AsJson = Annotated[bool, typer.Option("--json", help="As JSON, for programs.")]
 
 
 def apis(api: Api = None, as_json: AsJson = False) -> None:
     """List the installed APIs; for one of them, every wire type and the content type that it becomes.
 
-    [bold]Examples[/bold]
-
     \b
+    [bold]Examples[/bold]
     contentmodel apis
     contentmodel apis anthropic-messages
     contentmodel apis openai-responses --json
     """
     check_api(api, "API", stored=False)
     if as_json:
-        value = adapter(api).describe() if api else list(overview())
+        value = load(api).describe() if api else list(overview())
         typer.echo(json.dumps(value, indent=2, default=str))
         return
     out().print(_rows_table(api) if api else _overview_table())
@@ -42,22 +39,29 @@ def apis(api: Api = None, as_json: AsJson = False) -> None:
 
 def overview() -> Iterator[dict[str, Any]]:
     """What is installed, an adapter each."""
-    extras = {point.name: point for point in entry_points(group=GROUP)}
-    for name, found in adapters().items():
-        described = found.describe()
-        unions = described.get("unions", {})
-        yield {
-            "api": name,
-            "issuer": found.issuer,
-            "rows": len(described.get("records", {})) + sum(len(union["rows"]) for union in unions.values()),
-            "unions": len(unions),
-            "extras": sdk_extras(extras.get(name), found.issuer),
-        }
+    for name, point in points().items():
+        try:
+            yield _entry(name, point)
+        except Problem as problem:
+            yield {"api": name, "error": problem.message}
 
 
-def sdk_extras(point: EntryPoint | None, issuer: str) -> dict[str, bool]:
+def _entry(name: str, point: EntryPoint) -> dict[str, Any]:
+    found = load(name)
+    described = found.describe()
+    unions = described.get("unions", {})
+    return {
+        "api": name,
+        "issuer": found.issuer,
+        "rows": len(described.get("records", {})) + sum(len(union["rows"]) for union in unions.values()),
+        "unions": len(unions),
+        "extras": sdk_extras(point, found.issuer),
+    }
+
+
+def sdk_extras(point: EntryPoint, issuer: str) -> dict[str, bool]:
     """The extra that brings the issuer's SDK, and whether that SDK is installed."""
-    distribution = point.dist if point is not None else None
+    distribution = point.dist
     if distribution is None or issuer not in (distribution.metadata.get_all("Provides-Extra") or ()):
         return {}
     marker = re.compile(rf"extra\s*==\s*['\"]{re.escape(issuer)}['\"]")
@@ -75,7 +79,7 @@ def _is_installed(distribution: str) -> bool:
 
 def wire_types(api: str) -> Iterator[tuple[str, str, str]]:
     """Where a wire type stands, its name, and what it is in the model."""
-    described = adapter(api).describe()
+    described = load(api).describe()
     for name, record in described.get("records", {}).items():
         yield "(record)", name, record["model"]
     for name, union in described.get("unions", {}).items():
@@ -91,12 +95,15 @@ def _overview_table() -> Table:
     table.add_column("unions", justify="right")
     table.add_column("SDK extra")
     for entry in overview():
-        sdk = ", ".join(
-            f"{name} ({'installed' if there else 'not installed'})" for name, there in entry["extras"].items()
-        )
-        cells = (entry["api"], entry["issuer"], str(entry["rows"]), str(entry["unions"]), sdk or "-")
-        table.add_row(*map(safe_text, cells))
+        table.add_row(*map(safe_text, _cells(entry)))
     return table
+
+
+def _cells(entry: dict[str, Any]) -> tuple[str, ...]:
+    if "error" in entry:
+        return entry["api"], "-", "-", "-", entry["error"]
+    extras = (f"{name} ({'installed' if there else 'not installed'})" for name, there in entry["extras"].items())
+    return entry["api"], entry["issuer"], str(entry["rows"]), str(entry["unions"]), ", ".join(extras) or "-"
 
 
 def _rows_table(api: str) -> Table:

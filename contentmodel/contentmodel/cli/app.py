@@ -49,9 +49,8 @@ Version = Annotated[
 def contentmodel_command(version: Version = False) -> None:
     """LLM conversations: show them, and convert them between the providers' APIs without silent losses.
 
-    [bold]Examples[/bold]
-
     \b
+    [bold]Examples[/bold]
     contentmodel show chat.json
     contentmodel convert chat.json --to anthropic-messages
     contentmodel convert log.jsonl --to openai-responses -o out.jsonl
@@ -63,9 +62,8 @@ def contentmodel_command(version: Version = False) -> None:
 def schema() -> None:
     """Print the JSON Schema of the documents that `--to contentmodel` writes.
 
-    [bold]Examples[/bold]
-
     \b
+    [bold]Examples[/bold]
     contentmodel schema > contentmodel.schema.json
     """
     typer.echo(msgspec.json.format(msgspec.json.encode(contentmodel.schema()), indent=2))

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from typing import Annotated
 
 import msgspec
 import typer
 
-from contentmodel.adapter import adapter
 from contentmodel.cli.console import err
-from contentmodel.cli.errors import Problem
+from contentmodel.cli.errors import LOSSES_REFUSED, Problem
+from contentmodel.cli.installed import STORED, check_api, load
 from contentmodel.cli.losses import Tally, print_tally
-from contentmodel.cli.options import From, In, Kind, OnLoss, check_api, parse_policies
+from contentmodel.cli.options import From, In, Kind, OnLoss, parse_policies
 from contentmodel.cli.output import Write, check_output, layout, open_output
 from contentmodel.cli.progress import tracked
-from contentmodel.cli.read import STORED, Document, Source, decode, for_each, identify, open_source
+from contentmodel.cli.read import Document, Source, decode, for_each, identify, open_source
 from contentmodel.convert import convert as convert_payload
 from contentmodel.request import ChatRequest
 from contentmodel.response import ChatResponse
@@ -86,15 +86,14 @@ def convert(
 
     Exit codes: 0 converted; 1 something would have been lost (--on-loss raise); 2 bad input, or a bad command line.
 
-    [bold]Examples[/bold]
-
     \b
+    [bold]Examples[/bold]
     contentmodel convert chat.json --to anthropic-messages
-    contentmodel convert log.jsonl --to openai-responses -o out.jsonl --losses losses.jsonl
+    contentmodel convert log.jsonl --to openai-chat -o out.jsonl --losses lost.jsonl
     contentmodel convert chat.json --to openai-chat --on-loss raise
     contentmodel convert chat.json --to openai-chat --policy reasoning=text
     contentmodel convert chat.json --to contentmodel -o stored.json
-    curl ... | contentmodel convert --to contentmodel --from openai-chat --kind response
+    curl ... | contentmodel convert --kind response --to contentmodel
     """
     check_api(target, "--to")
     check_api(api, "--from")
@@ -103,16 +102,27 @@ def convert(
     source = open_source(path)
     if source.is_lines and pretty:
         raise Problem("--pretty: JSON Lines are one line each", hint="leave --pretty out")
-    with ExitStack() as stack:
-        listing = stack.enter_context(open_output(losses)) if losses is not None else None
-        write = stack.enter_context(open_output(output))
-        tally = Tally(listing)
-        code = _convert_all(source, order, write, tally, _documents(source, output, quiet))
-        if code and not source.is_lines:
-            raise typer.Exit(code)
+    code, tally = _convert_files(source, order, output, losses, quiet)
     if not quiet:
         print_tally(tally, err(), target=target, is_lines=source.is_lines)
     raise typer.Exit(code)
+
+
+class _Refused(Exception):
+    """The one document would lose something: its losses are listed, and no output is written."""
+
+
+def _convert_files(
+    source: Source, order: Order, output: str | None, losses: str | None, quiet: bool
+) -> tuple[int, Tally]:
+    code = 0
+    with ExitStack() as stack:
+        tally = Tally(stack.enter_context(open_output(losses)) if losses is not None else None)
+        with suppress(_Refused), open_output(output) as write:
+            code = _convert_all(source, order, write, tally, _documents(source, output, quiet))
+            if code and not source.is_lines:
+                raise _Refused if code == LOSSES_REFUSED else typer.Exit(code)
+    return code, tally
 
 
 def _check_files(path: str | None, output: str | None, losses: str | None) -> None:
@@ -136,6 +146,7 @@ def _documents(source: Source, output: str | None, quiet: bool) -> Iterable[Docu
 
 def _convert_all(source: Source, order: Order, write: Write, tally: Tally, documents: Iterable[Document]) -> int:
     def work(document: Document) -> None:
+        tally.documents += 1
         try:
             body, losses = convert_document(document, order)
         except LossError as error:
@@ -155,6 +166,7 @@ def convert_document(document: Document, order: Order) -> tuple[bytes, tuple[Los
         return dumps(decode(payload, document)), ()
     if payload.api == STORED:
         return _convert_stored(decode(payload, document), order)
+    load(order.target), load(payload.api)
     encoded = convert_payload(
         payload.value,
         target=order.target,
@@ -167,7 +179,7 @@ def convert_document(document: Document, order: Order) -> tuple[bytes, tuple[Los
 
 
 def _convert_stored(value: object, order: Order) -> tuple[bytes, tuple[Loss, ...]]:
-    writer = adapter(order.target)
+    writer = load(order.target)
     if isinstance(value, ChatRequest):
         encoded = writer.encode_request(value, order.policies)
     elif isinstance(value, ChatResponse):

@@ -15,9 +15,8 @@ def detect(path: In = None) -> None:
     Prints `API KIND` for a document; for JSON Lines the line number stands before it. Exit code 2 where a document
     is not recognised.
 
-    [bold]Examples[/bold]
-
     \b
+    [bold]Examples[/bold]
     contentmodel detect chat.json
     contentmodel detect log.jsonl | cut -d ' ' -f 2 | sort | uniq -c
     """

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
 import typer
-from rich.console import Console
 
 from contentmodel.cli.console import err, visible
 from contentmodel.errors import ContentModelError, DecodeError, DetectError, UnknownApiError
@@ -78,14 +77,14 @@ def _loss_problem(error: LossError) -> Problem:
     return Problem(message, hint=hint, code=LOSSES_REFUSED)
 
 
-def print_problem(problem: Problem, console: Console | None = None) -> None:
+def print_problem(problem: Problem, *, hint: bool = True) -> None:
     """On standard error, in lines that are not broken up."""
-    console = console or err()
+    console = err()
     console.print("error:", style="bold red", end=" ")
     console.print(visible(problem.message), soft_wrap=True)
     for detail in problem.details:
         console.print("  " + visible(detail), soft_wrap=True)
-    if problem.hint:
+    if problem.hint and hint:
         console.print("  " + visible(problem.hint), style="dim", soft_wrap=True)
 
 

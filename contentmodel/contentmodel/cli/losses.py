@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from contentmodel.cli.console import safe_text, visible
+from contentmodel.cli.console import safe_text
 from contentmodel.cli.output import Write, layout
 from contentmodel.cli.read import Document
 from contentmodel.wire.json import write
@@ -38,7 +38,6 @@ class Tally:
     groups: dict[tuple[str, str, str], Group] = field(default_factory=dict)
 
     def add(self, document: Document, losses: Sequence[Loss]) -> None:
-        self.documents += 1
         self.count += len(losses)
         for loss in losses:
             group = self.groups.setdefault((loss.kind, loss.what, loss.why), Group())
@@ -60,28 +59,33 @@ def _listed(document: Document, losses: Sequence[Loss]) -> bytes:
 
 def print_tally(tally: Tally, console: Console, *, target: str, is_lines: bool) -> None:
     """One line, and a table of what was lost."""
-    subject = f"{tally.converted:,} of {tally.documents:,} documents" if is_lines else "converted"
-    if is_lines or tally.converted:
-        console.print(f"{subject} to {target}:" if not is_lines else f"{subject} converted to {target}:", end=" ")
+    if not is_lines and not tally.converted:
+        print_groups(tally, console)
+        return
+    subject = f"{tally.converted:,} of {tally.documents:,} documents converted" if is_lines else "converted"
+    console.print(f"{subject} to {target}:", end=" ")
     if not tally.count:
         console.print("nothing lost", style="green")
         return
     console.print("1 loss" if tally.count == 1 else f"{tally.count:,} losses", style="yellow")
-    console.print(_table(tally))
-    if len(tally.groups) > _GROUPS_SHOWN:
-        more = len(tally.groups) - _GROUPS_SHOWN
-        console.print(f"and {more} more kinds of loss: --losses FILE lists them all", style="dim")
+    print_groups(tally, console)
 
 
-def _table(tally: Tally) -> Table:
+def print_groups(tally: Tally, console: Console) -> None:
+    """The table alone: the most frequent losses first."""
+    most = sorted(tally.groups.items(), key=lambda item: -item[1].count)
+    console.print(_table(most[:_GROUPS_SHOWN]))
+    if len(most) > _GROUPS_SHOWN:
+        more = f"and {len(most) - _GROUPS_SHOWN} more kinds of loss: --losses FILE lists them all"
+        console.print(more, style="dim")
+
+
+def _table(groups: Iterable[tuple[tuple[str, str, str], Group]]) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("count", justify="right", no_wrap=True)
     table.add_column("kind", no_wrap=True)
-    table.add_column("what", overflow="fold")
-    table.add_column("why", overflow="fold", ratio=1)
-    table.add_column("first at", overflow="fold")
-    most = sorted(tally.groups.items(), key=lambda item: -item[1].count)
-    for (kind, what, why), group in most[:_GROUPS_SHOWN]:
-        cells = (safe_text(kind, _STYLES.get(kind, "")), visible(what), visible(why), visible(group.first))
-        table.add_row(f"{group.count:,}", *cells)
+    table.add_column("what, why, and where first", overflow="fold")
+    for (kind, what, why), group in groups:
+        said = safe_text(f"{what}: {why}\n").append_text(safe_text(group.first, "dim"))
+        table.add_row(f"{group.count:,}", safe_text(kind, _STYLES.get(kind, "")), said)
     return table

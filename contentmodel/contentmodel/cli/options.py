@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from enum import StrEnum
 from typing import Annotated
 
 import typer
 
-from contentmodel.adapter import adapters
 from contentmodel.cli.errors import Problem
-from contentmodel.cli.read import STORED
 from contentmodel.wire.lowering import POLICIES
 
 
@@ -31,7 +28,7 @@ class OnLoss(StrEnum):
 In = Annotated[
     str | None,
     typer.Argument(
-        metavar="[FILE]",
+        metavar="FILE",
         help="JSON or JSON Lines; - is standard input, which is also read when something is piped in.",
         show_default=False,
     ),
@@ -41,16 +38,6 @@ From = Annotated[
     typer.Option("--from", metavar="API", help="The API that the input is of, or contentmodel. Default: detected."),
 ]
 Kind = Annotated[PayloadKind | None, typer.Option("--kind", help="Which of the two the input is. Default: detected.")]
-
-
-def check_api(name: str | None, option: str, *, stored: bool = True) -> None:
-    """Problem where an option names no API that is installed."""
-    known = [*adapters(), *([STORED] if stored else [])]
-    if name is None or name in known:
-        return
-    matches = get_close_matches(name, known, n=1, cutoff=0.4)
-    hint = f"did you mean {matches[0]}? " if matches else ""
-    raise Problem(f"{option}: there is no API {name!r}", hint=f"{hint}There are: {', '.join(known)}")
 
 
 def parse_policies(texts: list[str]) -> dict[str, str]:

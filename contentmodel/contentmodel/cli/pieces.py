@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from functools import singledispatch
 from typing import Any
 
-import msgspec
 from rich.console import RenderableType
 from rich.padding import Padding
 from rich.styled import Styled
@@ -68,7 +67,7 @@ class Page:
 
     def text(self, text: str, style: str = "", limit: int = _TEXT) -> Text:
         """A text, cut where it is long."""
-        start, rest = self.cut(text, limit)
+        start, rest = self.cut(text.rstrip("\n"), limit)
         return safe_text(start, style).append(rest and f" {rest}", style="dim italic")
 
     def json(self, value: Any, style: str = "") -> Text:
@@ -79,7 +78,7 @@ class Page:
 def indented(parts: Iterable[RenderableType], by: int = 2) -> Parts:
     """Further right."""
     for part in parts:
-        yield Padding(part, (0, 0, 0, by))
+        yield Padding(part, (0, 0, 0, by), expand=False)
 
 
 def label(name: str, style: str = "bold") -> Text:
@@ -324,12 +323,3 @@ def usage_line(usage: Usage) -> Text:
 def _counts(*counts: tuple[str, int | None]) -> str:
     said = ", ".join(f"{count:,} {name}" for name, count in counts if count)
     return f" ({said})" if said else ""
-
-
-def flat(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
-    """The leaves of plain values with their dotted names."""
-    if isinstance(value, dict):
-        for key, item in value.items():
-            yield from flat(item, f"{name}.{key}" if name else key)
-    else:
-        yield name, value if isinstance(value, str) else msgspec.json.encode(value).decode()

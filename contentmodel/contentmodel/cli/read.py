@@ -9,15 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from contentmodel.adapter import adapter
 from contentmodel.cli.errors import BAD_DOCUMENT, Problem, print_problem, problem_of
+from contentmodel.cli.installed import STORED, load, load_all
 from contentmodel.convert import _fill
 from contentmodel.errors import DecodeError, Fault
 from contentmodel.serialize import loads
 from contentmodel.wire.json import parse
-
-STORED = "contentmodel"
-"""The model's own format, beside the ids of the APIs."""
 
 
 @dataclass(frozen=True)
@@ -107,6 +104,7 @@ def identify(document: Document, api: str | None, kind: str | None) -> Payload:
     if api == STORED or (api is None and isinstance(value, dict) and STORED in value):
         return _identify_stored(value, kind)
     if api is None or kind is None:
+        load_all()
         api, kind = _fill(value, api, kind)
     return Payload(value, api, kind)
 
@@ -132,18 +130,20 @@ def decode(payload: Payload, document: Document) -> Any:
     """The model value of a payload: a request, a response, or what else a stored document holds."""
     if payload.api == STORED:
         return loads(document.data)
-    reader = adapter(payload.api)
+    reader = load(payload.api)
     return reader.decode_request(payload.value) if payload.kind == "request" else reader.decode_response(payload.value)
 
 
 def for_each(documents: Iterable[Document], work: Callable[[Document], None]) -> int:
     """Does `work` with every document; a bad one is reported and does not lose the others. Gives the exit code."""
     code = 0
+    hints = {""}
     for document in documents:
         try:
             work(document)
         except BAD_DOCUMENT as error:
             problem = problem_of(error, document.where)
-            print_problem(problem)
+            print_problem(problem, hint=problem.hint not in hints)
+            hints.add(problem.hint)
             code = max(code, problem.code)
     return code

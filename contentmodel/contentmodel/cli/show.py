@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Annotated
 
 import typer
+from rich.rule import Rule
 
-from contentmodel.cli.console import out, visible
-from contentmodel.cli.options import From, In, Kind, check_api
+from contentmodel.cli.console import out, safe_text
+from contentmodel.cli.installed import check_api
+from contentmodel.cli.options import From, In, Kind
 from contentmodel.cli.pieces import Page
 from contentmodel.cli.read import Document, decode, for_each, identify, open_source
 from contentmodel.cli.transcript import transcript
@@ -21,9 +23,8 @@ def show(path: In = None, api: From = None, kind: Kind = None, width: Width = No
 
     Calls stand with their results. Control characters of the content are shown as escapes.
 
-    [bold]Examples[/bold]
-
     \b
+    [bold]Examples[/bold]
     contentmodel show chat.json
     contentmodel show log.jsonl --full | less -R
     contentmodel show response.json --from openai-responses --kind response
@@ -35,7 +36,7 @@ def show(path: In = None, api: From = None, kind: Kind = None, width: Width = No
         payload = identify(document, api, kind)
         value = decode(payload, document)
         where = "" if document.line is None else f"line {document.line} · "
-        console.rule(visible(f"{where}{payload.api} {payload.kind}"), style="bold")
+        console.print(Rule(safe_text(f"{where}{payload.api} {payload.kind}", "bold")))
         for part in transcript(value, Page(full)):
             console.print(part)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import singledispatch
 from typing import Any
 
@@ -11,19 +11,21 @@ from rich.rule import Rule
 from rich.text import Text
 
 from contentmodel.cli.console import safe_text
-from contentmodel.cli.pieces import Page, Parts, draw, draw_outcome, flat, indented, joined, usage_line
+from contentmodel.cli.pieces import Page, Parts, draw, draw_outcome, indented, joined, usage_line
 from contentmodel.content.base import AIContent
+from contentmodel.content.text import TextContent, join_texts
 from contentmodel.content.tools import ToolCallContent, ToolResultContent
 from contentmodel.message import ChatMessage
 from contentmodel.request import ChatOptions, ChatRequest, HostedTool, Tool, ToolGroup
 from contentmodel.response import ChatChoice, ChatResponse, FinishReason
 from contentmodel.usage import Usage
+from contentmodel.wire.json import write
 
 Place = tuple[int, int]
 
 _ROLES = {"user": "green", "assistant": "blue", "system": "magenta", "developer": "magenta", "tool": "cyan"}
 _GOOD_ENDS = ("stop", "tool_calls", "pause", "running", "compaction")
-_OPTION = 80
+_OPTION = 40
 
 
 def heading(name: str, style: str, note: str | None = None) -> Rule:
@@ -59,7 +61,7 @@ def _of_list(value: list, page: Page) -> Parts:  # type: ignore[type-arg]
     if all(isinstance(item, ChatMessage) for item in value):
         yield from conversation(value, page)
     else:
-        yield from contents_of([ChatMessage(role="", contents=value)], 0, page)
+        yield from contents(value, page)
 
 
 @transcript.register
@@ -69,7 +71,7 @@ def _of_request(value: ChatRequest, page: Page) -> Parts:
     yield from _labelled("tools", ", ".join(map(tool_name, value.tools)))
     if value.instructions:
         yield heading("instructions", "magenta")
-        yield from contents_of([ChatMessage(role="system", contents=value.instructions)], 0, page)
+        yield from contents(value.instructions, page)
     yield from conversation(value.messages, page)
 
 
@@ -109,8 +111,21 @@ def _labelled(name: str, value: str | None) -> Iterator[Text]:
 
 
 def _options(options: ChatOptions) -> str:
-    pairs = flat(msgspec.to_builtins(options))
-    return ", ".join(f"{name}={text if len(text) <= _OPTION else text[:_OPTION] + '…'}" for name, text in pairs)
+    return ", ".join(f"{name}={_brief(value)}" for name, value in _flat(msgspec.to_builtins(options)))
+
+
+def _flat(value: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    """The options, those inside another by their dotted names; schemas and the like stay whole."""
+    for name, item in value.items():
+        if isinstance(item, dict):
+            yield from ((f"{name}.{inner}", value) for inner, value in item.items())
+        else:
+            yield name, item
+
+
+def _brief(value: Any) -> str:
+    text = value if isinstance(value, str) else write(value).decode()
+    return text if len(text) <= _OPTION else text[:_OPTION] + "…"
 
 
 def tool_name(tool: Tool) -> str:
@@ -125,6 +140,7 @@ def tool_name(tool: Tool) -> str:
 
 def conversation(messages: Sequence[ChatMessage], page: Page) -> Parts:
     """Messages under the headings of their roles; one that holds nothing but paired results has been shown already."""
+    messages = [msgspec.structs.replace(message, contents=flowing(message.contents)) for message in messages]
     results = pair(messages)
     paired = set(results.values())
     for index, message in enumerate(messages):
@@ -138,11 +154,31 @@ def conversation(messages: Sequence[ChatMessage], page: Page) -> Parts:
             yield Text("(empty)", style="dim")
 
 
-def contents_of(
-    messages: Sequence[ChatMessage], index: int, page: Page, results: dict[Place, Place] | None = None
-) -> Parts:
+def contents(value: list[AIContent], page: Page) -> Parts:
+    """Contents that stand in no message."""
+    messages = [ChatMessage(role="", contents=flowing(value))]
+    yield from contents_of(messages, 0, page, pair(messages))
+
+
+def flowing(contents: Sequence[AIContent]) -> list[AIContent]:
+    """With the texts joined that an API took apart to cite sources: they are one text for a reader."""
+    joined: list[AIContent] = []
+    for content in contents:
+        last = joined[-1] if joined else None
+        if isinstance(content, TextContent) and isinstance(last, TextContent) and _is_one_text(last, content):
+            joined[-1] = join_texts(last, content)
+        else:
+            joined.append(content)
+    return joined
+
+
+def _is_one_text(first: TextContent, second: TextContent) -> bool:
+    signed = first.protected is not None or second.protected is not None
+    return not signed and bool(first.annotations or second.annotations)
+
+
+def contents_of(messages: Sequence[ChatMessage], index: int, page: Page, results: Mapping[Place, Place]) -> Parts:
     """The contents of one message, each call with its result below it."""
-    results = pair(messages) if results is None else results
     paired = set(results.values())
     for at, content in enumerate(messages[index].contents):
         if (index, at) in paired:

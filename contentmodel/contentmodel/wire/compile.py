@@ -90,7 +90,12 @@ class _Writer:
 
     def _decode_node(self, node: Node, variable: str, lines: list[str], pad: str) -> str:
         count = self._name("count")
-        lines.append(f"{pad}{count} = {len(node.constants)}")
+        if self.row.snake_case and node.constants:
+            # Dispatch took the constants in either spelling: here they count only where they are spelled as usual.
+            keys = self._name("constants", tuple(node.constants))
+            lines.append(f"{pad}{count} = sum(k in {variable} for k in {keys})")
+        else:
+            lines.append(f"{pad}{count} = {len(node.constants)}")
         for key, child in node.children.items():
             if isinstance(child, Leaf):
                 self._decode_leaf(child, key, variable, count, lines, pad)
@@ -117,6 +122,9 @@ class _Writer:
             lines.append(f"{pad}    {targets} = {leaf.codec.quick_decode(name, call, self._name)}")
         lines.append(f"{pad}else:")
         if leaf.required:
+            if self.row.snake_case:
+                lines.append(f"{pad}    if {self._name('is_snake', has_snake_case)}(ROW, wire):")
+                lines.append(f"{pad}        return {self._name('decode_snake', decode_snake_case)}(ROW, wire, context)")
             lines.append(f"{pad}    return ROW.missing(wire, {leaf.wire!r}, context)")
         else:
             targets = " = ".join(self._variable(leaf, attribute) for attribute in leaf.attributes)

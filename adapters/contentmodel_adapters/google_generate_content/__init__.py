@@ -1,0 +1,139 @@
+"""The adapter of Gemini's generateContent, on the Developer API and on Vertex AI."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from contentmodel.adapter import TableAdapter
+from contentmodel.message import Origin
+from contentmodel.request import ChatRequest, ResponseFormat
+from contentmodel.response import ChatResponse
+from contentmodel.wire import passes
+from contentmodel.wire.context import DecodeContext, EncodeContext
+from contentmodel.wire.table import Row
+
+from contentmodel_adapters.google_generate_content.blocks import API, TABLE
+from contentmodel_adapters.google_generate_content.messages import Contents, Instructions, names_of_results
+from contentmodel_adapters.google_generate_content.response import RESPONSE
+from contentmodel_adapters.google_generate_content.tools import TOOL_CHOICE, Level, Tools
+from contentmodel_adapters.shared.usage import counted
+
+REQUEST = TABLE.record(
+    "request",
+    ChatRequest,
+    {
+        "contents": ("messages", Contents()),
+        "systemInstruction": ("instructions", Instructions()),
+        "tools": ("tools", Tools()),
+        "toolConfig.functionCallingConfig": ("options.tool_choice", TOOL_CHOICE),
+        "generationConfig.temperature": "options.temperature",
+        "generationConfig.topP": "options.top_p",
+        "generationConfig.topK": "options.top_k",
+        "generationConfig.candidateCount": "options.choices",
+        "generationConfig.maxOutputTokens": "options.max_output_tokens",
+        "generationConfig.stopSequences": "options.stop_sequences",
+        "generationConfig.presencePenalty": "options.presence_penalty",
+        "generationConfig.frequencyPenalty": "options.frequency_penalty",
+        "generationConfig.seed": "options.seed",
+        "generationConfig.responseLogprobs": "options.logprobs",
+        "generationConfig.logprobs": "options.top_logprobs",
+        "generationConfig.responseModalities": "options.modalities",
+        "generationConfig.responseMimeType": "options.response_format.media_type",
+        "generationConfig.responseJsonSchema": "options.response_format.schema",
+        "generationConfig.thinkingConfig.includeThoughts": "options.reasoning.include",
+        "generationConfig.thinkingConfig.thinkingBudget": "options.reasoning.budget_tokens",
+        "generationConfig.thinkingConfig.thinkingLevel": ("options.reasoning.effort", Level()),
+    },
+    ignores=("options.response_format.kind",),
+    snake_case=True,
+)
+TABLE.keep(
+    "generation_config",
+    *("audioTimestamp", "audioTranscriptionConfig", "automaticContinuation", "continuationToken", "routingConfig"),
+    *("enableEnhancedCivicAnswers", "generationOutputConfig", "imageConfig", "mediaResolution", "speechConfig"),
+    *("modelSelectionConfig", "responseSchema"),
+)
+TABLE.keep(
+    "request",
+    *("cachedContent", "labels", "modelArmorConfig", "safetySettings", "serviceTier", "store", "model"),
+    *("automaticFunctionCalling", "httpOptions", "shouldReturnHttpResponse"),
+)
+
+
+class GoogleGenerateContent(TableAdapter):
+    """generateContent, requests and answers."""
+
+    api = API
+    issuer = "google"
+    table = TABLE
+    request = REQUEST
+    response = RESPONSE
+
+    def origin_of(self, payload: Mapping[str, Any]) -> Origin:
+        model = payload.get("modelVersion")
+        return Origin(api=API, issuer=self.issuer, model=model if isinstance(model, str) else None)
+
+    def _decode_row(self, row: Row, wire: dict[str, Any], context: DecodeContext) -> Any:
+        value = super()._decode_row(row, wire, context)
+        return with_format_kind(value) if isinstance(value, ChatRequest) else value
+
+    def prepare_request(self, request: ChatRequest, context: EncodeContext) -> ChatRequest:
+        if context.native:
+            return request
+        request = with_media_type(passes.hoist_instructions(request, context), context)
+        messages = passes.settle_foreign(request.messages, context)
+        messages = passes.join_assistant(passes.join_results(messages, context), context)
+        return msgspec.structs.replace(request, messages=names_of_results(messages, context))
+
+    def prepare_response(self, response: ChatResponse, context: EncodeContext) -> ChatResponse:
+        response = passes.settle_response(response, context)
+        return counted(response, context, cached_inside=True, reasoning_inside=False)
+
+    def complete_request(self, payload: dict[str, Any], request: ChatRequest, context: EncodeContext) -> dict[str, Any]:
+        payload.setdefault("contents", [])
+        return payload
+
+    def complete_response(
+        self, payload: dict[str, Any], response: ChatResponse, context: EncodeContext
+    ) -> dict[str, Any]:
+        created = payload.get("createTime")
+        if created is not None and not isinstance(created, str):
+            context.lose(response, "created", f"{API} says when as a date in text")
+            del payload["createTime"]
+        return payload
+
+    def recognises(self, payload: dict[str, Any]) -> Mapping[str, float]:
+        """`contents` and `candidates` are nobody else's."""
+        if isinstance(payload.get("contents"), list):
+            return {"request": 1.0}
+        if any(key in payload for key in ("candidates", "usageMetadata", "promptFeedback")):
+            return {"response": 1.0}
+        error = payload.get("error")
+        return {"response": 0.9} if isinstance(error, dict) and "status" in error else {}
+
+
+def with_format_kind(request: ChatRequest) -> ChatRequest:
+    """The response format says what kind it is, as its fields imply."""
+    made = request.options.response_format
+    if made is None:
+        return request
+    kind = "json_schema" if made.schema is not None else "json" if made.media_type == "application/json" else "other"
+    options = msgspec.structs.replace(request.options, response_format=msgspec.structs.replace(made, kind=kind))
+    return msgspec.structs.replace(request, options=options)
+
+
+def with_media_type(request: ChatRequest, context: EncodeContext) -> ChatRequest:
+    """JSON is asked for by its media type."""
+    made = request.options.response_format
+    if made is None or made.kind not in ("json", "json_schema"):
+        return request
+    typed: ResponseFormat = context.same(made, msgspec.structs.replace(made, media_type="application/json"))
+    options = context.same(request.options, msgspec.structs.replace(request.options, response_format=typed))
+    changed: ChatRequest = context.same(request, msgspec.structs.replace(request, options=options))
+    return changed
+
+
+adapter = GoogleGenerateContent()

@@ -1,0 +1,367 @@
+"""The table of Gemini's generateContent: parts, media, hosted tools, grounding, usage.
+
+Read off google-genai 3.4 (types.py), seen November 2026. A part is a one-of by the key that is there, with modifiers
+(a signature, a video's cut) beside it. Requests spell names with underscores as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from contentmodel.content.citations import Citation
+from contentmodel.content.hosted import (
+    CodeInterpreterToolCallContent,
+    CodeInterpreterToolResultContent,
+    FileSearchToolCallContent,
+    FileSearchToolResultContent,
+    MapsToolCallContent,
+    MapsToolResultContent,
+    MediaProcessingToolCallContent,
+    MediaProcessingToolResultContent,
+    UrlContextToolCallContent,
+    UrlContextToolResultContent,
+    WebSearchToolCallContent,
+    WebSearchToolResultContent,
+)
+from contentmodel.content.media import DataContent, UriContent
+from contentmodel.content.outcomes import ConfigurationContent, ErrorContent
+from contentmodel.content.reasoning import ReasoningContent
+from contentmodel.content.text import TextContent
+from contentmodel.content.tools import (
+    FunctionCallContent,
+    FunctionResultContent,
+    HostedToolCallContent,
+    HostedToolResultContent,
+)
+from contentmodel.errors import ContentModelError
+from contentmodel.usage import Usage
+from contentmodel.wire.codecs import ArgumentsObject, Blocks, Codec, Place, Sealed, WordsOf
+from contentmodel.wire.context import DecodeContext, EncodeContext
+from contentmodel.wire.json import parse, write
+from contentmodel.wire.table import Column, Row, Spec, Table, note_of, snake_name
+
+API = "google-generate-content"
+TABLE = Table(API)
+
+SIGNED: dict[str, Spec] = {"thoughtSignature": ("protected", Sealed("google", "signature"))}
+
+
+class OwnId(Codec):
+    """A call id. Where the wire had none, the one that was made up for pairing is left out again."""
+
+    classes = (str,)
+    identity = False
+
+    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> str:
+        return str(value)
+
+    def encode(self, value: Any, context: EncodeContext, owner: Any) -> str | None:
+        return None if note_of(owner, API, ":minted") == value else value
+
+
+class ResponseObject(Codec):
+    """The JSON object that a tool gives back, as text.
+
+    One string under one key is that string ("output" is the usual key, another is noted); any other object is its JSON
+    text. The note ":response" says which, "" for JSON.
+    """
+
+    classes = (dict,)
+    identity = False
+
+    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[Any]:
+        if len(value) == 1:
+            ((name, text),) = value.items()
+            if text.__class__ is str:
+                extra = None if name == "output" else {API: {":response": name}}
+                return [TextContent(text=text, extra=extra)]
+        return [TextContent(text=write(value).decode(), extra={API: {":response": ""}})]
+
+    def places(self, value: Any, wire: Any, path: str) -> Iterable[Place]:
+        return [(value[0], path, wire, None)]
+
+    def encode(self, value: list[Any], context: EncodeContext, owner: Any) -> dict[str, Any]:
+        text = WORDS.encode(value, context, owner) or ""
+        name = note_of(value[0], API, ":response")
+        if name == "":
+            read = _object_of(text)
+            if read is not None:
+                return read
+        return {name or ("error" if owner.is_error else "output"): text}
+
+    def describe(self) -> str:
+        return "dict"
+
+
+def _object_of(text: str) -> dict[str, Any] | None:
+    try:
+        value = parse(text)
+    except ContentModelError:
+        return None
+    return value if isinstance(value, dict) else None
+
+
+WORDS = WordsOf(TextContent, "text")
+CALL_ID = OwnId()
+ARGUMENTS = ArgumentsObject()
+
+INLINE = Row(
+    "inlineData",
+    DataContent,
+    {
+        **SIGNED,
+        "inlineData.data": "data",
+        "inlineData.mimeType": "media_type",
+        "inlineData.displayName": "name",
+    },
+    snake_case=True,
+)
+FILE = Row(
+    "fileData",
+    UriContent,
+    {**SIGNED, "fileData.fileUri": "uri", "fileData.mimeType": "media_type", "fileData.displayName": "name"},
+    snake_case=True,
+)
+
+
+def has(wire: dict[str, Any], name: str) -> Any:
+    """A field in either spelling."""
+    return wire[name] if name in wire else wire.get(snake_name(name))
+
+
+def _media_row(wire: dict[str, Any]) -> str | None:
+    if has(wire, "inlineData").__class__ is dict:
+        return "inlineData"
+    link = has(wire, "fileData")
+    return "fileData" if link.__class__ is dict and has(link, "fileUri").__class__ is str else None
+
+
+MEDIA = TABLE.union("media part", [INLINE, FILE], find=_media_row)
+
+# toolType -> what the tool does (google-genai 3.4 types.ToolType).
+TOOL_TYPES: dict[str, tuple[type[Any], type[Any]]] = {
+    "GOOGLE_SEARCH_WEB": (WebSearchToolCallContent, WebSearchToolResultContent),
+    "GOOGLE_SEARCH_IMAGE": (WebSearchToolCallContent, WebSearchToolResultContent),
+    "URL_CONTEXT": (UrlContextToolCallContent, UrlContextToolResultContent),
+    "GOOGLE_MAPS": (MapsToolCallContent, MapsToolResultContent),
+    "FILE_SEARCH": (FileSearchToolCallContent, FileSearchToolResultContent),
+    "MEDIA_PROCESSING": (MediaProcessingToolCallContent, MediaProcessingToolResultContent),
+}
+UNSAID = ("name", "status", "is_error", "caller")
+
+
+def _tool_call(name: str, model: type[Any], **constants: str) -> Row:
+    fields: dict[str, Spec] = {**SIGNED, "toolCall.id": ("call_id", CALL_ID), "toolCall.args": ("arguments", ARGUMENTS)}
+    if not constants:
+        fields["toolCall.toolType"] = "name"
+    return Row(name, model, fields, constants=_dotted(constants), ignores=UNSAID, snake_case=True)
+
+
+def _tool_result(name: str, model: type[Any], **constants: str) -> Row:
+    fields: dict[str, Spec] = {**SIGNED, "toolResponse.id": ("call_id", CALL_ID)}
+    if not constants:
+        fields["toolResponse.toolType"] = "name"
+    columns = {"toolResponse.response": Column(ResponseObject(), TextContent)}
+    return Row(
+        name,
+        model,
+        fields,
+        constants=_dotted(constants),
+        columns=("outputs", columns),
+        ignores=UNSAID,
+        snake_case=True,
+    )
+
+
+def _dotted(constants: dict[str, str]) -> dict[str, str]:
+    return {key.replace("__", "."): value for key, value in constants.items()}
+
+
+MODIFIERS = (
+    *("mediaResolution", "videoMetadata", "partMetadata", "mediaProcessing", "speechMetadata"),
+    *("documentMetadata", "spreadsheetMetadata", "audioMetadata"),
+)
+_MODIFIER_KEYS = frozenset(MODIFIERS)
+
+
+def _part_row(wire: dict[str, Any]) -> str | None:
+    for name in ("functionCall", "functionResponse", "executableCode", "codeExecutionResult"):
+        if has(wire, name).__class__ is dict:
+            return name
+    for name in ("toolCall", "toolResponse"):
+        tool = has(wire, name)
+        if tool.__class__ is dict:
+            kind = has(tool, "toolType")
+            return f"{name}.{kind}" if kind.__class__ is str and kind in TOOL_TYPES else name
+    media = _media_row(wire)
+    if media is not None:
+        return media
+    thought = wire.get("thought") is True
+    if wire.get("text").__class__ is str:
+        return "thought" if thought else "text"
+    if has(wire, "thoughtSignature").__class__ is str and "text" not in wire:
+        return "signature"
+    return "modifier" if wire and wire.keys() <= _MODIFIER_KEYS else None
+
+
+def _usual_part(content: Any, rows: list[Row]) -> Row:
+    return rows[0]
+
+
+PARTS = TABLE.union(
+    "part",
+    [
+        Row("text", TextContent, {**SIGNED, "text": "text"}, ignores=("annotations",), snake_case=True),
+        Row(
+            "thought",
+            ReasoningContent,
+            {**SIGNED, "text": "text"},
+            constants={"thought": True},
+            ignores=("kind",),
+            snake_case=True,
+        ),
+        Row("signature", ReasoningContent, SIGNED, ignores=("kind",), snake_case=True),
+        INLINE,
+        FILE,
+        Row(
+            "functionCall",
+            FunctionCallContent,
+            {
+                **SIGNED,
+                "functionCall.id": ("call_id", CALL_ID),
+                "functionCall.name": "name",
+                "functionCall.args": ("arguments", ARGUMENTS),
+            },
+            snake_case=True,
+        ),
+        Row(
+            "functionResponse",
+            FunctionResultContent,
+            {
+                **SIGNED,
+                "functionResponse.id": ("call_id", CALL_ID),
+                "functionResponse.name": "name",
+            },
+            columns=(
+                "outputs",
+                {
+                    "functionResponse.response": Column(ResponseObject(), TextContent),
+                    "functionResponse.parts": Column(Blocks(MEDIA), DataContent, UriContent),
+                },
+            ),
+            ignores=("is_error",),
+            fill={"functionResponse.response": {}},
+            snake_case=True,
+        ),
+        Row(
+            "executableCode",
+            CodeInterpreterToolCallContent,
+            {**SIGNED, "executableCode": "arguments"},
+            ignores=(*UNSAID, "call_id"),
+            snake_case=True,
+        ),
+        Row(
+            "codeExecutionResult",
+            CodeInterpreterToolResultContent,
+            {
+                **SIGNED,
+                "codeExecutionResult.id": ("call_id", CALL_ID),
+                "codeExecutionResult.outcome": "status",
+            },
+            columns=("outputs", {"codeExecutionResult.output": Column(WORDS, TextContent)}),
+            ignores=UNSAID,
+            snake_case=True,
+        ),
+        *(_tool_call(f"toolCall.{t}", call, toolCall__toolType=t) for t, (call, _) in TOOL_TYPES.items()),
+        *(_tool_result(f"toolResponse.{t}", result, toolResponse__toolType=t) for t, (_, result) in TOOL_TYPES.items()),
+        # A cut of a video may stand in a part of its own, behind the video.
+        Row("modifier", ConfigurationContent, {}, gather=("settings", MODIFIERS), sets={"kind": "modifier"}),
+        _tool_call("toolCall", HostedToolCallContent),
+        _tool_result("toolResponse", HostedToolResultContent),
+    ],
+    find=_part_row,
+    prefer=_usual_part,
+)
+
+# -- grounding -----------------------------------------------------------------------------------------------------
+
+_CHUNKS: dict[str, dict[str, Spec]] = {
+    "web": {"web.uri": "uri", "web.title": "title"},
+    "maps": {"maps.uri": "uri", "maps.title": "title", "maps.text": "text"},
+    "retrievedContext": {
+        "retrievedContext.uri": "uri",
+        "retrievedContext.title": "title",
+        "retrievedContext.text": "text",
+    },
+    "image": {"image.sourceUri": "uri", "image.title": "title"},
+}
+
+
+def _chunk_row(wire: dict[str, Any]) -> str | None:
+    for name, fields in _CHUNKS.items():
+        inner = wire.get(name)
+        uri = next(iter(fields)).partition(".")[2]
+        if inner.__class__ is dict:
+            if inner.get(uri).__class__ is str:
+                return name
+            return "passage" if name == "retrievedContext" and inner.get("text").__class__ is str else None
+    return None
+
+
+CHUNKS = TABLE.union(
+    "grounding chunk",
+    [
+        *(Row(name, UriContent, fields) for name, fields in _CHUNKS.items()),
+        # A passage of a file search store has a text and no address.
+        Row("passage", TextContent, {"retrievedContext.text": "text"}),
+    ],
+    find=_chunk_row,
+)
+SUPPORT = TABLE.record(
+    "grounding support",
+    Citation,
+    {
+        "segment.startIndex": "span.start",
+        "segment.endIndex": "span.end",
+        "groundingChunkIndices": "source_indices",
+    },
+    # Offsets count bytes of the part's UTF-8 (types.Segment); which page is meant stands in the chunks.
+    sets={"span.unit": "byte"},
+    ignores=("url", "title"),
+)
+READ_URLS = TABLE.union(
+    "url metadata",
+    [Row("url", UriContent, {"retrievedUrl": "uri"})],
+    find=lambda wire: "url" if wire.get("retrievedUrl").__class__ is str else None,
+)
+
+USAGE = TABLE.record(
+    "usage",
+    Usage,
+    {
+        "promptTokenCount": "input_tokens",
+        "candidatesTokenCount": "output_tokens",
+        "totalTokenCount": "total_tokens",
+        "cachedContentTokenCount": "cache_read_tokens",
+        "thoughtsTokenCount": "reasoning_tokens",
+        "toolUsePromptTokenCount": "tool_input_tokens",
+    },
+    # candidatesTokenCount leaves thoughts out (types.GenerateContentResponseUsageMetadata.total_token_count).
+    sets={"reasoning_inside": False},
+    ignores=("cached_inside",),
+)
+ERROR = TABLE.record("error", ErrorContent, {"message": "message", "status": "code"}, ignores=("details",))
+
+TABLE.keep("part", "audioTranscription", *MODIFIERS)
+TABLE.keep(
+    "usage",
+    *(
+        "cacheTokensDetails",
+        "candidatesTokensDetails",
+        "promptTokensDetails",
+        "toolUsePromptTokensDetails",
+        "trafficType",
+    ),
+)
+TABLE.say("tool_type", "TOOL_TYPE_UNSPECIFIED", *TOOL_TYPES)

@@ -1,0 +1,307 @@
+"""The envelope of generateContent answers: candidates, grounding, finish reasons, usage (google-genai 3.4; Nov. 2026).
+
+What a search found stands beside the content, in groundingMetadata: here it is a call and a result at the end of the
+message, and citations on the texts that it grounds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+
+from contentmodel.content.citations import Citation, Span
+from contentmodel.content.hosted import (
+    UrlContextToolCallContent,
+    UrlContextToolResultContent,
+    WebSearchToolCallContent,
+    WebSearchToolResultContent,
+)
+from contentmodel.content.media import UriContent
+from contentmodel.content.text import TextContent, convert_span
+from contentmodel.message import ChatMessage
+from contentmodel.response import ChatChoice, ChatResponse
+from contentmodel.wire.codecs import Codec, Place, Record
+from contentmodel.wire.context import DecodeContext, EncodeContext
+from contentmodel.wire.table import note_of, noted
+
+from contentmodel_adapters.google_generate_content.blocks import (
+    API,
+    CHUNKS,
+    ERROR,
+    READ_URLS,
+    SUPPORT,
+    TABLE,
+    USAGE,
+)
+from contentmodel_adapters.google_generate_content.messages import Answer
+from contentmodel_adapters.shared.words import FinishWords
+
+# The names in the order of their numbers, which stand on the wire where enums are asked for as integers
+# (google.ai.generativelanguage.Candidate.FinishReason).
+_REASONS = {
+    "FINISH_REASON_UNSPECIFIED": "other",
+    "STOP": "stop",
+    "MAX_TOKENS": "length",
+    "SAFETY": "content_filter",
+    "RECITATION": "content_filter",
+    "OTHER": "other",
+    "BLOCKLIST": "content_filter",
+    "PROHIBITED_CONTENT": "content_filter",
+    "SPII": "content_filter",
+    "MALFORMED_FUNCTION_CALL": "error",
+}
+_NUMBERED = dict(enumerate(_REASONS.values()))
+_UNNUMBERED = {
+    "LANGUAGE": "other",
+    "IMAGE_SAFETY": "content_filter",
+    "IMAGE_PROHIBITED_CONTENT": "content_filter",
+    "IMAGE_OTHER": "other",
+    "NO_IMAGE": "error",
+    "IMAGE_RECITATION": "content_filter",
+    "UNEXPECTED_TOOL_CALL": "error",
+    "TOO_MANY_TOOL_CALLS": "error",
+    "MISSING_THOUGHT_SIGNATURE": "error",
+    "MALFORMED_RESPONSE": "error",
+    "ESCALATION": "content_filter",
+    "PUP_LIMITED_DISABLED": "content_filter",
+    "CONTINUATION": "pause",
+    "MODEL_ARMOR": "content_filter",
+}
+FINISH = FinishWords(
+    {**_REASONS, **_UNNUMBERED, **_NUMBERED},
+    {
+        "stop": "STOP",
+        "tool_calls": "STOP",
+        "length": "MAX_TOKENS",
+        "content_filter": "PROHIBITED_CONTENT",
+        "refusal": "PROHIBITED_CONTENT",
+        "pause": "CONTINUATION",
+        "error": "OTHER",
+    },
+    "OTHER",
+    implied=("tool_calls",),
+)
+TABLE.say("finish_reason", *_REASONS, *_UNNUMBERED)
+TABLE.keep(
+    "candidate",
+    *("avgLogprobs", "citationMetadata", "continuationToken", "finishMessage", "safetyRatings", "tokenCount"),
+    *("groundingMetadata", "urlContextMetadata"),
+)
+TABLE.keep(
+    "grounding",
+    *("webSearchQueries", "groundingChunks", "groundingSupports", "imageSearchQueries", "retrievalMetadata"),
+    *("searchEntryPoint", "googleMapsWidgetContextToken", "retrievalQueries", "sourceFlaggingUris"),
+)
+TABLE.keep("response", "automaticFunctionCallingHistory", "modelStatus", "parsed", "promptFeedback", "sdkHttpResponse")
+
+CHOICE = TABLE.record(
+    "candidate",
+    ChatChoice,
+    {
+        "index": "index",
+        "content": ("messages", Answer()),
+        "finishReason": ("finish_reason", FINISH),
+        "logprobsResult": "logprobs",
+    },
+)
+SEARCH_ID, URLS_ID = "grounding", "url_context"
+
+
+# -- grounding in ----------------------------------------------------------------------------------------------------
+
+
+def decode_candidate(wire: dict[str, Any], context: DecodeContext) -> ChatChoice:
+    """One candidate, with what stands beside its content brought into it."""
+    choice: ChatChoice = CHOICE.decode(wire, context)
+    own = (choice.extra or {}).get(API)
+    if own is None or not ({"groundingMetadata", "urlContextMetadata"} & own.keys()) or not choice.messages:
+        return choice
+    message = choice.messages[0]
+    rest = dict(own)
+    contents = list(message.contents)
+    pairs = [*_decode_grounding(rest, contents, context), *_decode_urls(rest, context)]
+    if not pairs:
+        return choice
+    message = msgspec.structs.replace(message, contents=[*contents, *pairs])
+    return msgspec.structs.replace(choice, messages=[message], extra={API: rest} if rest else None)
+
+
+def _objects(value: Any) -> bool:
+    return value.__class__ is list and bool(value) and all(item.__class__ is dict for item in value)
+
+
+def _decode_grounding(rest: dict[str, Any], contents: list[Any], context: DecodeContext) -> list[Any]:
+    grounding = rest.get("groundingMetadata")
+    if grounding.__class__ is not dict:
+        return []
+    queries, chunks = grounding.get("webSearchQueries"), grounding.get("groundingChunks")
+    asked = queries.__class__ is list and bool(queries) and all(q.__class__ is str for q in queries)
+    if not asked and not _objects(chunks):
+        return []
+    kept = dict(rest.pop("groundingMetadata"))
+    arguments: dict[str, Any] | None = {"queries": kept.pop("webSearchQueries")} if asked else None
+    outputs: list[Any] = []
+    if _objects(chunks):
+        outputs = CHUNKS.decode_list(kept.pop("groundingChunks"), context)
+        context.trace(CHUNKS, outputs, grounding, "groundingChunks", spread=True)
+    if _attach(kept.get("groundingSupports"), contents, outputs, grounding, context):
+        del kept["groundingSupports"]
+    call = WebSearchToolCallContent(call_id=SEARCH_ID, arguments=arguments)
+    result = WebSearchToolResultContent(call_id=SEARCH_ID, outputs=outputs, extra={API: {":grounding": True, **kept}})
+    context.trace(None, [call], grounding, "webSearchQueries" if asked else None, spread=False)
+    context.trace(None, [result], grounding, None, spread=False)
+    return [noted(call, API, ":grounding", True), result]
+
+
+def _attach(supports: Any, contents: list[Any], chunks: list[Any], grounding: Any, context: DecodeContext) -> bool:
+    """Makes supports citations of the texts they point at; not at all where one of them does not fit."""
+    if not _objects(supports):
+        return False
+    found: dict[int, list[Citation]] = {}
+    latest = 0
+    for support in supports:
+        segment = support.get("segment")
+        index = segment.get("partIndex", 0) if segment.__class__ is dict else 0
+        if index.__class__ is not int or not latest <= index < len(contents):
+            return False
+        if contents[index].__class__ is not TextContent:
+            return False
+        latest = index
+        found.setdefault(index, []).append(SUPPORT.decode(support, context))
+    made = [_titled(citation, chunks) for citations in found.values() for citation in citations]
+    context.trace(SUPPORT, made, grounding, "groundingSupports", spread=True)
+    titled = iter(made)
+    for index, citations in found.items():
+        annotations = [next(titled) for _ in citations]
+        contents[index] = msgspec.structs.replace(contents[index], annotations=annotations)
+    return True
+
+
+def _titled(citation: Citation, chunks: list[Any]) -> Citation:
+    """For readers: the address and title of the first source. They are written back from the chunks, not from here."""
+    for index in citation.source_indices or ():
+        if 0 <= index < len(chunks) and isinstance(chunks[index], UriContent):
+            return msgspec.structs.replace(citation, url=chunks[index].uri, title=chunks[index].title)
+    return citation
+
+
+def _decode_urls(rest: dict[str, Any], context: DecodeContext) -> list[Any]:
+    metadata = rest.get("urlContextMetadata")
+    if metadata.__class__ is not dict or not _objects(metadata.get("urlMetadata")):
+        return []
+    kept = dict(rest.pop("urlContextMetadata"))
+    outputs = READ_URLS.decode_list(kept.pop("urlMetadata"), context)
+    context.trace(READ_URLS, outputs, metadata, "urlMetadata", spread=True)
+    call = UrlContextToolCallContent(call_id=URLS_ID, extra={API: {":grounding": True}})
+    result = UrlContextToolResultContent(call_id=URLS_ID, outputs=outputs, extra={API: {":grounding": True, **kept}})
+    context.trace(None, [call, result], metadata, None, spread=False)
+    return [call, result]
+
+
+# -- grounding out ---------------------------------------------------------------------------------------------------
+
+
+def encode_candidate(choice: ChatChoice, context: EncodeContext) -> dict[str, Any]:
+    """The candidate of a choice."""
+    beside = [c for m in choice.messages for c in m.contents if note_of(c, API, ":grounding")]
+    citations = [(i, c) for m in choice.messages for i, c in enumerate(m.contents) if c.annotations]
+    if beside:
+        messages = [_without(message, context) for message in choice.messages]
+        choice = context.same(choice, msgspec.structs.replace(choice, messages=messages))
+    wire = CHOICE.encode(choice, context)
+    if beside or citations:
+        _encode_beside(beside, citations, wire, context)
+    return wire
+
+
+def _without(message: ChatMessage, context: EncodeContext) -> ChatMessage:
+    contents = [c for c in message.contents if not note_of(c, API, ":grounding")]
+    kept: ChatMessage = context.same(message, msgspec.structs.replace(message, contents=contents))
+    return kept
+
+
+def _encode_beside(
+    beside: list[Any], citations: list[tuple[int, Any]], wire: dict[str, Any], context: EncodeContext
+) -> None:
+    grounding: dict[str, Any] = {}
+    grounded = False
+    for content in beside:
+        own = {k: v for k, v in content.extra[API].items() if k[0] != ":"}
+        if isinstance(content, WebSearchToolCallContent):
+            grounded = True
+            if content.arguments:
+                grounding["webSearchQueries"] = content.arguments_object.get("queries", [])
+        elif isinstance(content, WebSearchToolResultContent):
+            grounded = True
+            grounding.update(own)
+            if content.outputs:
+                grounding["groundingChunks"] = CHUNKS.encode_list(content.outputs, context)
+        elif isinstance(content, UrlContextToolResultContent):
+            wire["urlContextMetadata"] = {**own, "urlMetadata": READ_URLS.encode_list(content.outputs, context)}
+    supports = [s for index, content in citations for s in _supports(index, content, grounding, context)]
+    if supports:
+        grounding["groundingSupports"] = supports
+    if grounded or grounding:
+        wire["groundingMetadata"] = {**wire.get("groundingMetadata", {}), **grounding}
+
+
+def _supports(index: int, content: Any, grounding: dict[str, Any], context: EncodeContext) -> Iterable[dict[str, Any]]:
+    for citation in content.annotations:
+        if context.native:
+            yield SUPPORT.encode(citation, context)
+        elif citation.url is None or content.__class__ is not TextContent:
+            context.lose(citation, None, f"{API} cites addresses alone")
+        else:
+            yield _foreign_support(index, content.text, citation, grounding, context)
+
+
+def _foreign_support(
+    index: int, text: str, citation: Citation, grounding: dict[str, Any], context: EncodeContext
+) -> dict[str, Any]:
+    """A citation of another API: its page becomes a chunk, its span is counted in bytes."""
+    chunks = grounding.setdefault("groundingChunks", [])
+    chunk = {"web": {"uri": citation.url, **({"title": citation.title} if citation.title else {})}}
+    if chunk not in chunks:
+        chunks.append(chunk)
+    span = convert_span(text, citation.span or Span(start=0, end=len(text)), "byte")
+    if citation.span is not None:
+        context.lose(citation, "span", f"{API} counts bytes", kind="degraded")
+    made = msgspec.structs.replace(citation, span=span, source_indices=[chunks.index(chunk)])
+    support = SUPPORT.encode(context.same(citation, made), context)
+    support["segment"] = {**support.get("segment", {}), **({"partIndex": index} if index else {})}
+    return support
+
+
+class Candidates(Codec):
+    """The list of candidates."""
+
+    classes = (list,)
+    identity = False
+
+    def holds(self, value: Any) -> bool:
+        return _objects(value)
+
+    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[ChatChoice]:
+        return [decode_candidate(wire, context) for wire in value]
+
+    def places(self, value: Any, wire: Any, path: str) -> Iterable[Place]:
+        return [(c, f"{path}[{i}]", w, CHOICE) for i, (c, w) in enumerate(zip(value, wire, strict=False))]
+
+    def encode(self, value: list[ChatChoice], context: EncodeContext, owner: Any) -> list[dict[str, Any]]:
+        return [encode_candidate(choice, context) for choice in value]
+
+
+RESPONSE = TABLE.record(
+    "response",
+    ChatResponse,
+    {
+        "responseId": "id",
+        "modelVersion": "model",
+        "createTime": "created",
+        "candidates": ("choices", Candidates()),
+        "usageMetadata": ("usage", Record(USAGE)),
+        "error": ("error", Record(ERROR)),
+    },
+)

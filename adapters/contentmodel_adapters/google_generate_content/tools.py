@@ -1,0 +1,196 @@
+"""Tool definitions, tool choice and reasoning levels of generateContent (google-genai 3.4, types.py; November 2026)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from contentmodel.request import CustomTool, FunctionTool, HostedTool, ToolChoice, ToolGroup
+from contentmodel.wire.codecs import Codec, Renamed
+from contentmodel.wire.context import DecodeContext, EncodeContext
+from contentmodel.wire.table import Row, note_of, noted
+
+from contentmodel_adapters.google_generate_content.blocks import API, TABLE
+from contentmodel_adapters.shared.choice import Choice
+
+# The members of a Tool that are no function declarations, and what each does.
+HOSTED_KINDS = {
+    "googleSearch": "web_search",
+    "googleSearchRetrieval": "web_search",
+    "enterpriseWebSearch": "web_search",
+    "exaAiSearch": "web_search",
+    "parallelAiSearch": "web_search",
+    "urlContext": "url_context",
+    "codeExecution": "code_interpreter",
+    "fileSearch": "file_search",
+    "retrieval": "file_search",
+    "googleMaps": "maps",
+    "computerUse": "computer",
+    "mcpServers": "mcp",
+}
+# What can be declared without anything that only the application knows.
+CARRIED = {"web_search": "googleSearch", "code_interpreter": "codeExecution", "url_context": "urlContext"}
+DECLARATIONS = "functionDeclarations"
+
+_SCHEMAS = {"name": "name", "description": "description"}
+FUNCTION = TABLE.union(
+    "function declaration",
+    [
+        Row(
+            "json schema",
+            FunctionTool,
+            {**_SCHEMAS, "parametersJsonSchema": "parameters", "responseJsonSchema": "returns"},
+            snake_case=True,
+        ),
+        # `parameters` and `response` are an older subset of OpenAPI with types in capitals.
+        Row("openapi", FunctionTool, {**_SCHEMAS, "parameters": "parameters", "response": "returns"}),
+    ],
+    find=lambda wire: "openapi" if "parameters" in wire or "response" in wire else "json schema",
+)
+
+
+class Tools(Codec):
+    """A list of Tool objects, each with one or more members: functions one by one, hosted tools one by one.
+
+    The first tool of each wire object carries the note ":entry"; a member that is not spelled or shaped as usual keeps
+    its key under ":key" and its value under ":value".
+    """
+
+    classes = (list,)
+    identity = False
+
+    def holds(self, value: Any) -> bool:
+        return value.__class__ is list and bool(value) and all(entry.__class__ is dict for entry in value)
+
+    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[Any]:
+        tools: list[Any] = []
+        for index, entry in enumerate(value):
+            found: list[Any] = []
+            for name, member in entry.items():
+                found += _decode_member(name, member, entry, context)
+            if not found:
+                found = [HostedTool(extra={API: {":key": None}})]
+            found[0] = noted(found[0], API, ":entry", True)
+            context.trace(None, [t for t in found if isinstance(t, HostedTool)], value, index, spread=False)
+            tools += found
+        return tools
+
+    def encode(self, value: list[Any], context: EncodeContext, owner: Any) -> Any:
+        entries: list[dict[str, Any]] = []
+        empty_on_purpose: list[int] = []
+        for tool in _flat(value, context):
+            if note_of(tool, API, ":entry") or not entries or _needs_entry(tool, entries[-1]):
+                entries.append({})
+            own = (tool.extra or {}).get(API)
+            if own is not None and own.get(":key", "") is None:
+                empty_on_purpose.append(len(entries) - 1)
+            else:
+                _encode_member(tool, entries[-1], context)
+        return [entry for i, entry in enumerate(entries) if entry or i in empty_on_purpose] or None
+
+    def describe(self) -> str:
+        return "list of tool"
+
+
+def _decode_member(name: str, member: Any, entry: dict[str, Any], context: DecodeContext) -> list[Any]:
+    camel = _camel(name)
+    if camel == DECLARATIONS and member.__class__ is list and member:
+        if all(item.__class__ is dict and item.get("name").__class__ is str for item in member):
+            made = [FUNCTION.decode(declaration, context) for declaration in member]
+            if all(isinstance(tool, FunctionTool) for tool in made):
+                context.trace(FUNCTION, made, entry, name, spread=True)
+                return made if camel == name else [noted(tool, API, ":key", name) for tool in made]
+    kind = HOSTED_KINDS.get(camel, "other")
+    if member.__class__ is dict:
+        return [HostedTool(kind=kind, settings=member, extra={API: {":key": name}})]
+    return [HostedTool(kind=kind, extra={API: {":key": name, ":value": member}})]
+
+
+def _camel(name: str) -> str:
+    head, *rest = name.split("_")
+    return head + "".join(part[:1].upper() + part[1:] for part in rest)
+
+
+def _flat(tools: list[Any], context: EncodeContext) -> list[Any]:
+    flat: list[Any] = []
+    for tool in tools:
+        if isinstance(tool, ToolGroup):
+            context.lose_attributes(tool, ("name", "description"))
+            for api, residue in (tool.extra or {}).items():
+                context.lose_residue(tool, api, residue)
+            flat += _flat(list(tool.tools), context)
+        else:
+            flat.append(tool)
+    return flat
+
+
+def _needs_entry(tool: Any, entry: dict[str, Any]) -> bool:
+    """Whether a tool that does not say so needs a wire object of its own: foreign hosted tools do."""
+    own = note_of(tool, API, ":key") is not None
+    return not own and isinstance(tool, FunctionTool) != (DECLARATIONS in entry) and bool(entry)
+
+
+def _encode_member(tool: Any, entry: dict[str, Any], context: EncodeContext) -> None:
+    if isinstance(tool, FunctionTool):
+        key = note_of(tool, API, ":key") or DECLARATIONS
+        entry.setdefault(key, []).append(FUNCTION.encode_one(tool, context))
+    elif isinstance(tool, CustomTool):
+        context.lose(tool, None, f"{API} has no tools that take free text")
+    else:
+        _encode_hosted(tool, entry, context)
+
+
+def _encode_hosted(tool: HostedTool, entry: dict[str, Any], context: EncodeContext) -> None:
+    own = (tool.extra or {}).get(API)
+    if own is not None and ":key" in own:
+        entry[own[":key"]] = own[":value"] if ":value" in own else tool.settings
+        return
+    member = CARRIED.get(tool.kind)
+    if member is None:
+        context.lose(tool, None, f"{API} has no such tool")
+        return
+    for api, residue in (tool.extra or {}).items():
+        context.lose_residue(tool, api, residue)
+    context.lose_attributes(tool, ("name", "settings"))
+    entry[member] = {}
+
+
+MODES = {"AUTO": "auto", "ANY": "required", "NONE": "none"}
+_WORDS = {word: mode for mode, word in MODES.items()}
+
+
+def read_choice(value: dict[str, Any]) -> ToolChoice | None:
+    """The choice that a functionCallingConfig says, None where it says something else."""
+    mode, names = value.get("mode"), value.get("allowedFunctionNames")
+    if mode.__class__ is not str:
+        return None
+    tools = names if names.__class__ is list and names and all(n.__class__ is str for n in names) else None
+    return ToolChoice(mode=MODES.get(mode, mode), tools=tools)
+
+
+def write_choice(choice: ToolChoice) -> Any:
+    """The functionCallingConfig of a choice; None where the API cannot say it."""
+    if choice.hosted is not None or choice.mode == "other":
+        return None
+    word = _WORDS.get(choice.mode, choice.mode)
+    # Names are for ANY and VALIDATED only (types.FunctionCallingConfig.allowed_function_names).
+    if choice.tools and word == "AUTO":
+        word = "VALIDATED"
+    return {"mode": word, **({"allowedFunctionNames": choice.tools} if choice.tools else {})}
+
+
+TABLE.say("function_calling.mode", "MODE_UNSPECIFIED", "AUTO", "ANY", "NONE", "VALIDATED")
+TOOL_CHOICE = Choice(read_choice, write_choice, words=False, fallback={"mode": "AUTO"})
+
+
+class Level(Renamed):
+    """thinkingLevel: the words of the others in capitals."""
+
+    def __init__(self) -> None:
+        super().__init__({word.upper(): word for word in ("minimal", "low", "medium", "high", "xhigh")})
+        self._known = {"minimal", "low", "medium", "high", "xhigh"}
+
+    def encode(self, value: Any, context: EncodeContext, owner: Any) -> Any:
+        if not context.native and value not in self._known:
+            context.lose(owner, "options.reasoning.effort", f"{API} has no level {value!r}")
+            return None
+        return super().encode(value, context, owner)
