@@ -129,8 +129,18 @@ STRUCTURE = frozenset(
         "stop_reason",
         "incomplete_details",
         "tool_choice",
+        "effort",
+        "reasoning_effort",
+        "thinkingLevel",
+        "modalities",
+        "responseModalities",
+        "responseMimeType",
     }
 )
+
+
+# Chat has a short word for a format where others have a media type.
+MEDIA_WORDS = {"audio/mpeg": "mp3", "audio/mp3": "mp3", "audio/wav": "wav"}
 
 
 def unaccounted(source: Any, encoded: Encoded) -> Iterator[tuple[str, Any]]:
@@ -172,6 +182,8 @@ def _told(value: Any, present: set[Any], strings: list[str]) -> bool:
     parts: set[Any] = set()
     if _collect_text(value, parts):
         return parts <= present
+    if value in MEDIA_WORDS:
+        return MEDIA_WORDS[value] in present
     return any(value in text for text in strings)
 
 

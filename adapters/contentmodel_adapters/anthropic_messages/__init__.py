@@ -80,15 +80,16 @@ class AnthropicMessages(TableAdapter):
         return msgspec.structs.replace(request, messages=messages)
 
     def prepare_response(self, response: ChatResponse, context: EncodeContext) -> ChatResponse:
-        response = passes.settle_response(response, context)
+        response = passes.without_media(passes.settle_response(response, context), context)
         return counted(response, context, cached_inside=False, reasoning_inside=True)
 
     def complete_request(self, payload: dict[str, Any], request: ChatRequest, context: EncodeContext) -> dict[str, Any]:
         if "max_tokens" not in payload:
             context.lose(request, "options.max_output_tokens", f"{API} requires a limit", kind="synthesized")
             payload["max_tokens"] = MAX_TOKENS
-        payload.setdefault("messages", [])
-        return payload
+        if "model" not in payload:
+            context.lose(request, "model", "the request does not say which model", kind="synthesized")
+        return {"model": "", "messages": [], **payload}
 
     def complete_response(
         self, payload: dict[str, Any], response: ChatResponse, context: EncodeContext

@@ -34,6 +34,7 @@ MESSAGE = TABLE.record(
     ChatMessage,
     {"role": ("role", Role()), "content": ("contents", TextOrBlocks(CONTENT, "list"))},
     ignores=("message_id",),
+    fill={"content": []},
 )
 
 

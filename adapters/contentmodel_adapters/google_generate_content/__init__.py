@@ -19,6 +19,7 @@ from contentmodel_adapters.google_generate_content.blocks import API, TABLE
 from contentmodel_adapters.google_generate_content.messages import Contents, Instructions, names_of_results
 from contentmodel_adapters.google_generate_content.response import RESPONSE
 from contentmodel_adapters.google_generate_content.tools import TOOL_CHOICE, Level, Tools
+from contentmodel_adapters.shared.modalities import Modalities
 from contentmodel_adapters.shared.usage import counted
 
 REQUEST = TABLE.record(
@@ -40,7 +41,10 @@ REQUEST = TABLE.record(
         "generationConfig.seed": "options.seed",
         "generationConfig.responseLogprobs": "options.logprobs",
         "generationConfig.logprobs": "options.top_logprobs",
-        "generationConfig.responseModalities": "options.modalities",
+        "generationConfig.responseModalities": (
+            "options.modalities",
+            Modalities(str.upper, "TEXT", "IMAGE", "AUDIO", "VIDEO"),
+        ),
         "generationConfig.responseMimeType": "options.response_format.media_type",
         "generationConfig.responseJsonSchema": "options.response_format.schema",
         "generationConfig.thinkingConfig.includeThoughts": "options.reasoning.include",
@@ -84,7 +88,7 @@ class GoogleGenerateContent(TableAdapter):
         if context.native:
             return request
         request = with_media_type(passes.hoist_instructions(request, context), context)
-        messages = passes.settle_foreign(request.messages, context)
+        messages = passes.without_citations(passes.settle_foreign(request.messages, context), context)
         messages = passes.join_assistant(passes.join_results(messages, context), context)
         return msgspec.structs.replace(request, messages=names_of_results(messages, context))
 

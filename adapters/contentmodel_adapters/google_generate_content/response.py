@@ -22,7 +22,7 @@ from contentmodel.content.media import UriContent
 from contentmodel.content.text import TextContent, convert_span
 from contentmodel.message import ChatMessage
 from contentmodel.response import ChatChoice, ChatResponse
-from contentmodel.wire.codecs import Codec, Place, Record
+from contentmodel.wire.codecs import Codec, Home, Place, Record
 from contentmodel.wire.context import DecodeContext, EncodeContext
 from contentmodel.wire.table import note_of, noted
 
@@ -103,7 +103,7 @@ CHOICE = TABLE.record(
         "index": "index",
         "content": ("messages", Answer()),
         "finishReason": ("finish_reason", FINISH),
-        "logprobsResult": "logprobs",
+        "logprobsResult": ("logprobs", Home("logprobs")),
     },
 )
 SEARCH_ID, URLS_ID = "grounding", "url_context"

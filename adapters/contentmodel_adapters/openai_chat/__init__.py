@@ -19,6 +19,7 @@ from contentmodel_adapters.openai_chat.blocks import API, TABLE
 from contentmodel_adapters.openai_chat.messages import Messages
 from contentmodel_adapters.openai_chat.response import RESPONSE
 from contentmodel_adapters.openai_chat.tools import RESPONSE_FORMAT, TOOL_CHOICE, TOOLS
+from contentmodel_adapters.shared.modalities import Modalities
 from contentmodel_adapters.shared.usage import counted
 
 REQUEST = TABLE.record(
@@ -50,7 +51,7 @@ REQUEST = TABLE.record(
             Allowed("options.service_tier", "auto", "default", "flex", "scale", "priority", "fast"),
         ),
         "verbosity": "options.verbosity",
-        "modalities": "options.modalities",
+        "modalities": ("options.modalities", Modalities(str.lower, "text", "audio")),
         "reasoning_effort": (
             "options.reasoning.effort",
             Allowed("options.reasoning.effort", "none", "minimal", "low", "medium", "high", "xhigh", "max"),
@@ -125,8 +126,9 @@ class OpenAIChat(TableAdapter):
         return counted(response, context, cached_inside=True, reasoning_inside=True)
 
     def complete_request(self, payload: dict[str, Any], request: ChatRequest, context: EncodeContext) -> dict[str, Any]:
-        payload.setdefault("messages", [])
-        return payload
+        if "model" not in payload:
+            context.lose(request, "model", "the request does not say which model", kind="synthesized")
+        return {"model": "", "messages": [], **payload}
 
     def complete_response(
         self, payload: dict[str, Any], response: ChatResponse, context: EncodeContext

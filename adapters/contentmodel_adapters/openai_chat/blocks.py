@@ -14,7 +14,7 @@ from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.text import TextContent
 from contentmodel.content.tools import CustomToolCallContent, FunctionCallContent, FunctionResultContent
 from contentmodel.usage import Usage
-from contentmodel.wire.codecs import ArgumentsText, DataUri, Renamed, Sealed, TextOrBlocks, is_data_uri
+from contentmodel.wire.codecs import ArgumentsText, DataUri, Home, Renamed, Sealed, TextOrBlocks, is_data_uri
 from contentmodel.wire.table import Row, Table, row
 
 API = "openai-chat"
@@ -48,15 +48,16 @@ def _file_row(wire: dict[str, Any]) -> str | None:
     return "file.id" if inner.get("file_id").__class__ is str else None
 
 
-def _usual_media(content: Any, rows: list[Row]) -> Row:
+def _usual_media(content: Any, rows: list[Row]) -> Row | None:
+    """The row that OpenAI's own API has for it; a host's video_url is for what came as one."""
     by_name = {r.name: r for r in rows}
-    kinds = (("image/*", "image_url.data"), ("audio/*", "input_audio"), ("video/*", "video_url.data"))
-    for pattern, name in kinds:
+    if content.__class__ is UriContent:
+        is_image = content.media_type is None or content.is_media_type("image/*")
+        return by_name["image_url"] if is_image else None
+    for pattern, name in (("image/*", "image_url.data"), ("audio/*", "input_audio")):
         if name in by_name and content.is_media_type(pattern):
             return by_name[name]
-    if content.__class__ is UriContent:
-        return by_name["video_url"] if content.is_media_type("video/*") else by_name["image_url"]
-    return by_name.get("file.data") or rows[0]
+    return None if content.is_media_type("video/*") else by_name.get("file.data") or rows[0]
 
 
 def _part(name: str, tag: str, model: type[Any], fields: dict[str, Any], **options: Any) -> Row:
@@ -168,7 +169,11 @@ CITATIONS = TABLE.union(
 TOOL_RESULT = Row(
     "tool",
     FunctionResultContent,
-    {"tool_call_id": "call_id", "name": "name", "content": ("outputs", TextOrBlocks(RESULT_CONTENT, "string"))},
+    {
+        "tool_call_id": "call_id",
+        "name": ("name", Home("name", str, silent=True)),
+        "content": ("outputs", TextOrBlocks(RESULT_CONTENT, "string")),
+    },
     constants={"role": "tool"},
     fill={"content": ""},
 )

@@ -89,6 +89,7 @@ PLAIN = TABLE.record(
     ChatMessage,
     {"role": "role", "content": ("contents", TextOrBlocks(CONTENT, "string")), "name": "author_name"},
     ignores=("message_id",),
+    fill={"content": ""},
 )
 
 

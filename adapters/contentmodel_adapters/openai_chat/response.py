@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from contentmodel.response import ChatChoice, ChatResponse
-from contentmodel.wire.codecs import Codec, Place, Record
+from contentmodel.wire.codecs import Codec, Home, Place, Record
 from contentmodel.wire.context import DecodeContext, EncodeContext
 from contentmodel_adapters.openai_chat.blocks import ERROR, TABLE, USAGE
 from contentmodel_adapters.openai_chat.messages import Message
@@ -42,8 +42,9 @@ CHOICE = TABLE.record(
         "index": "index",
         "message": ("messages", Message()),
         "finish_reason": ("finish_reason", FINISH),
-        "logprobs": "logprobs",
+        "logprobs": ("logprobs", Home("logprobs")),
     },
+    fill={"message": {"role": "assistant", "content": None, "refusal": None}},
 )
 
 

@@ -71,7 +71,7 @@ class OpenAIResponses(TableAdapter):
         return msgspec.structs.replace(request, messages=passes.settle_foreign(request.messages, context))
 
     def prepare_response(self, response: ChatResponse, context: EncodeContext) -> ChatResponse:
-        response = passes.settle_response(response, context)
+        response = passes.without_media(passes.settle_response(response, context), context)
         return counted(response, context, cached_inside=True, reasoning_inside=True)
 
     def complete_response(
@@ -88,6 +88,9 @@ class OpenAIResponses(TableAdapter):
             "tools": [],
         }
         filled = {**defaults, **payload}
+        if not isinstance(filled["created_at"], int | float):
+            context.lose(response, "created", f"{API} says when in seconds since 1970")
+            filled["created_at"] = 0
         usage = filled.get("usage")
         if usage is not None:
             filled["usage"] = complete_usage(usage)

@@ -180,7 +180,13 @@ def _usual_part(content: Any, rows: list[Row]) -> Row | None:
 
 
 INPUT = TABLE.union("input part", [INPUT_TEXT, OUTPUT_TEXT, REFUSAL, *MEDIA], choose=CHOOSE, prefer=_usual_part)
-OUTPUT = TABLE.union("output part", [OUTPUT_TEXT, INPUT_TEXT, REFUSAL, *MEDIA], choose=CHOOSE, prefer=_usual_part)
+OUTPUT = TABLE.union(
+    "output part",
+    [OUTPUT_TEXT, INPUT_TEXT, REFUSAL, *MEDIA],
+    choose=CHOOSE,
+    prefer=_usual_part,
+    abroad=(TextContent, ErrorContent),
+)
 REASONING = TABLE.union(
     "reasoning part",
     [

@@ -7,27 +7,24 @@ from __future__ import annotations
 
 import re
 import sys
-import unicodedata
 
 from rich.console import Console
 from rich.text import Text
 
-
-def _hostile() -> re.Pattern[str]:
-    """Controls, bidirectional overrides, invisible format and tag characters, lone surrogates, line separators.
-
-    Tab and newline are harmless, and the joiners hold emoji and scripts together.
-    """
-    codes = (code for code in range(0xE0080) if chr(code) not in "\t\n\u200c\u200d")
-    bad = [chr(code) for code in codes if unicodedata.category(chr(code)) in ("Cc", "Cf", "Cs", "Zl", "Zp")]
-    return re.compile("[" + "".join(map(re.escape, bad)) + "]")
-
-
-HOSTILE = _hostile()
+HOSTILE = re.compile(
+    "["
+    "\x00-\x08\x0b-\x1f\x7f-\x9f"  # controls; tab and newline are harmless
+    "\xad\u061c\u180e\u200b\u200e\u200f\u2060-\u206f\ufeff\ufff9-\ufffb"  # invisible; the joiners make emoji
+    "\u2028-\u202e"  # line separators, bidirectional embeddings and overrides
+    "\ud800-\udfff"  # halves of characters
+    "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e007f"  # invisible; tags smuggle text
+    "]"
+)
+"""What a terminal would obey, or hide."""
 
 
 def visible(text: str) -> str:
-    """`text` with every character that a terminal would obey, or hide, written as an escape."""
+    """`text` with every hostile character written as an escape."""
     return HOSTILE.sub(lambda match: _escape(match.group()), text.replace("\r\n", "\n"))
 
 
@@ -59,16 +56,23 @@ def _json_escape(character: str) -> str:
     return "".join(f"\\u{units[i : i + 4]}" for i in range(0, len(units), 4))
 
 
-def out(width: int | None = None) -> Console:
+class Terminal(Console):
+    """A console that leaves a broken pipe to whoever runs the command."""
+
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError
+
+
+def out(width: int | None = None) -> Terminal:
     """Standard output. A character that its encoding does not have is written as an escape."""
     _tolerate(sys.stdout)
-    return Console(width=width, highlight=False, markup=False, emoji=False)
+    return Terminal(width=width, highlight=False, markup=False, emoji=False)
 
 
-def err() -> Console:
+def err() -> Terminal:
     """Standard error: progress, summaries, what went wrong."""
     _tolerate(sys.stderr)
-    return Console(stderr=True, highlight=False, markup=False, emoji=False)
+    return Terminal(stderr=True, highlight=False, markup=False, emoji=False)
 
 
 def _tolerate(stream: object) -> None:

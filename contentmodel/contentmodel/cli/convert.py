@@ -98,7 +98,7 @@ def convert(
     check_api(target, "--to")
     check_api(api, "--from")
     _check_files(path, output, losses)
-    order = Order(target, api, kind, parse_policies(policy or []), on_loss, pretty is not False)
+    order = Order(target, api, kind and kind.value, parse_policies(policy or []), on_loss.value, pretty is not False)
     source = open_source(path)
     if source.is_lines and pretty:
         raise Problem("--pretty: JSON Lines are one line each", hint="leave --pretty out")

@@ -5,8 +5,9 @@ from __future__ import annotations
 import typer
 
 from contentmodel.cli.console import visible
+from contentmodel.cli.installed import STORED
 from contentmodel.cli.options import In
-from contentmodel.cli.read import Document, for_each, identify, open_source
+from contentmodel.cli.read import Document, decode, for_each, identify, open_source
 
 
 def detect(path: In = None) -> None:
@@ -23,6 +24,8 @@ def detect(path: In = None) -> None:
 
     def work(document: Document) -> None:
         payload = identify(document, None, None)
+        if payload.api == STORED:
+            decode(payload, document)
         number = "" if document.line is None else f"{document.line} "
         typer.echo(visible(f"{number}{payload.api} {payload.kind}"))
 

@@ -63,6 +63,8 @@ def _decode_problem(error: DecodeError) -> Problem:
     if first.message.startswith("not JSON"):
         hint = "the text must be UTF-8" if "codec can't decode" in first.message else ""
         return Problem(first.message, hint=hint)
+    if error.api == "json":
+        return Problem(first.message)
     faults = "1 fault" if len(error.faults) == 1 else f"{len(error.faults)} faults"
     if error.api == "contentmodel":
         return Problem(f"not a contentmodel document: {faults}", details)

@@ -15,7 +15,7 @@ from contentmodel.cli.read import Document
 from contentmodel.wire.json import write
 from contentmodel.wire.losses import Loss
 
-_GROUPS_SHOWN = 20
+_GROUPS_SHOWN = 12
 _STYLES = {"dropped": "red", "degraded": "yellow", "moved": "cyan", "synthesized": "blue"}
 
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from functools import singledispatch
 from typing import Any
 
-from rich.console import RenderableType
-from rich.padding import Padding
+from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
+from rich.segment import Segment
 from rich.styled import Styled
 from rich.text import Text
 
@@ -75,10 +75,25 @@ class Page:
         return self.text(write(value).decode("utf-8"), style, _BRIEF)
 
 
+@dataclass
+class Indent:
+    """A part further right; unlike rich's padding it adds nothing behind the lines."""
+
+    part: RenderableType
+    by: int
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        narrow = options.update(width=max(options.max_width - self.by, 1), height=None)
+        for line in console.render_lines(self.part, narrow, pad=False):
+            yield Segment(" " * self.by)
+            yield from line
+            yield Segment.line()
+
+
 def indented(parts: Iterable[RenderableType], by: int = 2) -> Parts:
     """Further right."""
     for part in parts:
-        yield Padding(part, (0, 0, 0, by), expand=False)
+        yield Indent(part, by)
 
 
 def label(name: str, style: str = "bold") -> Text:

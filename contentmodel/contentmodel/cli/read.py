@@ -103,6 +103,9 @@ def identify(document: Document, api: str | None, kind: str | None) -> Payload:
     value = _parse(document)
     if api == STORED or (api is None and isinstance(value, dict) and STORED in value):
         return _identify_stored(value, kind)
+    if isinstance(value, list):
+        hint = f"a file of many has one a line: jq -c '.[]' {document.name}"
+        raise Problem("a list, where one payload is expected", hint=hint)
     if api is None or kind is None:
         load_all()
         api, kind = _fill(value, api, kind)

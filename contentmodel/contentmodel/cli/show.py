@@ -33,7 +33,7 @@ def show(path: In = None, api: From = None, kind: Kind = None, width: Width = No
     console = out(width)
 
     def work(document: Document) -> None:
-        payload = identify(document, api, kind)
+        payload = identify(document, api, kind and kind.value)
         value = decode(payload, document)
         where = "" if document.line is None else f"line {document.line} · "
         console.print(Rule(safe_text(f"{where}{payload.api} {payload.kind}", "bold")))

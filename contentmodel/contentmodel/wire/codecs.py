@@ -254,6 +254,30 @@ class Allowed(Codec):
         return "str"
 
 
+class Home(Codec):
+    """What only its own API understands: it comes in and goes home again, and elsewhere it is a loss."""
+
+    identity = False
+
+    def __init__(self, field: str, *classes: type, silent: bool = False) -> None:
+        """`silent`: abroad the value stands in another place anyway."""
+        super().__init__(*classes)
+        self.field, self.silent = field, silent
+
+    def holds(self, value: Any) -> bool:
+        return value is not None and (not self.classes or value.__class__ in self.classes)
+
+    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> Any:
+        return value
+
+    def encode(self, value: Any, context: EncodeContext, owner: Any) -> Any:
+        if context.native:
+            return value
+        if not self.silent:
+            context.lose(owner, self.field, f"{context.api} has another form for it")
+        return None
+
+
 class Record(Codec):
     """A nested object with a row of its own. One that says something of its API's alone stays `home`."""
 

@@ -41,7 +41,8 @@ def lower(content: Any, union: Union, context: EncodeContext) -> list[Any]:
     """Contents that `union` has rows for, in place of one that it has none for; [] and a loss where there is none."""
     for kind, function in _LOWERINGS:
         if isinstance(content, kind):
-            lowered = [c for c in function(content, context) if union.has(type(c), native=context.native)]
+            made = [c for c in function(content, context) if type(c) is not type(content)]
+            lowered = [c for c in made if union.has(type(c), native=context.native)]
             if lowered:
                 return lowered
     context.lose(content, None, f"{context.api} has no {union.name} for it")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from contentmodel.content.base import content_tag
+from contentmodel.content.media import MediaContent
 from contentmodel.content.outcomes import (
     CompactionContent,
     ConfigurationContent,
@@ -56,6 +57,34 @@ def settle_foreign(messages: list[ChatMessage], context: EncodeContext) -> list[
             else:
                 context.lose(message, None, "nothing that was in it can be sent")
     return settled
+
+
+def without_media(response: ChatResponse, context: EncodeContext) -> ChatResponse:
+    """An answer of another API without images and files, for APIs whose answers have none."""
+    if context.native:
+        return response
+    choices = []
+    for choice in response.choices:
+        messages = []
+        for message in choice.messages:
+            media = [c for c in message.contents if isinstance(c, MediaContent)]
+            for content in media:
+                context.lose(content, None, f"answers of {context.api} hold no media")
+            kept = [c for c in message.contents if not isinstance(c, MediaContent)]
+            messages.append(_replaced(message, kept, context) if media else message)
+        choices.append(context.same(choice, msgspec.structs.replace(choice, messages=messages)))
+    changed: ChatResponse = context.same(response, msgspec.structs.replace(response, choices=choices))
+    return changed
+
+
+def without_citations(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
+    """Reports the citations of foreign messages as lost, for requests to APIs that take none."""
+    for message in messages:
+        if not is_native(message, context):
+            for content in message.contents:
+                if content.annotations is not None:
+                    context.lose_attributes(content, ("annotations",))
+    return messages
 
 
 def with_call_ids(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:

@@ -521,7 +521,7 @@ class Union:
             try:
                 blocks += [encoder(content, context)] if encoder else self._encode_other(content, context)
             except _NoRow:
-                context.lose(content, None, f"{self.api} has no {self.name} for it")
+                blocks += self._encode_lowered(content, context)
         return blocks
 
     def encode_one(self, value: Any, context: EncodeContext) -> Any:
@@ -535,6 +535,9 @@ class Union:
                 return [content.block]
             context.lose(content, None, f"only {content.api} knows this block")
             return []
+        return self._encode_lowered(content, context)
+
+    def _encode_lowered(self, content: Any, context: EncodeContext) -> list[Any]:
         if not isinstance(content, AIContent):
             context.lose(content, None, f"{self.api} has no {self.name} for it")
             return []

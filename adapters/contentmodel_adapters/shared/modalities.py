@@ -1,0 +1,37 @@
+"""What kinds of answer are asked for: the same words everywhere, in capitals or not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from contentmodel.wire.codecs import Codec
+from contentmodel.wire.context import EncodeContext
+
+
+class Modalities(Codec):
+    """A list of words. At home they stay as they are; those of another API are spelled anew, or lost."""
+
+    classes = (list,)
+    identity = False
+
+    def __init__(self, spell: Callable[[str], str], *words: str) -> None:
+        self._spell, self._words = spell, frozenset(words)
+
+    def holds(self, value: Any) -> bool:
+        return value.__class__ is list and bool(value) and all(word.__class__ is str for word in value)
+
+    def decode(self, value: Any, context: Any, container: Any, key: str) -> Any:
+        return value
+
+    def encode(self, value: list[str], context: EncodeContext, owner: Any) -> Any:
+        if context.native:
+            return value
+        spelled = [self._spell(word) for word in value]
+        known = [word for word in spelled if word in self._words]
+        if len(known) < len(spelled):
+            context.lose(owner, "options.modalities", f"{context.api} does not answer with all of it")
+        return known or None
+
+    def describe(self) -> str:
+        return "list[str]"

@@ -1,0 +1,100 @@
+"""The directory listing explains the system: the packages, what may import what, and the public face."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import contentmodel
+
+ROOT = Path(__file__).parent.parent
+PACKAGES = {
+    "contentmodel": ROOT / "contentmodel" / "contentmodel",
+    "contentmodel_adapters": ROOT / "adapters" / "contentmodel_adapters",
+    "contentmodel_conformance": ROOT / "conformance" / "contentmodel_conformance",
+}
+# Arrows point one way.
+MAY_IMPORT = {
+    "contentmodel": {"contentmodel"},
+    "contentmodel_adapters": {"contentmodel", "contentmodel_adapters"},
+    "contentmodel_conformance": set(PACKAGES),
+}
+ADAPTERS = sorted(p.name for p in PACKAGES["contentmodel_adapters"].iterdir() if (p / "blocks.py").exists())
+
+
+def imports(path: Path) -> set[str]:
+    """Every module that a file imports, anywhere in it."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            found.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found.add(node.module)
+    return found
+
+
+def files(package: str) -> list[Path]:
+    return sorted(PACKAGES[package].rglob("*.py"))
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_arrows_point_one_way(package: str) -> None:
+    wrong = {
+        str(path.relative_to(ROOT)): module
+        for path in files(package)
+        for module in imports(path)
+        if module.split(".")[0] in PACKAGES and module.split(".")[0] not in MAY_IMPORT[package]
+    }
+    assert wrong == {}
+
+
+@pytest.mark.parametrize("name", ADAPTERS)
+def test_an_adapter_imports_no_other(name: str) -> None:
+    allowed = (f"contentmodel_adapters.{name}", "contentmodel_adapters.shared")
+    for path in (PACKAGES["contentmodel_adapters"] / name).rglob("*.py"):
+        for module in imports(path):
+            assert not module.startswith("contentmodel_adapters") or module.startswith(allowed), (path, module)
+
+
+@pytest.mark.parametrize("name", ADAPTERS)
+def test_every_adapter_has_the_same_files(name: str) -> None:
+    present = {path.name for path in (PACKAGES["contentmodel_adapters"] / name).glob("*.py")}
+    assert {"__init__.py", "blocks.py", "messages.py", "response.py", "tools.py"} == present
+
+
+def test_the_core_needs_msgspec_alone() -> None:
+    """Outside the command, which is an extra, nothing but the standard library and msgspec is imported at the top."""
+    import sys
+
+    allowed = set(sys.stdlib_module_names) | {"contentmodel", "msgspec"}
+    wrong = {}
+    for path in files("contentmodel"):
+        if "cli" in path.relative_to(PACKAGES["contentmodel"]).parts:
+            continue
+        for node in ast.parse(path.read_text()).body:
+            modules = [a.name for a in node.names] if isinstance(node, ast.Import) else []
+            modules += [node.module] if isinstance(node, ast.ImportFrom) and node.module else []
+            wrong.update({str(path): m for m in modules if m.split(".")[0] not in allowed})
+    assert wrong == {}
+
+
+def test_no_file_has_grown_beyond_reading() -> None:
+    long = {
+        str(path.relative_to(ROOT)): lines
+        for package in PACKAGES
+        for path in files(package)
+        if (lines := len(path.read_text().splitlines())) > 520
+    }
+    assert long == {}
+
+
+def test_the_public_face_is_pinned() -> None:
+    assert contentmodel.__all__ == sorted(contentmodel.__all__)
+    for name in contentmodel.__all__:
+        assert getattr(contentmodel, name).__doc__ or name in ("Content", "CONTENT_TYPES", "POLICIES"), name
+
+
+def test_every_content_type_is_public() -> None:
+    assert {c.__name__ for c in contentmodel.CONTENT_TYPES} <= set(contentmodel.__all__)
