@@ -11,8 +11,9 @@ from contentmodel.adapter import TableAdapter
 from contentmodel.request import ChatRequest
 from contentmodel.response import ChatResponse
 from contentmodel.wire import passes
-from contentmodel.wire.codecs import Allowed, Blocks, OneOf, TextOrBlocks
+from contentmodel.wire.codecs import Allowed
 from contentmodel.wire.context import EncodeContext
+from contentmodel.wire.nested import Blocks, OneOf, TextOrBlocks
 from contentmodel_adapters.anthropic_messages.blocks import API, SYSTEM, TABLE
 from contentmodel_adapters.anthropic_messages.messages import Messages
 from contentmodel_adapters.anthropic_messages.response import RESPONSE

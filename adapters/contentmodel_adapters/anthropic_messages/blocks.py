@@ -51,19 +51,9 @@ from contentmodel.content.tools import (
     ToolResultContent,
 )
 from contentmodel.usage import Usage
-from contentmodel.wire.codecs import (
-    ArgumentsObject,
-    Blocks,
-    BlocksOrOne,
-    Codec,
-    One,
-    Pair,
-    Record,
-    Sealed,
-    TextOrBlocks,
-    WordsOf,
-)
+from contentmodel.wire.codecs import ArgumentsObject, Codec, Pair, Sealed
 from contentmodel.wire.context import DecodeContext, EncodeContext
+from contentmodel.wire.nested import Blocks, BlocksOrOne, One, Record, TextOrBlocks, WordsOf
 from contentmodel.wire.table import Column, Row, Spec, Table, row
 
 API = "anthropic-messages"

@@ -7,8 +7,9 @@ from typing import Any
 from contentmodel.content.hosted import BrowserToolResultContent, ComputerUseToolResultContent
 from contentmodel.content.tools import FunctionResultContent
 from contentmodel.message import ChatMessage
-from contentmodel.wire.codecs import Codec, TextOrBlocks, Words
+from contentmodel.wire.codecs import Codec, Words
 from contentmodel.wire.context import DecodeContext, EncodeContext
+from contentmodel.wire.nested import TextOrBlocks
 from contentmodel_adapters.anthropic_messages.blocks import API, CONTENT, TABLE
 
 

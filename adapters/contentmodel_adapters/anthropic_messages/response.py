@@ -8,8 +8,8 @@ import msgspec
 
 from contentmodel.message import ChatMessage
 from contentmodel.response import ChatChoice, ChatResponse, FinishReason
-from contentmodel.wire.codecs import Record
 from contentmodel.wire.context import DecodeContext, EncodeContext
+from contentmodel.wire.nested import Record
 from contentmodel.wire.table import Fields, Group
 from contentmodel_adapters.anthropic_messages.blocks import API, CONTENT, ERROR, TABLE, USAGE
 from contentmodel_adapters.shared.words import FinishWords

@@ -14,7 +14,6 @@ from contentmodel.response import ChatResponse
 from contentmodel.wire import passes
 from contentmodel.wire.context import DecodeContext, EncodeContext
 from contentmodel.wire.table import Row
-
 from contentmodel_adapters.google_generate_content.blocks import API, TABLE
 from contentmodel_adapters.google_generate_content.messages import Contents, Instructions, names_of_results
 from contentmodel_adapters.google_generate_content.response import RESPONSE
@@ -58,11 +57,11 @@ TABLE.keep(
     "generation_config",
     *("audioTimestamp", "audioTranscriptionConfig", "automaticContinuation", "continuationToken", "routingConfig"),
     *("enableEnhancedCivicAnswers", "generationOutputConfig", "imageConfig", "mediaResolution", "speechConfig"),
-    *("modelSelectionConfig", "responseSchema"),
+    *("modelSelectionConfig", "responseSchema", "enableAffectiveDialog", "responseFormat", "translationConfig"),
 )
 TABLE.keep(
     "request",
-    *("cachedContent", "labels", "modelArmorConfig", "safetySettings", "serviceTier", "store", "model"),
+    *("cachedContent", "labels", "modelArmorConfig", "safetySettings", "serviceTier", "store", "model", "outputConfig"),
     *("automaticFunctionCalling", "httpOptions", "shouldReturnHttpResponse"),
 )
 

@@ -36,9 +36,10 @@ from contentmodel.content.tools import (
 )
 from contentmodel.errors import ContentModelError
 from contentmodel.usage import Usage
-from contentmodel.wire.codecs import ArgumentsObject, Blocks, Codec, Place, Sealed, WordsOf
+from contentmodel.wire.codecs import ArgumentsObject, Codec, Place, Sealed
 from contentmodel.wire.context import DecodeContext, EncodeContext
 from contentmodel.wire.json import parse, write
+from contentmodel.wire.nested import Blocks, WordsOf
 from contentmodel.wire.table import Column, Row, Spec, Table, note_of, snake_name
 
 API = "google-generate-content"

@@ -10,10 +10,10 @@ import msgspec
 from contentmodel.content.text import TextContent
 from contentmodel.content.tools import FunctionCallContent, FunctionResultContent, ToolCallContent, ToolResultContent
 from contentmodel.message import ChatMessage
-from contentmodel.wire.codecs import Blocks, Codec, Place, Words
+from contentmodel.wire.codecs import Codec, Place, Words
 from contentmodel.wire.context import DecodeContext, EncodeContext
+from contentmodel.wire.nested import Blocks
 from contentmodel.wire.table import note_of, noted
-
 from contentmodel_adapters.google_generate_content.blocks import API, PARTS, TABLE, WORDS, has
 
 

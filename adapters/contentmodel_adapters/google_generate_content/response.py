@@ -22,10 +22,10 @@ from contentmodel.content.media import UriContent
 from contentmodel.content.text import TextContent, convert_span
 from contentmodel.message import ChatMessage
 from contentmodel.response import ChatChoice, ChatResponse
-from contentmodel.wire.codecs import Codec, Home, Place, Record
+from contentmodel.wire.codecs import Codec, Home, Place
 from contentmodel.wire.context import DecodeContext, EncodeContext
+from contentmodel.wire.nested import Record
 from contentmodel.wire.table import note_of, noted
-
 from contentmodel_adapters.google_generate_content.blocks import (
     API,
     CHUNKS,
@@ -52,7 +52,6 @@ _REASONS = {
     "SPII": "content_filter",
     "MALFORMED_FUNCTION_CALL": "error",
 }
-_NUMBERED = dict(enumerate(_REASONS.values()))
 _UNNUMBERED = {
     "LANGUAGE": "other",
     "IMAGE_SAFETY": "content_filter",
@@ -69,8 +68,10 @@ _UNNUMBERED = {
     "CONTINUATION": "pause",
     "MODEL_ARMOR": "content_filter",
 }
+_ALL_REASONS: dict[str | int, str] = {**_REASONS, **_UNNUMBERED}
+_ALL_REASONS.update(enumerate(_REASONS.values()))
 FINISH = FinishWords(
-    {**_REASONS, **_UNNUMBERED, **_NUMBERED},
+    _ALL_REASONS,
     {
         "stop": "STOP",
         "tool_calls": "STOP",

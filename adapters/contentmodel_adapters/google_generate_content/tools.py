@@ -8,7 +8,6 @@ from contentmodel.request import CustomTool, FunctionTool, HostedTool, ToolChoic
 from contentmodel.wire.codecs import Codec, Renamed
 from contentmodel.wire.context import DecodeContext, EncodeContext
 from contentmodel.wire.table import Row, note_of, noted
-
 from contentmodel_adapters.google_generate_content.blocks import API, TABLE
 from contentmodel_adapters.shared.choice import Choice
 
@@ -154,6 +153,7 @@ def _encode_hosted(tool: HostedTool, entry: dict[str, Any], context: EncodeConte
     entry[member] = {}
 
 
+TABLE.say("tool.members", DECLARATIONS, *HOSTED_KINDS)
 MODES = {"AUTO": "auto", "ANY": "required", "NONE": "none"}
 _WORDS = {word: mode for mode, word in MODES.items()}
 

@@ -11,9 +11,10 @@ from contentmodel.adapter import TableAdapter
 from contentmodel.request import ChatRequest
 from contentmodel.response import ChatResponse
 from contentmodel.wire import passes
-from contentmodel.wire.codecs import Allowed, Blocks, OneOf
+from contentmodel.wire.codecs import Allowed
 from contentmodel.wire.context import DecodeContext, EncodeContext
 from contentmodel.wire.losses import Encoded
+from contentmodel.wire.nested import Blocks, OneOf
 from contentmodel.wire.table import Row
 from contentmodel_adapters.openai_chat.blocks import API, TABLE
 from contentmodel_adapters.openai_chat.messages import Messages
@@ -65,6 +66,7 @@ TABLE.keep(
     *("audio", "function_call", "functions", "logit_bias", "moderation", "prediction", "prompt_cache_key"),
     *("prompt_cache_options", "prompt_cache_retention", "safety_identifier", "stream_options", "web_search_options"),
 )
+TABLE.say("request.aliases", "max_tokens")
 # The name that max_completion_tokens had, and many hosts still want.
 OLD_LIMIT = "max_tokens"
 

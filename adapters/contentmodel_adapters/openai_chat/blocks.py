@@ -14,7 +14,8 @@ from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.text import TextContent
 from contentmodel.content.tools import CustomToolCallContent, FunctionCallContent, FunctionResultContent
 from contentmodel.usage import Usage
-from contentmodel.wire.codecs import ArgumentsText, DataUri, Home, Renamed, Sealed, TextOrBlocks, is_data_uri
+from contentmodel.wire.codecs import ArgumentsText, DataUri, Home, Renamed, Sealed, is_data_uri
+from contentmodel.wire.nested import TextOrBlocks
 from contentmodel.wire.table import Row, Table, row
 
 API = "openai-chat"

@@ -17,8 +17,9 @@ from contentmodel.content.tools import (
     ToolResultContent,
 )
 from contentmodel.message import ChatMessage
-from contentmodel.wire.codecs import Blocks, Codec, One, TextOrBlocks, WordsOf
+from contentmodel.wire.codecs import Codec
 from contentmodel.wire.context import DecodeContext, EncodeContext
+from contentmodel.wire.nested import Blocks, One, TextOrBlocks, WordsOf
 from contentmodel.wire.table import Column, Row, note_of
 from contentmodel_adapters.openai_chat.blocks import (
     API,

@@ -6,8 +6,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from contentmodel.response import ChatChoice, ChatResponse
-from contentmodel.wire.codecs import Codec, Home, Place, Record
+from contentmodel.wire.codecs import Codec, Home, Place
 from contentmodel.wire.context import DecodeContext, EncodeContext
+from contentmodel.wire.nested import Record
 from contentmodel_adapters.openai_chat.blocks import ERROR, TABLE, USAGE
 from contentmodel_adapters.openai_chat.messages import Message
 from contentmodel_adapters.shared.words import FinishWords

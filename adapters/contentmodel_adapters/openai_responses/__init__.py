@@ -12,8 +12,9 @@ from contentmodel.content.text import TextContent
 from contentmodel.request import ChatRequest
 from contentmodel.response import ChatResponse
 from contentmodel.wire import passes
-from contentmodel.wire.codecs import Allowed, Blocks, OneOf, WordsOf
+from contentmodel.wire.codecs import Allowed
 from contentmodel.wire.context import EncodeContext
+from contentmodel.wire.nested import Blocks, OneOf, WordsOf
 from contentmodel_adapters.openai_responses.blocks import API, TABLE
 from contentmodel_adapters.openai_responses.messages import Items
 from contentmodel_adapters.openai_responses.response import RESPONSE

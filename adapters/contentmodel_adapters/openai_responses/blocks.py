@@ -10,66 +10,17 @@ from collections.abc import Iterable
 from typing import Any
 
 from contentmodel.content.citations import Citation
-from contentmodel.content.hosted import (
-    ApplyPatchToolCallContent,
-    ApplyPatchToolResultContent,
-    CodeInterpreterToolCallContent,
-    CodeInterpreterToolResultContent,
-    ComputerUseToolCallContent,
-    ComputerUseToolResultContent,
-    FileSearchToolCallContent,
-    FileSearchToolResultContent,
-    ImageGenerationToolCallContent,
-    ImageGenerationToolResultContent,
-    McpListToolsToolCallContent,
-    McpListToolsToolResultContent,
-    McpServerToolCallContent,
-    McpServerToolResultContent,
-    ProgramToolCallContent,
-    ProgramToolResultContent,
-    ShellToolCallContent,
-    ShellToolResultContent,
-    ToolSearchToolCallContent,
-    ToolSearchToolResultContent,
-    WebSearchToolCallContent,
-    WebSearchToolResultContent,
-)
 from contentmodel.content.media import DataContent, HostedFileContent, UriContent
 from contentmodel.content.outcomes import (
-    CompactionContent,
-    ConfigurationContent,
     ErrorContent,
-    ReferenceContent,
-    ToolChangeContent,
 )
 from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.text import TextContent
-from contentmodel.content.tools import (
-    Caller,
-    CustomToolCallContent,
-    CustomToolResultContent,
-    FunctionCallContent,
-    FunctionResultContent,
-    ToolApprovalRequestContent,
-    ToolApprovalResponseContent,
-)
 from contentmodel.usage import Usage
-from contentmodel.wire.codecs import (
-    LIST,
-    ArgumentsText,
-    Blocks,
-    Codec,
-    DataUri,
-    One,
-    Place,
-    Record,
-    Sealed,
-    TextOrBlocks,
-    WordsOf,
-    is_data_uri,
-)
+from contentmodel.wire.codecs import Codec, DataUri, Place, Sealed, is_data_uri
 from contentmodel.wire.context import DecodeContext, EncodeContext
-from contentmodel.wire.table import Column, Row, Spec, Table, row
+from contentmodel.wire.nested import Blocks, WordsOf
+from contentmodel.wire.table import Row, Table, row
 
 API = "openai-responses"
 TABLE = Table(API)
@@ -79,7 +30,7 @@ ENCRYPTED = Sealed("openai", "encrypted")
 WORDS = WordsOf(TextContent, "text")
 
 
-def _named(name: str, tag: str, model: type[Any], fields: dict[str, Any], **options: Any) -> Row:
+def named_row(name: str, tag: str, model: type[Any], fields: dict[str, Any], **options: Any) -> Row:
     """A row whose name is not its tag: several rows share the tag."""
     return Row(name, model, fields, constants={"type": tag}, **options)
 
@@ -144,23 +95,23 @@ OUTPUT_TEXT = row(
 )
 REFUSAL = row("refusal", ErrorContent, {"refusal": "message"}, sets={"code": "refusal"}, fill={"refusal": ""})
 MEDIA = [
-    _named("image.url", "input_image", UriContent, {"image_url": "uri"}, fill={"detail": "auto"}),
-    _named(
+    named_row("image.url", "input_image", UriContent, {"image_url": "uri"}, fill={"detail": "auto"}),
+    named_row(
         "image.data",
         "input_image",
         DataContent,
         {"image_url": (("media_type", "data"), DATA_URI)},
         fill={"detail": "auto"},
     ),
-    _named("image.file", "input_image", HostedFileContent, {"file_id": "file_id"}, fill={"detail": "auto"}),
-    _named("file.url", "input_file", UriContent, {"file_url": "uri", "filename": "name"}),
-    _named(
+    named_row("image.file", "input_image", HostedFileContent, {"file_id": "file_id"}, fill={"detail": "auto"}),
+    named_row("file.url", "input_file", UriContent, {"file_url": "uri", "filename": "name"}),
+    named_row(
         "file.data",
         "input_file",
         DataContent,
         {"file_data": (("media_type", "data"), DATA_URI), "filename": "name"},
     ),
-    _named("file.id", "input_file", HostedFileContent, {"file_id": "file_id", "filename": "name"}),
+    named_row("file.id", "input_file", HostedFileContent, {"file_id": "file_id", "filename": "name"}),
     row("input_audio", DataContent, {"input_audio.data": "data", "input_audio.format": "name"}),
 ]
 CHOOSE = {"input_image": _image_row, "input_file": _file_row}
@@ -210,14 +161,14 @@ REASONING = TABLE.union(
 SCREENSHOT = TABLE.union(
     "screenshot",
     [
-        _named("screenshot.url", "computer_screenshot", UriContent, {"image_url": "uri"}),
-        _named(
+        named_row("screenshot.url", "computer_screenshot", UriContent, {"image_url": "uri"}),
+        named_row(
             "screenshot.data",
             "computer_screenshot",
             DataContent,
             {"image_url": (("media_type", "data"), DATA_URI)},
         ),
-        _named("screenshot.file", "computer_screenshot", HostedFileContent, {"file_id": "file_id"}),
+        named_row("screenshot.file", "computer_screenshot", HostedFileContent, {"file_id": "file_id"}),
     ],
     choose={"computer_screenshot": _screenshot_row},
 )
@@ -303,262 +254,6 @@ class FailureObject(Codec):
         return "str|dict"
 
 
-# -- items ---------------------------------------------------------------------------------------------------------
-
-CALLER = TABLE.record("caller", Caller, {"type": "kind", "caller_id": "call_id"})
-CALL: dict[str, Spec] = {"call_id": "call_id", "status": "status", "caller": ("caller", Record(CALLER, home=True))}
-HOSTED: dict[str, Spec] = {"id": "call_id", "status": "status"}
-RESULT_OF = ("call_id", "name", "caller", "status", "is_error")
-PARTS = TextOrBlocks(INPUT, "string")
-
-PAIRS = [
-    TABLE.pair(
-        row(
-            "web_search_call",
-            WebSearchToolCallContent,
-            {**HOSTED, "action": "arguments"},
-            ignores=("name", "caller"),
-        ),
-        Row(
-            "web_search_result",
-            WebSearchToolResultContent,
-            {"sources": ("outputs", Blocks(SOURCES))},
-            ignores=RESULT_OF,
-        ),
-        ("sources",),
-    ),
-    TABLE.pair(
-        row(
-            "file_search_call",
-            FileSearchToolCallContent,
-            HOSTED,
-            gather=("arguments", ("queries",)),
-            ignores=("name", "caller"),
-        ),
-        Row(
-            "file_search_result",
-            FileSearchToolResultContent,
-            {"results": ("outputs", Blocks(FOUND))},
-            ignores=RESULT_OF,
-        ),
-        ("results",),
-    ),
-    TABLE.pair(
-        row(
-            "code_interpreter_call",
-            CodeInterpreterToolCallContent,
-            HOSTED,
-            gather=("arguments", ("code",)),
-            ignores=("name", "caller"),
-        ),
-        Row(
-            "code_interpreter_result",
-            CodeInterpreterToolResultContent,
-            {"outputs": ("outputs", Blocks(CODE_OUTPUTS))},
-            ignores=RESULT_OF,
-        ),
-        ("outputs",),
-    ),
-    TABLE.pair(
-        row(
-            "image_generation_call",
-            ImageGenerationToolCallContent,
-            HOSTED,
-            gather=(
-                "arguments",
-                ("action", "background", "output_format", "prompt", "quality", "revised_prompt", "size"),
-            ),
-            ignores=("name", "caller"),
-        ),
-        Row(
-            "image_generation_result",
-            ImageGenerationToolResultContent,
-            {},
-            columns=(
-                "outputs",
-                {"result": Column(MadeImage(), DataContent), "error": Column(FailureObject(), ErrorContent)},
-            ),
-            ignores=RESULT_OF,
-        ),
-        ("result", "error"),
-    ),
-    TABLE.pair(
-        row(
-            "mcp_call",
-            McpServerToolCallContent,
-            {**HOSTED, "name": "name", "server_label": "server", "arguments": ("arguments", ArgumentsText())},
-            ignores=("caller",),
-        ),
-        Row(
-            "mcp_result",
-            McpServerToolResultContent,
-            {},
-            columns=(
-                "outputs",
-                {"output": Column(WORDS, TextContent), "error": Column(FailureObject(), ErrorContent)},
-            ),
-            ignores=(*RESULT_OF, "server"),
-        ),
-        ("output", "error"),
-    ),
-    TABLE.pair(
-        row(
-            "mcp_list_tools",
-            McpListToolsToolCallContent,
-            {**HOSTED, "server_label": "server"},
-            ignores=("name", "caller"),
-        ),
-        Row(
-            "mcp_list_tools_result",
-            McpListToolsToolResultContent,
-            {"tools": "tools"},
-            columns=("outputs", {"error": Column(FailureObject(), ErrorContent)}),
-            ignores=(*RESULT_OF, "server"),
-        ),
-        ("tools", "error"),
-    ),
-]
-
-CLIENT_CALLS = [
-    row(
-        "function_call",
-        FunctionCallContent,
-        {**CALL, "name": "name", "arguments": ("arguments", ArgumentsText())},
-    ),
-    row("custom_tool_call", CustomToolCallContent, {**CALL, "name": "name", "input": "arguments"}),
-]
-PROVIDER_CALLS = [
-    row(
-        "computer_call",
-        ComputerUseToolCallContent,
-        CALL,
-        gather=("arguments", ("action", "actions", "pending_safety_checks")),
-        ignores=("name",),
-    ),
-    # A shell in a container is the provider's; without one the application runs the commands.
-    _named(
-        "shell_call",
-        "shell_call",
-        ShellToolCallContent,
-        {**CALL, "action": "arguments"},
-        ignores=("name",),
-        sets={"executor": "client"},
-    ),
-    _named(
-        "shell_call.container",
-        "shell_call",
-        ShellToolCallContent,
-        {**CALL, "action": "arguments"},
-        ignores=("name",),
-    ),
-    _named(
-        "local_shell_call",
-        "local_shell_call",
-        ShellToolCallContent,
-        {**CALL, "action": "arguments"},
-        ignores=("name",),
-        sets={"executor": "client"},
-    ),
-    row("apply_patch_call", ApplyPatchToolCallContent, {**CALL, "operation": "arguments"}, ignores=("name",)),
-    row("tool_search_call", ToolSearchToolCallContent, {**CALL, "arguments": "arguments"}, ignores=("name",)),
-    row(
-        "program",
-        ProgramToolCallContent,
-        {"call_id": "call_id", "fingerprint": ("protected", Sealed("openai", "signature"))},
-        gather=("arguments", ("code",)),
-        ignores=("name", "status", "caller"),
-    ),
-]
-RESULTS = [
-    row(
-        "function_call_output",
-        FunctionResultContent,
-        {**CALL, "name": "name", "output": ("outputs", PARTS)},
-        fill={"output": ""},
-    ),
-    row(
-        "custom_tool_call_output",
-        CustomToolResultContent,
-        {**CALL, "name": "name", "output": ("outputs", PARTS)},
-        fill={"output": ""},
-    ),
-    row(
-        "computer_call_output",
-        ComputerUseToolResultContent,
-        {**CALL, "output": ("outputs", One(SCREENSHOT))},
-        ignores=("name",),
-    ),
-    row(
-        "shell_call_output",
-        ShellToolResultContent,
-        {**CALL, "output": ("outputs", Blocks(SHELL_OUTPUTS))},
-        ignores=("name",),
-    ),
-    row(
-        "local_shell_call_output",
-        ShellToolResultContent,
-        {"id": "call_id", "status": "status", "output": ("outputs", WORDS)},
-        ignores=("name", "caller"),
-    ),
-    row(
-        "apply_patch_call_output",
-        ApplyPatchToolResultContent,
-        {**CALL, "output": ("outputs", WORDS)},
-        ignores=("name",),
-    ),
-    row("tool_search_output", ToolSearchToolResultContent, {**CALL, "tools": "tools"}, ignores=("name",)),
-    row("program_output", ProgramToolResultContent, {**CALL, "result": ("outputs", WORDS)}, ignores=("name",)),
-]
-OTHERS = [
-    row("compaction", CompactionContent, {"encrypted_content": ("protected", ENCRYPTED)}),
-    row("compaction_trigger", ConfigurationContent, {}, sets={"kind": "compaction_trigger"}),
-    row(
-        "configuration_update",
-        ConfigurationContent,
-        {},
-        gather=("settings", ("reasoning", "text")),
-        sets={"kind": "configuration_update"},
-    ),
-    row("item_reference", ReferenceContent, {"id": "item_id"}),
-    row("additional_tools", ToolChangeContent, {"tools": ("tools", LIST)}, sets={"action": "add"}),
-    row(
-        "mcp_approval_request",
-        ToolApprovalRequestContent,
-        {
-            "id": "request_id",
-            "name": "name",
-            "server_label": "server",
-            "arguments": ("arguments", ArgumentsText()),
-        },
-    ),
-    row(
-        "mcp_approval_response",
-        ToolApprovalResponseContent,
-        {"approval_request_id": "request_id", "approve": "approved", "reason": "reason"},
-    ),
-]
-
-
-def _shell_row(wire: dict[str, Any]) -> str:
-    environment = wire.get("environment")
-    contained = environment.__class__ is dict and environment.get("type") == "container_reference"
-    return "shell_call.container" if contained else "shell_call"
-
-
-def _usual_item(content: Any, rows: list[Row]) -> Row:
-    if content.__class__ is ShellToolCallContent and content.executor == "provider":
-        return rows[1]
-    if content.__class__ is ConfigurationContent:
-        return next((r for r in rows if r.sets["kind"] == content.kind), rows[1])
-    return rows[0]
-
-
-ITEMS = TABLE.union(
-    "item",
-    [*CLIENT_CALLS, *PROVIDER_CALLS, *RESULTS, *OTHERS],
-    choose={"shell_call": _shell_row},
-    prefer=_usual_item,
-)
 # -- records -------------------------------------------------------------------------------------------------------
 
 USAGE = TABLE.record(

@@ -23,26 +23,19 @@ from contentmodel.content.tools import (
     ToolResultContent,
 )
 from contentmodel.message import ChatMessage
-from contentmodel.wire.codecs import Codec, TextOrBlocks
+from contentmodel.wire.codecs import Codec
 from contentmodel.wire.context import DecodeContext, EncodeContext
+from contentmodel.wire.nested import TextOrBlocks
 from contentmodel.wire.table import PairRow, note_of, noted, row
-from contentmodel_adapters.openai_responses.blocks import (
-    API,
-    ENCRYPTED,
-    INPUT,
-    ITEMS,
-    OUTPUT,
-    PAIRS,
-    REASONING,
-    TABLE,
-)
+from contentmodel_adapters.openai_responses.blocks import API, ENCRYPTED, INPUT, OUTPUT, REASONING, TABLE
+from contentmodel_adapters.openai_responses.items import ITEMS, PAIRS
 from contentmodel_adapters.shared.citations import whole_citations
 
 MESSAGE = TABLE.records["message"] = row(
     "message",
     ChatMessage,
     {"role": "role", "content": ("contents", TextOrBlocks(INPUT, "string"))},
-    ignores=("author_name", "message_id"),
+    ignores=("message_id",),
 ).bind(API)
 
 _PAIR_BY_TAG = {pair.name: pair for pair in PAIRS}

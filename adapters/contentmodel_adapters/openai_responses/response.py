@@ -8,8 +8,8 @@ from typing import Any
 import msgspec
 
 from contentmodel.response import ChatChoice, ChatResponse, FinishReason
-from contentmodel.wire.codecs import Record
 from contentmodel.wire.context import DecodeContext, EncodeContext
+from contentmodel.wire.nested import Record
 from contentmodel.wire.table import Fields, Group
 from contentmodel_adapters.openai_responses.blocks import API, ERROR, TABLE, USAGE
 from contentmodel_adapters.openai_responses.messages import decode_items, encode_items

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from contentmodel.request import CustomTool, FunctionTool, HostedTool, ResponseFormat, ToolChoice, ToolGroup
-from contentmodel.wire.codecs import Blocks
+from contentmodel.wire.nested import Blocks
 from contentmodel.wire.table import Row, row
 from contentmodel_adapters.openai_responses.blocks import TABLE
 from contentmodel_adapters.shared.choice import Choice

@@ -9,17 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-import msgspec
-
-from contentmodel.content.base import AIContent, Protected
-from contentmodel.content.text import TextContent
+from contentmodel.content.base import Protected
 from contentmodel.errors import ToolArgumentsError
 from contentmodel.wire.context import DecodeContext, EncodeContext
 from contentmodel.wire.json import write
 from contentmodel.wire.losses import SPELLING
 
 if TYPE_CHECKING:
-    from contentmodel.wire.table import Row, Union
+    pass
 
 
 Place = tuple[Any, str, Any, Any]
@@ -278,55 +275,6 @@ class Home(Codec):
         return None
 
 
-class Record(Codec):
-    """A nested object with a row of its own. One that says something of its API's alone stays `home`."""
-
-    classes = (dict,)
-    identity = False
-
-    def __init__(self, row: Row, *, home: bool = False) -> None:
-        self.row, self.home = row, home
-
-    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> Any:
-        decoded = self.row.decode(value, context)
-        return decoded
-
-    def places(self, value: Any, wire: Any, path: str) -> Iterable[Place]:
-        return [(value, path, wire, self.row)]
-
-    def encode(self, value: Any, context: EncodeContext, owner: Any) -> Any:
-        if self.home and not context.native:
-            context.lose(value, None, f"{context.api} has other words for it")
-            return None
-        return self.row.encode(value, context)
-
-    def describe(self) -> str:
-        return self.row.name
-
-
-class OneOf(Codec):
-    """A nested object that is one of a union's rows."""
-
-    classes = (dict,)
-    identity = False
-
-    def __init__(self, union: Union) -> None:
-        self.union = union
-
-    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> Any:
-        decoded = self.union.decode(value, context)
-        return decoded
-
-    def places(self, value: Any, wire: Any, path: str) -> Iterable[Place]:
-        return [(value, path, wire, self.union)]
-
-    def encode(self, value: Any, context: EncodeContext, owner: Any) -> Any:
-        return self.union.encode_one(value, context)
-
-    def describe(self) -> str:
-        return f"one of {self.union.name}"
-
-
 class ArgumentsText(Codec):
     """Arguments as JSON text: kept to the letter; an object of another API is written as compact text."""
 
@@ -374,174 +322,6 @@ class ArgumentsObject(Codec):
         return read
 
 
-class One(Codec):
-    """A list of contents that the wire writes as a single block (a fetched document, an error object)."""
-
-    classes = (dict,)
-    identity = False
-
-    def __init__(self, union: Union) -> None:
-        self.union = union
-
-    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> Any:
-        return [self.union.decode(value, context)]
-
-    def places(self, value: Any, wire: Any, path: str) -> Iterable[Place]:
-        return [(value[0], path, wire, self.union)]
-
-    def encode(self, value: Any, context: EncodeContext, owner: Any) -> Any:
-        blocks = self.union.encode_list(value, context)
-        for content in value[1:]:
-            context.lose(content, None, "there is room for one output here")
-        return blocks[0] if blocks else None
-
-    def describe(self) -> str:
-        return f"one of {self.union.name}"
-
-
-class Blocks(Codec):
-    """A list of blocks."""
-
-    classes: tuple[type, ...] = (list,)
-    identity = False
-
-    def __init__(self, union: Union) -> None:
-        self.union = union
-
-    def holds(self, value: Any) -> bool:
-        return value.__class__ is list and bool(value)
-
-    def test(self, name: str) -> str | None:
-        return f"{name}.__class__ is list and {name}"
-
-    def quick_decode(self, name: str, call: str, bind: Callable[[str, Any], str]) -> str:
-        return f"{bind('decode_list', self.union.decode_list)}({name}, context)"
-
-    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> Any:
-        return self.union.decode_list(value, context)
-
-    def places(self, value: Any, wire: Any, path: str) -> Iterable[Place]:
-        if wire.__class__ is not list:
-            return [(value[0], path, wire, self.union if wire.__class__ is dict else None)]
-        return [
-            (content, f"{path}[{i}]", block, self.union)
-            for i, (content, block) in enumerate(zip(value, wire, strict=False))
-        ]
-
-    def encode(self, value: Any, context: EncodeContext, owner: Any) -> Any:
-        return self.union.encode_list(value, context) or None
-
-    def describe(self) -> str:
-        return f"list of {self.union.name}"
-
-
-class BlocksOrOne(Blocks):
-    """A list of blocks, or one block in the list's place (results, or the error object that replaces them).
-
-    Outputs that are one `single` content are written as one block.
-    """
-
-    classes: tuple[type, ...] = (list, dict)
-
-    def __init__(self, union: Union, single: type[AIContent] | tuple[type[AIContent], ...]) -> None:
-        super().__init__(union)
-        self._single = single
-
-    def holds(self, value: Any) -> bool:
-        return value.__class__ is dict or (value.__class__ is list and bool(value))
-
-    def test(self, name: str) -> str | None:
-        return f"{name}.__class__ is dict or ({name}.__class__ is list and {name})"
-
-    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> Any:
-        if value.__class__ is list:
-            return self.union.decode_list(value, context)
-        return [self.union.decode(value, context)]
-
-    def quick_decode(self, name: str, call: str, bind: Callable[[str, Any], str]) -> str:
-        return call
-
-    def encode(self, value: Any, context: EncodeContext, owner: Any) -> Any:
-        blocks = self.union.encode_list(value, context)
-        if len(blocks) == 1 and isinstance(value[0], self._single):
-            return blocks[0]
-        return blocks or None
-
-    def describe(self) -> str:
-        return f"list of {self.union.name} or one"
-
-
-class TextOrBlocks(Blocks):
-    """A string, or a list of blocks.
-
-    A single text that says nothing else is written the `plain` way ("string" or "list"); where the wire had it the
-    other way, the text carries the note `":form"`.
-    """
-
-    classes = (str, list)
-
-    def __init__(self, union: Union, plain: str, *, annotated: bool = False) -> None:
-        super().__init__(union)
-        self._attributes = ("protected",) if annotated else ("annotations", "protected")
-        self._note = {":form": "list" if plain == "string" else "string"}
-        self._plain_is_string = plain == "string"
-
-    def holds(self, value: Any) -> bool:
-        return value.__class__ is str or (value.__class__ is list and bool(value))
-
-    def test(self, name: str) -> str | None:
-        return f"{name}.__class__ is str or ({name}.__class__ is list and {name})"
-
-    def quick_decode(self, name: str, call: str, bind: Callable[[str, Any], str]) -> str:
-        if self._plain_is_string:
-            return call
-        several = f"{bind('decode_list', self.union.decode_list)}({name}, context)"
-        return f"{several} if {name}.__class__ is list else {call}"
-
-    def quick_encode(self, name: str, call: str, bind: Callable[[str, Any], str]) -> str:
-        if self._plain_is_string:
-            return call
-        usual = f"len({name}) != 1 or {name}[0].extra is None"
-        return f"{bind('encode_list', self.union.encode_list)}({name}, context) if {usual} else {call}"
-
-    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> Any:
-        if value.__class__ is str:
-            extra = None if self._plain_is_string else {context.api: self._note}
-            return [TextContent(text=value, extra=extra)]
-        contents = self.union.decode_list(value, context)
-        if len(contents) == 1 and self._plain_is_string:
-            self._mark_list(contents, context)
-        return contents
-
-    def _mark_list(self, contents: list[Any], context: DecodeContext) -> None:
-        only = contents[0]
-        if only.__class__ is TextContent and only.extra is None:
-            contents[0] = msgspec.structs.replace(only, extra={context.api: self._note})
-            # The list was traced already; it now holds the marked text in the same place.
-
-    def encode(self, value: Any, context: EncodeContext, owner: Any) -> Any:
-        if len(value) == 1 and value[0].__class__ is TextContent:
-            only = value[0]
-            if self._is_string(only, context.api):
-                if only.extra is not None:
-                    for api, residue in only.extra.items():
-                        if api != context.api:
-                            context.lose_residue(only, api, residue)
-                if only.protected is not None or only.annotations is not None:
-                    context.lose_attributes(only, self._attributes)
-                return only.text
-        return self.union.encode_list(value, context) or None
-
-    def _is_string(self, only: TextContent, api: str) -> bool:
-        own = None if only.extra is None else only.extra.get(api)
-        if self._plain_is_string:
-            return not own
-        return own == self._note
-
-    def describe(self) -> str:
-        return f"str or list of {self.union.name}"
-
-
 class DataUri(Codec):
     """`data:image/png;base64,AAAA` on the wire, media type and base64 in the model. Other URIs are not held."""
 
@@ -567,45 +347,3 @@ class DataUri(Codec):
 def is_data_uri(value: Any) -> bool:
     """Whether a value is a data URI with base64 in it."""
     return value.__class__ is str and value.startswith("data:") and ";base64," in value[:200]
-
-
-class WordsOf(Codec):
-    """A string that is the words of one content of class `model`; `sets` are its other fields.
-
-    Several contents (of another API, or after an edit) are joined by `between`.
-    """
-
-    classes = (str,)
-    identity = False
-
-    def __init__(self, model: type[Any], field: str, *, between: str = "", **sets: Any) -> None:
-        self.model, self.field, self.sets, self.between = model, field, sets, between
-        self._others = tuple(f for f in model.__struct_fields__ if f not in (field, "extra", "executor", *sets))
-
-    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[Any]:
-        return [self.model(**{self.field: value}, **self.sets)]
-
-    def places(self, value: Any, wire: Any, path: str) -> Iterable[Place]:
-        return [(value[0], path, wire, None)]
-
-    def encode(self, value: list[Any], context: EncodeContext, owner: Any) -> Any:
-        words = []
-        for content in value:
-            if content.__class__ is not self.model:
-                words += self._words_of_other(content, context)
-                continue
-            context.lose_attributes(content, self._others)
-            for api, residue in (content.extra or {}).items():
-                if api != context.api:
-                    context.lose_residue(content, api, residue)
-            words.append(getattr(content, self.field))
-        return self.between.join(words) if words else None
-
-    def _words_of_other(self, content: Any, context: EncodeContext) -> list[str]:
-        if content.__class__ is TextContent:
-            return [content.text]
-        context.lose(content, None, f"{context.api} has room for words alone here")
-        return []
-
-    def describe(self) -> str:
-        return "str"

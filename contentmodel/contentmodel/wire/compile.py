@@ -15,7 +15,9 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from contentmodel.wire.codecs import Codec
-from contentmodel.wire.table import Column, Leaf, Node, Row, attribute_of, note_of, noted, struct_in
+from contentmodel.wire.introspect import attribute_of, struct_in
+from contentmodel.wire.notes import note_of, noted
+from contentmodel.wire.rows import Column, Leaf, Node, Row
 
 if TYPE_CHECKING:
     from contentmodel.wire.context import DecodeContext, EncodeContext

@@ -1,0 +1,448 @@
+"""Rows: one wire object beside one model type.
+
+A row's fields map wire paths ("source.data" is inside a nested object) to model attributes ("options.seed" is inside a
+nested Struct), with a codec where the two sides differ. What no field consumes is the residue. Rows are compiled to two
+plain functions when they are first used (`wire/compile.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from contentmodel.content.outcomes import UnknownContent
+from contentmodel.wire.codecs import Codec, Place
+from contentmodel.wire.context import DecodeContext, EncodeContext
+from contentmodel.wire.introspect import attribute_of, codec_for, get_attribute, unmapped_attributes
+from contentmodel.wire.json import child_path
+from contentmodel.wire.nested import Blocks
+
+Spec = str | tuple[str | tuple[str, ...], Codec]
+
+
+class Leaf:
+    """One wire field and the attribute that holds it (or the attributes that hold it together)."""
+
+    __slots__ = ("attribute", "attributes", "codec", "fallback", "required", "wire")
+
+    def __init__(self, wire: str, attributes: tuple[str, ...], codec: Codec, required: bool, fallback: Any) -> None:
+        self.wire, self.attributes, self.attribute, self.codec = wire, attributes, attributes[0], codec
+        self.required, self.fallback = required, fallback
+
+    def holds(self, value: Any) -> bool:
+        """Whether the attribute can hold the wire value, and tell it from a field that is not there."""
+        return self.codec.holds(value) and (self.fallback is None or self.required or value != self.fallback)
+
+
+class Node:
+    """A wire object: its fields, nested objects, and the constants that dispatch has already checked."""
+
+    __slots__ = ("children", "constants")
+
+    def __init__(self) -> None:
+        self.children: dict[str, Leaf | Node | Column] = {}
+        self.constants: dict[str, Any] = {}
+
+    def child(self, key: str) -> Node:
+        node = self.children.setdefault(key, Node())
+        assert isinstance(node, Node), key
+        return node
+
+    def leaves(self) -> Iterator[Leaf]:
+        for child in self.children.values():
+            if isinstance(child, Leaf):
+                yield child
+            elif isinstance(child, Node):
+                yield from child.leaves()
+
+
+class Column:
+    """One of several wire fields whose contents together are one list of the model (Chat's message columns)."""
+
+    def __init__(self, codec: Codec, *models: type[Any], noted: bool = False) -> None:
+        """`noted`: only contents that came from this column go back to it; they carry the note ":column"."""
+        self.codec = codec
+        self.models = models
+        self.noted = noted
+        self.spreads = isinstance(codec, Blocks)
+
+    def holds(self, value: Any) -> bool:
+        return self.codec.holds(value)
+
+    def describe(self) -> str:
+        return self.codec.describe()
+
+
+class Group:
+    """Several wire fields that make one attribute: `keys` are all consumed by `decode` and written by `encode`."""
+
+    keys: tuple[str, ...] = ()
+    attribute = ""
+
+    def decode(self, wire: dict[str, Any], context: DecodeContext) -> Any:
+        """The attribute's value."""
+        raise TypeError(f"{type(self).__name__} does not decode")
+
+    def encode(self, value: Any, wire: dict[str, Any], context: EncodeContext, owner: Any) -> None:
+        """Writes the fields into `wire`."""
+        raise TypeError(f"{type(self).__name__} does not encode")
+
+
+class Row:
+    """One wire object and its model type, in both directions.
+
+    `constants` are wire values that tell the row from others. `select` names a field and the values of it that choose
+    this row. `gather` makes one dict attribute of several wire fields, `rest` of all that is left. `columns` makes one
+    list of contents of several wire fields. `sets` are attributes whose value follows from the row. `ignores` are
+    attributes that the row leaves to somebody else, or that say nothing. `group` is one attribute that several wire
+    fields make together in a way of their own. `fill` is what the API requires, for values of another API that do not say
+    it. `certain` says that what this row decodes is always taken for its own
+    when it is encoded, so that nobody has to ask.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        model: type[Any],
+        fields: Mapping[str, Spec],
+        *,
+        constants: Mapping[str, Any] | None = None,
+        select: tuple[str, Sequence[str]] | None = None,
+        gather: tuple[str, Sequence[str]] | None = None,
+        columns: tuple[str, Mapping[str, Column]] | None = None,
+        group: Group | None = None,
+        sets: Mapping[str, Any] | None = None,
+        rest: str | None = None,
+        snake_case: bool = False,
+        ignores: Sequence[str] = (),
+        fill: Mapping[str, Any] | None = None,
+        certain: bool = False,
+    ) -> None:
+        self.name = name
+        self.model = model
+        self.select = select
+        self.certain = certain
+        self.fill = dict(fill or {})
+        self.gather = gather
+        self.columns = columns
+        # Which column takes a content of which class, and in which order they stand.
+        taken = columns[1] if columns else {}
+        self.column_keys = {m: k for k, c in reversed(list(taken.items())) if not c.noted for m in c.models}
+        self.column_order = {key: index for index, key in enumerate(taken)}
+        self.group = group
+        self.sets = dict(sets or {})
+        self.rest = rest
+        self.snake_case = snake_case
+        self.constants = dict(constants or {})
+        self.api = ""
+        self.root = self._build(fields)
+        self.unmapped = tuple(sorted(self._unmapped(ignores)))
+        self._decode: Callable[[dict[str, Any], DecodeContext], Any] | None = None
+        self._encode: Callable[[Any, EncodeContext], dict[str, Any]] | None = None
+
+    # -- building ----------------------------------------------------------------------------------------------
+
+    def _build(self, fields: Mapping[str, Spec]) -> Node:
+        root = Node()
+        for path, value in self.constants.items():
+            *parents, key = path.split(".")
+            node = root
+            for parent in parents:
+                node = node.child(parent)
+            node.constants[key] = value
+        for path, spec in fields.items():
+            target, codec = (spec, None) if isinstance(spec, str) else spec
+            attributes = (target,) if isinstance(target, str) else target
+            kind, required, fallback = attribute_of(self.model, attributes[0])
+            *parents, key = path.split(".")
+            node = root
+            for parent in parents:
+                node = node.child(parent)
+            if key in node.children:
+                raise TypeError(f"row {self.name}: {path} is mapped twice")
+            node.children[key] = Leaf(
+                path,
+                attributes,
+                codec or codec_for(kind),
+                required or bool(codec and codec.mandatory),
+                fallback,
+            )
+        for path, column in self.columns[1].items() if self.columns else ():
+            *parents, key = path.split(".")
+            node = root
+            for parent in parents:
+                node = node.child(parent)
+            node.children[key] = column
+        return root
+
+    def _unmapped(self, ignores: Sequence[str]) -> Iterator[str]:
+        mapped = {name for leaf in self.root.leaves() for name in leaf.attributes}
+        mapped |= {"extra", "executor", "origin", *ignores, *self.sets}
+        mapped |= {self.gather[0]} if self.gather else set()
+        mapped |= {self.rest} if self.rest else set()
+        mapped |= {self.group.attribute} if self.group else set()
+        mapped |= {self.columns[0]} if self.columns else set()
+        yield from unmapped_attributes(self.model, "", mapped)
+
+    # -- use ---------------------------------------------------------------------------------------------------
+
+    def bind(self, api: str) -> Row:
+        """Says which API's residue this row reads and writes."""
+        if self.api and self.api != api:
+            raise TypeError(f"row {self.name} belongs to {self.api}")
+        self.api = api
+        return self
+
+    def decode(self, wire: dict[str, Any], context: DecodeContext) -> Any:
+        """The model value of a wire object."""
+        if self._decode is None:
+            self._compile()
+        return self._decode(wire, context)  # type: ignore[misc]
+
+    def encode(self, value: Any, context: EncodeContext) -> dict[str, Any]:
+        """The wire object of a model value."""
+        if self._encode is None:
+            self._compile()
+        return self._encode(value, context)  # type: ignore[misc]
+
+    def _compile(self) -> None:
+        from contentmodel.wire.compile import compile_row
+
+        self._decode, self._encode = compile_row(self)
+
+    @property
+    def functions(self) -> tuple[Callable[..., Any], Callable[..., Any]]:
+        """The compiled pair."""
+        if self._decode is None:
+            self._compile()
+        return self._decode, self._encode  # type: ignore[return-value]
+
+    # -- what the compiled functions call on their slow paths ------------------------------------------------------
+
+    def residue(self, wire: Mapping[str, Any]) -> dict[str, Any]:
+        """The parts of `wire` that no field, constant or column consumed."""
+        left = _residue(self.root, wire)
+        for key in (*(self.gather[1] if self.gather else ()), *(self.group.keys if self.group else ())):
+            left.pop(key, None)
+        return left
+
+    def complete(self, wire: dict[str, Any]) -> None:
+        """Fills in what the API requires and another API did not say."""
+        for path, value in self.fill.items():
+            *parents, key = path.split(".")
+            container = wire
+            for parent in parents:
+                container = container.setdefault(parent, {})
+            container.setdefault(key, value)
+
+    def merge(self, residue: Mapping[str, Any], wire: dict[str, Any]) -> None:
+        """Fills `wire` with the residue; what the model says stands."""
+        _merge(self.root, residue, wire)
+
+    def missing(self, wire: dict[str, Any], path: str, context: DecodeContext) -> Any:
+        """A required field is not there: a fault; or null, which makes the whole object an unknown one."""
+        *parents, key = path.split(".")
+        container: Any = wire
+        for parent in parents:
+            inner = container.get(parent)
+            if not isinstance(inner, dict):
+                key = parent
+                break
+            container = inner
+        value = container.get(key)
+        if key in container and value is None and issubclass(self.model, msgspec.Struct):
+            return UnknownContent(api=self.api, block=wire)
+        if key in container:
+            context.expected(container, key, _wanted(self.root, path), value)
+        else:
+            context.fault(container, key, f"missing {_wanted(self.root, path)}")
+        return UnknownContent(api=self.api, block=wire)
+
+    # -- what others ask of it ---------------------------------------------------------------------------------
+
+    def places(self, value: Any, wire: Any, path: str) -> Iterator[Place]:
+        """Where the model objects inside `value` came from, given that it was decoded from `wire` at `path`."""
+        for leaf in self.root.leaves():
+            inner = wire_at(wire, leaf.wire)
+            held = get_attribute(value, leaf.attribute)
+            if held is not None and inner is not None and leaf.holds(inner):
+                yield from leaf.codec.places(held, inner, wire_path(path, leaf.wire))
+        rest = list(getattr(value, self.columns[0])) if self.columns else []
+        for key, column in self.columns[1].items() if self.columns else ():
+            inner = wire_at(wire, key)
+            if inner is not None and column.holds(inner):
+                if not rest:
+                    return
+                taken = len(inner) if inner.__class__ is list and column.spreads else 1
+                yield from column.codec.places(rest[:taken], inner, wire_path(path, key))
+                rest = rest[taken:]
+
+    def row_of(self, value: Any) -> Row:
+        """Itself: a row and a union answer the same question."""
+        return self
+
+    def path_of(self, path: str, attribute: str) -> str:
+        """The JSON path of an attribute, given that of the object; the object's own where it has none."""
+        wanted = attribute
+        while wanted:
+            for leaf in self.root.leaves():
+                if wanted in leaf.attributes:
+                    return wire_path(path, leaf.wire)
+            wanted = wanted.rpartition(".")[0]
+        return path
+
+    def describe(self) -> dict[str, Any]:
+        """The row as data, for documentation, coverage and generators."""
+        fields = {
+            leaf.wire: {
+                "attribute": ", ".join(leaf.attributes),
+                "form": leaf.codec.describe(),
+                "required": leaf.required,
+            }
+            for leaf in self.root.leaves()
+        }
+        if self.gather:
+            fields.update({k: {"attribute": self.gather[0], "form": "any", "required": False} for k in self.gather[1]})
+        if self.group:
+            fields.update(
+                {k: {"attribute": self.group.attribute, "form": "any", "required": False} for k in self.group.keys}
+            )
+        if self.columns:
+            fields.update(
+                {
+                    k: {"attribute": self.columns[0], "form": c.describe(), "required": False}
+                    for k, c in self.columns[1].items()
+                }
+            )
+        return {
+            "name": self.name,
+            "model": self.model.__name__,
+            "constants": self.constants,
+            "fields": fields,
+        }
+
+
+class PairRow:
+    """One wire object that is a call and its result: two contents with one call id.
+
+    `apart` are the wire fields that belong to the result. The result stands right after its call, and is joined with it
+    again; either half may be missing.
+    """
+
+    def __init__(self, call: Row, result: Row, apart: Sequence[str]) -> None:
+        self.call, self.result, self.apart = call, result, tuple(apart)
+        self.name = call.name
+
+    def bind(self, api: str) -> PairRow:
+        """Says which API's residue both rows read and write."""
+        self.call.bind(api)
+        self.result.bind(api)
+        return self
+
+    def decode(self, wire: dict[str, Any], context: DecodeContext) -> list[Any]:
+        """The call and its result."""
+        apart = {key: wire[key] for key in self.apart if key in wire}
+        rest = {key: value for key, value in wire.items() if key not in apart} if apart else wire
+        context.copied(apart, wire)
+        context.copied(rest, wire)
+        call = self.call.decode(rest, context)
+        if call.__class__ is UnknownContent:
+            return [UnknownContent(api=self.call.api, block=wire)]
+        result = self.result.decode(apart, context)
+        if result.__class__ is UnknownContent:
+            return [UnknownContent(api=self.call.api, block=wire)]
+        return [call, msgspec.structs.replace(result, call_id=call.call_id)]
+
+    def row_of(self, value: Any) -> Row:
+        """The row of a call or of a result."""
+        return self.result if value.__class__ is self.result.model else self.call
+
+    def encode(self, call: Any, result: Any, context: EncodeContext) -> dict[str, Any]:
+        """The wire object of a call, of its result, or of both."""
+        wire = self.call.encode(call, context) if call is not None else dict(self.call.constants)
+        if result is not None:
+            wire.update(self.result.encode(result, context))
+            if call is None and result.call_id is not None:
+                wire.setdefault("id", result.call_id)
+        return wire
+
+
+class Fields:
+    """Where the attributes of a model value stand on the wire, for values that no row makes."""
+
+    def __init__(self, paths: Mapping[str, str]) -> None:
+        self._paths = paths
+
+    def row_of(self, value: Any) -> Fields:
+        return self
+
+    def places(self, value: Any, wire: Any, path: str) -> Iterator[Place]:
+        """None: whoever decodes such a value traces what is inside it."""
+        return iter(())
+
+    def path_of(self, path: str, attribute: str) -> str:
+        """The JSON path of an attribute, given that of the object."""
+        while attribute and attribute not in self._paths:
+            attribute = attribute.rpartition(".")[0]
+        return wire_path(path, self._paths[attribute]) if attribute else path
+
+
+def wire_at(wire: Any, path: str) -> Any:
+    """The value at a dotted path of a wire object, in either spelling; None where there is none."""
+    for key in path.split("."):
+        if wire.__class__ is not dict:
+            return None
+        wire = wire.get(key) if key in wire else wire.get(snake_name(key))
+    return wire
+
+
+def snake_name(name: str) -> str:
+    """`fileData` is `file_data`."""
+    return "".join(f"_{c.lower()}" if c.isupper() else c for c in name)
+
+
+def wire_path(path: str, wire: str) -> str:
+    """`path` with the keys of a dotted wire path behind it."""
+    for key in wire.split("."):
+        path = child_path(path, key)
+    return path
+
+
+def _residue(node: Node, wire: Mapping[str, Any]) -> dict[str, Any]:
+    left = {}
+    for key, value in wire.items():
+        child = node.children.get(key)
+        if child is None:
+            if key not in node.constants or node.constants[key] != value:
+                left[key] = value
+        elif isinstance(child, Leaf | Column):
+            if not child.holds(value):
+                left[key] = value
+        elif value.__class__ is dict:
+            inner = _residue(child, value)
+            if inner or not value:
+                left[key] = inner
+        else:
+            left[key] = value
+    return left
+
+
+def _merge(node: Node, residue: Mapping[str, Any], wire: dict[str, Any]) -> None:
+    for key, value in residue.items():
+        if key[:1] == ":":
+            continue
+        if key not in wire:
+            wire[key] = value
+            continue
+        child = node.children.get(key)
+        if isinstance(child, Node) and value.__class__ is dict and wire[key].__class__ is dict:
+            _merge(child, value, wire[key])
+
+
+def _wanted(root: Node, path: str) -> str:
+    for leaf in root.leaves():
+        if leaf.wire == path:
+            return leaf.codec.describe().replace("str", "string").replace("dict", "object")
+    return "value"
