@@ -464,7 +464,6 @@ OTHERS = [
         ReasoningContent,
         {"data": ("protected", REDACTED)},
         ignores=("kind",),
-        certain=True,
     ),
     row("compaction", CompactionContent, {"content": "text", "encrypted_content": ("protected", ENCRYPTED)}),
     row("tool_addition", ToolChangeContent, {"tool": ("tools", _ONE)}, sets={"action": "add"}),

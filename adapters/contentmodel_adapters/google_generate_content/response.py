@@ -40,7 +40,7 @@ from contentmodel_adapters.shared.words import FinishWords
 
 # The names in the order of their numbers, which stand on the wire where enums are asked for as integers
 # (google.ai.generativelanguage.Candidate.FinishReason).
-_REASONS = {
+_REASONS: dict[str | int, str] = {
     "FINISH_REASON_UNSPECIFIED": "other",
     "STOP": "stop",
     "MAX_TOKENS": "length",
@@ -52,7 +52,7 @@ _REASONS = {
     "SPII": "content_filter",
     "MALFORMED_FUNCTION_CALL": "error",
 }
-_UNNUMBERED = {
+_UNNUMBERED: dict[str | int, str] = {
     "LANGUAGE": "other",
     "IMAGE_SAFETY": "content_filter",
     "IMAGE_PROHIBITED_CONTENT": "content_filter",

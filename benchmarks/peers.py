@@ -1,0 +1,409 @@
+"""The libraries that contentmodel is measured beside, each through the functions it has for the work.
+
+No peer takes bytes and gives bytes: where it works on dicts, msgspec parses its input and writes its output; where it
+works on pydantic models, its own models parse and write JSON, as they do behind its clients. Each is called the
+cheapest way that could be found. Imports are here inside functions, so that a peer that is missing, or fails, is a
+line in the table that says so.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import io
+import logging
+import os
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+import msgspec
+
+Convert = Callable[[bytes], bytes]
+Pair = tuple[str, str]
+
+ANTHROPIC = "anthropic-messages"
+CHAT = "openai-chat"
+RESPONSES = "openai-responses"
+GOOGLE = "google-generate-content"
+
+_parse = msgspec.json.Decoder().decode
+
+
+def _default(value: Any) -> Any:
+    return value.model_dump(exclude_none=True)
+
+
+_write = msgspec.json.Encoder(enc_hook=_default).encode
+
+# Nothing may go out while measuring: litellm fetches prices, and several report usage.
+OFFLINE = {
+    "LITELLM_LOCAL_MODEL_COST_MAP": "True",
+    "LITELLM_TELEMETRY": "False",
+    "LITELLM_MODE": "PRODUCTION",
+    "LITELLM_LOG": "CRITICAL",
+    "LANGCHAIN_TRACING_V2": "false",
+    "LANGSMITH_TRACING": "false",
+    "DO_NOT_TRACK": "1",
+    "HF_HUB_OFFLINE": "1",
+    "TOKENIZERS_PARALLELISM": "false",
+}
+
+
+@dataclass
+class Peer:
+    """A library, and what it can do of the work measured here; `failure` says why it can do nothing."""
+
+    name: str
+    package: str
+    modules: tuple[str, ...]
+    through: str
+    requests: Mapping[Pair, Convert] = field(default_factory=dict)
+    responses: Mapping[Pair, Convert] = field(default_factory=dict)
+    failure: str | None = None
+
+    @property
+    def version(self) -> str:
+        try:
+            return version(self.package)
+        except PackageNotFoundError:
+            return "not installed"
+
+
+def load() -> list[Peer]:
+    """Every peer, loaded or with the reason why not."""
+    os.environ.update(OFFLINE)
+    peers = []
+    for describe, functions in _PEERS:
+        peer = describe()
+        try:
+            with quiet():
+                peer.requests, peer.responses = functions()
+        except Exception as error:
+            peer.failure = f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"
+        peers.append(peer)
+    return peers
+
+
+@contextlib.contextmanager
+def quiet() -> Any:
+    """Keeps what a library prints, logs or warns out of the table."""
+    with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
+        warnings.simplefilter("ignore")
+        logging.disable(logging.CRITICAL)
+        try:
+            yield
+        finally:
+            logging.disable(logging.NOTSET)
+
+
+def _get(module: str, name: str) -> Any:
+    return getattr(importlib.import_module(module), name)
+
+
+Functions = tuple[dict[Pair, Convert], dict[Pair, Convert]]
+
+# -- any-llm -----------------------------------------------------------------------------------------------------
+
+
+def _any_llm() -> Peer:
+    return Peer(
+        "any-llm",
+        "any-llm-sdk",
+        ("any_llm",),
+        "the functions behind its `messages`, `completion` and `responses` calls; requests are dicts in a pydantic "
+        "envelope, responses pydantic models",
+    )
+
+
+def _any_llm_functions() -> Functions:
+    messages_params = _get("any_llm.types.messages", "MessagesParams")
+    completion_params = _get("any_llm.types.completion", "CompletionParams")
+    chat_completion = _get("any_llm.types.completion", "ChatCompletion")
+    to_chat = _get("any_llm.utils.messages_compat", "messages_params_to_completion_params")
+    to_message = _get("any_llm.utils.messages_compat", "chat_completion_to_message_response")
+    to_responses = _get("any_llm.providers.openai.messages_responses", "messages_params_to_responses_params")
+    from_responses = _get("any_llm.providers.openai.messages_responses", "response_to_message_response")
+    to_anthropic = _get("any_llm.providers.anthropic.utils", "_convert_params")
+    from_anthropic = _get("any_llm.providers.anthropic.utils", "_convert_response")
+    message = _get("anthropic.types", "Message")
+    response = _get("openai.types.responses", "Response")
+
+    def anthropic_to_chat(data: bytes) -> bytes:
+        return _write(to_chat(messages_params(**_parse(data))))
+
+    def anthropic_to_responses(data: bytes) -> bytes:
+        params = to_responses(messages_params(**_parse(data)))
+        return bytes(params.model_dump_json(exclude_none=True).encode())
+
+    def chat_to_anthropic(data: bytes) -> bytes:
+        payload = _parse(data)
+        payload["model_id"] = payload.pop("model")
+        payload["max_tokens"] = payload.pop("max_completion_tokens")
+        return _write(to_anthropic(completion_params(**payload), provider_name="anthropic"))
+
+    def anthropic_answer_to_chat(data: bytes) -> bytes:
+        return bytes(from_anthropic(message.model_validate_json(data)).model_dump_json().encode())
+
+    def chat_answer_to_anthropic(data: bytes) -> bytes:
+        return bytes(to_message(chat_completion.model_validate_json(data)).model_dump_json().encode())
+
+    def responses_answer_to_anthropic(data: bytes) -> bytes:
+        return bytes(from_responses(response.model_validate_json(data)).model_dump_json().encode())
+
+    requests: dict[Pair, Convert] = {
+        (ANTHROPIC, CHAT): anthropic_to_chat,
+        (ANTHROPIC, RESPONSES): anthropic_to_responses,
+        (CHAT, ANTHROPIC): chat_to_anthropic,
+    }
+    responses: dict[Pair, Convert] = {
+        (ANTHROPIC, CHAT): anthropic_answer_to_chat,
+        (CHAT, ANTHROPIC): chat_answer_to_anthropic,
+        (RESPONSES, ANTHROPIC): responses_answer_to_anthropic,
+    }
+    return requests, responses
+
+
+# -- litellm -----------------------------------------------------------------------------------------------------
+
+
+def _litellm() -> Peer:
+    return Peer(
+        "litellm",
+        "litellm",
+        ("litellm",),
+        "the transformations behind its `/v1/messages`, `/v1/responses` and `completion`; requests dict to dict, "
+        "responses over its own pydantic models",
+    )
+
+
+def _litellm_functions() -> Functions:
+    passing = "litellm.llms.anthropic.pass_through"
+    adapter = _get(f"{passing}.adapters.transformation", "LiteLLMAnthropicMessagesAdapter")()
+    to_responses = _get(
+        f"{passing}.responses_adapters.transformation", "LiteLLMAnthropicToResponsesAPIAdapter"
+    )()
+    config = _get("litellm.llms.anthropic.chat.transformation", "AnthropicConfig")()
+    bridge = _get(
+        "litellm.responses.litellm_completion_transformation.transformation", "LiteLLMCompletionResponsesConfig"
+    )
+    model_response = _get("litellm", "ModelResponse")
+    responses_response = _get("litellm.types.llms.openai", "ResponsesAPIResponse")
+    no_http = _get("httpx", "Response")(200)
+
+    def write_anthropic(payload: dict[str, Any]) -> bytes:
+        model, messages = payload.pop("model"), payload.pop("messages")
+        optional = config.map_openai_params(payload, {}, model, drop_params=True)
+        return _write(config.transform_request(model, messages, optional, {}, {}))
+
+    def anthropic_to_chat(data: bytes) -> bytes:
+        return _write(adapter.translate_anthropic_to_openai(_parse(data))[0])
+
+    def anthropic_to_responses(data: bytes) -> bytes:
+        return _write(to_responses.translate_request(_parse(data)))
+
+    def chat_to_anthropic(data: bytes) -> bytes:
+        payload = _parse(data)
+        payload["model"] = "claude-sonnet-4-5"
+        return write_anthropic(payload)
+
+    def responses_to_anthropic(data: bytes) -> bytes:
+        payload = _parse(data)
+        items = payload.pop("input")
+        chat = bridge.transform_responses_api_request_to_chat_completion_request(
+            "claude-sonnet-4-5", items, payload, "anthropic"
+        )
+        return write_anthropic(chat)
+
+    def anthropic_answer_to_chat(data: bytes) -> bytes:
+        answer = config.transform_parsed_response(_parse(data), no_http, model_response())
+        return bytes(answer.model_dump_json().encode())
+
+    def chat_answer_to_anthropic(data: bytes) -> bytes:
+        return _write(adapter.translate_openai_response_to_anthropic(model_response(**_parse(data))))
+
+    def responses_answer_to_anthropic(data: bytes) -> bytes:
+        return _write(to_responses.translate_response(responses_response(**_parse(data))))
+
+    def anthropic_answer_to_responses(data: bytes) -> bytes:
+        answer = config.transform_parsed_response(_parse(data), no_http, model_response())
+        made = bridge.transform_chat_completion_response_to_responses_api_response("", {}, answer)
+        return bytes(made.model_dump_json().encode())
+
+    requests: dict[Pair, Convert] = {
+        (ANTHROPIC, CHAT): anthropic_to_chat,
+        (ANTHROPIC, RESPONSES): anthropic_to_responses,
+        (CHAT, ANTHROPIC): chat_to_anthropic,
+        (RESPONSES, ANTHROPIC): responses_to_anthropic,
+    }
+    responses: dict[Pair, Convert] = {
+        (ANTHROPIC, CHAT): anthropic_answer_to_chat,
+        (ANTHROPIC, RESPONSES): anthropic_answer_to_responses,
+        (CHAT, ANTHROPIC): chat_answer_to_anthropic,
+        (RESPONSES, ANTHROPIC): responses_answer_to_anthropic,
+    }
+    return requests, responses
+
+
+# -- langchain ---------------------------------------------------------------------------------------------------
+
+
+def _langchain() -> Peer:
+    return Peer(
+        "langchain",
+        "langchain-core",
+        ("langchain_core.messages", "langchain_anthropic", "langchain_openai"),
+        "`convert_to_messages`, then the target's own formatting; messages and tools only, the settings around them "
+        "are not converted",
+    )
+
+
+def _langchain_functions() -> Functions:
+    to_messages = _get("langchain_core.messages", "convert_to_messages")
+    to_openai = _get("langchain_core.messages", "convert_to_openai_messages")
+    to_openai_tool = _get("langchain_core.utils.function_calling", "convert_to_openai_tool")
+    to_anthropic_tool = _get("langchain_anthropic.chat_models", "convert_to_anthropic_tool")
+    to_anthropic = _get("langchain_anthropic.chat_models", "_format_messages")
+    to_input = _get("langchain_openai.chat_models.base", "_construct_responses_api_input")
+    to_dict = _get("langchain_openai.chat_models.base", "_convert_message_to_dict")
+    from_responses = _get("langchain_openai.chat_models.base", "_construct_lc_result_from_responses_api")
+    anthropic = _get("langchain_anthropic", "ChatAnthropic")(model="claude-sonnet-4-5", api_key="none")
+    openai = _get("langchain_openai", "ChatOpenAI")(model="gpt-4.1", api_key="none")
+    message = _get("anthropic.types", "Message")
+    completion = _get("openai.types.chat", "ChatCompletion")
+    response = _get("openai.types.responses", "Response")
+
+    def from_anthropic(payload: dict[str, Any]) -> list[Any]:
+        said = to_messages(payload["messages"])
+        return list(to_messages([{"role": "system", "content": payload["system"]}])) + list(said)
+
+    def anthropic_to_chat(data: bytes) -> bytes:
+        payload = _parse(data)
+        tools = [to_openai_tool(tool) for tool in payload["tools"]]
+        return _write({"messages": to_openai(from_anthropic(payload)), "tools": tools})
+
+    def anthropic_to_responses(data: bytes) -> bytes:
+        payload = _parse(data)
+        tools = [to_openai_tool(tool) for tool in payload["tools"]]
+        items = to_input(to_messages(to_openai(from_anthropic(payload))))
+        return _write({"input": items, "tools": tools})
+
+    def chat_to_anthropic(data: bytes) -> bytes:
+        payload = _parse(data)
+        tools = [to_anthropic_tool(tool) for tool in payload["tools"]]
+        system, messages = to_anthropic(to_messages(payload["messages"]))
+        return _write({"system": system, "messages": messages, "tools": tools})
+
+    def chat_to_responses(data: bytes) -> bytes:
+        payload = _parse(data)
+        tools = [to_openai_tool(tool) for tool in payload["tools"]]
+        return _write({"input": to_input(to_messages(payload["messages"])), "tools": tools})
+
+    def anthropic_answer_to_chat(data: bytes) -> bytes:
+        answer = anthropic._format_output(message.model_validate_json(data)).generations[0].message
+        return _write({"choices": [{"message": to_dict(answer)}]})
+
+    def chat_answer_to_anthropic(data: bytes) -> bytes:
+        answer = openai._create_chat_result(completion.model_validate_json(data)).generations[0].message
+        return _write(to_anthropic([answer])[1][0])
+
+    def responses_answer_to_anthropic(data: bytes) -> bytes:
+        answer = from_responses(response.model_validate_json(data)).generations[0].message
+        return _write(to_anthropic([answer])[1][0])
+
+    def anthropic_answer_to_responses(data: bytes) -> bytes:
+        answer = anthropic._format_output(message.model_validate_json(data)).generations[0].message
+        return _write({"output": to_input([answer])})
+
+    requests: dict[Pair, Convert] = {
+        (ANTHROPIC, CHAT): anthropic_to_chat,
+        (ANTHROPIC, RESPONSES): anthropic_to_responses,
+        (CHAT, ANTHROPIC): chat_to_anthropic,
+        (CHAT, RESPONSES): chat_to_responses,
+    }
+    responses: dict[Pair, Convert] = {
+        (ANTHROPIC, CHAT): anthropic_answer_to_chat,
+        (ANTHROPIC, RESPONSES): anthropic_answer_to_responses,
+        (CHAT, ANTHROPIC): chat_answer_to_anthropic,
+        (RESPONSES, ANTHROPIC): responses_answer_to_anthropic,
+    }
+    return requests, responses
+
+
+# -- llm-babel ---------------------------------------------------------------------------------------------------
+
+
+def _babel() -> Peer:
+    return Peer(
+        "llm-babel", "llm-babel", ("llm_transform.registry",), "`translate`, `translate_response`; dict to dict"
+    )
+
+
+def _babel_functions() -> Functions:
+    translate = _get("llm_transform.registry", "translate")
+    answer = _get("llm_transform.registry", "translate_response")
+    names = {ANTHROPIC: ANTHROPIC, CHAT: CHAT, RESPONSES: RESPONSES, GOOGLE: "gemini"}
+
+    def request(source: str, target: str) -> Convert:
+        return lambda data: _write(translate(source, target, _parse(data)))
+
+    def response(source: str, target: str) -> Convert:
+        return lambda data: _write(answer(source, target, _parse(data)))
+
+    pairs = [(a, b) for a in names for b in names]
+    return (
+        {(a, b): request(names[a], names[b]) for a, b in pairs},
+        {(a, b): response(names[a], names[b]) for a, b in pairs},
+    )
+
+
+# -- llm-rosetta -------------------------------------------------------------------------------------------------
+
+
+def _rosetta() -> Peer:
+    return Peer(
+        "llm-rosetta",
+        "llm-rosetta",
+        ("llm_rosetta",),
+        "a new `ConversionPipeline` for each payload, as its `convert` makes one; dict to dict",
+    )
+
+
+def _rosetta_functions() -> Functions:
+    pipeline = _get("llm_rosetta.pipeline", "ConversionPipeline")
+    get_shim = _get("llm_rosetta.shims", "get_shim")
+    names = {ANTHROPIC: "anthropic", CHAT: "openai_chat", RESPONSES: "openai_responses", GOOGLE: "google"}
+
+    def made(source: str, target: str) -> Any:
+        return pipeline(
+            source,
+            target,
+            source_shim=get_shim(source),
+            target_shim=get_shim(target),
+            force_conversion=True,
+            google_output_format="rest",
+        )
+
+    def request(source: str, target: str) -> Convert:
+        return lambda data: _write(made(source, target).convert_request(_parse(data)))
+
+    def response(source: str, target: str) -> Convert:
+        # Its pipelines are named by the request's direction: an answer goes from the target back to the source.
+        return lambda data: _write(made(target, source).convert_response(_parse(data)))
+
+    pairs = [(a, b) for a in names for b in names]
+    return (
+        {(a, b): request(names[a], names[b]) for a, b in pairs},
+        {(a, b): response(names[a], names[b]) for a, b in pairs},
+    )
+
+
+_PEERS: tuple[tuple[Callable[[], Peer], Callable[[], Functions]], ...] = (
+    (_any_llm, _any_llm_functions),
+    (_litellm, _litellm_functions),
+    (_langchain, _langchain_functions),
+    (_babel, _babel_functions),
+    (_rosetta, _rosetta_functions),
+)
