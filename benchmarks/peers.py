@@ -33,7 +33,9 @@ _parse = msgspec.json.Decoder().decode
 
 
 def _default(value: Any) -> Any:
-    return value.model_dump(exclude_none=True)
+    # llm-babel keeps numbers as the text they were; what else is left in a dict is a pydantic model.
+    token = getattr(value, "token", None)
+    return msgspec.Raw(token) if isinstance(token, str) else value.model_dump(exclude_none=True)
 
 
 _write = msgspec.json.Encoder(enc_hook=_default).encode
@@ -293,7 +295,7 @@ def _langchain_functions() -> Functions:
     def chat_to_anthropic(data: bytes) -> bytes:
         payload = _parse(data)
         tools = [to_anthropic_tool(tool) for tool in payload["tools"]]
-        system, messages = to_anthropic(to_messages(payload["messages"]))
+        system, messages = to_anthropic(to_messages(payload["messages"]), model="claude-sonnet-4-5")
         return _write({"system": system, "messages": messages, "tools": tools})
 
     def chat_to_responses(data: bytes) -> bytes:
@@ -307,11 +309,11 @@ def _langchain_functions() -> Functions:
 
     def chat_answer_to_anthropic(data: bytes) -> bytes:
         answer = openai._create_chat_result(completion.model_validate_json(data)).generations[0].message
-        return _write(to_anthropic([answer])[1][0])
+        return _write(to_anthropic([answer], model="claude-sonnet-4-5")[1][0])
 
     def responses_answer_to_anthropic(data: bytes) -> bytes:
         answer = from_responses(response.model_validate_json(data)).generations[0].message
-        return _write(to_anthropic([answer])[1][0])
+        return _write(to_anthropic([answer], model="claude-sonnet-4-5")[1][0])
 
     def anthropic_answer_to_responses(data: bytes) -> bytes:
         answer = anthropic._format_output(message.model_validate_json(data)).generations[0].message
@@ -367,13 +369,15 @@ def _rosetta() -> Peer:
         "llm-rosetta",
         "llm-rosetta",
         ("llm_rosetta",),
-        "a new `ConversionPipeline` for each payload, as its `convert` makes one; dict to dict",
+        "a `ConversionPipeline` for each request, as its `convert` makes one; for responses the two converters that "
+        "the pipeline calls, without it; dict to dict",
     )
 
 
 def _rosetta_functions() -> Functions:
     pipeline = _get("llm_rosetta.pipeline", "ConversionPipeline")
     get_shim = _get("llm_rosetta.shims", "get_shim")
+    converter = _get("llm_rosetta", "get_converter_for_provider")
     names = {ANTHROPIC: "anthropic", CHAT: "openai_chat", RESPONSES: "openai_responses", GOOGLE: "google"}
 
     def made(source: str, target: str) -> Any:
@@ -390,8 +394,10 @@ def _rosetta_functions() -> Functions:
         return lambda data: _write(made(source, target).convert_request(_parse(data)))
 
     def response(source: str, target: str) -> Convert:
-        # Its pipelines are named by the request's direction: an answer goes from the target back to the source.
-        return lambda data: _write(made(target, source).convert_response(_parse(data)))
+        # The pipeline wants the request again before it takes the answer: its converters do not.
+        read = converter(source).response_from_provider
+        write = converter(target).response_to_provider
+        return lambda data: _write(write(read(_parse(data))))
 
     pairs = [(a, b) for a in names for b in names]
     return (

@@ -506,7 +506,7 @@ def _responses_response(turn: Turn) -> dict[str, Any]:
         "truncation": "disabled",
         "usage": {
             "input_tokens": 53295,
-            "input_tokens_details": {"cached_tokens": 51200},
+            "input_tokens_details": {"cached_tokens": 51200, "cache_write_tokens": 0},
             "output_tokens": 503,
             "output_tokens_details": {"reasoning_tokens": 192},
             "total_tokens": 53798,

@@ -176,7 +176,7 @@ def _collect_citations(message: ChatMessage, context: EncodeContext) -> list[Any
     for content in message.contents:
         if content.__class__ is not TextContent:
             continue
-        if not cited:
+        if content.annotations is not None and not cited:
             context.lose_attributes(content, ("annotations",))
             continue
         for citation in content.annotations or ():

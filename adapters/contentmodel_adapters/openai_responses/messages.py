@@ -19,6 +19,10 @@ from contentmodel.content.outcomes import (
 from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.text import TextContent
 from contentmodel.content.tools import (
+    CustomToolCallContent,
+    CustomToolResultContent,
+    FunctionCallContent,
+    FunctionResultContent,
     ToolApprovalResponseContent,
     ToolResultContent,
 )
@@ -94,8 +98,8 @@ def _decode_item(
         contents = [noted(ITEMS.decode({**item, "type": "item_reference"}, context), API, ":absent", ["type"])]
     else:
         contents = [ITEMS.decode(item, context)]
-    context.trace(ITEMS if pair is None else pair, contents, items, index, spread=False)
-    return _role_of(contents[0]), contents
+    context.traces.append((ITEMS if pair is None else pair, contents, items, index, False))
+    return _ROLES.get(contents[0].__class__) or _role_of(contents[0]), contents
 
 
 def _decode_pair(pair: PairRow, item: dict[str, Any], context: DecodeContext) -> list[Any]:
@@ -107,6 +111,14 @@ def _decode_pair(pair: PairRow, item: dict[str, Any], context: DecodeContext) ->
     lifted = {**item, "action": inner, "sources": action["sources"]}
     context.copied(lifted, item)
     return pair.decode(lifted, context)
+
+
+_ROLES: dict[type, str] = {
+    FunctionCallContent: "assistant",
+    CustomToolCallContent: "assistant",
+    FunctionResultContent: "tool",
+    CustomToolResultContent: "tool",
+}
 
 
 def _role_of(content: Any) -> str:

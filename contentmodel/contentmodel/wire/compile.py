@@ -213,9 +213,7 @@ class _Writer:
             lines.append("    extra = value.extra")
             lines.append("    if extra is not None:")
             lines.append(f"        {merge}(ROW, value, extra, wire, context)")
-        if self.row.fill:
-            lines.append("    if not context.native:")
-            lines.append("        ROW.complete(wire)")
+        self._encode_fill(lines)
         self._encode_unmapped(lines)
         lines.append("    return wire")
         return lines
@@ -274,6 +272,15 @@ class _Writer:
             return f"{get}(value, {tuple(path.split('.'))!r})"
         return f"value.{path}"
 
+    def _encode_fill(self, lines: list[str]) -> None:
+        if not self.row.fill:
+            return
+        lines.append("    if not context.native:")
+        for path, value in self.row.fill.items():
+            *parents, key = path.split(".")
+            container = "wire" + "".join(f".setdefault({parent!r}, {{}})" for parent in parents)
+            lines.append(f"        {container}.setdefault({key!r}, {value!r})")
+
     def _encode_unmapped(self, lines: list[str]) -> None:
         if not self.row.unmapped:
             return
@@ -287,6 +294,9 @@ class _Writer:
             default = attribute_of(self.row.model, path)[2]
             return f"{self._attribute(path)} not in (None, {default!r})"
         info = next(f for f in msgspec.structs.fields(self.row.model) if f.name == path)
+        if path == "is_error":
+            # That nothing went wrong is what every API says by saying nothing.
+            return "value.is_error"
         if info.default is None or info.default is msgspec.NODEFAULT:
             return f"value.{path}" if info.default_factory is not msgspec.NODEFAULT else f"value.{path} is not None"
         return f"value.{path} != {self._name('default', info.default) if info.default else repr(info.default)}"

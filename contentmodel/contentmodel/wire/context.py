@@ -193,7 +193,8 @@ class EncodeContext:
         self.kind = kind
         self.native = origin is None or origin.api == api
         self.policies = policies or {}
-        self.notes: list[Note] = []
+        # What Note is made of: most notes are never read.
+        self.notes: list[tuple[Any, str | None, str, str, str | None]] = []
         self.stand_ins: list[tuple[Any, Any]] = []
 
     def same(self, original: Any, stand_in: Any) -> Any:
@@ -203,17 +204,7 @@ class EncodeContext:
 
     def lose(self, owner: Any, field: str | None, why: str, *, kind: str = "dropped", api: str | None = None) -> None:
         """`field` of `owner` (None: all of it) does not reach the target as it is."""
-        self.notes.append(Note(owner, field, kind, why, api))
-        if field is None:
-            self._lose_apart(owner, why)
-
-    def _lose_apart(self, owner: Any, why: str) -> None:
-        """What belongs to a content and stands elsewhere on the wire is lost with it."""
-        if getattr(owner, "protected", None) is not None:
-            self.notes.append(Note(owner.protected, None, "dropped", why))
-        for api, residue in (getattr(owner, "extra", None) or {}).items():
-            if ":item" in residue:
-                self.lose_residue(owner, api, {":item": residue[":item"]})
+        self.notes.append((owner, field, kind, why, api))
 
     def lose_residue(self, owner: Any, api: str, residue: Mapping[str, Any]) -> None:
         """Fields that only `api` knows are left behind."""
@@ -232,7 +223,7 @@ class EncodeContext:
             value, default = owner, None
             for part in name.split("."):
                 value, default = getattr(value, part, None), default_of(value, part)
-            if value is not None and value != default:
+            if value is not None and value != default and not (value is False and name == "is_error"):
                 self.lose(owner, name, f"{self.api} has no field for it here")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -63,6 +64,23 @@ def holds(note: Note) -> bool:
     return bool(text) and write(note.owner.arguments_object) != text.encode("utf-8", "surrogatepass")
 
 
+def _notes(context: EncodeContext) -> Iterator[Note]:
+    """Every note, and with a content that is lost as a whole what belongs to it and stands elsewhere on the wire."""
+    for owner, field, kind, why, api in context.notes:
+        yield Note(owner, field, kind, why, api)
+        if field is None and isinstance(owner, msgspec.Struct):
+            yield from _apart(owner, why)
+
+
+def _apart(owner: Any, why: str) -> Iterator[Note]:
+    if getattr(owner, "protected", None) is not None:
+        yield Note(owner.protected, None, "dropped", why)
+    for api, residue in (getattr(owner, "extra", None) or {}).items():
+        for name in residue.get(":item", ()):
+            if name != "type" and name[0] != ":":
+                yield Note(owner, f":item.{name}", "dropped", f"only {api} has this field", api)
+
+
 class Encoded:
     """What an encoder gives: `payload` (plain JSON values) and `losses` (empty: nothing was lost).
 
@@ -98,7 +116,7 @@ class Encoded:
         return f"Encoded(payload={self.payload!r}, losses={list(self.losses)!r})"
 
     def _resolve(self) -> tuple[Loss, ...]:
-        notes = [note for note in self._context.notes if holds(note)]
+        notes = [note for note in _notes(self._context) if holds(note)]
         if not notes:
             return ()
         places = ModelPlaces(self._root, self._context.stand_ins)

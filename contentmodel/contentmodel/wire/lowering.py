@@ -65,14 +65,14 @@ def _lines(*parts: str | None) -> str:
     return "\n".join(part for part in parts if part)
 
 
-def _reasoning(content: ReasoningContent, context: EncodeContext) -> list[Any]:
+def reasoning_as_text(content: ReasoningContent, context: EncodeContext) -> list[Any]:
     if context.policies.get("reasoning") != "text" or not content.text:
         return []
     context.lose(content, None, "reasoning became visible text, as the policy says", kind="degraded")
     return [context.same(content, TextContent(text=content.text))]
 
 
-def _call(content: ToolCallContent, context: EncodeContext) -> list[Any]:
+def as_function_call(content: ToolCallContent, context: EncodeContext) -> list[Any]:
     if context.kind != "request" and content.executor != "client":
         return []
     arguments = content.arguments
@@ -84,7 +84,7 @@ def _call(content: ToolCallContent, context: EncodeContext) -> list[Any]:
     return [context.same(content, made)]
 
 
-def _result(content: ToolResultContent, context: EncodeContext) -> list[Any]:
+def as_function_result(content: ToolResultContent, context: EncodeContext) -> list[Any]:
     if context.kind != "request":
         return []
     context.lose(content, None, f"{context.api} gets it as a function result", kind="degraded")
@@ -112,15 +112,15 @@ def _words(content: Any, context: EncodeContext) -> list[Any]:
     return [context.same(content, TextContent(text=text))]
 
 
-def _compaction(content: CompactionContent, context: EncodeContext) -> list[Any]:
+def compaction_as_text(content: CompactionContent, context: EncodeContext) -> list[Any]:
     return [] if context.policies.get("compaction") == "drop" else _words(content, context)
 
 
 _LOWERINGS: tuple[tuple[Any, Callable[[Any, EncodeContext], list[Any]]], ...] = (
-    (ReasoningContent, _reasoning),
-    (ToolCallContent, _call),
-    (ToolResultContent, _result),
-    (CompactionContent, _compaction),
+    (ReasoningContent, reasoning_as_text),
+    (ToolCallContent, as_function_call),
+    (ToolResultContent, as_function_result),
+    (CompactionContent, compaction_as_text),
     ((ErrorContent, UriContent, DataContent, DocumentContent), _words),
 )
 

@@ -221,6 +221,8 @@ def _settled(message: ChatMessage, context: EncodeContext) -> ChatMessage:
     for content in message.contents:
         if content.__class__ in _ALWAYS:
             settled.append(content)
+        elif content.__class__ is ReasoningContent:
+            settled += _reasoning(content, context)
         else:
             settled.extend(_settle(content, context))
     return _replaced(message, settled, context)
@@ -239,7 +241,7 @@ def _settle(content: Any, context: EncodeContext) -> Iterable[Any]:
     if isinstance(content, ReasoningContent):
         return _reasoning(content, context)
     if isinstance(content, CompactionContent) and not _readable(content, context):
-        lowered = lowering._compaction(content, context)
+        lowered = lowering.compaction_as_text(content, context)
         if not lowered:
             context.lose(content, None, f"{context.api} cannot read it")
         return lowered
@@ -254,19 +256,21 @@ def _readable(content: Any, context: EncodeContext) -> bool:
 
 
 def _reasoning(content: ReasoningContent, context: EncodeContext) -> Iterable[Any]:
-    if _readable(content, context):
+    if content.protected is not None and content.protected.issuer == context.issuer:
         return (content,)
-    lowered = lowering._reasoning(content, context)
-    if not lowered:
-        context.lose(content, None, f"reasoning of another issuer is not sent to {context.api}")
-    return lowered
+    if context.policies:
+        lowered = lowering.reasoning_as_text(content, context)
+        if lowered:
+            return lowered
+    context.lose(content, None, f"reasoning of another issuer is not sent to {context.api}")
+    return ()
 
 
 def _hosted(content: Any, context: EncodeContext) -> Iterable[Any]:
     policy = context.policies.get("hosted_tools", "function")
     if policy == "function" and context.kind == "request":
         is_call = isinstance(content, ToolCallContent)
-        return lowering._call(content, context) if is_call else lowering._result(content, context)
+        return lowering.as_function_call(content, context) if is_call else lowering.as_function_result(content, context)
     if policy == "text" and isinstance(content, ToolResultContent):
         words = "\n".join(lowering.as_text(output) for output in content.outputs)
         if words:

@@ -228,15 +228,6 @@ class Row:
             left.pop(key, None)
         return left
 
-    def complete(self, wire: dict[str, Any]) -> None:
-        """Fills in what the API requires and another API did not say."""
-        for path, value in self.fill.items():
-            *parents, key = path.split(".")
-            container = wire
-            for parent in parents:
-                container = container.setdefault(parent, {})
-            container.setdefault(key, value)
-
     def merge(self, residue: Mapping[str, Any], wire: dict[str, Any]) -> None:
         """Fills `wire` with the residue; what the model says stands."""
         _merge(self.root, residue, wire)

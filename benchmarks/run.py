@@ -1,0 +1,316 @@
+"""Measures contentmodel beside its peers, bytes in and bytes out, as multiples of what msgspec alone takes.
+
+    python benchmarks/run.py                  all tables in the terminal
+    python benchmarks/run.py --markdown       the same, written into docs/performance.md too
+    python benchmarks/run.py --quick          a short run, for a first look
+    python benchmarks/run.py --alone          without the peers
+
+Recorded traffic is measured where CONTENTMODEL_CORPUS names a folder of it. Nothing here passes or fails.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from measure import Timing, Work, measure
+from peers import OFFLINE, Peer, load, quiet
+from report import Report, Table, milliseconds, times
+from transcripts import APIS, Census, census, long_answer, request, response, short_answer, transcript
+
+import contentmodel
+
+ANTHROPIC, CHAT, RESPONSES, GOOGLE = APIS
+PAIRS = (
+    (ANTHROPIC, CHAT),
+    (CHAT, ANTHROPIC),
+    (ANTHROPIC, RESPONSES),
+    (RESPONSES, ANTHROPIC),
+    (ANTHROPIC, GOOGLE),
+    (GOOGLE, ANTHROPIC),
+)
+TURNS = 100
+
+FLOOR = "msgspec alone (the floor)"
+FLOOR_INPUT = "msgspec alone, the input written again"
+OURS = "contentmodel"
+OURS_LOSSES = "contentmodel, losses read too"
+
+_parse = msgspec.json.Decoder().decode
+_write = msgspec.json.Encoder().encode
+
+
+class Bench:
+    """One run: its budget of time for each table, the peers, and the tables made so far."""
+
+    def __init__(self, seconds: float, peers: list[Peer]) -> None:
+        self.seconds = seconds
+        self.peers = peers
+        self.apis = [api for api in APIS if self._loads(api)]
+        self.report = Report()
+
+    def _loads(self, api: str) -> bool:
+        try:
+            contentmodel.adapter(api)
+        except Exception as error:
+            print(f"{api} is left out: its adapter does not load ({type(error).__name__}: {error})")
+            return False
+        return True
+
+    def measured(self, contenders: dict[str, Work], seconds: float | None = None) -> dict[str, Timing]:
+        with quiet():
+            return measure(contenders, seconds or self.seconds)
+
+    # -- from one API to another ---------------------------------------------------------------------------------
+
+    def conversions(self, kind: str, title: str, payload_of: Callable[[str], dict[str, Any]]) -> None:
+        """A table for each pair of APIs: the floor, this library, the peers."""
+        for source, target in PAIRS:
+            if source in self.apis and target in self.apis:
+                payload = payload_of(source)
+                self._conversion(kind, f"{title}: {source} to {target}", source, target, _write(payload))
+
+    def _conversion(self, kind: str, title: str, source: str, target: str, data: bytes) -> None:
+        found = census(source, _parse(data))
+        encoded = contentmodel.convert(data, source=source, target=target, kind=kind)
+        payload = encoded.payload
+        kept = {OURS: _kept(found, census(target, payload), f"{_count(encoded.losses)} reported")}
+        contenders: dict[str, Work] = {
+            FLOOR: lambda: (_parse(data), _write(payload)),
+            FLOOR_INPUT: lambda: _write(_parse(data)),
+            OURS: lambda: contentmodel.convert(data, source=source, target=target, kind=kind).to_json(),
+            OURS_LOSSES: lambda: _with_losses(data, source, target, kind),
+        }
+        failures = {}
+        for peer in self.peers:
+            functions = peer.requests if kind == "request" else peer.responses
+            convert = functions.get((source, target))
+            if peer.failure is not None or convert is None:
+                failures[peer.name] = peer.failure or "it has no function from the one to the other"
+                continue
+            try:
+                with quiet():
+                    kept[peer.name] = _kept(found, census(target, _parse(convert(data))), "none reported")
+            except Exception as error:
+                failures[peer.name] = f"fails: {type(error).__name__}: {_first_line(error)}"
+                continue
+            contenders[peer.name] = lambda convert=convert: convert(data)  # type: ignore[misc]
+        timings = self.measured(contenders)
+        self._table(f"{title} ({len(data):,} bytes)", timings, kept, failures)
+
+    def _table(
+        self, title: str, timings: dict[str, Timing], kept: dict[str, str], failures: dict[str, str]
+    ) -> None:
+        table = Table(title, ("", "best", "median", "of the floor", "by medians", "what is not in the output"))
+        floor = timings[FLOOR]
+        for name, timing in timings.items():
+            table.row(
+                name,
+                milliseconds(timing.best),
+                milliseconds(timing.median),
+                times(timing.best / floor.best),
+                times(timing.median / floor.median),
+                kept.get(name, ""),
+            )
+        for name, reason in failures.items():
+            table.row(name, "-", "-", "-", "-", reason)
+        self.report.add(table)
+
+    # -- the same API --------------------------------------------------------------------------------------------
+
+    def identity(self, title: str, payloads: Callable[[str, str], dict[str, Any]]) -> None:
+        """What it takes to decode and to encode again, to the same API."""
+        table = Table(title, ("", "bytes", "floor", OURS, "of the floor", "by medians"))
+        for api in self.apis:
+            adapter = contentmodel.adapter(api)
+            for kind in ("request", "response"):
+                decode = getattr(adapter, f"decode_{kind}")
+                encode = getattr(adapter, f"encode_{kind}")
+                data = _write(payloads(api, kind))
+                timings = self.measured(
+                    {
+                        FLOOR: lambda data=data: _write(_parse(data)),  # type: ignore[misc]
+                        OURS: lambda data=data, decode=decode, encode=encode: (  # type: ignore[misc]
+                            encode(decode(data)).to_json()
+                        ),
+                    },
+                    self.seconds / 2,
+                )
+                _ratio_row(table, f"{kind}, {api}", len(data), timings)
+        self.report.add(table)
+
+    # -- recorded traffic ----------------------------------------------------------------------------------------
+
+    def recorded(self, folder: Path) -> None:
+        """All recorded payloads of an API at once, to each other API."""
+        for kind in ("request", "response"):
+            columns = ("", "payloads", "median size", "floor", OURS, "of the floor", "by medians", "failed")
+            table = Table(f"Recorded {kind}s, all of them", columns)
+            for source in self.apis:
+                bodies = _recorded(folder / "recorded" / f"{source}.{kind}.jsonl")
+                for target in self.apis if bodies else ():
+                    self._recorded_row(table, kind, source, target, bodies)
+            self.report.add(table)
+
+    def _recorded_row(self, table: Table, kind: str, source: str, target: str, bodies: list[bytes]) -> None:
+        good: list[tuple[bytes, Any]] = []
+        for body in bodies:
+            try:
+                encoded = contentmodel.convert(body, source=source, target=target, kind=kind)
+                _write(encoded.payload)
+                good.append((body, encoded.payload))
+            except Exception:
+                continue
+        if not good:
+            table.row(f"{source} to {target}", str(len(bodies)), "-", "-", "-", "-", "-", str(len(bodies)))
+            return
+
+        def floor() -> None:
+            for body, payload in good:
+                _parse(body)
+                _write(payload)
+
+        def ours() -> None:
+            for body, _ in good:
+                contentmodel.convert(body, source=source, target=target, kind=kind).to_json()
+
+        timings = self.measured({FLOOR: floor, OURS: ours}, self.seconds / 2)
+        table.row(
+            f"{source} to {target}",
+            str(len(good)),
+            f"{round(statistics.median(len(body) for body, _ in good)):,}",
+            milliseconds(timings[FLOOR].best),
+            milliseconds(timings[OURS].best),
+            times(timings[OURS].best / timings[FLOOR].best),
+            times(timings[OURS].median / timings[FLOOR].median),
+            str(len(bodies) - len(good)),
+        )
+
+    # -- import --------------------------------------------------------------------------------------------------
+
+    def imports(self, rounds: int) -> None:
+        """How long an import takes in a fresh interpreter, and the first conversion after it."""
+        first = (
+            "import contentmodel; contentmodel.convert("
+            'b\'{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"hi"}]}\','
+            ' source="anthropic-messages", target="openai-chat", kind="request").to_json()'
+        )
+        statements = {
+            "import msgspec": "import msgspec",
+            "import contentmodel": "import contentmodel",
+            "import contentmodel, and a first conversion": first,
+        }
+        for peer in self.peers:
+            if peer.failure is None:
+                statements[f"import {', '.join(peer.modules)}"] = "import " + ", ".join(peer.modules)
+        taken: dict[str, list[float]] = {name: [] for name in statements}
+        for _ in range(rounds):
+            for name, statement in statements.items():
+                taken[name].append(_import_seconds(statement))
+        table = Table("Import, in a fresh interpreter", ("", "best", "median"))
+        for name, seconds in taken.items():
+            table.row(name, milliseconds(min(seconds)), milliseconds(statistics.median(seconds)))
+        self.report.add(table)
+
+
+def _with_losses(data: bytes, source: str, target: str, kind: str) -> tuple[bytes, Any]:
+    encoded = contentmodel.convert(data, source=source, target=target, kind=kind)
+    return encoded.to_json(), encoded.losses
+
+
+def _kept(before: Census, after: Census, reported: str) -> str:
+    missing = [
+        f"{have - left} of {have} {name}"
+        for name, have, left in (
+            (name, getattr(before, name), getattr(after, name)) for name in Census.__dataclass_fields__
+        )
+        if left < have
+    ]
+    return f"{', '.join(missing) or '-'} ({reported})"
+
+
+def _count(losses: tuple[Any, ...]) -> str:
+    return f"{len(losses)} {'loss' if len(losses) == 1 else 'losses'}"
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).splitlines() or [""])[0][:120]
+
+
+def _ratio_row(table: Table, name: str, size: int, timings: dict[str, Timing]) -> None:
+    floor, ours = timings[FLOOR], timings[OURS]
+    table.row(
+        name,
+        f"{size:,}",
+        milliseconds(floor.best),
+        milliseconds(ours.best),
+        times(ours.best / floor.best),
+        times(ours.median / floor.median),
+    )
+
+
+def _recorded(path: Path) -> list[bytes]:
+    """The bodies that the provider took or gave, as compact JSON; those that msgspec cannot hold are left out."""
+    bodies = []
+    for line in path.read_text("utf-8").splitlines() if path.is_file() else ():
+        record = json.loads(line)
+        status = record.get("status")
+        if isinstance(record.get("body"), dict) and (status is None or 200 <= status < 300):
+            try:
+                bodies.append(_write(record["body"]))
+            except UnicodeEncodeError:
+                continue
+    return bodies
+
+
+def _import_seconds(statement: str) -> float:
+    code = f"import time; t = time.perf_counter(); {statement}; print(time.perf_counter() - t)"
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, **OFFLINE, "PYTHONWARNINGS": "ignore"},
+    )
+    return float(done.stdout.split()[-1])
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Measures contentmodel beside its peers.")
+    parser.add_argument("--quick", action="store_true", help="a short run")
+    parser.add_argument("--alone", action="store_true", help="without the peers")
+    parser.add_argument("--markdown", action="store_true", help="write the tables into docs/performance.md")
+    options = parser.parse_args()
+
+    peers = [] if options.alone else load()
+    bench = Bench(seconds=0.6 if options.quick else 6.0, peers=peers)
+    said = transcript(TURNS)
+    short, long = short_answer(), long_answer()
+    bench.report.about_peers(peers)
+    bench.conversions("request", f"Request of {TURNS} turns", lambda api: request(api, said))
+    bench.conversions("response", "Answer with two tool calls", lambda api: response(api, short))
+    bench.conversions("response", "Long answer", lambda api: response(api, long))
+    bench.identity(
+        f"The same API, decoded and encoded again: the request of {TURNS} turns, the long answer",
+        lambda api, kind: request(api, said) if kind == "request" else response(api, long),
+    )
+    corpus = os.environ.get("CONTENTMODEL_CORPUS")
+    if corpus:
+        bench.recorded(Path(corpus))
+    else:
+        print("Recorded traffic is not measured: CONTENTMODEL_CORPUS is not set.")
+    bench.imports(3 if options.quick else 9)
+    if options.markdown:
+        bench.report.write(Path(__file__).parent.parent / "docs" / "performance.md")
+
+
+if __name__ == "__main__":
+    main()
