@@ -18,7 +18,7 @@ help: ## Say what each target does
 
 demo: $(VENV)/.installed-cli ## Show an agent transcript, then convert it to another API
 	$(VENV)/bin/contentmodel show $(SAMPLE)
-	$(VENV)/bin/contentmodel convert $(SAMPLE) --to openai-responses --losses -
+	$(VENV)/bin/contentmodel convert $(SAMPLE) --to openai-responses
 
 test: $(VENV)/.installed-dev ## Run the tests
 	$(VENV)/bin/python -m pytest $(PYTEST_ARGS)
@@ -39,6 +39,7 @@ bench: $(BENCH_VENV)/.installed-bench ## Measure against the peers, in an enviro
 	$(BENCH_VENV)/bin/python benchmarks/run.py
 
 docs: $(VENV)/.installed-dev ## Build the documentation into site/
+	$(VENV)/bin/python -m contentmodel_conformance.pages docs
 	NO_MKDOCS_2_WARNING=1 $(VENV)/bin/mkdocs build --strict --quiet
 
 format: $(VENV)/.installed-dev ## Format the code, and mend what lint can mend

@@ -189,7 +189,8 @@ def _litellm_functions() -> Functions:
     )()
     config = _get("litellm.llms.anthropic.chat.transformation", "AnthropicConfig")()
     bridge = _get(
-        "litellm.responses.litellm_completion_transformation.transformation", "LiteLLMCompletionResponsesConfig"
+        "litellm.responses.litellm_completion_transformation.transformation",
+        "LiteLLMCompletionResponsesConfig",
     )
     model_response = _get("litellm", "ModelResponse")
     responses_response = _get("litellm.types.llms.openai", "ResponsesAPIResponse")
@@ -339,7 +340,10 @@ def _langchain_functions() -> Functions:
 
 def _babel() -> Peer:
     return Peer(
-        "llm-babel", "llm-babel", ("llm_transform.registry",), "`translate`, `translate_response`; dict to dict"
+        "llm-babel",
+        "llm-babel",
+        ("llm_transform.registry",),
+        "`translate`, `translate_response`; dict to dict",
     )
 
 

@@ -16,7 +16,9 @@ END = "<!-- /figures -->"
 
 def milliseconds(seconds: float) -> str:
     """A time as people read it: µs below a millisecond."""
-    return f"{seconds * 1e6:.0f} µs" if seconds < 1e-3 else f"{seconds * 1e3:.{2 if seconds < 0.1 else 0}f} ms"
+    return (
+        f"{seconds * 1e6:.0f} µs" if seconds < 1e-3 else f"{seconds * 1e3:.{2 if seconds < 0.1 else 0}f} ms"
+    )
 
 
 def times(ratio: float) -> str:
@@ -39,7 +41,10 @@ class Table:
         lines = [self.columns, *self.rows]
         widths = [max(len(line[index]) for line in lines) for index in range(len(self.columns))]
         rendered = [
-            "  ".join(_aligned(index, cell, width) for index, (cell, width) in enumerate(zip(line, widths, strict=True)))
+            "  ".join(
+                _aligned(index, cell, width)
+                for index, (cell, width) in enumerate(zip(line, widths, strict=True))
+            )
             for line in lines
         ]
         return "\n".join(["", self.title, "-" * len(self.title), *(line.rstrip() for line in rendered)])
@@ -47,7 +52,9 @@ class Table:
     def markdown(self) -> str:
         rule = [":--" if _is_left(index) else "--:" for index in range(len(self.columns))]
         lines = [self.columns, rule, *self.rows]
-        return "\n".join([f"### {self.title}", "", *("| " + " | ".join(map(_escaped, line)) + " |" for line in lines)])
+        return "\n".join(
+            [f"### {self.title}", "", *("| " + " | ".join(map(_escaped, line)) + " |" for line in lines)]
+        )
 
 
 class Report:
@@ -55,15 +62,30 @@ class Report:
 
     def __init__(self) -> None:
         self.tables: list[Table] = []
-        self.peers: list[Peer] = []
+        self._unmeasured: dict[tuple[str, str], list[str]] = {}
         print("\n".join(_circumstances()))
 
     def add(self, table: Table) -> None:
         print(table.text(), flush=True)
         self.tables.append(table)
 
+    def detail(self, table: Table) -> None:
+        """A table for the terminal alone."""
+        print(table.text(), flush=True)
+
+    def unmeasured(self, name: str, what: str, reason: str) -> None:
+        """A library was not measured on something, and why."""
+        self._unmeasured.setdefault((name, reason), []).append(what)
+
+    def add_unmeasured(self) -> None:
+        """The table of all that was not measured."""
+        if self._unmeasured:
+            table = Table("Not measured", ("", "why", "what"))
+            for (name, reason), what in self._unmeasured.items():
+                table.row(name, reason, "; ".join(dict.fromkeys(what)))
+            self.add(table)
+
     def about_peers(self, peers: list[Peer]) -> None:
-        self.peers = peers
         if peers:
             table = Table("Peers", ("", "version", "measured through"))
             for peer in peers:

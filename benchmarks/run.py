@@ -17,6 +17,8 @@ import statistics
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +50,16 @@ _parse = msgspec.json.Decoder().decode
 _write = msgspec.json.Encoder().encode
 
 
+@dataclass
+class Result:
+    """What one payload's conversion showed: what it has, the timings, what each library's output lacks."""
+
+    has: str
+    timings: dict[str, Timing] = field(default_factory=dict)
+    lost: dict[str, str] = field(default_factory=dict)
+    failures: dict[str, str] = field(default_factory=dict)
+
+
 class Bench:
     """One run: its budget of time for each table, the peers, and the tables made so far."""
 
@@ -72,57 +84,58 @@ class Bench:
     # -- from one API to another ---------------------------------------------------------------------------------
 
     def conversions(self, kind: str, title: str, payload_of: Callable[[str], dict[str, Any]]) -> None:
-        """A table for each pair of APIs: the floor, this library, the peers."""
+        """The floor, this library and the peers, for each pair of APIs."""
+        names = (OURS, OURS_LOSSES, *(peer.name for peer in self.peers))
+        ratios = Table(f"{title}, times the floor", ("", "bytes", "floor", *names))
+        missing = Table(f"{title}, what is not in the output", ("", "input has", *names[:1], *names[2:]))
         for source, target in PAIRS:
-            if source in self.apis and target in self.apis:
-                payload = payload_of(source)
-                self._conversion(kind, f"{title}: {source} to {target}", source, target, _write(payload))
+            if source not in self.apis or target not in self.apis:
+                continue
+            data = _write(payload_of(source))
+            result = self._conversion(kind, source, target, data)
+            self.report.detail(_detail(f"{title}: {source} to {target} ({len(data):,} bytes)", result))
+            floor = result.timings[FLOOR]
+            multiples = (
+                times(result.timings[name].best / floor.best) if name in result.timings else "-"
+                for name in names
+            )
+            pair = f"{source} to {target}"
+            ratios.row(pair, f"{len(data):,}", milliseconds(floor.best), *multiples)
+            lost = (result.lost.get(name, "not measured") for name in names if name != OURS_LOSSES)
+            missing.row(pair, result.has, *lost)
+            for name, reason in result.failures.items():
+                self.report.unmeasured(name, f"{kind}, {pair}", reason)
+        self.report.add(ratios)
+        self.report.add(missing)
 
-    def _conversion(self, kind: str, title: str, source: str, target: str, data: bytes) -> None:
+    def _conversion(self, kind: str, source: str, target: str, data: bytes) -> Result:
         found = census(source, _parse(data))
         encoded = contentmodel.convert(data, source=source, target=target, kind=kind)
         payload = encoded.payload
-        kept = {OURS: _kept(found, census(target, payload), f"{_count(encoded.losses)} reported")}
+        result = Result(_said(found))
+        result.lost[OURS] = f"{_missing(found, census(target, payload))} ({_count(encoded.losses)} listed)"
         contenders: dict[str, Work] = {
             FLOOR: lambda: (_parse(data), _write(payload)),
             FLOOR_INPUT: lambda: _write(_parse(data)),
             OURS: lambda: contentmodel.convert(data, source=source, target=target, kind=kind).to_json(),
             OURS_LOSSES: lambda: _with_losses(data, source, target, kind),
         }
-        failures = {}
         for peer in self.peers:
-            functions = peer.requests if kind == "request" else peer.responses
-            convert = functions.get((source, target))
+            convert = (peer.requests if kind == "request" else peer.responses).get((source, target))
             if peer.failure is not None or convert is None:
-                failures[peer.name] = peer.failure or "it has no function from the one to the other"
+                result.failures[peer.name] = (
+                    peer.failure or "no function from the one to the other is known to us"
+                )
                 continue
             try:
                 with quiet():
-                    kept[peer.name] = _kept(found, census(target, _parse(convert(data))), "none reported")
+                    result.lost[peer.name] = _missing(found, census(target, _parse(convert(data))))
             except Exception as error:
-                failures[peer.name] = f"fails: {type(error).__name__}: {_first_line(error)}"
+                result.failures[peer.name] = f"fails: {type(error).__name__}: {_first_line(error)}"
                 continue
-            contenders[peer.name] = lambda convert=convert: convert(data)  # type: ignore[misc]
-        timings = self.measured(contenders)
-        self._table(f"{title} ({len(data):,} bytes)", timings, kept, failures)
-
-    def _table(
-        self, title: str, timings: dict[str, Timing], kept: dict[str, str], failures: dict[str, str]
-    ) -> None:
-        table = Table(title, ("", "best", "median", "of the floor", "by medians", "what is not in the output"))
-        floor = timings[FLOOR]
-        for name, timing in timings.items():
-            table.row(
-                name,
-                milliseconds(timing.best),
-                milliseconds(timing.median),
-                times(timing.best / floor.best),
-                times(timing.median / floor.median),
-                kept.get(name, ""),
-            )
-        for name, reason in failures.items():
-            table.row(name, "-", "-", "-", "-", reason)
-        self.report.add(table)
+            contenders[peer.name] = partial(convert, data)
+        result.timings = self.measured(contenders)
+        return result
 
     # -- the same API --------------------------------------------------------------------------------------------
 
@@ -137,10 +150,8 @@ class Bench:
                 data = _write(payloads(api, kind))
                 timings = self.measured(
                     {
-                        FLOOR: lambda data=data: _write(_parse(data)),  # type: ignore[misc]
-                        OURS: lambda data=data, decode=decode, encode=encode: (  # type: ignore[misc]
-                            encode(decode(data)).to_json()
-                        ),
+                        FLOOR: partial(_parse_and_write, data),
+                        OURS: partial(_decode_and_encode, decode, encode, data),
                     },
                     self.seconds / 2,
                 )
@@ -221,20 +232,43 @@ class Bench:
         self.report.add(table)
 
 
+def _parse_and_write(data: bytes) -> bytes:
+    return _write(_parse(data))
+
+
+def _decode_and_encode(decode: Callable[[bytes], Any], encode: Callable[[Any], Any], data: bytes) -> Any:
+    return encode(decode(data)).to_json()
+
+
 def _with_losses(data: bytes, source: str, target: str, kind: str) -> tuple[bytes, Any]:
     encoded = contentmodel.convert(data, source=source, target=target, kind=kind)
     return encoded.to_json(), encoded.losses
 
 
-def _kept(before: Census, after: Census, reported: str) -> str:
-    missing = [
-        f"{have - left} of {have} {name}"
-        for name, have, left in (
-            (name, getattr(before, name), getattr(after, name)) for name in Census.__dataclass_fields__
+def _said(found: Census) -> str:
+    counts = ((name, getattr(found, name)) for name in Census.__dataclass_fields__)
+    return ", ".join(f"{count} {name}" for name, count in counts if count)
+
+
+def _missing(before: Census, after: Census) -> str:
+    counts = ((name, getattr(before, name), getattr(after, name)) for name in Census.__dataclass_fields__)
+    return (
+        ", ".join(f"{have - left} {name}" for name, have, left in counts if left < have) or "nothing counted"
+    )
+
+
+def _detail(title: str, result: Result) -> Table:
+    table = Table(title, ("", "best", "median", "of the floor", "by medians"))
+    floor = result.timings[FLOOR]
+    for name, timing in result.timings.items():
+        table.row(
+            name,
+            milliseconds(timing.best),
+            milliseconds(timing.median),
+            times(timing.best / floor.best),
+            times(timing.median / floor.median),
         )
-        if left < have
-    ]
-    return f"{', '.join(missing) or '-'} ({reported})"
+    return table
 
 
 def _count(losses: tuple[Any, ...]) -> str:
@@ -307,6 +341,7 @@ def main() -> None:
         bench.recorded(Path(corpus))
     else:
         print("Recorded traffic is not measured: CONTENTMODEL_CORPUS is not set.")
+    bench.report.add_unmeasured()
     bench.imports(3 if options.quick else 9)
     if options.markdown:
         bench.report.write(Path(__file__).parent.parent / "docs" / "performance.md")

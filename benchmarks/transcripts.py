@@ -244,7 +244,8 @@ def _anthropic_request(said: Transcript) -> dict[str, Any]:
         messages.append({"role": "user", "content": results})
     messages[-1]["content"][-1]["cache_control"] = {"type": "ephemeral"}
     tools = [
-        {"name": tool.name, "description": tool.description, "input_schema": tool.parameters} for tool in said.tools
+        {"name": tool.name, "description": tool.description, "input_schema": tool.parameters}
+        for tool in said.tools
     ]
     return {
         "model": _MODELS["anthropic-messages"],
@@ -288,7 +289,8 @@ def _chat_request(said: Transcript) -> dict[str, Any]:
         # Chat Completions takes neither reasoning nor citations back.
         messages.append({"role": "assistant", "content": turn.text, "tool_calls": _chat_calls(turn)})
         messages += (
-            {"role": "tool", "tool_call_id": f"call_{call.serial}", "content": call.result} for call in turn.calls
+            {"role": "tool", "tool_call_id": f"call_{call.serial}", "content": call.result}
+            for call in turn.calls
         )
     tools = [
         {
@@ -392,7 +394,8 @@ def _google_request(said: Transcript) -> dict[str, Any]:
     contents: list[dict[str, Any]] = [{"role": "user", "parts": [{"text": said.prompt}]}]
     for turn in said.turns:
         results = [
-            {"functionResponse": {"name": call.name, "response": {"output": call.result}}} for call in turn.calls
+            {"functionResponse": {"name": call.name, "response": {"output": call.result}}}
+            for call in turn.calls
         ]
         contents.append({"role": "model", "parts": _google_parts(turn)})
         contents.append({"role": "user", "parts": results})
@@ -584,7 +587,9 @@ def _count_chat(payload: dict[str, Any], found: Census) -> None:
     for message in payload.get("messages") or [choice["message"] for choice in payload.get("choices", ())]:
         found.calls += len(message.get("tool_calls") or ())
         found.results += message.get("role") == "tool"
-        thought = message.get("reasoning_content") or message.get("reasoning") or message.get("thinking_blocks")
+        thought = (
+            message.get("reasoning_content") or message.get("reasoning") or message.get("thinking_blocks")
+        )
         found.thinking += bool(thought)
         found.citations += len(message.get("annotations") or ())
 

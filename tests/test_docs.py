@@ -1,0 +1,49 @@
+"""The code in the README and in the documentation runs, and the generated pages are those of today's tables."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from contentmodel_conformance.pages import coverage_page
+
+import contentmodel
+
+ROOT = Path(__file__).parent.parent
+PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").glob("*.md")])
+EXAMPLE = ROOT / "examples" / "agent_turns.anthropic.json"
+
+
+def blocks(page: Path, language: str) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", page.read_text(), re.DOTALL)
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if blocks(page, "python")], ids=lambda page: page.name)
+def test_the_python_of_a_page_runs(page: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+    """A page's blocks run one after the other; `payload` is a request to convert, as the pages say."""
+    monkeypatch.chdir(ROOT)
+    payload = json.loads(EXAMPLE.read_text())
+    request = contentmodel.adapter("anthropic-messages").decode_request(payload)
+    encoded = contentmodel.convert(payload, target="openai-chat")
+    names: dict[str, Any] = {"contentmodel": contentmodel, "payload": payload, "request": request, "encoded": encoded}
+    for number, block in enumerate(blocks(page, "python")):
+        try:
+            exec(compile(block, f"{page.name} block {number}", "exec"), names)
+        except contentmodel.LossError:
+            # The page shows how to refuse losses, and this transcript has some.
+            assert 'on_loss="raise"' in block
+    said = re.findall(r"^# (dropped .*)$", page.read_text(), re.MULTILINE)
+    assert all(line in capsys.readouterr().out for line in said)
+
+
+def test_the_coverage_page_is_that_of_the_tables() -> None:
+    assert (ROOT / "docs" / "coverage.md").read_text() == coverage_page()
+
+
+def test_the_readme_has_the_two_commands() -> None:
+    text = (ROOT / "README.md").read_text()
+    assert "make demo" in text
+    assert "make test" in text
