@@ -184,9 +184,7 @@ def _litellm() -> Peer:
 def _litellm_functions() -> Functions:
     passing = "litellm.llms.anthropic.pass_through"
     adapter = _get(f"{passing}.adapters.transformation", "LiteLLMAnthropicMessagesAdapter")()
-    to_responses = _get(
-        f"{passing}.responses_adapters.transformation", "LiteLLMAnthropicToResponsesAPIAdapter"
-    )()
+    to_responses = _get(f"{passing}.responses_adapters.transformation", "LiteLLMAnthropicToResponsesAPIAdapter")()
     config = _get("litellm.llms.anthropic.chat.transformation", "AnthropicConfig")()
     bridge = _get(
         "litellm.responses.litellm_completion_transformation.transformation",

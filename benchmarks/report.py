@@ -16,9 +16,7 @@ END = "<!-- /figures -->"
 
 def milliseconds(seconds: float) -> str:
     """A time as people read it: µs below a millisecond."""
-    return (
-        f"{seconds * 1e6:.0f} µs" if seconds < 1e-3 else f"{seconds * 1e3:.{2 if seconds < 0.1 else 0}f} ms"
-    )
+    return f"{seconds * 1e6:.0f} µs" if seconds < 1e-3 else f"{seconds * 1e3:.{2 if seconds < 0.1 else 0}f} ms"
 
 
 def times(ratio: float) -> str:
@@ -42,8 +40,7 @@ class Table:
         widths = [max(len(line[index]) for line in lines) for index in range(len(self.columns))]
         rendered = [
             "  ".join(
-                _aligned(index, cell, width)
-                for index, (cell, width) in enumerate(zip(line, widths, strict=True))
+                _aligned(index, cell, width) for index, (cell, width) in enumerate(zip(line, widths, strict=True))
             )
             for line in lines
         ]
@@ -52,9 +49,7 @@ class Table:
     def markdown(self) -> str:
         rule = [":--" if _is_left(index) else "--:" for index in range(len(self.columns))]
         lines = [self.columns, rule, *self.rows]
-        return "\n".join(
-            [f"### {self.title}", "", *("| " + " | ".join(map(_escaped, line)) + " |" for line in lines)]
-        )
+        return "\n".join([f"### {self.title}", "", *("| " + " | ".join(map(_escaped, line)) + " |" for line in lines)])
 
 
 class Report:

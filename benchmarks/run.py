@@ -78,6 +78,7 @@ class Bench:
         return True
 
     def measured(self, contenders: dict[str, Work], seconds: float | None = None) -> dict[str, Timing]:
+        """The timings of each; what they print or warn is not shown."""
         with quiet():
             return measure(contenders, seconds or self.seconds)
 
@@ -96,8 +97,7 @@ class Bench:
             self.report.detail(_detail(f"{title}: {source} to {target} ({len(data):,} bytes)", result))
             floor = result.timings[FLOOR]
             multiples = (
-                times(result.timings[name].best / floor.best) if name in result.timings else "-"
-                for name in names
+                times(result.timings[name].best / floor.best) if name in result.timings else "-" for name in names
             )
             pair = f"{source} to {target}"
             ratios.row(pair, f"{len(data):,}", milliseconds(floor.best), *multiples)
@@ -123,9 +123,7 @@ class Bench:
         for peer in self.peers:
             convert = (peer.requests if kind == "request" else peer.responses).get((source, target))
             if peer.failure is not None or convert is None:
-                result.failures[peer.name] = (
-                    peer.failure or "no function from the one to the other is known to us"
-                )
+                result.failures[peer.name] = peer.failure or "no function from the one to the other is known to us"
                 continue
             try:
                 with quiet():
@@ -252,9 +250,7 @@ def _said(found: Census) -> str:
 
 def _missing(before: Census, after: Census) -> str:
     counts = ((name, getattr(before, name), getattr(after, name)) for name in Census.__dataclass_fields__)
-    return (
-        ", ".join(f"{have - left} {name}" for name, have, left in counts if left < have) or "nothing counted"
-    )
+    return ", ".join(f"{have - left} {name}" for name, have, left in counts if left < have) or "nothing counted"
 
 
 def _detail(title: str, result: Result) -> Table:

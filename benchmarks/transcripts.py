@@ -25,13 +25,14 @@ _MODELS = {
     "google-generate-content": "gemini-2.5-pro",
 }
 
-_WORDS = (
+_VOCABULARY = (
     "the a of to and in is that it for on with as this not but from at or by be are was has have which when where "
     "function class method module import return value test error file line path config parser handler request "
     "response token stream buffer index list dict string number cache lock thread queue retry timeout commit branch "
     "merge diff patch build lint type check schema field row column table query index migration fixture assertion "
     "update read write delete create rename move copy search replace match pattern"
-).split()
+)
+_WORDS = _VOCABULARY.split()
 
 _TYPOGRAPHY = ("naïve", "café", "–", "“quoted”", "…", "→", "✅")
 
@@ -124,9 +125,19 @@ def long_answer(seed: int = 13) -> Turn:
 
 
 _TOOLS = (
-    "read_file write_file edit_file list_directory run_command search_text find_files fetch_page "
-    "apply_patch run_tests git_log todo_write"
-).split()
+    "read_file",
+    "write_file",
+    "edit_file",
+    "list_directory",
+    "run_command",
+    "search_text",
+    "find_files",
+    "fetch_page",
+    "apply_patch",
+    "run_tests",
+    "git_log",
+    "todo_write",
+)
 
 
 def _tool(rng: random.Random, name: str) -> Tool:
@@ -244,8 +255,7 @@ def _anthropic_request(said: Transcript) -> dict[str, Any]:
         messages.append({"role": "user", "content": results})
     messages[-1]["content"][-1]["cache_control"] = {"type": "ephemeral"}
     tools = [
-        {"name": tool.name, "description": tool.description, "input_schema": tool.parameters}
-        for tool in said.tools
+        {"name": tool.name, "description": tool.description, "input_schema": tool.parameters} for tool in said.tools
     ]
     return {
         "model": _MODELS["anthropic-messages"],
@@ -289,8 +299,7 @@ def _chat_request(said: Transcript) -> dict[str, Any]:
         # Chat Completions takes neither reasoning nor citations back.
         messages.append({"role": "assistant", "content": turn.text, "tool_calls": _chat_calls(turn)})
         messages += (
-            {"role": "tool", "tool_call_id": f"call_{call.serial}", "content": call.result}
-            for call in turn.calls
+            {"role": "tool", "tool_call_id": f"call_{call.serial}", "content": call.result} for call in turn.calls
         )
     tools = [
         {
@@ -394,8 +403,7 @@ def _google_request(said: Transcript) -> dict[str, Any]:
     contents: list[dict[str, Any]] = [{"role": "user", "parts": [{"text": said.prompt}]}]
     for turn in said.turns:
         results = [
-            {"functionResponse": {"name": call.name, "response": {"output": call.result}}}
-            for call in turn.calls
+            {"functionResponse": {"name": call.name, "response": {"output": call.result}}} for call in turn.calls
         ]
         contents.append({"role": "model", "parts": _google_parts(turn)})
         contents.append({"role": "user", "parts": results})
@@ -413,9 +421,7 @@ def _google_request(said: Transcript) -> dict[str, Any]:
 
 
 def _google_parts(turn: Turn) -> list[dict[str, Any]]:
-    calls: list[dict[str, Any]] = [
-        {"functionCall": {"name": call.name, "args": call.arguments}} for call in turn.calls
-    ]
+    calls: list[dict[str, Any]] = [{"functionCall": {"name": call.name, "args": call.arguments}} for call in turn.calls]
     # The signature of a thought stands on the first call after it.
     calls[0]["thoughtSignature"] = turn.signature
     return [{"text": turn.thinking, "thought": True}, {"text": turn.text}, *calls]
@@ -587,9 +593,7 @@ def _count_chat(payload: dict[str, Any], found: Census) -> None:
     for message in payload.get("messages") or [choice["message"] for choice in payload.get("choices", ())]:
         found.calls += len(message.get("tool_calls") or ())
         found.results += message.get("role") == "tool"
-        thought = (
-            message.get("reasoning_content") or message.get("reasoning") or message.get("thinking_blocks")
-        )
+        thought = message.get("reasoning_content") or message.get("reasoning") or message.get("thinking_blocks")
         found.thinking += bool(thought)
         found.citations += len(message.get("annotations") or ())
 

@@ -95,8 +95,8 @@ def _moved(citation: Citation, text: str, edited: str, start: int, end: int, siz
         return citation
     points = convert_span(text, span, "codepoint")
     origin = points.start or 0
-    first = _shift_point(origin, start, end, size, at_end=True)
-    last = None if points.end is None else _shift_point(points.end, start, end, size, at_end=False)
+    first = _first_kept(origin, start, end, size)
+    last = None if points.end is None else _last_kept(points.end, start, end, size)
     if last is not None and last <= first and points.end != origin:
         return None
     if last is None and start < origin < end:
@@ -105,9 +105,15 @@ def _moved(citation: Citation, text: str, edited: str, start: int, end: int, siz
     return msgspec.structs.replace(citation, span=moved)
 
 
-def _shift_point(point: int, start: int, end: int, size: int, *, at_end: bool) -> int:
-    if point <= start and not (at_end and start < end and point == start):
-        return point
+def _first_kept(point: int, start: int, end: int, size: int) -> int:
+    """Where a span begins after the edit: behind what was put in, if it began inside or right before it."""
     if point >= end:
         return point + size - (end - start)
-    return start + size if at_end else start
+    return point if point < start else start + size
+
+
+def _last_kept(point: int, start: int, end: int, size: int) -> int:
+    """Where a span ends after the edit: before what was put in, if it ended inside or right before it."""
+    if point <= start:
+        return point
+    return start if point < end else point + size - (end - start)

@@ -1,0 +1,237 @@
+"""The table engine's own promises, on rows made for the purpose."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+
+import contentmodel
+from contentmodel import (
+    DataContent,
+    FunctionCallContent,
+    FunctionResultContent,
+    ReasoningContent,
+    TextContent,
+    UnknownContent,
+)
+from contentmodel.message import Origin
+from contentmodel.wire.codecs import Sealed
+from contentmodel.wire.context import DecodeContext, EncodeContext
+from contentmodel.wire.table import Row, Table, row
+
+API = "anthropic-messages"
+HOME = Origin(api=API, issuer="anthropic")
+
+
+def decoding() -> DecodeContext:
+    return DecodeContext("test", Origin(api="test", issuer="test"))
+
+
+def encoding() -> EncodeContext:
+    return EncodeContext("test", "test", "request")
+
+
+def edit(payload: dict[str, Any], change: Any) -> dict[str, Any]:
+    """The payload after `change` of its model."""
+    adapter = contentmodel.adapter(API)
+    return adapter.encode_request(change(adapter.decode_request(payload))).payload
+
+
+def with_first(request: Any, **changes: Any) -> Any:
+    """The request with its first content changed."""
+    message = request.messages[0]
+    contents = [msgspec.structs.replace(message.contents[0], **changes), *message.contents[1:]]
+    return msgspec.structs.replace(request, messages=[msgspec.structs.replace(message, contents=contents)])
+
+
+def a_request(*blocks: dict[str, Any], role: str = "user") -> dict[str, Any]:
+    return {"model": "m", "max_tokens": 1, "messages": [{"role": role, "content": list(blocks)}]}
+
+
+def test_an_edit_reaches_the_wire_and_the_residue_stays() -> None:
+    block = {"type": "text", "text": "old", "cache_control": {"type": "ephemeral"}, "tomorrow": [1]}
+    edited = edit(a_request(block), lambda request: with_first(request, text="new"))
+    assert edited == a_request({**block, "text": "new"})
+
+
+def test_residue_fills_and_never_overrides() -> None:
+    extra = {API: {"text": "from the residue", "cache_control": {"type": "ephemeral"}}}
+    edited = edit(a_request({"type": "text", "text": "said"}), lambda request: with_first(request, extra=extra))
+    assert edited["messages"][0]["content"] == [
+        {"type": "text", "text": "said", "cache_control": {"type": "ephemeral"}}
+    ]
+
+
+def test_a_null_and_an_absent_field_are_two_things() -> None:
+    for block in ({"type": "text", "text": "x", "citations": None}, {"type": "text", "text": "x"}):
+        assert edit(a_request(block), lambda request: request) == a_request(block)
+
+
+def test_a_string_stays_a_string_and_a_list_a_list() -> None:
+    for content in ("hi", "", [{"type": "text", "text": "hi"}], []):
+        payload = {"model": "m", "max_tokens": 1, "messages": [{"role": "user", "content": content}]}
+        assert edit(payload, lambda request: request) == payload
+
+
+def test_an_edited_string_stays_a_string() -> None:
+    payload = {"model": "m", "max_tokens": 1, "messages": [{"role": "user", "content": "old"}]}
+    assert edit(payload, lambda r: with_first(r, text="new"))["messages"][0]["content"] == "new"
+
+
+def test_a_nested_object_keeps_what_nobody_knows() -> None:
+    block = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "AA==", "new": 1}}
+    edited = edit(a_request(block), lambda request: with_first(request, data="BB=="))
+    assert edited["messages"][0]["content"][0]["source"] == {**block["source"], "data": "BB=="}
+
+
+def test_a_block_whose_type_nobody_knows_is_kept_whole() -> None:
+    block = {"type": "hologram", "parts": [{"type": "text"}]}
+    request = contentmodel.adapter(API).decode_request(a_request(block))
+    assert request.messages[0].contents == [UnknownContent(api=API, block=block)]
+    assert edit(a_request(block), lambda request: request) == a_request(block)
+
+
+def test_a_signature_of_another_issuer_is_not_sent() -> None:
+    protected = contentmodel.Protected(issuer="google", kind="signature", data="c2VjcmV0")
+    encoded = contentmodel.adapter(API).encode_request(
+        contentmodel.ChatRequest(
+            model="m",
+            messages=[
+                contentmodel.ChatMessage(
+                    role="assistant",
+                    contents=[TextContent(text="hi", protected=protected), ReasoningContent(protected=protected)],
+                )
+            ],
+        )
+    )
+    assert b"c2VjcmV0" not in encoded.to_json()
+    assert len(encoded.losses) >= 2
+
+
+def test_arguments_keep_their_text_and_an_edit_of_them_is_written() -> None:
+    text = '{"b": 1,  "a": 1, "a": 2}'
+    call = {"id": "c", "type": "function", "function": {"name": "f", "arguments": text}}
+    payload = {"model": "m", "messages": [{"role": "assistant", "tool_calls": [call]}]}
+    adapter = contentmodel.adapter("openai-chat")
+    request = adapter.decode_request(payload)
+    assert adapter.encode_request(request).payload == payload
+    edited = with_first(request, arguments={"b": 2})
+    written = adapter.encode_request(edited).payload["messages"][0]["tool_calls"][0]["function"]["arguments"]
+    assert written == '{"b":2}'
+
+
+def test_the_spelling_of_json_text_is_a_loss_only_where_it_was_more_than_the_object() -> None:
+    def losses(text: str) -> list[str]:
+        call = {"id": "c", "type": "function", "function": {"name": "f", "arguments": text}}
+        payload = {"model": "m", "max_completion_tokens": 5, "messages": [{"role": "assistant", "tool_calls": [call]}]}
+        encoded = contentmodel.convert(payload, source="openai-chat", target=API)
+        return [loss.path for loss in encoded.losses]
+
+    assert losses('{"a":1}') == []
+    assert losses('{"a": 1}') == ["$.messages[0].tool_calls[0].function.arguments"]
+    assert losses("{not json") == ["$.messages[0].tool_calls[0].function.arguments"]
+
+
+def test_call_and_result_in_one_item_become_two_contents_and_one_item_again() -> None:
+    item = {
+        "type": "code_interpreter_call",
+        "id": "ci_1",
+        "status": "completed",
+        "code": "print(1)",
+        "container_id": "c_1",
+        "outputs": [{"type": "logs", "logs": "1\n"}],
+    }
+    adapter = contentmodel.adapter("openai-responses")
+    response = adapter.decode_response({"id": "r", "object": "response", "status": "completed", "output": [item]})
+    call, result = response.messages[0].contents
+    assert (call.call_id, result.call_id, result.text) == ("ci_1", "ci_1", "1\n")
+    assert adapter.encode_response(response).payload["output"] == [item]
+    for half, expected in (([call], {"outputs"}), ([result], {"code", "container_id", "status"})):
+        message = msgspec.structs.replace(response.messages[0], contents=half)
+        choice = msgspec.structs.replace(response.choices[0], messages=[message])
+        written = adapter.encode_response(msgspec.structs.replace(response, choices=[choice])).payload["output"]
+        assert len(written) == 1
+        assert set(item) - set(written[0]) == expected
+
+
+def test_columns_of_a_chat_message_are_contents_in_order() -> None:
+    message = {
+        "role": "assistant",
+        "content": "text",
+        "refusal": None,
+        "reasoning_content": "thought",
+        "tool_calls": [
+            {"id": "1", "type": "function", "function": {"name": "f", "arguments": "{}"}},
+            {"id": "2", "type": "custom", "custom": {"name": "g", "input": "free"}},
+            {"id": "3", "type": "telepathy", "telepathy": {}},
+        ],
+    }
+    adapter = contentmodel.adapter("openai-chat")
+    request = adapter.decode_request({"model": "m", "messages": [message]})
+    kinds = [type(content).__name__ for content in request.messages[0].contents]
+    assert kinds == [
+        "ReasoningContent",
+        "TextContent",
+        "FunctionCallContent",
+        "CustomToolCallContent",
+        "UnknownContent",
+    ]
+    assert adapter.encode_request(request).payload["messages"] == [message]
+
+
+def test_an_order_that_chat_cannot_keep_is_a_loss() -> None:
+    message = contentmodel.ChatMessage(
+        role="assistant",
+        contents=[FunctionCallContent(call_id="1", name="f", arguments={}), TextContent(text="after")],
+    )
+    encoded = contentmodel.adapter("openai-chat").encode_request(contentmodel.ChatRequest(messages=[message]))
+    assert [(loss.kind, loss.path) for loss in encoded.losses] == [("moved", "$.messages[0].contents[1]")]
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"a": "no_such_attribute"}, "no attribute"),
+        ({"a": "annotations"}, "needs a codec"),
+    ],
+)
+def test_a_table_checks_itself(fields: dict[str, Any], message: str) -> None:
+    with pytest.raises(TypeError, match=message):
+        row("block", TextContent, fields)
+
+
+def test_a_field_is_mapped_once() -> None:
+    with pytest.raises(TypeError, match="belongs to"):
+        Row("r", TextContent, {"text": "text"}).bind("one").bind("two")
+
+
+def test_a_row_of_ones_own() -> None:
+    table = Table("test")
+    union = table.union(
+        "block",
+        [
+            row("say", TextContent, {"words": "text", "proof": ("protected", Sealed("test", "signature"))}),
+            row("file", DataContent, {"data.base64": "data", "data.kind": "media_type"}),
+            row("answer", FunctionResultContent, {"to": "call_id"}),
+        ],
+    )
+    wires = [
+        {"type": "say", "words": "hi", "proof": "p", "new": {"deep": None}},
+        {"type": "file", "data": {"base64": "AA==", "kind": "image/png", "odd": 1}},
+        {"type": "answer", "to": "1", "words": []},
+    ]
+    contents = union.decode_list(wires, decoding())
+    assert contents[0].protected == contentmodel.Protected(issuer="test", kind="signature", data="p")
+    assert contents[1].extra == {"test": {"data": {"odd": 1}}}
+    assert union.encode_list(contents, encoding()) == wires
+
+
+def test_a_traceback_shows_the_compiled_row() -> None:
+    import linecache
+
+    contentmodel.adapter(API).decode_request(a_request({"type": "text", "text": "x"}))
+    shown = [name for name in linecache.cache if name.startswith(f"<row {API} text -> TextContent")]
+    assert shown
+    assert "def decode" in "".join(linecache.getlines(shown[0]))

@@ -1,0 +1,89 @@
+"""Payloads as objects of the official SDKs: what they were parsed from is what is decoded."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from conftest import records
+
+import contentmodel
+
+
+def parse(api: str, body: dict[str, Any]) -> Any:
+    """The SDK's own object of a response."""
+    if api == "anthropic-messages":
+        from anthropic.types.beta import BetaMessage
+
+        return BetaMessage.model_validate(body)
+    if api == "openai-chat":
+        from openai.types.chat import ChatCompletion
+
+        return ChatCompletion.model_validate(body)
+    if api == "openai-responses":
+        from openai.types.responses import Response
+
+        return Response.model_validate(body)
+    from google.genai.types import GenerateContentResponse
+
+    return GenerateContentResponse.model_validate(body)
+
+
+CHAT = {
+    "id": "c",
+    "object": "chat.completion",
+    "created": 1,
+    "model": "m",
+    "choices": [
+        {"index": 0, "finish_reason": "stop", "logprobs": None, "message": {"role": "assistant", "content": "hi"}}
+    ],
+}
+CLAUDE = {
+    "id": "m",
+    "type": "message",
+    "role": "assistant",
+    "model": "m",
+    "content": [{"type": "text", "text": "hi", "tomorrow": 1}, {"type": "thinking", "thinking": "t", "signature": "s"}],
+    "stop_reason": "end_turn",
+    "usage": {"input_tokens": 1, "output_tokens": 2},
+}
+GEMINI = {
+    "candidates": [
+        {
+            "content": {"role": "model", "parts": [{"functionCall": {"name": "f", "args": {"a": 1}}}]},
+            "finishReason": "STOP",
+        }
+    ],
+    "modelVersion": "m",
+}
+
+
+@pytest.mark.parametrize(
+    ("api", "body"), [("openai-chat", CHAT), ("anthropic-messages", CLAUDE), ("google-generate-content", GEMINI)]
+)
+def test_an_object_of_the_sdk_is_a_payload(api: str, body: dict[str, Any]) -> None:
+    adapter = contentmodel.adapter(api)
+    assert adapter.decode_response(parse(api, body)) == adapter.decode_response(body)
+
+
+def test_sdk_objects_inside_a_request_are_payload_too() -> None:
+    answer = parse("anthropic-messages", CLAUDE)
+    request = {"model": "m", "max_tokens": 5, "messages": ({"role": "assistant", "content": answer.content},)}
+    plain = {**request, "messages": [{"role": "assistant", "content": CLAUDE["content"]}]}
+    adapter = contentmodel.adapter("anthropic-messages")
+    assert adapter.decode_request(request) == adapter.decode_request(plain)
+
+
+@pytest.mark.parametrize("api", ["anthropic-messages", "openai-responses"])
+def test_recorded_answers_come_through_the_sdk_unharmed(api: str, corpus: Any) -> None:
+    adapter = contentmodel.adapter(api)
+    compared = 0
+    for record in records(api, "response"):
+        try:
+            parsed = parse(api, record["body"])
+        except ValueError:
+            continue
+        compared += 1
+        texts = [adapter.decode_response(p).text for p in (parsed, record["body"])]
+        assert texts[0] == texts[1], record["id"]
+    assert compared > 20

@@ -1,0 +1,83 @@
+"""Citations say their units, and stay right when the text is edited or merged."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from contentmodel import Citation, Protected, Span, TextContent, convert_span, join_texts, splice_text
+
+TEXTS = st.text(alphabet=st.sampled_from("aé𝄞😀 \n"), max_size=20)
+UNITS = st.sampled_from(["codepoint", "utf16", "byte"])
+
+
+@st.composite
+def cited(draw: st.DrawFn) -> tuple[TextContent, str]:
+    """A text with one citation, and the words that it cites."""
+    text = draw(TEXTS)
+    start, end = sorted((draw(st.integers(0, len(text))), draw(st.integers(0, len(text)))))
+    span = convert_span(text, Span(start=start, end=end), draw(UNITS))
+    return TextContent(text=text, annotations=[Citation(url="https://a.example", span=span)]), text[start:end]
+
+
+def words(content: TextContent) -> list[str]:
+    """What the citations of a text cite."""
+    spans = [convert_span(content.text, c.span, "codepoint") for c in content.annotations or () if c.span]
+    return [content.text[span.start or 0 : span.end] for span in spans]
+
+
+@given(cited(), UNITS)
+def test_a_span_in_another_unit_is_the_same_words(pair: tuple[TextContent, str], unit: str) -> None:
+    content, said = pair
+    span = content.annotations[0].span  # type: ignore[index]
+    there = convert_span(content.text, span, unit)
+    assert there.unit == unit
+    assert convert_span(content.text, there, span.unit) == span
+    assert words(content) == [said]
+
+
+@given(cited(), cited())
+def test_joined_texts_cite_the_same_words(one: tuple[TextContent, str], other: tuple[TextContent, str]) -> None:
+    joined = join_texts(one[0], other[0])
+    assert joined.text == one[0].text + other[0].text
+    assert words(joined) == [one[1], other[1]]
+
+
+@given(TEXTS, TEXTS)
+def test_a_citation_of_all_of_a_text_cites_that_part_of_a_joined_one(one: str, other: str) -> None:
+    joined = join_texts(TextContent(text=one, annotations=[Citation(url="u")]), TextContent(text=other))
+    assert words(joined) == [one]
+
+
+@given(cited(), st.data(), TEXTS)
+def test_an_edit_outside_a_citation_leaves_its_words(
+    pair: tuple[TextContent, str], data: st.DataObject, new: str
+) -> None:
+    content, said = pair
+    span = convert_span(content.text, content.annotations[0].span, "codepoint")  # type: ignore[index]
+    assume(said)
+    before = data.draw(st.booleans())
+    low, high = (0, span.start or 0) if before else (span.end or 0, len(content.text))
+    start, end = sorted((data.draw(st.integers(low, high)), data.draw(st.integers(low, high))))
+    edited = splice_text(content, start, end, new)
+    assert edited.text == content.text[:start] + new + content.text[end:]
+    assert words(edited) == [said]
+
+
+def test_a_citation_inside_what_was_replaced_goes() -> None:
+    content = TextContent(text="one two three", annotations=[Citation(url="u", span=Span(start=4, end=7))])
+    assert splice_text(content, 3, 8, "!").annotations is None
+    assert words(splice_text(content, 5, 13, "")) == ["t"]
+    assert words(splice_text(content, 0, 5, "")) == ["wo"]
+
+
+def test_signed_texts_are_not_joined() -> None:
+    signed = TextContent(text="a", protected=Protected(issuer="google", kind="signature", data="x"))
+    with pytest.raises(ValueError, match="sealed"):
+        join_texts(signed, TextContent(text="b"))
+
+
+def test_an_unknown_unit_is_refused() -> None:
+    with pytest.raises(ValueError, match="expected one of codepoint, utf16, byte"):
+        convert_span("abc", Span(start=0, end=1, unit="grapheme"), "byte")
