@@ -6,6 +6,8 @@ BENCH_VENV ?= .venv-bench
 PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3.11 python; do \
 	"$$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo "$$python" && break; done)
 PYTEST_ARGS ?= -n auto
+# --quick, --alone (no peers), --markdown (writes docs/performance.md)
+BENCH_ARGS ?=
 
 SAMPLE := examples/agent_turns.anthropic.json
 
@@ -36,7 +38,7 @@ deep: export CONTENTMODEL_PROFILE := deep
 deep: test ## Run the tests with a hundred times the generated examples
 
 bench: $(BENCH_VENV)/.installed-bench ## Measure against the peers, in an environment of its own
-	$(BENCH_VENV)/bin/python benchmarks/run.py
+	$(BENCH_VENV)/bin/python benchmarks/run.py $(BENCH_ARGS)
 
 docs: $(VENV)/.installed-dev ## Build the documentation into site/
 	$(VENV)/bin/python -m contentmodel_conformance.pages docs

@@ -132,11 +132,9 @@ def test_losses_of_a_stored_document_have_its_paths(tmp_path: Path) -> None:
     stored = tmp_path / "stored.json"
     response = contentmodel.adapter("anthropic-messages").decode_response(MESSAGE)
     stored.write_bytes(contentmodel.dumps(response))
-    result = run(
-        "convert", stored, "--to", "openai-chat", "--losses", tmp_path / "lost.json", "-o", tmp_path / "o.json"
-    )
-    assert result.exit_code == 0, result.stderr
-    losses = json.loads((tmp_path / "lost.json").read_text())
+    lost = tmp_path / "lost.json"
+    assert run("convert", stored, "--to", "openai-chat", "--losses", lost).exit_code == 0
+    losses = json.loads(lost.read_text())
     assert losses
     assert all(loss["path"].startswith("$.value.") for loss in losses)
 
@@ -441,7 +439,7 @@ def test_every_content_type_is_shown(content_type: Any) -> None:
         "server": "s_1",
         "arguments": {"a": "b"},
         "outputs": [contentmodel.TextContent(text="out"), contentmodel.ErrorContent(message="bad", code="no")],
-        "tools": [{"name": "t_1"}, 3],
+        "tools": [{"name": "t_1"}, {"type": 3}],
         "parts": [contentmodel.TextContent(text="part")],
     }
     fields = {name: given[name] for name in content_type.__struct_fields__ if name in given}
@@ -609,29 +607,30 @@ def test_a_broken_pipe_is_quiet(tmp_path: Path, command: tuple[str, ...]) -> Non
 
 @pytest.mark.skipif(os.name == "nt", reason="no SIGINT there")
 def test_an_interrupt_leaves_no_half_file(tmp_path: Path) -> None:
-    arguments = [
+    command = [
         sys.executable,
         "-m",
         "contentmodel.cli",
         "convert",
-        "in.jsonl",
         "--to",
         "openai-chat",
         "-o",
         "out.jsonl",
+        "in.jsonl",
     ]
     os.mkfifo(tmp_path / "in.jsonl")
-    with subprocess.Popen(arguments, cwd=tmp_path, stderr=subprocess.PIPE) as child:
-        with open(tmp_path / "in.jsonl", "w") as pipe:
-            pipe.write(json.dumps(CHAT) + "\n")
-            pipe.flush()
-            deadline = time.monotonic() + 30
-            while not list(tmp_path.glob("*.part")) and time.monotonic() < deadline:
-                time.sleep(0.02)
-            child.send_signal(signal.SIGINT)
-            assert child.wait(60) == 130
-        assert child.stderr is not None
-        assert b"Traceback" not in child.stderr.read()
+    # Open at both ends, so that a child that dies early does not block this test.
+    pipe = os.open(tmp_path / "in.jsonl", os.O_RDWR)
+    os.write(pipe, json.dumps(CHAT).encode() + b"\n")
+    with subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE) as child:
+        deadline = time.monotonic() + 30
+        while not list(tmp_path.glob(".*.part")) and time.monotonic() < deadline:
+            time.sleep(0.02)
+        child.send_signal(signal.SIGINT)
+        _, said = child.communicate(timeout=60)
+    os.close(pipe)
+    assert child.returncode == 130
+    assert b"Traceback" not in said
     assert [p.name for p in tmp_path.iterdir()] == ["in.jsonl"]
 
 

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from conftest import APIS
-from contentmodel_conformance.coverage import sdk_types
 
 import contentmodel
+from conftest import APIS
+from contentmodel_conformance.coverage import sdk_types
 
 # Open sets that the SDKs list and the adapters take as they come: each is one field of ErrorContent.
 OPEN = {"error.type": "ErrorContent.code holds any word", "error.code": "a finer word, kept in the residue"}

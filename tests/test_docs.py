@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from contentmodel_conformance.pages import coverage_page
 
 import contentmodel
+from contentmodel_conformance.pages import coverage_page
 
 ROOT = Path(__file__).parent.parent
 PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").glob("*.md")])

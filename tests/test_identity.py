@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from conftest import APIS, records
-from contentmodel_conformance import laws
-from contentmodel_conformance.strategies.sdk import sdk_fields, sdk_literals, sdk_members, sdk_payloads, with_unknowns
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import contentmodel
+from conftest import APIS, records
+from contentmodel_conformance import laws
+from contentmodel_conformance.strategies.sdk import sdk_fields, sdk_literals, sdk_members, sdk_payloads, with_unknowns
 
 KINDS = ("request", "response")
 CASES = [(api, kind) for api in APIS for kind in KINDS]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from conftest import records
 
 import contentmodel
+from conftest import records
 
 
 def parse(api: str, body: dict[str, Any]) -> Any:

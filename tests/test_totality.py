@@ -40,11 +40,13 @@ def test_a_payload_with_one_value_replaced_by_anything(api: str, kind: str, data
     places = list(containers(payload))
     container, key = data.draw(st.sampled_from(places)) if places else (payload, "model")
     container[key] = data.draw(json_values)
+    fault: ContentModelError | None = None
     try:
         laws.identity(contentmodel.adapter(api), kind, payload)
     except ContentModelError as error:
-        assert isinstance(error, DecodeError), error
-        assert all(fault.path.startswith("$") for fault in error.faults)
+        fault = error
+    assert fault is None or isinstance(fault, DecodeError)
+    assert fault is None or all(f.path.startswith("$") for f in fault.faults)
 
 
 def containers(value: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Pages of the documentation that are made from the adapters' tables: `python -m contentmodel_conformance.pages docs`."""
+"""Pages of the documentation, made from the adapters' tables: `python -m contentmodel_conformance.pages docs`."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import contentmodel
 
 HEAD = """# What each adapter maps
 
-Made from the tables by `python -m contentmodel_conformance.pages docs`. A wire field that stands in no row is kept in the
-residue and comes back unchanged; so are blocks whose type stands nowhere here, as `UnknownContent`.
+Made from the tables by `python -m contentmodel_conformance.pages docs`. A wire field that stands in no row is kept in
+the residue and comes back unchanged; so are blocks whose type stands nowhere here, as `UnknownContent`.
 """
 
 

@@ -1,7 +1,7 @@
 """The table of the Messages API: content blocks, hosted tools and their results, citations, usage.
 
-Read off anthropic 2.11 (types, types/beta), seen November 2026. A hosted tool's call and result are two blocks; what the
-result holds is one block, a list of blocks, or an error object in their place.
+Read off anthropic 2.11 (types, types/beta), seen November 2026. A hosted tool's call and result are two blocks; what
+the result holds is one block, a list of blocks, or an error object in their place.
 """
 
 from __future__ import annotations

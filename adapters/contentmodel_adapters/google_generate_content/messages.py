@@ -74,7 +74,7 @@ class CallIds:
         self._waiting: list[tuple[str, str | None, str]] = []
 
     def settle(self, message: ChatMessage) -> ChatMessage:
-        """The message with ids on every call and result, failures marked, and the role "tool" where it is all results."""
+        """The message with ids on every call and result, failures marked, the role "tool" where it is all results."""
         contents = message.contents
         if any(isinstance(c, ToolCallContent | ToolResultContent) for c in contents):
             contents = [self._settled(content) for content in contents]

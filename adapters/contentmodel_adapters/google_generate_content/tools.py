@@ -92,16 +92,20 @@ class Tools(Codec):
 
 def _decode_member(name: str, member: Any, entry: dict[str, Any], context: DecodeContext) -> list[Any]:
     camel = _camel(name)
-    if camel == DECLARATIONS and member.__class__ is list and member:
-        if all(item.__class__ is dict and item.get("name").__class__ is str for item in member):
-            made = [FUNCTION.decode(declaration, context) for declaration in member]
-            if all(isinstance(tool, FunctionTool) for tool in made):
-                context.trace(FUNCTION, made, entry, name, spread=True)
-                return made if camel == name else [noted(tool, API, ":key", name) for tool in made]
+    if camel == DECLARATIONS and _are_declarations(member):
+        made = [FUNCTION.decode(declaration, context) for declaration in member]
+        context.trace(FUNCTION, made, entry, name, spread=True)
+        return made if camel == name else [noted(tool, API, ":key", name) for tool in made]
     kind = HOSTED_KINDS.get(camel, "other")
     if member.__class__ is dict:
         return [HostedTool(kind=kind, settings=member, extra={API: {":key": name}})]
     return [HostedTool(kind=kind, extra={API: {":key": name, ":value": member}})]
+
+
+def _are_declarations(member: Any) -> bool:
+    if member.__class__ is not list or not member:
+        return False
+    return all(item.__class__ is dict and item.get("name").__class__ is str for item in member)
 
 
 def _camel(name: str) -> str:
@@ -141,7 +145,7 @@ def _encode_member(tool: Any, entry: dict[str, Any], context: EncodeContext) -> 
 def _encode_hosted(tool: HostedTool, entry: dict[str, Any], context: EncodeContext) -> None:
     own = (tool.extra or {}).get(API)
     if own is not None and ":key" in own:
-        entry[own[":key"]] = own[":value"] if ":value" in own else tool.settings
+        entry[own[":key"]] = own.get(":value", tool.settings)
         return
     member = CARRIED.get(tool.kind)
     if member is None:

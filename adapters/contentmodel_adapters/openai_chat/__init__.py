@@ -72,7 +72,7 @@ OLD_LIMIT = "max_tokens"
 
 
 def read_aliases(request: ChatRequest) -> ChatRequest:
-    """A limit under its old name, and a single stop sequence that is no list, as what they mean; notes say how it was."""
+    """A limit under its old name, and a stop sequence that is no list, as what they mean; notes say how it was."""
     own = dict((request.extra or {}).get(API, {}))
     changed: dict[str, Any] = {}
     if (

@@ -119,8 +119,8 @@ TOOL_CALLS = TABLE.union(
     default="function",
 )
 
-# reasoning_details is OpenRouter's (openrouter.ai/docs, "Reasoning tokens", seen November 2026). The signatures in it are
-# those of the model's maker, under a format name: they are sent back to the same API only.
+# reasoning_details is OpenRouter's (openrouter.ai/docs, "Reasoning tokens", seen November 2026). The signatures in it
+# are those of the model's maker, under a format name: they are sent back to the same API only.
 REASONING_DETAILS = TABLE.union(
     "reasoning detail",
     [

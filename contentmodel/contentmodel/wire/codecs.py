@@ -230,7 +230,7 @@ class Sealed(Codec):
 
 
 class Allowed(Codec):
-    """One of an API's own words. Any word comes in and goes home again; a word that is none of them does not go abroad."""
+    """One of an API's own words. Any word comes in and goes home again; a foreign one has to be one of them."""
 
     classes = (str,)
     identity = False

@@ -27,8 +27,7 @@ class Record(Codec):
         self.row, self.home = row, home
 
     def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> Any:
-        decoded = self.row.decode(value, context)
-        return decoded
+        return self.row.decode(value, context)
 
     def places(self, value: Any, wire: Any, path: str) -> Iterable[Place]:
         return [(value, path, wire, self.row)]
@@ -53,8 +52,7 @@ class OneOf(Codec):
         self.union = union
 
     def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> Any:
-        decoded = self.union.decode(value, context)
-        return decoded
+        return self.union.decode(value, context)
 
     def places(self, value: Any, wire: Any, path: str) -> Iterable[Place]:
         return [(value, path, wire, self.union)]

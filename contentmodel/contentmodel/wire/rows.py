@@ -97,9 +97,9 @@ class Row:
     this row. `gather` makes one dict attribute of several wire fields, `rest` of all that is left. `columns` makes one
     list of contents of several wire fields. `sets` are attributes whose value follows from the row. `ignores` are
     attributes that the row leaves to somebody else, or that say nothing. `group` is one attribute that several wire
-    fields make together in a way of their own. `fill` is what the API requires, for values of another API that do not say
-    it. `certain` says that what this row decodes is always taken for its own
-    when it is encoded, so that nobody has to ask.
+    fields make together in a way of their own. `fill` is what the API requires, for values of another API that do not
+    say it. `certain` says that what this row decodes is always taken for its own when it is encoded, so that nobody has
+    to ask.
     """
 
     def __init__(
