@@ -186,7 +186,7 @@ def test_refused_losses_write_no_payload(tmp_path: Path) -> None:
     assert result.exit_code == 1
     assert not output.exists()
     assert json.loads(lost.read_text())
-    assert "would be lost" in result.stderr
+    assert "it would cost" in result.stderr
     assert "ReasoningContent" in result.stderr
     assert run(*arguments).stdout == ""
 

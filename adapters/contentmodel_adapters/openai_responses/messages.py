@@ -1,8 +1,8 @@
 """How items group into messages, and messages fall apart into items.
 
 Items of one assistant's turn (reasoning, calls, hosted tools, the parts of its message items) are one message, and so
-are results of tools that follow each other. What an item says beside its parts is kept with its first part, under the note
-":item"; a part with that note begins an item.
+are results of tools that follow each other. What an item says beside its parts is kept with its first part, under
+the note ":item"; a part with that note begins an item.
 """
 
 from __future__ import annotations

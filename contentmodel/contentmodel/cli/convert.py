@@ -89,7 +89,7 @@ def convert(
     \b
     [bold]Examples[/bold]
     contentmodel convert chat.json --to anthropic-messages
-    contentmodel convert log.jsonl --to openai-chat -o out.jsonl --losses lost.jsonl
+    contentmodel convert in.jsonl --to openai-chat -o out.jsonl --losses l.jsonl
     contentmodel convert chat.json --to openai-chat --on-loss raise
     contentmodel convert chat.json --to openai-chat --policy reasoning=text
     contentmodel convert chat.json --to contentmodel -o stored.json

@@ -73,8 +73,8 @@ def _decode_problem(error: DecodeError) -> Problem:
 
 
 def _loss_problem(error: LossError) -> Problem:
-    count = "1 value" if len(error.losses) == 1 else f"{len(error.losses)} values"
-    message = f"not converted: {count} would be lost"
+    count = "1 loss" if len(error.losses) == 1 else f"{len(error.losses)} losses"
+    message = f"not converted: it would cost {count}"
     hint = "--on-loss report converts all the same, and says what was lost"
     return Problem(message, hint=hint, code=LOSSES_REFUSED)
 

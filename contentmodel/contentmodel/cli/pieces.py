@@ -115,10 +115,11 @@ def draw(content: AIContent, page: Page) -> Parts:
 
 @draw.register
 def draw_text(content: TextContent, page: Page) -> Parts:
-    start, rest = page.cut(content.text, _TEXT)
+    words = content.text.rstrip("\n")
+    start, rest = page.cut(words, _TEXT)
     citations = content.annotations or []
     numbers, fresh = page.notes.number(citations)
-    text = with_markers(content.text, len(start), citations, numbers)
+    text = with_markers(words, len(start), citations, numbers)
     yield text.append(rest and f" {rest}", style="dim italic") if text or rest else Text("(empty text)", style="dim")
     yield from indented(note_lines(fresh))
 

@@ -52,7 +52,7 @@ class Payload:
 def open_source(path: str | None) -> Source:
     """The documents of a file, or of standard input ("-", or None where something is piped in)."""
     if path is None and sys.stdin.isatty():
-        raise Problem("no input", hint="name a file, or pipe JSON in: contentmodel COMMAND FILE")
+        raise Problem("no input", hint="name a file, or pipe JSON in")
     if path is None or path == "-":
         return _divide(sys.stdin.buffer.read(), "standard input")
     if Path(path).suffix.lower() in (".jsonl", ".ndjson"):

@@ -70,6 +70,7 @@ def _of_request(value: ChatRequest, page: Page) -> Parts:
     yield from _labelled("options", _options(value.options))
     yield from _labelled("tools", ", ".join(map(tool_name, value.tools)))
     if value.instructions:
+        yield Text()
         yield heading("instructions", "magenta")
         yield from contents(value.instructions, page)
     yield from conversation(value.messages, page)

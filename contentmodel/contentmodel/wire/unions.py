@@ -22,7 +22,7 @@ class Union:
 
     `tag` names the tag field; `find` replaces it where the tag is no field (Gemini's one-of by key), and gives a row's
     name. `choose` does that for one tag that several rows share. `default` is the tag of a block that has none; such
-    a block carries the note `":absent"`. `other` is the row of a tag that nobody knows, in place of UnknownContent. Where
+    a block carries the note `":absent"`. `other` is the row of a tag that nobody knows, not UnknownContent. Where
     several rows have one class, `prefer` says which is the usual one (None: what another API says has no place here);
     a block that came as another row keeps its row's name in the note `":row"`. `abroad` are the classes that a request
     of another API may put here: others are lowered, though this API's hosts have been seen to send them.
