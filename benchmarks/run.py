@@ -245,12 +245,16 @@ def _with_losses(data: bytes, source: str, target: str, kind: str) -> tuple[byte
 
 def _said(found: Census) -> str:
     counts = ((name, getattr(found, name)) for name in Census.__dataclass_fields__)
-    return ", ".join(f"{count} {name}" for name, count in counts if count)
+    return ", ".join(_number(count, name) for name, count in counts if count)
 
 
 def _missing(before: Census, after: Census) -> str:
     counts = ((name, getattr(before, name), getattr(after, name)) for name in Census.__dataclass_fields__)
-    return ", ".join(f"{have - left} {name}" for name, have, left in counts if left < have) or "nothing counted"
+    return ", ".join(_number(have - left, name) for name, have, left in counts if left < have) or "nothing counted"
+
+
+def _number(count: int, name: str) -> str:
+    return f"{count} {name.removesuffix('s') if count == 1 else name}"
 
 
 def _detail(title: str, result: Result) -> Table:

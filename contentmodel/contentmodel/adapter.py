@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from functools import cache, lru_cache
 from typing import Any, Protocol, runtime_checkable
@@ -10,7 +11,7 @@ from contentmodel.errors import DecodeError, Fault, UnknownApiError
 from contentmodel.message import Origin
 from contentmodel.request import ChatRequest
 from contentmodel.response import ChatResponse
-from contentmodel.wire.context import DecodeContext, EncodeContext, kind_of
+from contentmodel.wire.context import DecodeContext, EncodeContext, kind_of, name_of
 from contentmodel.wire.json import parse, plain
 from contentmodel.wire.losses import Encoded
 from contentmodel.wire.table import Row, Table
@@ -59,6 +60,8 @@ class TableAdapter:
     table: Table
     request: Row
     response: Row
+    requires: Mapping[str, type] = {}
+    """What a request cannot be without, and the JSON class that it has."""
 
     def prepare_request(self, request: ChatRequest, context: EncodeContext) -> ChatRequest:
         """The passes that make a request of another API fit this one."""
@@ -109,6 +112,11 @@ class TableAdapter:
         except RecursionError:
             raise DecodeError(self.api, [Fault("$", "nested too deeply")]) from None
         context.trace(row, [value], wire, None, spread=False)
+        for key, kind in self.requires.items() if row is self.request else ():
+            if key not in wire:
+                context.fault(wire, key, f"missing {name_of(kind)}")
+            elif wire[key].__class__ is not kind:
+                context.expected(wire, key, name_of(kind), wire[key])
         context.finish(wire)
         return value, wire, context
 
@@ -167,5 +175,14 @@ def adapter(api: str) -> Any:
 
 
 def adapters() -> dict[str, Any]:
-    """Every installed adapter, by API id (entry point group `contentmodel.adapters`)."""
-    return {name: adapter(name) for name in sorted(_entry_points())}
+    """Every installed adapter, by API id (entry point group `contentmodel.adapters`).
+
+    One that cannot be loaded is left out with a warning: it must not take the others with it.
+    """
+    found = {}
+    for name in sorted(_entry_points()):
+        try:
+            found[name] = adapter(name)
+        except (ImportError, AttributeError) as error:
+            warnings.warn(f"the adapter {name} cannot be loaded: {error}", RuntimeWarning, stacklevel=2)
+    return found

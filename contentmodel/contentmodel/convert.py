@@ -7,6 +7,7 @@ from typing import Any
 
 from contentmodel.adapter import Payload, adapter, adapters, as_json
 from contentmodel.errors import DetectError
+from contentmodel.wire.context import kind_of
 from contentmodel.wire.losses import Encoded, LossError
 from contentmodel.wire.lowering import POLICIES
 
@@ -33,7 +34,7 @@ def convert(
     _check_arguments(kind, policies, on_loss)
     if source is None or kind is None:
         payload = as_json(payload, source or "json")
-        source, kind = _fill(payload, source, kind)
+        source, kind = detect(payload, api=source, kind=kind)
     reader, writer = adapter(source), adapter(target)
     trace = reader.trace_request if kind == "request" else reader.trace_response
     value, wire, context = trace(payload)
@@ -44,33 +45,31 @@ def convert(
     return encoded
 
 
-def detect(payload: Payload) -> tuple[str, str]:
+def detect(payload: Payload, *, api: str | None = None, kind: str | None = None) -> tuple[str, str]:
     """The API id and the kind ("request" or "response") of a payload, from what only that API has.
 
-    DetectError says which come closest where none, or more than one, is recognised.
+    What is known already is given: `api`, or `kind`. DetectError says which come closest where none, or more than one,
+    is recognised.
     """
-    return _fill(as_json(payload, "json"), None, None)
-
-
-def _fill(payload: Any, source: str | None, kind: str | None) -> tuple[str, str]:
+    payload = as_json(payload, api or "json")
     if not isinstance(payload, dict):
-        raise DetectError(f"expected an object to detect its API from, got {type(payload).__name__}")
+        raise DetectError(f"expected an object to detect its API from, got {kind_of(payload)}")
+    candidates = adapters() if api is None else {api: adapter(api)}
     scores = {
-        (api, found): score
-        for api, candidate in adapters().items()
-        if source is None or api == source
+        (name, found): score
+        for name, candidate in candidates.items()
         for found, score in candidate.recognises(payload).items()
         if kind is None or found == kind
     }
-    if not scores and source is not None and kind is None:
-        raise DetectError(f"this looks like neither a request nor a response of {source}: say which with `kind`")
+    if not scores and api is not None:
+        raise DetectError(f"this looks like neither a request nor a response of {api}: say which it is")
     if not scores:
-        known = ", ".join(sorted(adapters()))
+        known = ", ".join(sorted(candidates))
         raise DetectError(f"no API is recognised in an object with the keys {_keys(payload)}: name it, one of {known}")
     best = max(scores.values())
     winners = [found for found, score in scores.items() if score == best]
     if len(winners) > 1:
-        names = " or ".join(f"{api} ({found})" for api, found in winners)
+        names = " or ".join(f"{name} ({found})" for name, found in winners)
         raise DetectError(f"this may be {names}: name the API")
     return winners[0]
 

@@ -72,6 +72,7 @@ class AnthropicMessages(TableAdapter):
     issuer = "anthropic"
     table = TABLE
     request = REQUEST
+    requires = {"messages": list}
     response = RESPONSE
 
     def prepare_request(self, request: ChatRequest, context: EncodeContext) -> ChatRequest:

@@ -73,6 +73,7 @@ class GoogleGenerateContent(TableAdapter):
     issuer = "google"
     table = TABLE
     request = REQUEST
+    requires = {"contents": list}
     response = RESPONSE
 
     def origin_of(self, payload: Mapping[str, Any]) -> Origin:

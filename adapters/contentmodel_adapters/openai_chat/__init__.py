@@ -108,6 +108,7 @@ class OpenAIChat(TableAdapter):
     issuer = "openai"
     table = TABLE
     request = REQUEST
+    requires = {"messages": list}
     response = RESPONSE
 
     def _decode_row(self, row: Row, wire: dict[str, Any], context: DecodeContext) -> Any:

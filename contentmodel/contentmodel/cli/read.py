@@ -11,7 +11,7 @@ from typing import Any
 
 from contentmodel.cli.errors import BAD_DOCUMENT, Problem, print_problem, problem_of
 from contentmodel.cli.installed import STORED, load, load_all
-from contentmodel.convert import _fill
+from contentmodel.convert import detect
 from contentmodel.errors import DecodeError, Fault
 from contentmodel.serialize import loads
 from contentmodel.wire.json import parse
@@ -108,7 +108,7 @@ def identify(document: Document, api: str | None, kind: str | None) -> Payload:
         raise Problem("a list, where one payload is expected", hint=hint)
     if api is None or kind is None:
         load_all()
-        api, kind = _fill(value, api, kind)
+        api, kind = detect(value, api=api, kind=kind)
     return Payload(value, api, kind)
 
 

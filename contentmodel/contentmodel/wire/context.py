@@ -25,6 +25,11 @@ def kind_of(value: Any) -> str:
     return "null" if value is None else _NAMES.get(value.__class__, value.__class__.__name__)
 
 
+def name_of(kind: type) -> str:
+    """The JSON name of a Python class of JSON values."""
+    return _NAMES[kind]
+
+
 class DecodeContext:
     """Collects the faults of one payload, and remembers cheaply what was decoded from where.
 
@@ -209,6 +214,9 @@ class EncodeContext:
     def lose_residue(self, owner: Any, api: str, residue: Mapping[str, Any]) -> None:
         """Fields that only `api` knows are left behind."""
         for key, value in residue.items():
+            if value is None or value in ([], {}):
+                # Nothing was said there.
+                continue
             if key[0] != ":":
                 self.lose(owner, key, f"only {api} has this field", api=api)
             elif key == ":item":

@@ -77,7 +77,7 @@ def _apart(owner: Any, why: str) -> Iterator[Note]:
         yield Note(owner.protected, None, "dropped", why)
     for api, residue in (getattr(owner, "extra", None) or {}).items():
         for name in residue.get(":item", ()):
-            if name != "type" and name[0] != ":":
+            if name != "type" and name[0] != ":" and residue[":item"][name] is not None:
                 yield Note(owner, f":item.{name}", "dropped", f"only {api} has this field", api)
 
 
@@ -187,4 +187,6 @@ class ModelPlaces:
 def what_of(note: Note) -> str:
     """The name of what was lost, for people."""
     name = type(note.owner).__name__
-    return name if note.field is None else f"{note.field} of {name}" if note.api is None else note.field
+    if note.field is None:
+        return name
+    return f"{note.field} of {name}" if note.api is None else note.field.removeprefix(":item.")
