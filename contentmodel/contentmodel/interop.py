@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
+
 
 class PydanticInterop:
     """Mixed into the Structs of the model; adds no field."""
@@ -42,3 +44,15 @@ class PydanticInterop:
         from contentmodel.serialize import schema_of
 
         return schema_of(cls)
+
+
+class Model(
+    PydanticInterop,
+    msgspec.Struct,
+    frozen=True,
+    kw_only=True,
+    omit_defaults=True,
+    forbid_unknown_fields=True,
+    repr_omit_defaults=True,
+):
+    """The base of the model's types: plain data that compares by value; fields that say nothing are not written."""

@@ -4,23 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-import msgspec
-
 from contentmodel.content import Content
 from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.text import TextContent
 from contentmodel.content.tools import ToolCallContent
-from contentmodel.interop import PydanticInterop
+from contentmodel.interop import Model
 
 
-class Origin(
-    msgspec.Struct,
-    frozen=True,
-    kw_only=True,
-    omit_defaults=True,
-    forbid_unknown_fields=True,
-    repr_omit_defaults=True,
-):
+class Origin(Model, frozen=True, kw_only=True):
     """Where something was made: the `api` id, its `issuer` ("anthropic", "openai", "google"), `endpoint`, `model`.
 
     Opaque state is worth something only at its origin.
@@ -32,15 +23,7 @@ class Origin(
     model: str | None = None
 
 
-class ChatMessage(
-    PydanticInterop,
-    msgspec.Struct,
-    frozen=True,
-    kw_only=True,
-    omit_defaults=True,
-    forbid_unknown_fields=True,
-    repr_omit_defaults=True,
-):
+class ChatMessage(Model, frozen=True, kw_only=True):
     """One turn, or one part of a turn, of a conversation.
 
     `role` is an open set: "system", "developer", "user", "assistant", "tool" (a message of nothing but results of

@@ -4,24 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import msgspec
-
 from contentmodel.content import Content
-from contentmodel.interop import PydanticInterop
+from contentmodel.interop import Model
 from contentmodel.message import ChatMessage, Origin
 
 
-class FunctionTool(
-    PydanticInterop,
-    msgspec.Struct,
-    frozen=True,
-    kw_only=True,
-    omit_defaults=True,
-    forbid_unknown_fields=True,
-    repr_omit_defaults=True,
-    tag_field="type",
-    tag="function",
-):
+class FunctionTool(Model, frozen=True, kw_only=True, tag_field="type", tag="function"):
     """A function that the application runs. `parameters` and `returns` are JSON Schemas as given."""
 
     name: str
@@ -32,17 +20,7 @@ class FunctionTool(
     extra: dict[str, dict[str, Any]] | None = None
 
 
-class CustomTool(
-    PydanticInterop,
-    msgspec.Struct,
-    frozen=True,
-    kw_only=True,
-    omit_defaults=True,
-    forbid_unknown_fields=True,
-    repr_omit_defaults=True,
-    tag_field="type",
-    tag="custom",
-):
+class CustomTool(Model, frozen=True, kw_only=True, tag_field="type", tag="custom"):
     """An application's tool that takes free text; `format` is a grammar for it in the provider's words."""
 
     name: str
@@ -51,17 +29,7 @@ class CustomTool(
     extra: dict[str, dict[str, Any]] | None = None
 
 
-class HostedTool(
-    PydanticInterop,
-    msgspec.Struct,
-    frozen=True,
-    kw_only=True,
-    omit_defaults=True,
-    forbid_unknown_fields=True,
-    repr_omit_defaults=True,
-    tag_field="type",
-    tag="hosted",
-):
+class HostedTool(Model, frozen=True, kw_only=True, tag_field="type", tag="hosted"):
     """A tool that the provider defines.
 
     `kind` is what it does ("web_search", "code_interpreter", "mcp", ...), the same word for every API;
@@ -74,17 +42,7 @@ class HostedTool(
     extra: dict[str, dict[str, Any]] | None = None
 
 
-class ToolGroup(
-    PydanticInterop,
-    msgspec.Struct,
-    frozen=True,
-    kw_only=True,
-    omit_defaults=True,
-    forbid_unknown_fields=True,
-    repr_omit_defaults=True,
-    tag_field="type",
-    tag="group",
-):
+class ToolGroup(Model, frozen=True, kw_only=True, tag_field="type", tag="group"):
     """Tools that one API declares together: a namespace (with `name`), or one entry of a list (without)."""
 
     tools: list[FunctionTool | CustomTool | HostedTool] = []
@@ -96,15 +54,7 @@ class ToolGroup(
 Tool = FunctionTool | CustomTool | HostedTool | ToolGroup
 
 
-class ToolChoice(
-    PydanticInterop,
-    msgspec.Struct,
-    frozen=True,
-    kw_only=True,
-    omit_defaults=True,
-    forbid_unknown_fields=True,
-    repr_omit_defaults=True,
-):
+class ToolChoice(Model, frozen=True, kw_only=True):
     """Which tools the model may or must call.
 
     `mode` is "auto", "none", "required", or an API's own word. `tools` limits the choice to these names.
@@ -117,15 +67,7 @@ class ToolChoice(
     extra: dict[str, dict[str, Any]] | None = None
 
 
-class ResponseFormat(
-    PydanticInterop,
-    msgspec.Struct,
-    frozen=True,
-    kw_only=True,
-    omit_defaults=True,
-    forbid_unknown_fields=True,
-    repr_omit_defaults=True,
-):
+class ResponseFormat(Model, frozen=True, kw_only=True):
     """The shape that the answer's text must have: `kind` "text", "json", "json_schema", or an API's own word."""
 
     kind: str = "other"
@@ -137,15 +79,7 @@ class ResponseFormat(
     extra: dict[str, dict[str, Any]] | None = None
 
 
-class ReasoningOptions(
-    PydanticInterop,
-    msgspec.Struct,
-    frozen=True,
-    kw_only=True,
-    omit_defaults=True,
-    forbid_unknown_fields=True,
-    repr_omit_defaults=True,
-):
+class ReasoningOptions(Model, frozen=True, kw_only=True):
     """How much a model should think, and what it shows of it.
 
     `mode` and `effort` are the provider's words ("enabled", "adaptive"; "low" to "max"); `budget_tokens` a limit;
@@ -159,15 +93,7 @@ class ReasoningOptions(
     summary: str | None = None
 
 
-class ChatOptions(
-    PydanticInterop,
-    msgspec.Struct,
-    frozen=True,
-    kw_only=True,
-    omit_defaults=True,
-    forbid_unknown_fields=True,
-    repr_omit_defaults=True,
-):
+class ChatOptions(Model, frozen=True, kw_only=True):
     """Settings of one request; None is "not said"."""
 
     max_output_tokens: int | None = None
@@ -196,15 +122,7 @@ class ChatOptions(
     reasoning: ReasoningOptions | None = None
 
 
-class ChatRequest(
-    PydanticInterop,
-    msgspec.Struct,
-    frozen=True,
-    kw_only=True,
-    omit_defaults=True,
-    forbid_unknown_fields=True,
-    repr_omit_defaults=True,
-):
+class ChatRequest(Model, frozen=True, kw_only=True):
     """What is sent to a model. `instructions` is a system prompt that stands apart from the messages."""
 
     model: str | None = None

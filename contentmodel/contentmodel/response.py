@@ -4,23 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import msgspec
-
 from contentmodel.content.outcomes import ErrorContent
-from contentmodel.interop import PydanticInterop
+from contentmodel.interop import Model
 from contentmodel.message import ChatMessage, Origin
 from contentmodel.usage import Usage
 
 
-class FinishReason(
-    PydanticInterop,
-    msgspec.Struct,
-    frozen=True,
-    kw_only=True,
-    omit_defaults=True,
-    forbid_unknown_fields=True,
-    repr_omit_defaults=True,
-):
+class FinishReason(Model, frozen=True, kw_only=True):
     """Why an answer ended.
 
     `reason` is normalised: "stop", "length", "tool_calls", "content_filter", "refusal", "pause", "error",
@@ -34,15 +24,7 @@ class FinishReason(
     resumable: bool = False
 
 
-class ChatChoice(
-    PydanticInterop,
-    msgspec.Struct,
-    frozen=True,
-    kw_only=True,
-    omit_defaults=True,
-    forbid_unknown_fields=True,
-    repr_omit_defaults=True,
-):
+class ChatChoice(Model, frozen=True, kw_only=True):
     """One of the answers. Most APIs give exactly one."""
 
     messages: list[ChatMessage] = []
@@ -52,15 +34,7 @@ class ChatChoice(
     extra: dict[str, dict[str, Any]] | None = None
 
 
-class ChatResponse(
-    PydanticInterop,
-    msgspec.Struct,
-    frozen=True,
-    kw_only=True,
-    omit_defaults=True,
-    forbid_unknown_fields=True,
-    repr_omit_defaults=True,
-):
+class ChatResponse(Model, frozen=True, kw_only=True):
     """What a model, or its server, answered. `error` is set where the answer is a failure."""
 
     id: str | None = None

@@ -4,20 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import msgspec
-
-from contentmodel.interop import PydanticInterop
+from contentmodel.interop import Model
 
 
-class Usage(
-    PydanticInterop,
-    msgspec.Struct,
-    frozen=True,
-    kw_only=True,
-    omit_defaults=True,
-    forbid_unknown_fields=True,
-    repr_omit_defaults=True,
-):
+class Usage(Model, frozen=True, kw_only=True):
     """Tokens of one answer, as the API counted them; None is "not said".
 
     `cached_inside` says whether `input_tokens` already holds the cached ones (OpenAI, Google) or they stand beside

@@ -10,8 +10,9 @@ from contentmodel.message import ChatMessage
 from contentmodel.response import ChatChoice, ChatResponse, FinishReason
 from contentmodel.wire.context import DecodeContext, EncodeContext
 from contentmodel.wire.nested import Record
-from contentmodel.wire.table import Fields, Group
+from contentmodel.wire.table import Fields
 from contentmodel_adapters.anthropic_messages.blocks import API, CONTENT, ERROR, TABLE, USAGE
+from contentmodel_adapters.shared.answer import OnlyChoice
 from contentmodel_adapters.shared.words import FinishWords
 
 FINISH = FinishWords(
@@ -53,11 +54,10 @@ TABLE.say("usage.iterations", "message", "compaction", "advisor_message", "fallb
 TABLE.say("caller", "direct", "code_execution_20250825", "code_execution_20260120")
 
 
-class Answer(Group):
+class Answer(OnlyChoice):
     """The role, the blocks and the stop fields: the one message of the only choice, and why it ended."""
 
     keys = ("role", "content", "stop_reason", "stop_sequence")
-    attribute = "choices"
 
     def decode(self, wire: dict[str, Any], context: DecodeContext) -> list[ChatChoice]:
         blocks = wire.get("content")
@@ -87,22 +87,7 @@ class Answer(Group):
         said = sequence if isinstance(sequence, str) else None
         return msgspec.structs.replace(finish, stop_sequence=said)
 
-    def encode(
-        self, value: list[ChatChoice], wire: dict[str, Any], context: EncodeContext, owner: ChatResponse
-    ) -> None:
-        for choice in value[1:]:
-            context.lose(choice, None, f"{API} has one answer")
-        for choice in value[:1]:
-            self._encode_choice(choice, wire, context)
-
-    def _encode_choice(self, choice: ChatChoice, wire: dict[str, Any], context: EncodeContext) -> None:
-        own: dict[str, Any] = {}
-        context.lose_attributes(choice, ("logprobs",))
-        for api, residue in (choice.extra or {}).items():
-            if api == API:
-                own = residue
-            else:
-                context.lose_residue(choice, api, residue)
+    def write(self, choice: ChatChoice, own: dict[str, Any], wire: dict[str, Any], context: EncodeContext) -> None:
         for message in choice.messages:
             context.lose_attributes(message, ("author_name", "message_id"))
             for api, residue in (message.extra or {}).items():

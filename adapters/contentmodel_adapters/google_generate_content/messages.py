@@ -10,7 +10,7 @@ import msgspec
 from contentmodel.content.text import TextContent
 from contentmodel.content.tools import FunctionCallContent, FunctionResultContent, ToolCallContent, ToolResultContent
 from contentmodel.message import ChatMessage
-from contentmodel.wire.codecs import Codec, Place, Words
+from contentmodel.wire.codecs import Codec, Place, Words, spread
 from contentmodel.wire.context import DecodeContext, EncodeContext
 from contentmodel.wire.nested import Blocks
 from contentmodel.wire.table import note_of, noted
@@ -155,7 +155,7 @@ class Contents(Codec):
         return messages
 
     def places(self, value: Any, wire: Any, path: str) -> Iterable[Place]:
-        return [(m, f"{path}[{i}]", w, CONTENT) for i, (m, w) in enumerate(zip(value, wire, strict=False))]
+        return spread(value, wire, path, CONTENT)
 
     def encode(self, value: list[ChatMessage], context: EncodeContext, owner: Any) -> list[dict[str, Any]]:
         return [encode_content(message, context) for message in value]
@@ -208,8 +208,7 @@ class Instructions(Codec):
     def places(self, value: Any, wire: Any, path: str) -> Iterable[Place]:
         if wire.__class__ is str:
             return [(value[0], path, wire, None)]
-        parts = zip(value, wire["parts"], strict=False)
-        return [(content, f"{path}.parts[{i}]", part, PARTS) for i, (content, part) in enumerate(parts)]
+        return spread(value, wire["parts"], f"{path}.parts", PARTS)
 
     def encode(self, value: list[Any], context: EncodeContext, owner: Any) -> Any:
         if len(value) == 1 and note_of(value[0], API, ":form") == "string":

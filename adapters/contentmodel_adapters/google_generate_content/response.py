@@ -22,7 +22,7 @@ from contentmodel.content.media import UriContent
 from contentmodel.content.text import TextContent, convert_span
 from contentmodel.message import ChatMessage
 from contentmodel.response import ChatChoice, ChatResponse
-from contentmodel.wire.codecs import Codec, Home, Place
+from contentmodel.wire.codecs import Codec, Home, Place, spread
 from contentmodel.wire.context import DecodeContext, EncodeContext
 from contentmodel.wire.nested import Record
 from contentmodel.wire.table import note_of, noted
@@ -288,7 +288,7 @@ class Candidates(Codec):
         return [decode_candidate(wire, context) for wire in value]
 
     def places(self, value: Any, wire: Any, path: str) -> Iterable[Place]:
-        return [(c, f"{path}[{i}]", w, CHOICE) for i, (c, w) in enumerate(zip(value, wire, strict=False))]
+        return spread(value, wire, path, CHOICE)
 
     def encode(self, value: list[ChatChoice], context: EncodeContext, owner: Any) -> list[dict[str, Any]]:
         return [encode_candidate(choice, context) for choice in value]

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from contentmodel.response import ChatChoice, ChatResponse
-from contentmodel.wire.codecs import Codec, Home, Place
+from contentmodel.wire.codecs import Codec, Home, Place, spread
 from contentmodel.wire.context import DecodeContext, EncodeContext
 from contentmodel.wire.nested import Record
 from contentmodel_adapters.openai_chat.blocks import ERROR, TABLE, USAGE
@@ -62,7 +62,7 @@ class Choices(Codec):
         return [CHOICE.decode(wire, context) for wire in value]
 
     def places(self, value: Any, wire: Any, path: str) -> Iterable[Place]:
-        return [(c, f"{path}[{i}]", w, CHOICE) for i, (c, w) in enumerate(zip(value, wire, strict=False))]
+        return spread(value, wire, path, CHOICE)
 
     def encode(self, value: list[ChatChoice], context: EncodeContext, owner: Any) -> list[dict[str, Any]]:
         wires = [CHOICE.encode(choice, context) for choice in value]

@@ -10,9 +10,10 @@ import msgspec
 from contentmodel.response import ChatChoice, ChatResponse, FinishReason
 from contentmodel.wire.context import DecodeContext, EncodeContext
 from contentmodel.wire.nested import Record
-from contentmodel.wire.table import Fields, Group
+from contentmodel.wire.table import Fields
 from contentmodel_adapters.openai_responses.blocks import API, ERROR, TABLE, USAGE
 from contentmodel_adapters.openai_responses.messages import decode_items, encode_items
+from contentmodel_adapters.shared.answer import OnlyChoice
 
 INCOMPLETE = {
     "max_output_tokens": "length",
@@ -62,7 +63,7 @@ def status_of(finish: FinishReason | None) -> dict[str, Any]:
 ENDING = Fields({"finish_reason": "status", "messages": "output"})
 
 
-class Output(Group):
+class Output(OnlyChoice):
     """The output items and the status: the messages of the only choice, and why it ended.
 
     The fields that say the status are kept under the note ":ending" and written again, unless the finish reason was
@@ -70,7 +71,6 @@ class Output(Group):
     """
 
     keys = ("output", "status", "incomplete_details")
-    attribute = "choices"
 
     def decode(self, wire: dict[str, Any], context: DecodeContext) -> list[ChatChoice]:
         items = wire.get("output")
@@ -88,22 +88,7 @@ class Output(Group):
         context.trace(ENDING, choices, wire, None, spread=False)
         return choices
 
-    def encode(
-        self, value: list[ChatChoice], wire: dict[str, Any], context: EncodeContext, owner: ChatResponse
-    ) -> None:
-        for choice in value[1:]:
-            context.lose(choice, None, f"{API} has one answer")
-        for choice in value[:1]:
-            self._encode_choice(choice, wire, context)
-
-    def _encode_choice(self, choice: ChatChoice, wire: dict[str, Any], context: EncodeContext) -> None:
-        own: dict[str, Any] = {}
-        context.lose_attributes(choice, ("logprobs",))
-        for api, residue in (choice.extra or {}).items():
-            if api == API:
-                own = residue
-            else:
-                context.lose_residue(choice, api, residue)
+    def write(self, choice: ChatChoice, own: dict[str, Any], wire: dict[str, Any], context: EncodeContext) -> None:
         items = encode_items(choice.messages, context)
         if items or ":output" in own:
             wire["output"] = items or own[":output"]

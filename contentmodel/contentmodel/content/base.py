@@ -8,10 +8,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-import msgspec
-
 from contentmodel.content.citations import Citation
-from contentmodel.interop import PydanticInterop
+from contentmodel.interop import Model
 
 type_name = re.compile(r"(?<!^)(?=[A-Z])")
 
@@ -21,14 +19,7 @@ def content_tag(class_name: str) -> str:
     return type_name.sub("_", class_name.removesuffix("Content")).lower()
 
 
-class Protected(
-    msgspec.Struct,
-    frozen=True,
-    kw_only=True,
-    omit_defaults=True,
-    forbid_unknown_fields=True,
-    repr_omit_defaults=True,
-):
+class Protected(Model, frozen=True, kw_only=True):
     """Opaque state that only its issuer can read: a signature, encrypted or redacted content.
 
     `issuer` is who made it ("anthropic", "openai", "google"), `kind` is "signature", "encrypted" or
@@ -40,17 +31,7 @@ class Protected(
     data: str
 
 
-class AIContent(
-    PydanticInterop,
-    msgspec.Struct,
-    frozen=True,
-    kw_only=True,
-    omit_defaults=True,
-    forbid_unknown_fields=True,
-    repr_omit_defaults=True,
-    tag_field="type",
-    tag=content_tag,
-):
+class AIContent(Model, frozen=True, kw_only=True, tag_field="type", tag=content_tag):
     """One piece of a conversation. Plain data, compared by value.
 
     `annotations` are citations that belong to this content. `protected` is opaque provider state attached

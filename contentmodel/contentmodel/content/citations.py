@@ -4,19 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import msgspec
-
-from contentmodel.interop import PydanticInterop
+from contentmodel.interop import Model
 
 
-class Span(
-    msgspec.Struct,
-    frozen=True,
-    kw_only=True,
-    omit_defaults=True,
-    forbid_unknown_fields=True,
-    repr_omit_defaults=True,
-):
+class Span(Model, frozen=True, kw_only=True):
     """A half-open range `[start, end)` counted in `unit`.
 
     Units of a text: "codepoint" (Python characters), "utf16" (JavaScript), "byte" (UTF-8). Units of a source:
@@ -29,15 +20,7 @@ class Span(
     unit: str = "codepoint"
 
 
-class Citation(
-    PydanticInterop,
-    msgspec.Struct,
-    frozen=True,
-    kw_only=True,
-    omit_defaults=True,
-    forbid_unknown_fields=True,
-    repr_omit_defaults=True,
-):
+class Citation(Model, frozen=True, kw_only=True):
     """A statement that part of a text comes from a source.
 
     `span` is the part of the text that this citation is attached to; None means all of it. `location` is the

@@ -10,19 +10,13 @@ from contentmodel.content.base import AIContent
 from contentmodel.content.outcomes import ErrorContent
 from contentmodel.content.text import TextContent
 from contentmodel.errors import ToolArgumentsError
+from contentmodel.interop import Model
 
 if TYPE_CHECKING:
     from contentmodel.content import Content
 
 
-class Caller(
-    msgspec.Struct,
-    frozen=True,
-    kw_only=True,
-    omit_defaults=True,
-    forbid_unknown_fields=True,
-    repr_omit_defaults=True,
-):
+class Caller(Model, frozen=True, kw_only=True):
     """Who made a call: the model itself (`kind` "direct") or a program that it runs (`call_id` names that run)."""
 
     kind: str

@@ -23,6 +23,12 @@ Place = tuple[Any, str, Any, Any]
 """A model object, its JSON path, the wire value there, and the row or union that made it (None: no row)."""
 
 
+def spread(values: Iterable[Any], wires: Iterable[Any], path: str, row: Any) -> list[Place]:
+    """The places of values that came each from its own element of a list at `path`."""
+    pairs = zip(values, wires, strict=False)
+    return [(value, f"{path}[{index}]", wire, row) for index, (value, wire) in enumerate(pairs)]
+
+
 class Codec:
     """The base: holds values of `classes`, unchanged."""
 

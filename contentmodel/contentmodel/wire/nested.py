@@ -9,7 +9,7 @@ import msgspec
 
 from contentmodel.content.base import AIContent
 from contentmodel.content.text import TextContent
-from contentmodel.wire.codecs import Codec, Place
+from contentmodel.wire.codecs import Codec, Place, spread
 from contentmodel.wire.context import DecodeContext, EncodeContext
 
 if TYPE_CHECKING:
@@ -113,10 +113,7 @@ class Blocks(Codec):
     def places(self, value: Any, wire: Any, path: str) -> Iterable[Place]:
         if wire.__class__ is not list:
             return [(value[0], path, wire, self.union if wire.__class__ is dict else None)]
-        return [
-            (content, f"{path}[{i}]", block, self.union)
-            for i, (content, block) in enumerate(zip(value, wire, strict=False))
-        ]
+        return spread(value, wire, path, self.union)
 
     def encode(self, value: Any, context: EncodeContext, owner: Any) -> Any:
         return self.union.encode_list(value, context) or None
