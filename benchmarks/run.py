@@ -325,7 +325,7 @@ def main() -> None:
     options = parser.parse_args()
 
     peers = [] if options.alone else load()
-    bench = Bench(seconds=0.6 if options.quick else 6.0, peers=peers)
+    bench = Bench(seconds=0.6 if options.quick else 4.0, peers=peers)
     said = transcript(TURNS)
     short, long = short_answer(), long_answer()
     bench.report.about_peers(peers)
@@ -342,7 +342,7 @@ def main() -> None:
     else:
         print("Recorded traffic is not measured: CONTENTMODEL_CORPUS is not set.")
     bench.report.add_unmeasured()
-    bench.imports(3 if options.quick else 9)
+    bench.imports(3 if options.quick else 7)
     if options.markdown:
         bench.report.write(Path(__file__).parent.parent / "docs" / "performance.md")
 

@@ -77,7 +77,8 @@ class Tools(Codec):
         entries: list[dict[str, Any]] = []
         empty_on_purpose: list[int] = []
         for tool in _flat(value, context):
-            if note_of(tool, API, ":entry") or not entries or _needs_entry(tool, entries[-1]):
+            begins = note_of(tool, API, ":entry") or not entries
+            if begins or (not context.native and _needs_entry(tool, entries[-1])):
                 entries.append({})
             own = (tool.extra or {}).get(API)
             if own is not None and own.get(":key", "") is None:

@@ -84,7 +84,7 @@ def _decode_item(
 ) -> tuple[str, list[Any] | None]:
     """The role of the run that an item belongs to, and its contents; None where it is a message of its own."""
     tag = item.get("type")
-    if tag == "message" or (tag is None and "role" in item):
+    if tag == "message" or ("type" not in item and "role" in item):
         content = item.get("content")
         if item.get("role") == "assistant" and (content.__class__ is str or content):
             return "assistant", _decode_parts(item, context)
@@ -94,12 +94,21 @@ def _decode_item(
     pair = _PAIR_BY_TAG.get(tag) if tag.__class__ is str else None
     if pair is not None:
         contents = _decode_pair(pair, item, context)
-    elif tag is None and item.get("id").__class__ is str:
+    elif "type" not in item and item.get("id").__class__ is str:
         contents = [noted(ITEMS.decode({**item, "type": "item_reference"}, context), API, ":absent", ["type"])]
     else:
-        contents = [ITEMS.decode(item, context)]
+        contents = [_decode_other(item, context)]
     context.traces.append((ITEMS if pair is None else pair, contents, items, index, False))
     return _ROLES.get(contents[0].__class__) or _role_of(contents[0]), contents
+
+
+def _decode_other(item: dict[str, Any], context: DecodeContext) -> Any:
+    """An item that is one content. One that nobody knows says that it is a whole item, and no part of the one before."""
+    if "type" in item and item["type"] is None:
+        content: Any = UnknownContent(api=API, block=item)
+    else:
+        content = ITEMS.decode(item, context)
+    return noted(content, API, ":whole", True) if content.__class__ is UnknownContent else content
 
 
 def _decode_pair(pair: PairRow, item: dict[str, Any], context: DecodeContext) -> list[Any]:
@@ -200,7 +209,7 @@ class _Writer:
         self.context = context
         self.items: list[dict[str, Any]] = []
         self._open: dict[str, Any] | None = None
-        self._results: dict[tuple[str | None, type], Any] = {}
+        self._results: dict[tuple[str | None, type], list[Any]] = {}
         self._joined: set[int] = set()
 
     def message(self, message: ChatMessage) -> None:
@@ -220,7 +229,9 @@ class _Writer:
         if not contents and message.role == "assistant" and self.context.native:
             self.items.append(MESSAGE.encode(message, self.context))
         results: list[Any] = [c for c in contents if c.__class__ in _PAIR_BY_RESULT]
-        self._results = {(c.call_id, c.__class__): c for c in results}
+        self._results = {}
+        for result in results:
+            self._results.setdefault((result.call_id, result.__class__), []).append(result)
         for content in contents:
             self._write(content, message)
 
@@ -230,21 +241,26 @@ class _Writer:
             self._reasoning(content)
         elif kind in _PAIR_BY_CALL:
             self._open = None
-            result = self._results.get((content.call_id, _PAIR_BY_CALL[kind].result.model))
-            if result is not None:
-                self._joined.add(id(result))
+            # Ids should be unique, and need not be: results are taken in their order.
+            waiting = self._results.get((content.call_id, _PAIR_BY_CALL[kind].result.model))
+            result = waiting.pop(0) if waiting else None
+            self._joined.add(id(result))
             self._pair(_PAIR_BY_CALL[kind], content, result)
         elif kind in _PAIR_BY_RESULT:
             if id(content) not in self._joined:
                 self._open = None
                 self._pair(_PAIR_BY_RESULT[kind], None, content)
-        elif ITEMS.has(kind) or (
-            kind is UnknownContent and note_of(content, API, ":item") is None and not self._continues()
-        ):
+        elif ITEMS.has(kind) or (kind is UnknownContent and self._is_item(content)):
             self._open = None
             self.items.extend(ITEMS.encode_list([content], self.context))
         else:
             self._part(content, message)
+
+    def _is_item(self, content: UnknownContent) -> bool:
+        """Whether what nobody knows was an item of its own, or can only be one."""
+        if note_of(content, API, ":whole"):
+            return True
+        return note_of(content, API, ":item") is None and not self._continues()
 
     def _continues(self) -> bool:
         return self._open is not None and self._open.get("type", "message") == "message"

@@ -1,0 +1,86 @@
+"""Payloads that a deep run of the property tests found to break a law, each kept as it was shrunk."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from contentmodel_conformance import laws
+
+import contentmodel
+from contentmodel import Citation, Span, TextContent, splice_text
+
+
+def chat(*messages: dict[str, Any], **rest: Any) -> tuple[str, str, dict[str, Any]]:
+    return "openai-chat", "request", {"model": "m", "messages": list(messages), **rest}
+
+
+def responses(*items: dict[str, Any]) -> tuple[str, str, dict[str, Any]]:
+    return "openai-responses", "request", {"model": "m", "input": list(items)}
+
+
+def claude(*blocks: dict[str, Any]) -> tuple[str, str, dict[str, Any]]:
+    body = {"id": "", "type": "message", "role": "assistant", "model": "m", "content": list(blocks)}
+    return "anthropic-messages", "response", {**body, "stop_reason": "end_turn", "usage": {"input_tokens": 0}}
+
+
+def gemini(**request: Any) -> tuple[str, str, dict[str, Any]]:
+    return "google-generate-content", "request", {"contents": [], **request}
+
+
+PART = {"type": "output_text", "text": "x", "annotations": []}
+MESSAGE = {"id": "", "type": "message", "role": "assistant", "status": "completed", "content": [PART]}
+SEARCH = {"id": "", "type": "file_search_call", "queries": [""], "status": "completed"}
+
+FOUND = {
+    "a refusal among Chat's content parts": chat(
+        {"role": "assistant", "content": [{"type": "refusal", "refusal": ""}]}
+    ),
+    "two refusals in different places": chat(
+        {"role": "assistant", "content": [{"type": "refusal", "refusal": "a"}], "refusal": "b"}
+    ),
+    "both names of the limit": chat(max_completion_tokens=None, max_tokens=0),
+    "blank audio is no audio": chat({"role": "assistant", "content": "x", "audio": {"id": "", "data": ""}}),
+    "redacted thinking without data": claude({"type": "redacted_thinking", "data": None}),
+    "a tool without a name": (
+        "anthropic-messages",
+        "request",
+        {"model": "m", "max_tokens": 1, "messages": [], "tools": [{"name": None, "input_schema": {}}]},
+    ),
+    "a tool definition without a name": gemini(tools=[{"functionDeclarations": [{"description": "no name"}]}]),
+    "an unknown member before the functions": gemini(
+        tools=[{"unknown": 5, "functionDeclarations": [{"name": "f"}]}, {"googleSearch": {}, "unknown": None}]
+    ),
+    "an unknown item behind a message": responses(MESSAGE, {"type": "unknown_item", "x": 1}),
+    "an unknown part behind a part": responses({**MESSAGE, "content": [PART, {"type": "unknown_part"}]}),
+    "an item whose type is null": responses({"id": "", "type": None}),
+    "a message whose type is null": responses({"type": None, "role": "user", "content": "x"}),
+    "two hosted calls with one id": responses(MESSAGE, SEARCH, {**SEARCH, "results": [{"text": "found"}]}),
+    "a screenshot that is nowhere": responses(
+        {"type": "computer_call_output", "call_id": "1", "output": {"type": "computer_screenshot"}}
+    ),
+    "an image that is nowhere": responses(
+        {"type": "message", "role": "user", "content": [{"type": "input_image", "detail": "auto"}]}
+    ),
+    "no additional tools": responses({"type": "additional_tools", "role": "developer", "tools": []}),
+    "an update of nothing": responses({"type": "configuration_update"}),
+    "a file of two spellings": gemini(contents=[{"parts": [{"fileData": {"file_uri": "u", "mimeType": "a/b"}}]}]),
+    "a tool type of two spellings": gemini(
+        contents=[{"role": "model", "parts": [{"toolCall": {"id": "1", "tool_type": "FILE_SEARCH"}}]}]
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FOUND)
+def test_what_was_found_stays_mended(name: str) -> None:
+    api, kind, payload = FOUND[name]
+    adapter = contentmodel.adapter(api)
+    laws.identity(adapter, kind, payload)
+    laws.purity(adapter, kind, payload)
+    laws.model_json(laws.decode(adapter, kind, payload))
+
+
+def test_what_is_put_in_right_before_a_citation_is_not_cited() -> None:
+    content = TextContent(text="a", annotations=[Citation(url="u", span=Span(start=0, end=1))])
+    edited = splice_text(content, 0, 0, "new ")
+    assert edited.annotations == [Citation(url="u", span=Span(start=4, end=5))]
