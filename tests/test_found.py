@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from contentmodel_conformance import laws
 
 import contentmodel
 from contentmodel import Citation, Span, TextContent, splice_text
+from contentmodel_conformance import laws
 
 
 def chat(*messages: dict[str, Any], **rest: Any) -> tuple[str, str, dict[str, Any]]:

@@ -186,7 +186,15 @@ MODIFIERS = (
 _MODIFIER_KEYS = frozenset(MODIFIERS)
 
 
+_PLAIN_MEMBERS = frozenset({"functionCall", "functionResponse"})
+
+
 def _part_row(wire: dict[str, Any]) -> str | None:
+    if wire.get("text").__class__ is str and len(wire) == 1:
+        return "text"
+    for name in _PLAIN_MEMBERS & wire.keys():
+        if wire[name].__class__ is dict:
+            return name
     for name in ("functionCall", "functionResponse", "executableCode", "codeExecutionResult"):
         if has(wire, name).__class__ is dict:
             return name

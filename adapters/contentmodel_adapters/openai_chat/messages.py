@@ -131,21 +131,23 @@ def encode_message(message: ChatMessage, context: EncodeContext) -> list[dict[st
 def encode_assistant(message: ChatMessage, context: EncodeContext) -> dict[str, Any]:
     """The wire message of an assistant's message."""
     wire = ASSISTANT.encode(message, context)
-    citations = _collect_citations(message, context)
-    if citations:
-        wire["annotations"] = citations
+    for content in message.contents:
+        if content.annotations is not None:
+            citations = _collect_citations(message, context)
+            if citations:
+                wire["annotations"] = citations
+            break
     return wire
 
 
 def _encode_results(message: ChatMessage, context: EncodeContext) -> list[dict[str, Any]]:
-    wires = []
-    for content in message.contents:
-        if isinstance(content, ToolResultContent):
-            result = content if isinstance(content, FunctionResultContent) else _as_function_result(content)
-            wires.append(RESULTS.encode_one(result, context))
-        else:
-            wires.extend(RESULTS.encode_list([content], context))
-    return wires
+    results = [
+        _as_function_result(content)
+        if isinstance(content, ToolResultContent) and content.__class__ is not FunctionResultContent
+        else content
+        for content in message.contents
+    ]
+    return RESULTS.encode_list(results, context)
 
 
 def _as_function_result(content: ToolResultContent) -> FunctionResultContent:

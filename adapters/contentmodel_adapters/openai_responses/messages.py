@@ -103,7 +103,7 @@ def _decode_item(
 
 
 def _decode_other(item: dict[str, Any], context: DecodeContext) -> Any:
-    """An item that is one content. One that nobody knows says that it is a whole item, and no part of the one before."""
+    """An item that is one content. One that nobody knows says that it is a whole item, no part of the one before."""
     if "type" in item and item["type"] is None:
         content: Any = UnknownContent(api=API, block=item)
     else:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from contentmodel.wire.codecs import Codec
-from contentmodel.wire.introspect import attribute_of, struct_in
+from contentmodel.wire.introspect import attribute_of, fields_of, struct_in
 from contentmodel.wire.notes import note_of, noted
 from contentmodel.wire.rows import Column, Leaf, Node, Row
 
@@ -167,7 +167,7 @@ class _Writer:
 
     def _arguments(self, model: type[Any], prefix: str) -> str:
         parts = []
-        for info in msgspec.structs.fields(model):
+        for info in fields_of(model):
             path = prefix + info.name
             if path == "origin":
                 parts.append("origin=context.origin")
@@ -267,7 +267,7 @@ class _Writer:
         if not rest:
             return f"value.{head}"
         get = self._name("get", get_path)
-        info = next(f for f in msgspec.structs.fields(self.row.model) if f.name == head)
+        info = next(f for f in fields_of(self.row.model) if f.name == head)
         if info.default is None or "." in rest:
             return f"{get}(value, {tuple(path.split('.'))!r})"
         return f"value.{path}"
@@ -293,7 +293,7 @@ class _Writer:
         if "." in path:
             default = attribute_of(self.row.model, path)[2]
             return f"{self._attribute(path)} not in (None, {default!r})"
-        info = next(f for f in msgspec.structs.fields(self.row.model) if f.name == path)
+        info = next(f for f in fields_of(self.row.model) if f.name == path)
         if path == "is_error":
             # That nothing went wrong is what every API says by saying nothing.
             return "value.is_error"

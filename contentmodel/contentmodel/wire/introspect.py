@@ -23,6 +23,15 @@ from contentmodel.wire.codecs import (
     Codec,
 )
 
+_FIELDS: dict[type[Any], tuple[msgspec.structs.FieldInfo, ...]] = {}
+
+
+def fields_of(model: type[Any]) -> tuple[msgspec.structs.FieldInfo, ...]:
+    """The fields of a Struct class, looked up once: msgspec evaluates every annotation anew."""
+    if model not in _FIELDS:
+        _FIELDS[model] = msgspec.structs.fields(model)
+    return _FIELDS[model]
+
 
 def attribute_of(model: type[Any], attribute: str) -> tuple[Any, bool, Any]:
     """The type of an attribute path of a Struct, whether it must be given, and what it is when it is not."""
@@ -32,7 +41,7 @@ def attribute_of(model: type[Any], attribute: str) -> tuple[Any, bool, Any]:
         raise TypeError(f"{model.__name__} has no attribute {head!r}")
     if rest:
         return attribute_of(struct_in(hints[head]), rest)
-    info = next(f for f in msgspec.structs.fields(model) if f.name == head)
+    info = next(f for f in fields_of(model) if f.name == head)
     if info.default_factory is not msgspec.NODEFAULT:
         return hints[head], False, info.default_factory
     if info.default is msgspec.NODEFAULT:
@@ -49,7 +58,7 @@ def struct_in(hint: Any) -> type[Any]:
 
 
 def _hints(model: type[Any]) -> dict[str, Any]:
-    return {f.name: f.type for f in msgspec.structs.fields(model)}
+    return {f.name: f.type for f in fields_of(model)}
 
 
 def codec_for(hint: Any) -> Codec:
@@ -88,7 +97,7 @@ def _options(hint: Any) -> tuple[Any, ...]:
 
 def unmapped_attributes(model: type[Any], prefix: str, mapped: set[str]) -> Iterator[str]:
     """Attributes that no field maps; those of a nested Struct that is mapped piece by piece, one by one."""
-    for info in msgspec.structs.fields(model):
+    for info in fields_of(model):
         path = prefix + info.name
         if path in mapped or info.name == "extra":
             continue

@@ -8,6 +8,7 @@ plain functions when they are first used (`wire/compile.py`).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
 from typing import Any
 
 import msgspec
@@ -389,6 +390,7 @@ def wire_at(wire: Any, path: str) -> Any:
     return wire
 
 
+@cache
 def snake_name(name: str) -> str:
     """`fileData` is `file_data`."""
     return "".join(f"_{c.lower()}" if c.isupper() else c for c in name)

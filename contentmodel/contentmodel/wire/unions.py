@@ -92,12 +92,25 @@ class Union:
         """The contents of a list of blocks, in order: quickly where all are objects whose tags are known."""
         decoders, tag, slowly = self._decoders, self.tag, self._decode_slowly
         if self._find is not None:
-            return slowly
+            return self._one_of_list_decoder(self._find)
 
         def decode_list(wires: list[Any], context: DecodeContext) -> list[Any]:
             try:
                 return [decoders[wire[tag]](wire, context) for wire in wires]
             except (KeyError, TypeError):
+                return slowly(wires, context)
+
+        return decode_list
+
+    def _one_of_list_decoder(
+        self, find: Callable[[dict[str, Any]], str | None]
+    ) -> Callable[[list[Any], DecodeContext], list[Any]]:
+        decoders, slowly = self._decoders, self._decode_slowly
+
+        def decode_list(wires: list[Any], context: DecodeContext) -> list[Any]:
+            try:
+                return [decoders[find(wire)](wire, context) for wire in wires]  # type: ignore[index]
+            except (KeyError, TypeError, AttributeError):
                 return slowly(wires, context)
 
         return decode_list
@@ -171,22 +184,38 @@ class Union:
     # -- compiling ---------------------------------------------------------------------------------------------
 
     def _build(self) -> None:
+        """Puts a stand-in for every tag and class: rows are compiled when they are first needed."""
         for model, rows in self._by_class.items():
-            encoder = self._encoders[model] = self._encoder(rows)
+            self._encoders[model] = self._encoder_when_needed(model, rows)
             if self._abroad is not None and model in self._abroad:
-                self._abroad_encoders[model] = encoder
+                self._abroad_encoders[model] = self._encoders[model]
         groups: dict[str, list[Row]] = {}
         for r in self.rows:
-            if r is self._other:
-                continue
-            groups.setdefault(r.name if self._find else r.constants.get(self.tag, r.name), []).append(r)
+            if r is not self._other:
+                groups.setdefault(r.name if self._find else r.constants.get(self.tag, r.name), []).append(r)
         for tag, rows in groups.items():
-            decoders = {r.name: self._decoder(r) for r in rows}
-            self._decoders[tag] = (
-                decoders[rows[0].name]
-                if len(rows) == 1 and rows[0].select is None
-                else self._choosing_decoder(tag, rows, decoders)
-            )
+            self._decoders[tag] = self._decoder_when_needed(tag, rows)
+
+    def _encoder_when_needed(self, model: type, rows: list[Row]) -> Callable[..., Any]:
+        def encode(content: Any, context: EncodeContext) -> Any:
+            made = self._encoders[model] = self._encoder(rows)
+            if model in self._abroad_encoders:
+                self._abroad_encoders[model] = made
+            return made(content, context)
+
+        return encode
+
+    def _decoder_when_needed(self, tag: str, rows: list[Row]) -> Callable[..., Any]:
+        def decode(wire: dict[str, Any], context: DecodeContext) -> Any:
+            made = self._decoders[tag] = self._decoder_of(tag, rows)
+            return made(wire, context)
+
+        return decode
+
+    def _decoder_of(self, tag: str, rows: list[Row]) -> Callable[..., Any]:
+        decoders = {r.name: self._decoder(r) for r in rows}
+        only = len(rows) == 1 and rows[0].select is None
+        return decoders[rows[0].name] if only else self._choosing_decoder(tag, rows, decoders)
 
     def _decoder(self, r: Row) -> Callable[..., Any]:
         decode = r.functions[0]
