@@ -79,7 +79,7 @@ from contentmodel.content.tools import (
     ToolCallContent,
     ToolResultContent,
 )
-from contentmodel.convert import convert, detect
+from contentmodel.convert import check, convert, detect
 from contentmodel.errors import (
     ContentModelError,
     DecodeError,
@@ -102,6 +102,7 @@ from contentmodel.request import (
     ToolGroup,
 )
 from contentmodel.response import ChatChoice, ChatResponse, FinishReason
+from contentmodel.rules import Alphabet, Rule, Rules, Violation
 from contentmodel.serialize import dumps, loads, schema
 from contentmodel.usage import Usage
 from contentmodel.wire.losses import Encoded, Loss, LossError
@@ -114,6 +115,7 @@ __all__ = [
     "Adapter",
     "AdvisorToolCallContent",
     "AdvisorToolResultContent",
+    "Alphabet",
     "ApplyPatchToolCallContent",
     "ApplyPatchToolResultContent",
     "BrowserToolCallContent",
@@ -182,6 +184,8 @@ __all__ = [
     "ReasoningOptions",
     "ReferenceContent",
     "ResponseFormat",
+    "Rule",
+    "Rules",
     "ShellToolCallContent",
     "ShellToolResultContent",
     "Span",
@@ -205,12 +209,14 @@ __all__ = [
     "UrlContextToolResultContent",
     "Usage",
     "UsageContent",
+    "Violation",
     "WebFetchToolCallContent",
     "WebFetchToolResultContent",
     "WebSearchToolCallContent",
     "WebSearchToolResultContent",
     "adapter",
     "adapters",
+    "check",
     "convert",
     "convert_span",
     "detect",

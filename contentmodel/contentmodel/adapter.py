@@ -11,6 +11,7 @@ from contentmodel.errors import DecodeError, Fault, UnknownApiError
 from contentmodel.message import Origin
 from contentmodel.request import ChatRequest
 from contentmodel.response import ChatResponse
+from contentmodel.rules import Rules, Violation
 from contentmodel.wire.context import DecodeContext, EncodeContext, kind_of, name_of
 from contentmodel.wire.json import parse, plain
 from contentmodel.wire.losses import Encoded
@@ -43,6 +44,10 @@ class Adapter(Protocol):
         """The answer as this API would have given it, and what it cannot carry."""
         ...
 
+    def check_request(self, payload: Payload) -> list[Violation]:
+        """What this API refuses, ignores or answers badly in a request; DecodeError where it is no JSON object."""
+        ...
+
     def recognises(self, payload: dict[str, Any]) -> Mapping[str, float]:
         """How much a payload looks like this API's, by kind: {"request": 0.9}; {} where not at all."""
         ...
@@ -60,6 +65,7 @@ class TableAdapter:
     table: Table
     request: Row
     response: Row
+    rules: Rules
     requires: Mapping[str, type] = {}
     """What a request cannot be without, and the JSON class that it has."""
 
@@ -103,9 +109,7 @@ class TableAdapter:
         return self._decode(self.response, payload)
 
     def _decode(self, row: Row, payload: Payload) -> tuple[Any, Any, DecodeContext]:
-        wire = as_json(payload, self.api)
-        if wire.__class__ is not dict:
-            raise DecodeError(self.api, [Fault("$", f"expected an object, got {kind_of(wire)}")])
+        wire = _as_object(payload, self.api)
         context = DecodeContext(self.api, self.origin_of(wire))
         try:
             value = self._decode_row(row, wire, context)
@@ -141,6 +145,21 @@ class TableAdapter:
             payload = self.complete_response(payload, response, context)
         return Encoded(payload, response, context)
 
+    def check_request(self, payload: Payload) -> list[Violation]:
+        """What this API refuses, ignores or answers badly in a request; DecodeError where it is no JSON object."""
+        wire = _as_object(payload, self.api)
+        return [*self._misshapen(wire), *self.rules.check(wire)]
+
+    def _misshapen(self, wire: dict[str, Any]) -> list[Violation]:
+        try:
+            self.decode_request(wire)
+        except DecodeError as error:
+            return [
+                Violation(path=f.path, rule="shape", severity="refused", what=f.message, fix="send what the API reads")
+                for f in error.faults
+            ]
+        return []
+
     def describe(self) -> dict[str, Any]:
         """The tables as data, for documentation, coverage and generators."""
         return self.table.describe()
@@ -151,6 +170,13 @@ def as_json(payload: Payload, api: str) -> Any:
     if isinstance(payload, bytes | bytearray | memoryview | str):
         return parse(payload, api)
     return plain(payload, api)
+
+
+def _as_object(payload: Payload, api: str) -> dict[str, Any]:
+    wire = as_json(payload, api)
+    if wire.__class__ is not dict:
+        raise DecodeError(api, [Fault("$", f"expected an object, got {kind_of(wire)}")])
+    return wire
 
 
 GROUP = "contentmodel.adapters"

@@ -7,6 +7,7 @@ from typing import Any
 
 from contentmodel.adapter import Payload, adapter, adapters, as_json
 from contentmodel.errors import DetectError
+from contentmodel.rules import Violation
 from contentmodel.wire.context import kind_of
 from contentmodel.wire.losses import Encoded, LossError
 from contentmodel.wire.lowering import POLICIES
@@ -72,6 +73,19 @@ def detect(payload: Payload, *, api: str | None = None, kind: str | None = None)
         names = " or ".join(f"{name} ({found})" for name, found in winners)
         raise DetectError(f"this may be {names}: name the API")
     return winners[0]
+
+
+def check(payload: Payload, *, api: str | None = None) -> list[Violation]:
+    """What `api` refuses, ignores or answers badly in a request payload: an empty list where it breaks no rule.
+
+    The API is detected where it is not given. Raises DecodeError where the payload is no JSON object, DetectError,
+    UnknownApiError.
+    """
+    if api is None:
+        payload = as_json(payload, "json")
+        api, _ = detect(payload, kind="request")
+    found: list[Violation] = adapter(api).check_request(payload)
+    return found
 
 
 def _keys(payload: Mapping[str, Any]) -> str:

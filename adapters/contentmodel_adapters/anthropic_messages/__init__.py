@@ -17,6 +17,7 @@ from contentmodel.wire.nested import Blocks, OneOf, TextOrBlocks
 from contentmodel_adapters.anthropic_messages.blocks import API, SYSTEM, TABLE
 from contentmodel_adapters.anthropic_messages.messages import Messages
 from contentmodel_adapters.anthropic_messages.response import RESPONSE
+from contentmodel_adapters.anthropic_messages.rules import RULES
 from contentmodel_adapters.anthropic_messages.tools import OUTPUT_FORMAT, TOOLS, ChoiceAndParallel
 from contentmodel_adapters.shared.usage import counted
 
@@ -71,6 +72,7 @@ class AnthropicMessages(TableAdapter):
     api = API
     issuer = "anthropic"
     table = TABLE
+    rules = RULES
     request = REQUEST
     requires = {"messages": list}
     response = RESPONSE

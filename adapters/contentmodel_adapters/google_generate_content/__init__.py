@@ -17,6 +17,7 @@ from contentmodel.wire.table import Row
 from contentmodel_adapters.google_generate_content.blocks import API, TABLE
 from contentmodel_adapters.google_generate_content.messages import Contents, Instructions, names_of_results
 from contentmodel_adapters.google_generate_content.response import RESPONSE
+from contentmodel_adapters.google_generate_content.rules import RULES
 from contentmodel_adapters.google_generate_content.tools import TOOL_CHOICE, Level, Tools
 from contentmodel_adapters.shared.modalities import Modalities
 from contentmodel_adapters.shared.usage import counted
@@ -72,6 +73,7 @@ class GoogleGenerateContent(TableAdapter):
     api = API
     issuer = "google"
     table = TABLE
+    rules = RULES
     request = REQUEST
     requires = {"contents": list}
     response = RESPONSE

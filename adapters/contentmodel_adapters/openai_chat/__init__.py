@@ -19,6 +19,7 @@ from contentmodel.wire.table import Row
 from contentmodel_adapters.openai_chat.blocks import API, TABLE
 from contentmodel_adapters.openai_chat.messages import Messages
 from contentmodel_adapters.openai_chat.response import RESPONSE
+from contentmodel_adapters.openai_chat.rules import RULES
 from contentmodel_adapters.openai_chat.tools import RESPONSE_FORMAT, TOOL_CHOICE, TOOLS
 from contentmodel_adapters.shared.modalities import Modalities
 from contentmodel_adapters.shared.usage import counted
@@ -107,6 +108,7 @@ class OpenAIChat(TableAdapter):
     api = API
     issuer = "openai"
     table = TABLE
+    rules = RULES
     request = REQUEST
     requires = {"messages": list}
     response = RESPONSE

@@ -18,6 +18,7 @@ from contentmodel.wire.nested import Blocks, OneOf, WordsOf
 from contentmodel_adapters.openai_responses.blocks import API, TABLE
 from contentmodel_adapters.openai_responses.messages import Items
 from contentmodel_adapters.openai_responses.response import RESPONSE
+from contentmodel_adapters.openai_responses.rules import RULES
 from contentmodel_adapters.openai_responses.tools import TEXT_FORMAT, TOOL_CHOICE, TOOLS
 from contentmodel_adapters.shared.usage import counted
 
@@ -65,6 +66,7 @@ class OpenAIResponses(TableAdapter):
     api = API
     issuer = "openai"
     table = TABLE
+    rules = RULES
     request = REQUEST
     response = RESPONSE
 

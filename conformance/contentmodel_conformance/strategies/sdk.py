@@ -8,6 +8,7 @@ recursion ends.
 from __future__ import annotations
 
 import base64
+import copy
 from functools import cache
 from typing import Any, TypeAlias
 
@@ -27,7 +28,7 @@ from contentmodel_conformance.oracles.shapes import (
 )
 from contentmodel_conformance.strategies.ways import Way, field_ways, literal_ways, member_ways, said
 
-__all__ = ["json_values", "sdk_fields", "sdk_literals", "sdk_members", "sdk_payloads", "with_unknowns"]
+__all__ = ["disturbed", "json_values", "sdk_fields", "sdk_literals", "sdk_members", "sdk_payloads", "with_unknowns"]
 
 JSON: TypeAlias = Any
 
@@ -255,3 +256,29 @@ def _with_block(draw: DrawFn, items: list[JSON]) -> list[JSON]:
 
 def _one_in_four(draw: DrawFn) -> bool:
     return draw(st.integers(0, 3)) == 3
+
+
+# --- damage ------------------------------------------------------------------------------------------------
+
+
+@st.composite
+def disturbed(draw: DrawFn, payloads: SearchStrategy[dict[str, JSON]]) -> dict[str, JSON]:
+    """The payloads, with one to three places dropped or put in place by any JSON value."""
+    payload = draw(payloads)
+    for _ in range(draw(st.integers(1, 3))):
+        payload = _struck(draw, payload)
+    return payload
+
+
+def _struck(draw: DrawFn, value: JSON, top: bool = True) -> JSON:
+    """`value` with one place in it changed; the outermost object stays an object."""
+    keys = sorted(value) if isinstance(value, dict) else list(range(len(value))) if isinstance(value, list) else []
+    if not keys or (not top and draw(st.integers(0, 4)) == 0):
+        return value if top else draw(json_values)
+    key: Any = draw(st.sampled_from(keys))
+    changed = copy.copy(value)
+    if draw(st.integers(0, 5)) == 0:
+        del changed[key]
+    else:
+        changed[key] = _struck(draw, changed[key], top=False)
+    return changed

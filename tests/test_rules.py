@@ -1,0 +1,64 @@
+"""Rules: each is broken by an example and kept by its mended form, and none is broken by what a provider accepted."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import contentmodel
+from conftest import APIS, records
+from contentmodel_conformance.strategies.sdk import disturbed
+
+EXAMPLES = Path(__file__).parent / "rules"
+
+
+def examples(api: str) -> list[dict[str, Any]]:
+    """Each `{"rule", "breaks", "paths", "keeps"}`: a request that breaks it at the paths, and one that does not."""
+    found: list[dict[str, Any]] = json.loads((EXAMPLES / f"{api}.json").read_text())
+    return found
+
+
+def broken(api: str, payload: Any, rule: str) -> list[str]:
+    return [v.path for v in contentmodel.check(payload, api=api) if v.rule == rule]
+
+
+@pytest.mark.parametrize(
+    ("api", "example"), [pytest.param(api, e, id=f"{api}-{e['rule']}") for api in APIS for e in examples(api)]
+)
+def test_a_rule_finds_what_breaks_it(api: str, example: dict[str, Any]) -> None:
+    assert broken(api, example["breaks"], example["rule"]) == example["paths"]
+    assert broken(api, example["keeps"], example["rule"]) == []
+
+
+@pytest.mark.parametrize("api", APIS)
+def test_every_rule_has_an_example_and_a_source(api: str) -> None:
+    rules = contentmodel.adapter(api).rules
+    assert {r.name for r in rules} == {e["rule"] for e in examples(api)}
+    assert len({r.name for r in rules}) == len(rules)
+    for rule in rules:
+        assert all((rule.says, rule.fix, re.search(r"seen 20\d\d-\d\d-\d\d", rule.source))), rule.name
+
+
+@pytest.mark.parametrize("api", APIS)
+def test_what_a_provider_accepted_breaks_no_rule(api: str) -> None:
+    found = {}
+    for record in records(api, "request"):
+        if record["status"] in (200, None):
+            violations = contentmodel.check(record["body"], api=api)
+            if violations:
+                found[record["id"]] = [str(v) for v in violations]
+    assert found == {}
+
+
+@pytest.mark.parametrize("api", APIS)
+@given(data=st.data())
+def test_any_object_can_be_checked(api: str, data: st.DataObject) -> None:
+    """Whatever stands where: violations, never an exception."""
+    payloads = st.sampled_from([e["breaks"] for e in examples(api)])
+    contentmodel.check(data.draw(disturbed(payloads)), api=api)
