@@ -54,5 +54,10 @@ class Model(
     omit_defaults=True,
     forbid_unknown_fields=True,
     repr_omit_defaults=True,
+    gc=False,
 ):
-    """The base of the model's types: plain data that compares by value; fields that say nothing are not written."""
+    """The base of the model's types: plain data that compares by value; fields that say nothing are not written.
+
+    Values form trees. They are not tracked by the garbage collector: one that was made to contain itself is never
+    collected.
+    """

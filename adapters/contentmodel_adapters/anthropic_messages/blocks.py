@@ -427,7 +427,7 @@ CALLS = [
 CLIENT_RESULT: dict[str, Spec] = {
     "tool_use_id": "call_id",
     "is_error": "is_error",
-    "content": ("outputs", TextOrBlocks(RESULT_PARTS, "list")),
+    "content": ("outputs", TextOrBlocks(RESULT_PARTS, "string")),
 }
 CLIENT_UNSAID = ("name", "status", "caller")
 CLIENT_RESULTS = [

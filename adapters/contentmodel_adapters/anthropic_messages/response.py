@@ -90,8 +90,7 @@ class Answer(OnlyChoice):
     def write(self, choice: ChatChoice, own: dict[str, Any], wire: dict[str, Any], context: EncodeContext) -> None:
         for message in choice.messages:
             context.lose_attributes(message, ("author_name", "message_id"))
-            for api, residue in (message.extra or {}).items():
-                context.lose_residue(message, api, residue)
+            context.leave_residue(message, own=True)
         contents = [content for message in choice.messages for content in message.contents]
         blocks = CONTENT.encode_list(contents, context)
         wire.update(own.get(":ending", {}) if own else {"role": "assistant", "stop_sequence": None})

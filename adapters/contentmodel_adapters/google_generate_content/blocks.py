@@ -6,7 +6,7 @@ Read off google-genai 3.4 (types.py), seen November 2026. A part is a one-of by 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from contentmodel.content.citations import Citation
@@ -54,6 +54,12 @@ class OwnId(Codec):
     classes = (str,)
     identity = False
 
+    def quick_decode(self, name: str, call: str, bind: Callable[[str, Any], str]) -> str:
+        return name
+
+    def quick_encode(self, name: str, call: str, bind: Callable[[str, Any], str]) -> str:
+        return f"{name} if value.extra is None else {call}"
+
     def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> str:
         return str(value)
 
@@ -84,6 +90,8 @@ class ResponseObject(Codec):
 
     def encode(self, value: list[Any], context: EncodeContext, owner: Any) -> dict[str, Any]:
         text = WORDS.encode(value, context, owner) or ""
+        if value[0].extra is None:
+            return {"error" if owner.is_error else "output": text}
         name = note_of(value[0], API, ":response")
         if name == "":
             read = _object_of(text)
@@ -186,16 +194,17 @@ MODIFIERS = (
 _MODIFIER_KEYS = frozenset(MODIFIERS)
 
 
-_PLAIN_MEMBERS = frozenset({"functionCall", "functionResponse"})
+# What makes a part what it is, whatever stands beside it.
+_MEMBERS = ("functionCall", "functionResponse", "executableCode", "codeExecutionResult")
 
 
 def _part_row(wire: dict[str, Any]) -> str | None:
-    if wire.get("text").__class__ is str and len(wire) == 1:
+    if len(wire) == 1 and wire.get("text").__class__ is str:
         return "text"
-    for name in _PLAIN_MEMBERS & wire.keys():
-        if wire[name].__class__ is dict:
+    for name in _MEMBERS:
+        if name in wire and wire[name].__class__ is dict:
             return name
-    for name in ("functionCall", "functionResponse", "executableCode", "codeExecutionResult"):
+    for name in _MEMBERS:
         if has(wire, name).__class__ is dict:
             return name
     for name in ("toolCall", "toolResponse"):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable
+from functools import cache
 from typing import Any
 
 import msgspec
@@ -71,68 +73,85 @@ class CallIds:
 
     def __init__(self) -> None:
         self._count = 0
-        self._waiting: list[tuple[str, str | None, str]] = []
+        self._answered: set[str] = set()
+        # Ids of calls in order: of a kind of tool, and of those with one name.
+        self._waiting: dict[tuple[str, ...] | tuple[str, str | None], deque[str]] = {}
 
     def settle(self, message: ChatMessage) -> ChatMessage:
         """The message with ids on every call and result, failures marked, the role "tool" where it is all results."""
         contents = message.contents
-        if any(isinstance(c, ToolCallContent | ToolResultContent) for c in contents):
-            contents = [self._settled(content) for content in contents]
-        role = message.role
-        if role == "user" and contents and all(c.__class__ is FunctionResultContent for c in contents):
-            role = "tool"
-        if contents is message.contents and role == message.role:
-            return message
-        return msgspec.structs.replace(message, contents=contents, role=role)
-
-    def _settled(self, content: Any) -> Any:
-        if content.__class__ is FunctionResultContent and _says_error(content):
-            content = msgspec.structs.replace(content, is_error=True)
-        if isinstance(content, ToolCallContent):
-            return self._call(content)
-        return self._result(content) if isinstance(content, ToolResultContent) else content
+        results = 0
+        for index, content in enumerate(contents):
+            if content.__class__ is FunctionResultContent:
+                results += 1
+                contents[index] = self._result(content)
+            elif content.__class__ is FunctionCallContent or isinstance(content, ToolCallContent):
+                contents[index] = self._call(content)
+            elif content.__class__ is not TextContent and isinstance(content, ToolResultContent):
+                contents[index] = self._result(content)
+        if results and results == len(contents) and message.role == "user":
+            return ChatMessage(role="tool", contents=contents, origin=message.origin, extra=message.extra)
+        return message
 
     def _call(self, content: Any) -> Any:
         if content.call_id is None:
-            content = self._with_id(content, self._own_id(content))
-        self._waiting.append((_family(content), content.name, content.call_id))
+            content = _with_id(content, self._own_id(content))
+        family, call_id = _family(content.__class__), content.call_id
+        for key in ((family,), (family, content.name)):
+            if key in self._waiting:
+                self._waiting[key].append(call_id)
+            else:
+                self._waiting[key] = deque((call_id,))
         return content
 
     def _own_id(self, content: Any) -> str:
         arguments = content.arguments
         inner = arguments.get("id") if arguments.__class__ is dict and content.name is None else None
-        if inner.__class__ is str and content.__class__ is not FunctionCallContent:
-            return str(inner)
+        return inner if inner.__class__ is str and content.__class__ is not FunctionCallContent else self._new_id()
+
+    def _new_id(self) -> str:
         self._count += 1
         return f"call_{self._count}"
 
     def _result(self, content: Any) -> Any:
-        family = _family(content)
-        matches = [
-            entry
-            for entry in self._waiting
-            if entry[0] == family
-            and (entry[2] == content.call_id or (content.call_id is None and content.name in (None, entry[1])))
-        ]
-        if matches:
-            self._waiting.remove(matches[0])
         if content.call_id is not None:
-            return content
-        if matches:
-            return self._with_id(content, matches[0][2])
-        self._count += 1
-        return self._with_id(content, f"call_{self._count}")
+            self._answered.add(content.call_id)
+            return _marked(content)
+        call_id = self._first_waiting(content) or self._new_id()
+        self._answered.add(call_id)
+        return _marked(_with_id(content, call_id))
 
-    def _with_id(self, content: Any, call_id: str) -> Any:
+    def _first_waiting(self, content: Any) -> str | None:
+        family, name = _family(content.__class__), content.name
+        waiting = self._waiting.get((family,) if name is None else (family, name))
+        while waiting:
+            call_id = waiting.popleft()
+            if call_id not in self._answered:
+                return call_id
+        return None
+
+
+def _with_id(content: Any, call_id: str) -> Any:
+    """The content with an id, and with the note that this API's encoder leaves it out again."""
+    extra = content.extra
+    if extra is not None:
         return noted(msgspec.structs.replace(content, call_id=call_id), API, ":minted", call_id)
+    return msgspec.structs.replace(content, call_id=call_id, extra={API: {":minted": call_id}})
 
 
-def _family(content: Any) -> str:
-    return type(content).__name__.removesuffix("Content").removesuffix("Call").removesuffix("Result")
+def _marked(content: Any) -> Any:
+    """A function's result that says "error" in the place of "output" is a failure."""
+    if content.__class__ is not FunctionResultContent or not content.outputs:
+        return content
+    first = content.outputs[0]
+    if first.extra is None or note_of(first, API, ":response") != "error":
+        return content
+    return msgspec.structs.replace(content, is_error=True)
 
 
-def _says_error(content: FunctionResultContent) -> bool:
-    return bool(content.outputs) and note_of(content.outputs[0], API, ":response") == "error"
+@cache
+def _family(kind: type) -> str:
+    return kind.__name__.removesuffix("Content").removesuffix("Call").removesuffix("Result")
 
 
 class Contents(Codec):
@@ -177,8 +196,7 @@ class Answer(Codec):
         first, *others = value
         for other in others:
             context.lose_attributes(other, ("author_name", "message_id"))
-            for api, residue in (other.extra or {}).items():
-                context.lose_residue(other, api, residue)
+            context.leave_residue(other, own=True)
         if others:
             contents = [content for message in value for content in message.contents]
             first = context.same(first, msgspec.structs.replace(first, contents=contents, role="assistant"))
@@ -222,10 +240,13 @@ def names_of_results(messages: list[ChatMessage], context: EncodeContext) -> lis
     names: dict[str | None, str | None] = {}
     settled = []
     for message in messages:
+        nameless = False
         for content in message.contents:
-            if isinstance(content, ToolCallContent):
+            if content.__class__ is FunctionCallContent or isinstance(content, ToolCallContent):
                 names[content.call_id] = content.name
-        if any(isinstance(c, FunctionResultContent) and c.name is None for c in message.contents):
+            elif content.__class__ is FunctionResultContent and content.name is None:
+                nameless = True
+        if nameless:
             contents = [_named(content, names, context) for content in message.contents]
             message = context.same(message, msgspec.structs.replace(message, contents=contents))
         settled.append(message)
@@ -233,7 +254,7 @@ def names_of_results(messages: list[ChatMessage], context: EncodeContext) -> lis
 
 
 def _named(content: Any, names: dict[str | None, str | None], context: EncodeContext) -> Any:
-    if not isinstance(content, FunctionResultContent) or content.name is not None:
+    if content.__class__ is not FunctionResultContent or content.name is not None:
         return content
     return context.same(content, msgspec.structs.replace(content, name=names.get(content.call_id) or "tool"))
 

@@ -119,8 +119,7 @@ def _flat(tools: list[Any], context: EncodeContext) -> list[Any]:
     for tool in tools:
         if isinstance(tool, ToolGroup):
             context.lose_attributes(tool, ("name", "description"))
-            for api, residue in (tool.extra or {}).items():
-                context.lose_residue(tool, api, residue)
+            context.leave_residue(tool, own=True)
             flat += _flat(list(tool.tools), context)
         else:
             flat.append(tool)
@@ -152,8 +151,7 @@ def _encode_hosted(tool: HostedTool, entry: dict[str, Any], context: EncodeConte
     if member is None:
         context.lose(tool, None, f"{API} has no such tool")
         return
-    for api, residue in (tool.extra or {}).items():
-        context.lose_residue(tool, api, residue)
+    context.leave_residue(tool, own=True)
     context.lose_attributes(tool, ("name", "settings"))
     entry[member] = {}
 

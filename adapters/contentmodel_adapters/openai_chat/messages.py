@@ -235,8 +235,7 @@ class Message(Codec):
         message = value[0] if len(value) == 1 else _joined(value[0], contents, context)
         for other in value[1:]:
             context.lose_attributes(other, ("author_name", "message_id"))
-            for api, residue in (other.extra or {}).items():
-                context.lose_residue(other, api, residue)
+            context.leave_residue(other, own=True)
         wire = encode_assistant(message, context)
         own = (message.extra or {}).get(API, {})
         if ":role" in own:

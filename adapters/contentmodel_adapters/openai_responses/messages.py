@@ -84,6 +84,11 @@ def _decode_item(
 ) -> tuple[str, list[Any] | None]:
     """The role of the run that an item belongs to, and its contents; None where it is a message of its own."""
     tag = item.get("type")
+    if tag in ("function_call", "function_call_output"):
+        content = ITEMS.decode(item, context)
+        if content.__class__ in _ROLES:
+            context.traces.append((ITEMS, [content], items, index, False))
+            return _ROLES[content.__class__], [content]
     if tag == "message" or ("type" not in item and "role" in item):
         content = item.get("content")
         if item.get("role") == "assistant" and (content.__class__ is str or content):
@@ -162,12 +167,8 @@ def _decode_parts(item: dict[str, Any], context: DecodeContext) -> list[Any]:
         context.expected(item, "content", "string or array", content)
         return []
     if parts:
-        parts[0] = _with_note(parts[0], note)
+        parts[0] = noted(parts[0], API, ":item", note)
     return parts
-
-
-def _with_note(content: Any, note: dict[str, Any]) -> Any:
-    return noted(content, API, ":item", note)
 
 
 def _decode_reasoning(item: dict[str, Any], context: DecodeContext) -> list[Any]:
@@ -175,7 +176,7 @@ def _decode_reasoning(item: dict[str, Any], context: DecodeContext) -> list[Any]
     note = dict(item)
     for field, tag in _REASONING_FIELDS:
         wires = item.get(field)
-        if wires.__class__ is list and wires and all(w.__class__ is dict and w.get("type") == tag for w in wires):
+        if wires and wires.__class__ is list and _are_all(wires, tag):
             decoded = REASONING.decode_list(wires, context)
             context.trace(REASONING, decoded, item, field, spread=len(decoded) == len(wires))
             if all(part.__class__ is ReasoningContent for part in decoded):
@@ -184,14 +185,27 @@ def _decode_reasoning(item: dict[str, Any], context: DecodeContext) -> list[Any]
     if not parts:
         parts = [ReasoningContent()]
         context.trace(None, parts, item, "summary", spread=False)
-    encrypted = note.get("encrypted_content")
-    if encrypted.__class__ is str:
-        del note["encrypted_content"]
-        sealed = ENCRYPTED.decode(encrypted, context, item, "encrypted_content")
+    sealed = None
+    if note.get("encrypted_content").__class__ is str:
+        sealed = ENCRYPTED.decode(note.pop("encrypted_content"), context, item, "encrypted_content")
         context.trace(None, [sealed], item, "encrypted_content", spread=False)
+    if len(parts) == 1:
+        parts[0] = _noted_reasoning(parts[0], sealed, note, context)
+        return parts
+    if sealed is not None:
         parts[-1] = _moved(parts[-1], msgspec.structs.replace(parts[-1], protected=sealed), context)
-    parts[0] = _moved(parts[0], _with_note(parts[0], note), context)
+    parts[0] = _moved(parts[0], noted(parts[0], API, ":item", note), context)
     return parts
+
+
+def _are_all(wires: list[Any], tag: str) -> bool:
+    return all(wire.__class__ is dict and wire.get("type") == tag for wire in wires)
+
+
+def _noted_reasoning(part: Any, sealed: Any, note: dict[str, Any], context: DecodeContext) -> Any:
+    own = {**(part.extra or {}).get(API, {}), ":item": note}
+    changed = ReasoningContent(text=part.text, kind=part.kind, protected=sealed or part.protected, extra={API: own})
+    return _moved(part, changed, context)
 
 
 def _moved(old: Any, new: Any, context: DecodeContext) -> Any:
@@ -221,11 +235,9 @@ class _Writer:
 
     def _turn(self, message: ChatMessage) -> None:
         contents = message.contents
-        self.context.lose_attributes(message, ("author_name", "message_id"))
-        if message.extra is not None:
-            for api, residue in message.extra.items():
-                if api != API:
-                    self.context.lose_residue(message, api, residue)
+        if message.author_name is not None or message.message_id is not None:
+            self.context.lose_attributes(message, ("author_name", "message_id"))
+        self.context.leave_residue(message)
         if not contents and message.role == "assistant" and self.context.native:
             self.items.append(MESSAGE.encode(message, self.context))
         results: list[Any] = [c for c in contents if c.__class__ in _PAIR_BY_RESULT]

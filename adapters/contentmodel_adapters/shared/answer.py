@@ -21,9 +21,7 @@ class OnlyChoice(Group):
             context.lose(choice, None, f"{context.api} has one answer")
         for choice in value[:1]:
             context.lose_attributes(choice, ("logprobs",))
-            for api, residue in (choice.extra or {}).items():
-                if api != context.api:
-                    context.lose_residue(choice, api, residue)
+            context.leave_residue(choice)
             self.write(choice, (choice.extra or {}).get(context.api, {}), wire, context)
 
     def write(self, choice: ChatChoice, own: dict[str, Any], wire: dict[str, Any], context: EncodeContext) -> None:

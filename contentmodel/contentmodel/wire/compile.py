@@ -80,7 +80,11 @@ class _Writer:
         if self.row.snake_case:
             lines.append(f"    if {self._name('is_snake', has_snake_case)}(ROW, wire):")
             lines.append(f"        return {self._name('decode_snake', decode_snake_case)}(ROW, wire, context)")
-        lines.append("    residue = ROW.residue(wire)")
+        # Where all known fields were taken whole, the rest is what is not known.
+        known = self._name("known", frozenset(self.row.known_keys()))
+        lines.append(f"    residue = {{k: v for k, v in wire.items() if k not in {known}}}")
+        lines.append(f"    if {count} + len(residue) != len(wire):")
+        lines.append("        residue = ROW.residue(wire)")
         keyword = f"{self.row.rest}=residue" if self.row.rest else "extra={API: residue}"
         lines.append(f"    return MODEL({arguments}{', ' if arguments else ''}{keyword})")
         return lines
@@ -212,7 +216,10 @@ class _Writer:
             merge = self._name("merge", merge_residue)
             lines.append("    extra = value.extra")
             lines.append("    if extra is not None:")
-            lines.append(f"        {merge}(ROW, value, extra, wire, context)")
+            lines.append("        if API in extra:")
+            lines.append(f"            {merge}(ROW, extra[API], wire)")
+            lines.append("        if API not in extra or len(extra) > 1:")
+            lines.append("            context.leave_residue(value)")
         self._encode_fill(lines)
         self._encode_unmapped(lines)
         lines.append("    return wire")
@@ -311,20 +318,14 @@ def get_path(value: Any, path: tuple[str, ...]) -> Any:
     return value
 
 
-def merge_residue(
-    row: Row, value: Any, extra: dict[str, dict[str, Any]], wire: dict[str, Any], context: EncodeContext
-) -> None:
-    """Fills the wire object with its own API's residue, and reports what other APIs left."""
-    for api, residue in extra.items():
-        if api == row.api:
-            row.merge(residue, wire)
-            if ":absent" in residue:
-                for key in residue[":absent"]:
-                    wire.pop(key, None)
-            if ":snake" in residue:
-                respell(wire, residue[":snake"])
-        else:
-            context.lose_residue(value, api, residue)
+def merge_residue(row: Row, residue: dict[str, Any], wire: dict[str, Any]) -> None:
+    """Fills the wire object with its own API's residue."""
+    row.merge(residue, wire)
+    if ":absent" in residue:
+        for key in residue[":absent"]:
+            wire.pop(key, None)
+    if ":snake" in residue:
+        respell(wire, residue[":snake"])
 
 
 def encode_rest(row: Row, value: Any, wire: dict[str, Any], context: EncodeContext) -> None:
@@ -341,11 +342,17 @@ def encode_columns(row: Row, value: Any, wire: dict[str, Any], context: EncodeCo
     """Deals the contents of one list out to the columns that take them, and says where an order is lost."""
     assert row.columns is not None
     attribute, columns = row.columns
-    usual, order = row.column_keys, row.column_order
+    usual, order, api = row.column_keys, row.column_order, row.api
+    said = getattr(value, attribute)
+    if len(said) == 1 and said[0].extra is None and said[0].__class__ in usual:
+        only = usual[said[0].__class__]
+        _put(wire, only, columns[only].codec.encode(said, context, value))
+        return
     dealt: dict[str, list[Any]] = {}
     latest = 0
-    for content in getattr(value, attribute):
-        key = usual.get(content.__class__) if content.extra is None else _column_for(content, columns, row)
+    for content in said:
+        extra = content.extra
+        key = usual.get(content.__class__) if extra is None or api not in extra else _column_for(content, columns, row)
         if key is None:
             context.lose(content, None, f"{row.api} has no place for it in this message")
             continue
@@ -359,17 +366,18 @@ def encode_columns(row: Row, value: Any, wire: dict[str, Any], context: EncodeCo
         else:
             dealt[key] = [content]
     for key, contents in dealt.items():
-        encoded = columns[key].codec.encode(contents, context, value)
-        if encoded is None:
-            continue
-        if "." not in key:
-            wire[key] = encoded
-        else:
-            *parents, name = key.split(".")
-            container = wire
-            for parent in parents:
-                container = container.setdefault(parent, {})
-            container[name] = encoded
+        _put(wire, key, columns[key].codec.encode(contents, context, value))
+
+
+def _put(wire: dict[str, Any], path: str, value: Any) -> None:
+    """`value` at a dotted path of a wire object; None is no value."""
+    if value is None:
+        return
+    if "." in path:
+        *parents, path = path.split(".")
+        for parent in parents:
+            wire = wire.setdefault(parent, {})
+    wire[path] = value
 
 
 def _column_for(content: Any, columns: Any, row: Row) -> str | None:

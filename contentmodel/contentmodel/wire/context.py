@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -12,7 +11,7 @@ import msgspec
 from contentmodel.errors import DecodeError, Fault
 from contentmodel.message import Origin
 from contentmodel.wire.json import child_path
-from contentmodel.wire.losses import Loss, ModelPlaces, Note, what_of
+from contentmodel.wire.losses import RESIDUE, Loss, ModelPlaces, Note, what_of
 
 if TYPE_CHECKING:
     from contentmodel.wire.table import Row
@@ -211,19 +210,11 @@ class EncodeContext:
         """`field` of `owner` (None: all of it) does not reach the target as it is."""
         self.notes.append((owner, field, kind, why, api))
 
-    def lose_residue(self, owner: Any, api: str, residue: Mapping[str, Any]) -> None:
-        """Fields that only `api` knows are left behind."""
-        for key, value in residue.items():
-            if value is None or value in ([], {}):
-                # Nothing was said there.
-                continue
-            if key[0] != ":":
-                self.lose(owner, key, f"only {api} has this field", api=api)
-            elif key == ":item":
-                for name in value:
-                    if name == "type" or name[0] == ":":
-                        continue
-                    self.lose(owner, f":item.{name}", f"only {api} has this field", api=api)
+    def leave_residue(self, owner: Any, *, own: bool = False) -> None:
+        """Fields of `owner` that only other APIs know are left behind (`own`: this API's as well)."""
+        if owner.extra is not None:
+            # Which fields those are is found out when somebody asks.
+            self.notes.append((owner, None, RESIDUE, "", None if own else self.api))
 
     def lose_attributes(self, owner: Any, names: tuple[str, ...]) -> None:
         """Those of the fields `names` that say something have no place in the target's wire object."""
@@ -237,19 +228,25 @@ class EncodeContext:
 
 def default_of(owner: Any, name: str) -> Any:
     """What a field of a Struct is when nobody says otherwise."""
-    return _defaults(type(owner)).get(name) if isinstance(owner, msgspec.Struct) else None
+    return defaults_of(type(owner)).get(name) if isinstance(owner, msgspec.Struct) else None
 
 
-@cache
-def _defaults(kind: type[msgspec.Struct]) -> dict[str, Any]:
-    return {
-        info.name: info.default_factory()
-        if info.default_factory is not msgspec.NODEFAULT
-        else None
-        if info.default is msgspec.NODEFAULT
-        else info.default
-        for info in msgspec.structs.fields(kind)
-    }
+_DEFAULTS: dict[type[Any], dict[str, Any]] = {}
+
+
+def defaults_of(kind: type[Any]) -> dict[str, Any]:
+    """What the fields of a Struct class are when nobody says otherwise."""
+    if kind not in _DEFAULTS:
+        names, defaults = kind.__struct_fields__, kind.__struct_defaults__
+        said = zip(names[len(names) - len(defaults) :], defaults, strict=True)
+        _DEFAULTS[kind] = {name: _plain_default(default) for name, default in said}
+    return _DEFAULTS[kind]
+
+
+def _plain_default(default: Any) -> Any:
+    if default is msgspec.NODEFAULT:
+        return None
+    return default.factory() if hasattr(default, "factory") else default
 
 
 _STEP = re.compile(r"\.(\w+)|\[(\d+)\]|\['((?:[^'\\]|\\.)*)'\]")

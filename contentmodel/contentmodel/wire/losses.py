@@ -53,6 +53,9 @@ class Note(msgspec.Struct, frozen=True):
     api: str | None = None
 
 
+RESIDUE = "residue"
+"""The kind of a note that stands for all that other APIs left in an object's residue."""
+
 SPELLING = "the arguments are an object here: the spelling of their JSON text is not kept"
 
 
@@ -67,9 +70,24 @@ def holds(note: Note) -> bool:
 def _notes(context: EncodeContext) -> Iterator[Note]:
     """Every note, and with a content that is lost as a whole what belongs to it and stands elsewhere on the wire."""
     for owner, field, kind, why, api in context.notes:
+        if kind is RESIDUE:
+            yield from _left_behind(owner, api)
+            continue
         yield Note(owner, field, kind, why, api)
         if field is None and isinstance(owner, msgspec.Struct):
             yield from _apart(owner, why)
+
+
+def _left_behind(owner: Any, kept: str | None) -> Iterator[Note]:
+    """The fields in the residue of every API but `kept`. Null and empty ones said nothing."""
+    for api, residue in owner.extra.items():
+        why = f"only {api} has this field"
+        for key, value in residue.items() if api != kept else ():
+            if key == ":item":
+                fields = (name for name in value if name != "type" and name[0] != ":")
+                yield from (Note(owner, f":item.{name}", "dropped", why, api) for name in fields)
+            elif key[0] != ":" and value is not None and value != [] and value != {}:
+                yield Note(owner, key, "dropped", why, api)
 
 
 def _apart(owner: Any, why: str) -> Iterator[Note]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -10,7 +11,7 @@ import msgspec
 from contentmodel.content.base import AIContent
 from contentmodel.content.text import TextContent
 from contentmodel.wire.codecs import Codec, Place, spread
-from contentmodel.wire.context import DecodeContext, EncodeContext
+from contentmodel.wire.context import DecodeContext, EncodeContext, defaults_of
 
 if TYPE_CHECKING:
     from contentmodel.wire.rows import Row
@@ -181,13 +182,14 @@ class TextOrBlocks(Blocks):
 
     def quick_decode(self, name: str, call: str, bind: Callable[[str, Any], str]) -> str:
         if self._plain_is_string:
-            return call
+            return f"[{bind('Text', TextContent)}(text={name})] if {name}.__class__ is str else {call}"
         several = f"{bind('decode_list', self.union.decode_list)}({name}, context)"
         return f"{several} if {name}.__class__ is list else {call}"
 
     def quick_encode(self, name: str, call: str, bind: Callable[[str, Any], str]) -> str:
         if self._plain_is_string:
-            return call
+            plain = bind("plain_text", _plain_text)
+            return f"({plain}({name}[0]) if len({name}) == 1 else None) or {call}"
         usual = f"len({name}) != 1 or {name}[0].extra is None"
         return f"{bind('encode_list', self.union.encode_list)}({name}, context) if {usual} else {call}"
 
@@ -211,9 +213,7 @@ class TextOrBlocks(Blocks):
             only = value[0]
             if self._is_string(only, context.api):
                 if only.extra is not None:
-                    for api, residue in only.extra.items():
-                        if api != context.api:
-                            context.lose_residue(only, api, residue)
+                    context.leave_residue(only)
                 if only.protected is not None or only.annotations is not None:
                     context.lose_attributes(only, self._attributes)
                 return only.text
@@ -229,6 +229,13 @@ class TextOrBlocks(Blocks):
         return f"str or list of {self.union.name}"
 
 
+def _plain_text(content: Any) -> str | None:
+    """The words of a text that says nothing else."""
+    if content.__class__ is not TextContent or content.extra is not None:
+        return None
+    return str(content.text) if content.annotations is None and content.protected is None else None
+
+
 class WordsOf(Codec):
     """A string that is the words of one content of class `model`; `sets` are its other fields.
 
@@ -241,6 +248,8 @@ class WordsOf(Codec):
     def __init__(self, model: type[Any], field: str, *, between: str = "", **sets: Any) -> None:
         self.model, self.field, self.sets, self.between = model, field, sets, between
         self._others = tuple(f for f in model.__struct_fields__ if f not in (field, "extra", "executor", *sets))
+        self._said_else = attrgetter(*self._others, "extra")
+        self._nothing_else = (*(defaults_of(model).get(name) for name in self._others), None)
 
     def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[Any]:
         return [self.model(**{self.field: value}, **self.sets)]
@@ -254,12 +263,14 @@ class WordsOf(Codec):
             if content.__class__ is not self.model:
                 words += self._words_of_other(content, context)
                 continue
-            context.lose_attributes(content, self._others)
-            for api, residue in (content.extra or {}).items():
-                if api != context.api:
-                    context.lose_residue(content, api, residue)
+            if self._said_else(content) != self._nothing_else:
+                self._lose_what_else(content, context)
             words.append(getattr(content, self.field))
         return self.between.join(words) if words else None
+
+    def _lose_what_else(self, content: Any, context: EncodeContext) -> None:
+        context.lose_attributes(content, self._others)
+        context.leave_residue(content)
 
     def _words_of_other(self, content: Any, context: EncodeContext) -> list[str]:
         if content.__class__ is TextContent:

@@ -47,16 +47,24 @@ def settle_foreign(messages: list[ChatMessage], context: EncodeContext) -> list[
         return messages
     settled: list[ChatMessage] = []
     for message in with_call_ids(messages, context):
-        kinds = {content.__class__ for content in message.contents}
-        if kinds <= _ANYWHERE or (kinds <= _RESULTS and message.role == "tool") or is_native(message, context):
-            settled.append(message)
+        plain = _RESULTS if message.role == "tool" else _ANYWHERE
+        for content in message.contents:
+            if content.__class__ not in plain:
+                settled += _settled_messages(message, context)
+                break
         else:
-            kept = _settled(message, context)
-            if kept.contents or not message.contents:
-                settled.extend(_split_results(kept, context))
-            else:
-                context.lose(message, None, "nothing that was in it can be sent")
+            settled.append(message)
     return settled
+
+
+def _settled_messages(message: ChatMessage, context: EncodeContext) -> list[ChatMessage]:
+    if is_native(message, context):
+        return [message]
+    kept = _settled(message, context)
+    if kept.contents:
+        return _split_results(kept, context)
+    context.lose(message, None, "nothing that was in it can be sent")
+    return []
 
 
 def without_media(response: ChatResponse, context: EncodeContext) -> ChatResponse:
@@ -89,10 +97,18 @@ def without_citations(messages: list[ChatMessage], context: EncodeContext) -> li
 
 def with_call_ids(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
     """Calls and results that have no id get one: results in the order of their calls, tool by tool."""
-    if all(getattr(c, "call_id", "") is not None for message in messages for c in message.contents):
+    if not _lack_ids(messages):
         return messages
     names = _CallIds(context)
     return [_replaced(m, [names.given(content) for content in m.contents], context) for m in messages]
+
+
+def _lack_ids(messages: list[ChatMessage]) -> bool:
+    for message in messages:
+        for content in message.contents:
+            if content.__class__ is not TextContent and getattr(content, "call_id", "") is None:
+                return True
+    return False
 
 
 class _CallIds:
@@ -168,8 +184,7 @@ def hoist_instructions(request: ChatRequest, context: EncodeContext) -> ChatRequ
     for message in hoisted:
         context.lose(message, "role", "instructions stand apart from the messages", kind="moved")
         context.lose_attributes(message, ("author_name", "message_id"))
-        for api, residue in (message.extra or {}).items():
-            context.lose_residue(message, api, residue)
+        context.leave_residue(message, own=True)
     contents = [content for message in hoisted for content in message.contents]
     return msgspec.structs.replace(
         request,

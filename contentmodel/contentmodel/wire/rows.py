@@ -229,6 +229,13 @@ class Row:
             left.pop(key, None)
         return left
 
+    def known_keys(self) -> Iterator[str]:
+        """The keys of the wire object that something in the model, or the row itself, stands for."""
+        yield from self.root.constants
+        yield from self.root.children
+        yield from self.gather[1] if self.gather else ()
+        yield from self.group.keys if self.group else ()
+
     def merge(self, residue: Mapping[str, Any], wire: dict[str, Any]) -> None:
         """Fills `wire` with the residue; what the model says stands."""
         _merge(self.root, residue, wire)

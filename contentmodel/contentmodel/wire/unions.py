@@ -295,7 +295,16 @@ class Union:
 
     def _picking_encoder(self, rows: list[Row]) -> Callable[..., Any]:
         encoders = {r.name: r.functions[1] for r in rows}
-        api, prefer = self.api, self._prefer or (lambda content, rows: rows[0])
+        api, prefer = self.api, self._prefer
+        if prefer is None:
+            usual = rows[0].functions[1]
+
+            def pick_usual(content: Any, context: EncodeContext) -> Any:
+                if content.extra is None:
+                    return usual(content, context)
+                return encoders.get(note_of(content, api, ":row"), usual)(content, context)
+
+            return pick_usual
 
         def pick(content: Any, context: EncodeContext) -> Any:
             name = note_of(content, api, ":row") if content.extra is not None else None
