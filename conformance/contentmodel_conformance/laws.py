@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Iterator
 from typing import Any
 
-from contentmodel import ContentModelError, Encoded, dumps, loads
-from contentmodel.wire.json import child_path
+import msgspec
+
+from contentmodel import ChatRequest, ContentModelError, Encoded, audit, dumps, loads
+from contentmodel.accounting import unaccounted
+from contentmodel.wire.json import child_path, steps_of
 
 
 class LawBroken(AssertionError):
@@ -59,15 +61,120 @@ def totality(adapter: Any, kind: str, payload: Any) -> None:
 
 
 def accounting(source: Any, encoded: Encoded) -> None:
-    """Every leaf value of the source is in the output, under the path of a loss, or a word of structure."""
-    for path, value in unaccounted(source, encoded):
-        raise LawBroken("accounting", path, f"{value!r} is neither in the output nor under a loss")
+    """Every value of the source is in the output, under the path of a loss, or a word of structure."""
+    for value in audit(source, encoded):
+        raise LawBroken("accounting", value.path, str(value))
 
 
 def acceptance(judge: Any, encoded: Encoded) -> None:
     """What is emitted validates strictly against the official SDK's types."""
     for fault in judge.faults(json.loads(encoded.to_json())):
         raise LawBroken("acceptance", "$", fault)
+
+
+def prefixes(adapter: Any, request: ChatRequest) -> None:
+    """What was written for the first turns stands at the head of what is written for more; only the last message of it
+    may have grown, by whole blocks.
+    """
+    before: list[Any] = []
+    for count in range(1, len(request.messages) + 1):
+        start = msgspec.structs.replace(request, messages=request.messages[:count])
+        after = _turns(adapter.encode_request(start).payload)
+        for index, turn in enumerate(before):
+            whole = index < len(before) - 1
+            if index >= len(after) or not (after[index] == turn if whole else _has_grown(turn, after[index])):
+                raise LawBroken("prefixes", f"$[{index}]", f"{_short(turn)} changed when turn {count} was added")
+        before = after
+
+
+def _turns(payload: dict[str, Any]) -> list[Any]:
+    found = next((payload[key] for key in ("messages", "input", "contents") if key in payload), [])
+    return found if isinstance(found, list) else [found]
+
+
+def _has_grown(one: Any, other: Any) -> bool:
+    """Whether `other` is `one`, or `one` with more elements at the end of its lists."""
+    if isinstance(one, list) and isinstance(other, list):
+        return other[: len(one)] == one
+    if isinstance(one, dict) and isinstance(other, dict):
+        return all(key in other and _has_grown(value, other[key]) for key, value in one.items())
+    return bool(one == other)
+
+
+OPAQUE = frozenset(
+    {
+        "signature",
+        "encrypted_content",
+        "encrypted_index",
+        "encrypted_stdout",
+        "thoughtSignature",
+        "thought_signature",
+        "fingerprint",
+        "previous_response_id",
+        "file_id",
+        "container_id",
+        "continuation_token",
+    }
+)
+"""The fields of all APIs whose values mean something to their issuer alone."""
+
+
+def opacity(source: Any, target: Any, kind: str, payload: dict[str, Any]) -> None:
+    """No opaque value crosses from one issuer to another: each is marked, and none of the marks is found abroad."""
+    if source.issuer == target.issuer:
+        return
+    marked, marks = _with_marks(payload)
+    text = encode(target, kind, decode(source, kind, marked)).to_json().decode()
+    for mark, path in marks.items():
+        if mark in text:
+            raise LawBroken("opacity", path, f"what only {source.issuer} can read went to {target.api}")
+
+
+def _with_marks(payload: Any) -> tuple[Any, dict[str, str]]:
+    marked = copy.deepcopy(payload)
+    marks: dict[str, str] = {}
+    stack: list[tuple[Any, str]] = [(marked, "$")]
+    while stack:
+        value, path = stack.pop()
+        for key, item in value.items() if isinstance(value, dict) else enumerate(value):
+            where = child_path(path, key) if isinstance(key, str) else f"{path}[{key}]"
+            if isinstance(item, dict | list):
+                stack.append((item, where))
+            elif key in OPAQUE and isinstance(item, str) and item:
+                value[key] = f"b3BhcXVl{len(marks):08d}"
+                marks[value[key]] = where
+    return marked, marks
+
+
+def restoration(source: Any, target: Any, kind: str, payload: dict[str, Any]) -> None:
+    """There and back again: what the target could carry is in the source's payload as it was.
+
+    Every value is there that no loss of either way names, and where the first way lost nothing, nothing else changed.
+    """
+    there, wire, trace = _traced(source, kind, payload)
+    out = encode(target, kind, there).trace_to(wire, trace)
+    here, wire_out, trace_out = _traced(target, kind, out.payload)
+    back = encode(source, kind, here).trace_to(wire_out, trace_out)
+    lost_on_return = [_at(out.payload, loss.path) for loss in back.losses if loss.kind in ("dropped", "degraded")]
+    returned = [back.payload, *lost_on_return]
+    for value in unaccounted(payload, returned, out.losses):
+        raise LawBroken("restoration", value.path, f"{_short(value.value)} did not come back")
+
+
+def _traced(adapter: Any, kind: str, payload: Any) -> tuple[Any, Any, Any]:
+    traced: tuple[Any, Any, Any]
+    traced = adapter.trace_request(payload) if kind == "request" else adapter.trace_response(payload)
+    return traced
+
+
+def _at(payload: Any, path: str) -> Any:
+    value = payload
+    for step in steps_of(path):
+        try:
+            value = value[step]
+        except (KeyError, IndexError, TypeError):
+            return None
+    return value
 
 
 def decode(adapter: Any, kind: str, payload: Any) -> Any:
@@ -110,106 +217,3 @@ def _object_difference(one: dict[str, Any], other: dict[str, Any], path: str) ->
 def _short(value: Any) -> str:
     text = json.dumps(value, ensure_ascii=False, default=repr)
     return text if len(text) <= 80 else text[:77] + "..."
-
-
-# -- accounting ----------------------------------------------------------------------------------------------------
-
-# Fields whose values are an API's own words for what every API says in its own: their loss is reported where the other
-# API has only a coarser word, and a translation is none.
-STRUCTURE = frozenset(
-    {
-        "type",
-        "role",
-        "object",
-        "status",
-        "mode",
-        "index",
-        "finish_reason",
-        "finishReason",
-        "stop_reason",
-        "incomplete_details",
-        "tool_choice",
-        "effort",
-        "reasoning_effort",
-        "thinkingLevel",
-        "modalities",
-        "responseModalities",
-        "responseMimeType",
-    }
-)
-
-
-# Chat has a short word for a format where others have a media type.
-MEDIA_WORDS = {"audio/mpeg": "mp3", "audio/mp3": "mp3", "audio/wav": "wav"}
-
-
-def unaccounted(source: Any, encoded: Encoded) -> Iterator[tuple[str, Any]]:
-    """Leaves of the source that are neither in the output, nor under a loss, nor structure."""
-    present: set[Any] = set()
-    _collect(encoded.payload, present)
-    strings = [item for item in present if isinstance(item, str)]
-    lost = [loss.path for loss in encoded.losses]
-    for path, value in leaves(source):
-        if value is None or isinstance(value, bool) or value == "" or _is_structure(path):
-            continue
-        if any(path == loss or path.startswith((loss + ".", loss + "[")) for loss in lost):
-            continue
-        if value not in present and not _told(value, present, strings):
-            yield path, value
-
-
-def leaves(value: Any, path: str = "$") -> Iterator[tuple[str, Any]]:
-    """Every scalar of a JSON value, with its path."""
-    if isinstance(value, dict):
-        for key, item in value.items():
-            yield from leaves(item, child_path(path, key))
-    elif isinstance(value, list):
-        for index, item in enumerate(value):
-            yield from leaves(item, f"{path}[{index}]")
-    else:
-        yield path, value
-
-
-def _is_structure(path: str) -> bool:
-    parts = [part.partition("[")[0] for part in path.split(".")]
-    return parts[-1] in STRUCTURE or (len(parts) > 1 and parts[-2] in STRUCTURE)
-
-
-def _told(value: Any, present: set[Any], strings: list[str]) -> bool:
-    """Whether a string is in the output in another form: as the JSON it spells, in a data URI, or inside a text."""
-    if not isinstance(value, str):
-        return False
-    parts: set[Any] = set()
-    if _collect_text(value, parts):
-        return parts <= present
-    if value in MEDIA_WORDS:
-        return MEDIA_WORDS[value] in present
-    return any(value in text for text in strings)
-
-
-def _collect(value: Any, present: set[Any]) -> None:
-    if isinstance(value, dict):
-        for item in value.values():
-            _collect(item, present)
-    elif isinstance(value, list):
-        for item in value:
-            _collect(item, present)
-    elif not isinstance(value, bool):
-        present.add(value)
-        if isinstance(value, str):
-            _collect_text(value, present)
-
-
-def _collect_text(text: str, present: set[Any]) -> bool:
-    if text.startswith("data:") and ";base64," in text:
-        head, _, data = text.partition(";base64,")
-        present.update((head[5:], data))
-        return True
-    if text[:1] not in ("{", "["):
-        return False
-    try:
-        value = json.loads(text)
-    except ValueError:
-        return False
-    _collect(value, present)
-    return True

@@ -1,5 +1,6 @@
 """A typed content model for LLM conversations, and lossless adapters for the providers' wire formats."""
 
+from contentmodel.accounting import Unaccounted, audit
 from contentmodel.adapter import Adapter, adapter, adapters
 from contentmodel.content import CONTENT_TYPES, Content
 from contentmodel.content.base import AIContent, Protected
@@ -80,6 +81,7 @@ from contentmodel.content.tools import (
     ToolResultContent,
 )
 from contentmodel.convert import check, convert, detect
+from contentmodel.cuts import safe_cuts
 from contentmodel.errors import (
     ContentModelError,
     DecodeError,
@@ -90,6 +92,7 @@ from contentmodel.errors import (
     UnknownApiError,
 )
 from contentmodel.message import ChatMessage, Origin
+from contentmodel.planning import Plan, plan
 from contentmodel.request import (
     ChatOptions,
     ChatRequest,
@@ -107,6 +110,7 @@ from contentmodel.serialize import dumps, loads, schema
 from contentmodel.usage import Usage
 from contentmodel.wire.losses import Encoded, Loss, LossError
 from contentmodel.wire.lowering import POLICIES
+from contentmodel.wire.names import Maps
 
 __version__ = "0.1.0"
 
@@ -164,6 +168,7 @@ __all__ = [
     "InputResponseContent",
     "Loss",
     "LossError",
+    "Maps",
     "MapsToolCallContent",
     "MapsToolResultContent",
     "McpListToolsToolCallContent",
@@ -177,6 +182,7 @@ __all__ = [
     "MemoryToolResultContent",
     "Origin",
     "POLICIES",
+    "Plan",
     "ProgramToolCallContent",
     "ProgramToolResultContent",
     "Protected",
@@ -202,6 +208,7 @@ __all__ = [
     "ToolResultContent",
     "ToolSearchToolCallContent",
     "ToolSearchToolResultContent",
+    "Unaccounted",
     "UnknownApiError",
     "UnknownContent",
     "UriContent",
@@ -216,6 +223,7 @@ __all__ = [
     "WebSearchToolResultContent",
     "adapter",
     "adapters",
+    "audit",
     "check",
     "convert",
     "convert_span",
@@ -224,6 +232,8 @@ __all__ = [
     "join_texts",
     "loads",
     "media_type_matches",
+    "plan",
+    "safe_cuts",
     "schema",
     "splice_text",
 ]

@@ -7,13 +7,15 @@ from collections.abc import Mapping
 from functools import cache, lru_cache
 from typing import Any, Protocol, runtime_checkable
 
+import msgspec
+
 from contentmodel.errors import DecodeError, Fault, UnknownApiError
 from contentmodel.message import Origin
 from contentmodel.request import ChatRequest
 from contentmodel.response import ChatResponse
 from contentmodel.rules import Rules, Violation
 from contentmodel.wire.context import DecodeContext, EncodeContext, kind_of, name_of
-from contentmodel.wire.json import parse, plain
+from contentmodel.wire.json import parse, plain, without_path
 from contentmodel.wire.losses import Encoded
 from contentmodel.wire.table import Row, Table
 
@@ -32,8 +34,10 @@ class Adapter(Protocol):
         """DecodeError with every fault where the payload is no request of this API."""
         ...
 
-    def encode_request(self, request: ChatRequest, policies: Mapping[str, str] | None = None) -> Encoded:
-        """The request as this API takes it, and what it cannot carry."""
+    def encode_request(
+        self, request: ChatRequest, policies: Mapping[str, str] | None = None, model: str | None = None
+    ) -> Encoded:
+        """The request as this API (and this model of it) takes it, and what it cannot carry."""
         ...
 
     def decode_response(self, payload: Payload) -> ChatResponse:
@@ -44,8 +48,11 @@ class Adapter(Protocol):
         """The answer as this API would have given it, and what it cannot carry."""
         ...
 
-    def check_request(self, payload: Payload) -> list[Violation]:
-        """What this API refuses, ignores or answers badly in a request; DecodeError where it is no JSON object."""
+    def check_request(self, payload: Payload, model: str | None = None) -> list[Violation]:
+        """What this API refuses, ignores or answers badly in a request; DecodeError where it is no JSON object.
+
+        `model` is the one that the request is for, where the payload does not say it.
+        """
         ...
 
     def recognises(self, payload: dict[str, Any]) -> Mapping[str, float]:
@@ -127,14 +134,36 @@ class TableAdapter:
     def _decode_row(self, row: Row, wire: dict[str, Any], context: DecodeContext) -> Any:
         return row.decode(wire, context)
 
-    def encode_request(self, request: ChatRequest, policies: Mapping[str, str] | None = None) -> Encoded:
-        """The request as this API takes it, and what it cannot carry."""
+    def encode_request(
+        self, request: ChatRequest, policies: Mapping[str, str] | None = None, model: str | None = None
+    ) -> Encoded:
+        """The request as this API (and this model of it) takes it, and what it cannot carry."""
         context = EncodeContext(self.api, self.issuer, "request", policies, request.origin)
+        if model is not None and model != request.model:
+            if request.model is not None:
+                context.lose(request, "model", "the caller named another", kind="degraded")
+            request = context.same(request, msgspec.structs.replace(request, model=model))
         prepared = self.prepare_request(request, context)
         payload = self.request.encode(context.same(request, prepared), context)
         if not context.native:
             payload = self.complete_request(payload, request, context)
+            payload = self._without_refused(payload, request, context, model)
         return Encoded(payload, request, context)
+
+    def _without_refused(
+        self, payload: dict[str, Any], request: ChatRequest, context: EncodeContext, model: str | None
+    ) -> dict[str, Any]:
+        """The payload without settings that this API refuses, each a loss. One that goes may free another."""
+        for _ in range(20):
+            found = self.rules.to_leave_out(payload if model is None else {**payload, "model": model})
+            if found is None:
+                break
+            rule, paths = found
+            for path in paths:
+                payload = without_path(payload, path)
+                attribute = self.request.attribute_at(path) or "options"
+                context.lose(request, attribute, f"{self.api} refuses it here: {rule.says}")
+        return payload
 
     def encode_response(self, response: ChatResponse, policies: Mapping[str, str] | None = None) -> Encoded:
         """The answer as this API would have given it, and what it cannot carry."""
@@ -145,10 +174,13 @@ class TableAdapter:
             payload = self.complete_response(payload, response, context)
         return Encoded(payload, response, context)
 
-    def check_request(self, payload: Payload) -> list[Violation]:
-        """What this API refuses, ignores or answers badly in a request; DecodeError where it is no JSON object."""
+    def check_request(self, payload: Payload, model: str | None = None) -> list[Violation]:
+        """What this API refuses, ignores or answers badly in a request; DecodeError where it is no JSON object.
+
+        `model` is the one that the request is for, where the payload does not say it.
+        """
         wire = _as_object(payload, self.api)
-        return [*self._misshapen(wire), *self.rules.check(wire)]
+        return [*self._misshapen(wire), *self.rules.check(wire if model is None else {**wire, "model": model})]
 
     def _misshapen(self, wire: dict[str, Any]) -> list[Violation]:
         try:

@@ -11,6 +11,7 @@ from contentmodel.rules import Violation
 from contentmodel.wire.context import kind_of
 from contentmodel.wire.losses import Encoded, LossError
 from contentmodel.wire.lowering import POLICIES
+from contentmodel.wire.names import Maps
 
 KINDS = ("request", "response")
 
@@ -21,10 +22,15 @@ def convert(
     target: str,
     source: str | None = None,
     kind: str | None = None,
+    model: str | None = None,
+    maps: Maps | None = None,
     policies: Mapping[str, str] | None = None,
     on_loss: str = "report",
 ) -> Encoded:
     """`payload` of API `source` as API `target` writes it, with every loss.
+
+    `model` is the target's model that a request is for: what only some models take is settled for this one.
+    `maps` are those of the request that a response answers: its ids and tool names are those of `target` again.
 
     `source` and `kind` ("request", "response") are detected where they are not given. `policies` says what the target
     gets of content that it has no place for, by family (`contentmodel.POLICIES` lists them). `on_loss="raise"` raises
@@ -39,8 +45,12 @@ def convert(
     reader, writer = adapter(source), adapter(target)
     trace = reader.trace_request if kind == "request" else reader.trace_response
     value, wire, context = trace(payload)
-    encode = writer.encode_request if kind == "request" else writer.encode_response
-    encoded: Encoded = encode(value, policies).trace_to(wire, context)
+    if kind == "request":
+        encoded: Encoded = writer.encode_request(value, policies, model)
+    else:
+        answer = value if maps is None else maps.undo(value, context.replaced)
+        encoded = writer.encode_response(answer, policies)
+    encoded.trace_to(wire, context)
     if on_loss == "raise" and encoded.losses:
         raise LossError(target, encoded.losses)
     return encoded
@@ -75,16 +85,16 @@ def detect(payload: Payload, *, api: str | None = None, kind: str | None = None)
     return winners[0]
 
 
-def check(payload: Payload, *, api: str | None = None) -> list[Violation]:
+def check(payload: Payload, *, api: str | None = None, model: str | None = None) -> list[Violation]:
     """What `api` refuses, ignores or answers badly in a request payload: an empty list where it breaks no rule.
 
-    The API is detected where it is not given. Raises DecodeError where the payload is no JSON object, DetectError,
-    UnknownApiError.
+    `model` is the model that the request is for, where the payload does not say it. The API is detected where it is
+    not given. Raises DecodeError where the payload is no JSON object, DetectError, UnknownApiError.
     """
     if api is None:
         payload = as_json(payload, "json")
         api, _ = detect(payload, kind="request")
-    found: list[Violation] = adapter(api).check_request(payload)
+    found: list[Violation] = adapter(api).check_request(payload, model)
     return found
 
 

@@ -14,10 +14,11 @@ from contentmodel.wire import passes
 from contentmodel.wire.codecs import Allowed
 from contentmodel.wire.context import EncodeContext
 from contentmodel.wire.nested import Blocks, OneOf, TextOrBlocks
+from contentmodel.wire.pairing import with_fitting_calls
 from contentmodel_adapters.anthropic_messages.blocks import API, SYSTEM, TABLE
 from contentmodel_adapters.anthropic_messages.messages import Messages
 from contentmodel_adapters.anthropic_messages.response import RESPONSE
-from contentmodel_adapters.anthropic_messages.rules import RULES
+from contentmodel_adapters.anthropic_messages.rules import CALL_IDS, RULES, TOOL_NAMES
 from contentmodel_adapters.anthropic_messages.tools import OUTPUT_FORMAT, TOOLS, ChoiceAndParallel
 from contentmodel_adapters.shared.usage import counted
 
@@ -78,10 +79,13 @@ class AnthropicMessages(TableAdapter):
     response = RESPONSE
 
     def prepare_request(self, request: ChatRequest, context: EncodeContext) -> ChatRequest:
+        if passes.is_home(request, context):
+            return request
         request = without_sampling(passes.hoist_instructions(request, context), context)
-        messages = passes.settle_foreign(request.messages, context)
-        messages = passes.join_assistant(passes.join_results(messages, context), context)
-        return msgspec.structs.replace(request, messages=messages)
+        messages = passes.join_assistant(passes.join_results(request.messages, context), context)
+        messages = passes.without_blank_texts(passes.settle_foreign(messages, context), context)
+        request = msgspec.structs.replace(request, messages=messages)
+        return with_fitting_calls(request, context, ids=CALL_IDS, names=TOOL_NAMES)
 
     def prepare_response(self, response: ChatResponse, context: EncodeContext) -> ChatResponse:
         response = passes.without_media(passes.settle_response(response, context), context)

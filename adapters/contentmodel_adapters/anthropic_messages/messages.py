@@ -63,7 +63,9 @@ class Messages(Codec):
 
     def encode(self, value: list[ChatMessage], context: EncodeContext, owner: Any) -> list[dict[str, Any]]:
         encode = MESSAGE.functions[1]
-        return [encode(message, context) for message in value]
+        wires = [encode(message, context) for message in value]
+        # What other APIs said, and nothing of it can be sent, is no turn here.
+        return wires if context.native else [wire for wire in wires if wire["content"]]
 
 
 def _as_tool_message(message: ChatMessage) -> ChatMessage:

@@ -1,7 +1,528 @@
-"""What the API refuses, ignores or answers badly in a request."""
+"""What the API refuses, ignores or answers badly in a request.
+
+The rules are those of Anthropic's own models. Other models behind this API make laxer ones, so what only Claude
+refuses is asked of requests whose model is a Claude, and what only some Claudes refuse of those that its name tells.
+"""
 
 from __future__ import annotations
 
-from contentmodel.rules import Rules
+import math
+import re
+from collections.abc import Callable, Iterator
+from functools import wraps
+from typing import Any, NamedTuple, TypeAlias
+
+from contentmodel.rules import Alphabet, Broken, Rules, Severity, objects, one_object
+from contentmodel.wire.json import child_path
 
 RULES = Rules("anthropic-messages")
+CALL_IDS = Alphabet("[a-zA-Z0-9_-]", 64)
+"""The API says no longest; 64 is what Bedrock, which runs the same models, takes."""
+TOOL_NAMES = Alphabet("[a-zA-Z0-9_-]", 128)
+
+DOCS = "platform.claude.com/docs/en/build-with-claude"
+TOOLS = "platform.claude.com/docs/en/agents-and-tools/tool-use"
+SDK = "anthropic 2.11.0"
+
+CALL_ID = re.compile(f"{CALL_IDS.characters}+")
+HOSTED_ID = re.compile("srvtoolu_[a-zA-Z0-9_]+")
+CLAUDE = re.compile(r"claude-(?:(opus|sonnet|haiku|fable|mythos|instant)-)?(\d)(?:[-.](\d{1,2}))?(?!\d)")
+UNFORCED = re.compile(r"claude-(?:fable-5-1|mythos-5-1|opus-5-5)(?!\d)")
+LARGE = ("opus", "sonnet", "fable", "mythos")
+THINKING = ("thinking", "redacted_thinking")
+IMAGES = ("image/jpeg", "image/png", "image/gif", "image/webp")
+BOUNDS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf")
+UNSUPPORTED = {"integer": BOUNDS, "number": BOUNDS, "array": ("maxItems", "uniqueItems")}
+MOST_BREAKPOINTS, MOST_STRICT, LEAST_BUDGET, LEAST_TOP_P = 4, 20, 1024, 0.95
+
+Request: TypeAlias = dict[str, Any]
+Found: TypeAlias = Iterator[tuple[str, dict[str, Any]]]
+Find: TypeAlias = Callable[[Request], Iterator[Broken]]
+Trail: TypeAlias = tuple[Any, str]
+
+
+class Turn(NamedTuple):
+    """The messages of one role in a row, which the API reads as one: the first's path and the blocks of all."""
+
+    role: Any
+    path: str
+    blocks: list[tuple[str, dict[str, Any]]]
+
+    def ids(self, kind: str, key: str) -> list[tuple[str, str]]:
+        """The ids that blocks of a kind have under a key, each with the block's path."""
+        return [(at, b[key]) for at, b in self.blocks if b.get("type") == kind and isinstance(b.get(key), str)]
+
+
+def _turns(request: Request) -> list[Turn]:
+    """The turns of a request; none where it continues a thread, whose earlier turns it does not hold."""
+    turns: list[Turn] = []
+    for at, message in () if request.get("thread") else objects(request, "messages"):
+        content = message.get("content")
+        if not turns or turns[-1].role != message.get("role"):
+            turns.append(Turn(message.get("role"), at, []))
+        if isinstance(content, str) and content:
+            turns[-1].blocks.append((f"{at}.content", {"type": "text", "text": content}))
+        turns[-1].blocks.extend(objects(message, "content", at))
+    return turns
+
+
+def _blocks(request: Request, *kinds: str) -> Found:
+    """The blocks of these kinds in the messages, and those inside of results."""
+    for at, message in objects(request, "messages"):
+        for where, block in objects(message, "content", at):
+            inside = objects(block, "content", where) if block.get("type") == "tool_result" else iter(())
+            yield from ((w, b) for w, b in [*inside, (where, block)] if not kinds or b.get("type") in kinds)
+
+
+def _final(request: Request) -> list[tuple[str, dict[str, Any]]]:
+    """The blocks that the answer continues: those of an assistant turn at the end."""
+    turns = _turns(request)
+    return turns[-1].blocks if turns and turns[-1].role == "assistant" else []
+
+
+def _is_hosted_result(block: dict[str, Any]) -> bool:
+    kind = block.get("type")
+    return isinstance(kind, str) and kind.endswith("_tool_result") and kind != "mcp_tool_result"
+
+
+def _member(parent: dict[str, Any], name: str, key: str) -> Any:
+    """What stands under a key of the object under `name`, None where there is no such object."""
+    return next((found.get(key) for _, found in one_object(parent, name)), None)
+
+
+def _number(request: Request, key: str) -> float | None:
+    value = request.get(key)
+    return value if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+
+def _is_blank(text: Any) -> bool:
+    return isinstance(text, str) and not text.strip()
+
+
+def _breakpoints(request: Request) -> Found:
+    """The cache breakpoints in the order in which the API reads them."""
+    for at, block in [*objects(request, "tools"), *objects(request, "system"), *_blocks(request)]:
+        yield from one_object(block, "cache_control", at)
+
+
+def _open_loop(turns: list[Turn]) -> list[Turn]:
+    """The assistant's turns since the user last said something, where their calls have just been answered."""
+    loop: list[Turn] = []
+    for turn in turns:
+        if turn.role == "assistant":
+            loop.append(turn)
+        elif turn.role == "user" and any(b.get("type") != "tool_result" for _, b in turn.blocks):
+            loop = []
+    return loop if turns and turns[-1].role == "user" else []
+
+
+def _strict_schemas(request: Request) -> Iterator[tuple[Trail, dict[str, Any]]]:
+    """Each schema, with those inside of it, that the answer is made to match."""
+    strict = [(at, tool) for at, tool in objects(request, "tools") if tool.get("strict") is True]
+    forms = [form for at, config in one_object(request, "output_config") for form in one_object(config, "format", at)]
+    holders = [(at, tool, "input_schema") for at, tool in strict] + [(at, form, "schema") for at, form in forms]
+    roots = [root for at, holder, key in holders for root in one_object(holder, key, at)]
+    pending: list[tuple[Trail, Any]] = [((None, at), schema) for at, schema in reversed(roots)]
+    while pending:
+        trail, schema = pending.pop()
+        if isinstance(schema, dict):
+            yield trail, schema
+            pending += [((trail, step), inside) for step, inside in reversed([*_subschemas(schema)])]
+
+
+def _subschemas(schema: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    for key in ("properties", "$defs", "definitions"):
+        for name, inside in schema[key].items() if isinstance(schema.get(key), dict) else ():
+            yield child_path(child_path("", key), name), inside
+    for key in ("anyOf", "allOf", "oneOf"):
+        yield from objects(schema, key, "")
+    yield from one_object(schema, "items", "")
+
+
+def _path(trail: Trail) -> str:
+    steps: list[str] = []
+    rest: Any = trail
+    while rest is not None:
+        rest, step = rest
+        steps.append(step)
+    return "".join(reversed(steps))
+
+
+def _rule(fix: str, source: str, severity: Severity = "refused") -> Callable[[Find], Find]:
+    """Declares a rule of every model."""
+    return RULES.rule(severity, fix=fix, source=f"{source}; seen 2026-11-21")
+
+
+def _of_claude(fix: str, source: str, severity: Severity = "refused") -> Callable[[Find], Find]:
+    """Declares a rule of Claude models only."""
+
+    def declare(find: Find) -> Find:
+        guarded = wraps(find)(lambda request: find(request) if "claude" in str(request.get("model")) else iter(()))
+        return _rule(fix, source, severity)(guarded)
+
+    return declare
+
+
+def _is_between(request: Request, first: float, last: float, families: tuple[str, ...] = ()) -> bool:
+    """Whether the model's name says a version from `first` to `last`, of one of the families where some are given."""
+    found = CLAUDE.search(str(request.get("model")))
+    if found is None or (families and found[1] not in families):
+        return False
+    return first <= float(found[2]) + float(found[3] or 0) / 10 <= last
+
+
+@_of_claude("give a message and a limit", f"langchain-ai/langchain#31657, types/message_create_params.py of {SDK}")
+def messages_and_max_tokens_are_given(request: Request) -> Iterator[Broken]:
+    """A request has at least one message, and says the most tokens of its answer."""
+    if request.get("messages") == [] and not request.get("thread"):
+        yield "$.messages", "no message"
+    if request.get("max_tokens") is None:
+        yield "$", "no max_tokens"
+
+
+@_of_claude("leave the message out or say something in it", "NousResearch/hermes-agent#3149")
+def user_turns_have_content(request: Request) -> Iterator[Broken]:
+    """The user messages in a row hold something between them."""
+    yield from ((t.path, "no content") for t in _turns(request) if t.role == "user" and not t.blocks)
+
+
+@_of_claude("leave the block out, and the turn in", "anthropics/anthropic-sdk-python#461, anomalyco/opencode#31259")
+def text_is_not_blank(request: Request) -> Iterator[Broken]:
+    """Text blocks of messages and of the system prompt hold more than white space."""
+    said = [*objects(request, "system"), *(b for t in _turns(request) for b in t.blocks)]
+    yield from ((at, "no text") for at, b in said if b.get("type") == "text" and _is_blank(b.get("text")))
+
+
+@_of_claude("cut the end, or end with a user message", "anomalyco/opencode#1295, tailcallhq/forgecode#1872")
+def a_prefill_ends_in_text(request: Request) -> Iterator[Broken]:
+    """A request that ends with the assistant ends neither with a thinking block nor with white space."""
+    for at, block in _final(request)[-1:]:
+        text = block.get("text")
+        if isinstance(text, str) and not _is_blank(text) and text != text.rstrip():
+            yield at, "white space at the end"
+        elif block.get("type") in THINKING:
+            yield at, "thinking at the end"
+
+
+@_rule("end with a user message", "platform.claude.com/docs/en/api/errors, ericc-ch/copilot-api#261")
+def a_prefill_is_for_older_models(request: Request) -> Iterator[Broken]:
+    """From version 4.6 on, a request does not end with text of the assistant."""
+    paused = any(b.get("type") in ("server_tool_use", "mcp_tool_use") for _, b in _final(request))
+    if _is_between(request, 4.6, 9.9, LARGE) and not paused and not request.get("fallback_credit_token"):
+        yield from ((at, "a prefill") for at, b in _final(request)[-1:] if b.get("type") == "text")
+
+
+@_rule("move it behind a user turn that is answered", f"{DOCS}/mid-conversation-system-messages")
+def system_messages_follow_user_turns(request: Request) -> Iterator[Broken]:
+    """A system message follows a user turn or a hosted result, and precedes an assistant turn or the end."""
+    turns, none = _turns(request), Turn(None, "", [])
+    for before, turn, after in zip([none, *turns], turns, [*turns[1:], none], strict=False):
+        hosted = any(_is_hosted_result(b) for _, b in before.blocks[-1:])
+        fits = (before.role == "user" or hosted) and after.role in ("assistant", None)
+        if turn.role == "system" and turn.blocks and not fits:
+            yield turn.path, f"between {before.role or 'the start'} and {after.role or 'the end'}"
+
+
+@_rule("say it in the system field", f"{DOCS}/mid-conversation-system-messages, sgl-project/sglang#368")
+def system_messages_are_for_newer_models(request: Request) -> Iterator[Broken]:
+    """Up to 4.6, no message is of the system."""
+    if _is_between(request, 0, 4.6):
+        yield from ((at, "a system message") for at, m in objects(request, "messages") if m.get("role") == "system")
+
+
+@_rule("move it to a turn of the other role", f"SEMOSS/Semoss#2323, {TOOLS}/handle-tool-calls")
+def blocks_stand_in_their_turns(request: Request) -> Iterator[Broken]:
+    """The assistant makes calls; the user gives results and images."""
+    misplaced = {"assistant": ("image", "tool_result"), "user": ("tool_use",)}
+    for turn in _turns(request):
+        kinds = misplaced.get(turn.role, ()) if isinstance(turn.role, str) else ()
+        yield from ((at, f"{b['type']} in a turn of {turn.role}") for at, b in turn.blocks if b.get("type") in kinds)
+
+
+@_of_claude("map the id, the same way on call and result", "maximhq/bifrost#5097, ding113/claude-code-hub#470")
+def call_ids_are_plain(request: Request) -> Iterator[Broken]:
+    """Ids of calls are ASCII letters, digits, underscores and hyphens; those of hosted calls start with `srvtoolu_`."""
+    ids = {"tool_use": ("id", CALL_ID), "tool_result": ("tool_use_id", CALL_ID), "server_tool_use": ("id", HOSTED_ID)}
+    for at, block in _blocks(request, *ids):
+        key, pattern = ids[block["type"]]
+        if isinstance(block.get(key), str) and not pattern.fullmatch(block[key]):
+            yield f"{at}.{key}", repr(block[key])
+
+
+@_rule("give each call its own id, and one result", "NachoSEO/claudegram#12, vectorize-io/hindsight#4250")
+def call_ids_are_unique(request: Request) -> Iterator[Broken]:
+    """No two calls of a turn have the same id, and no two results."""
+    for turn in _turns(request):
+        for kind, key in (("tool_use", "id"), ("tool_result", "tool_use_id")):
+            ids = turn.ids(kind, key)
+            first = {call_id: at for at, call_id in reversed(ids)}
+            yield from ((f"{at}.{key}", f"{call_id!r} again") for at, call_id in ids if first[call_id] != at)
+
+
+@_rule("answer it in the next message, if only with an error", "anthropics/claude-code#5060, Kilo-Org/kilocode#5163")
+def calls_are_answered(request: Request) -> Iterator[Broken]:
+    """Each call has its result in the user turn right after it."""
+    turns = _turns(request)
+    for turn, after in zip(turns, [*turns[1:], Turn(None, "", [])], strict=False):
+        answered = {call_id for _, call_id in after.ids("tool_result", "tool_use_id")}
+        calls = turn.ids("tool_use", "id") if turn.role == "assistant" else []
+        yield from ((at, f"no result of {call_id!r}") for at, call_id in calls if call_id not in answered)
+
+
+@_rule("put the call back, or say the result in text", "tghamm/Anthropic.SDK#184, langchain-ai/langchain#31657")
+def results_answer_calls(request: Request) -> Iterator[Broken]:
+    """Each result answers a call of the assistant turn right before it."""
+    turns = _turns(request)
+    for before, turn in zip([Turn(None, "", []), *turns], turns, strict=False):
+        calls = {call_id for _, call_id in before.ids("tool_use", "id")}
+        results = turn.ids("tool_result", "tool_use_id") if turn.role == "user" else []
+        yield from ((at, f"no call {call_id!r}") for at, call_id in results if call_id not in calls)
+
+
+@_rule("put the results before all else", f"{TOOLS}/handle-tool-calls, anthropics/claude-code#37")
+def results_come_first(request: Request) -> Iterator[Broken]:
+    """Results come before all else in a user turn."""
+    for turn in _turns(request):
+        results = [block.get("type") == "tool_result" for _, block in turn.blocks]
+        leading = results.index(False) if False in results else len(results)
+        late = (at for (at, _), is_result in zip(turn.blocks[leading:], results[leading:], strict=True) if is_result)
+        yield from ((at, "behind other content") for at in late if turn.role == "user")
+
+
+@_of_claude("put the other half back, or say it in text", f"{DOCS}/handling-stop-reasons, anthropics/claude-code#65726")
+def hosted_calls_and_results_are_paired(request: Request) -> Iterator[Broken]:
+    """A hosted call has its result before the user says more, and a hosted result has its call before it."""
+    calls: set[str] = set()
+    pending: dict[str, str] = {}
+    for turn in _turns(request):
+        if turn.role == "user" and any(b.get("type") != "tool_result" for _, b in turn.blocks):
+            yield from ((at, f"no result of {call_id!r}") for call_id, at in pending.items())
+            pending = {}
+        for at, block in turn.blocks:
+            if _is_hosted_result(block) and str(block.get("tool_use_id")) not in calls:
+                yield at, f"no call {block.get('tool_use_id')!r}"
+            for call_id in (block.get("tool_use_id"), _member(block, "caller", "tool_id")):
+                pending.pop(str(call_id), None)
+            if block.get("type") == "server_tool_use":
+                calls.add(str(block.get("id")))
+                pending[str(block.get("id"))] = at
+
+
+@_rule("send an object, {} for no arguments", f"types/tool_use_block_param.py of {SDK}")
+def arguments_are_objects(request: Request) -> Iterator[Broken]:
+    """The arguments of a call are a JSON object."""
+    calls = _blocks(request, "tool_use", "server_tool_use")
+    yield from ((f"{at}.input", "no object") for at, call in calls if not isinstance(call.get("input"), dict))
+
+
+@_of_claude("leave it out, or say it in text", f"types/thinking_block_param.py of {SDK}, earendil-works/pi#1523")
+def thinking_is_signed(request: Request) -> Iterator[Broken]:
+    """Thinking blocks have the signature that they came with."""
+    signatures = ((at, block.get("signature")) for at, block in _blocks(request, "thinking"))
+    yield from ((at, "no signature") for at, s in signatures if not isinstance(s, str) or not s)
+
+
+@_of_claude("send it too, or turn thinking off", f"{DOCS}/extended-thinking, Kilo-Org/kilocode#5219", "harmful")
+def a_thinking_turn_keeps_its_thinking(request: Request) -> Iterator[Broken]:
+    """With a thinking budget, a turn whose calls are answered has thinking, or it is refused or goes on without."""
+    loop = _open_loop(_turns(request)) if _member(request, "thinking", "type") == "enabled" else []
+    thought = any(b.get("type") in THINKING for turn in loop for _, b in turn.blocks)
+    yield from ((turn.path, "calls without thinking") for turn in loop[:1] if not thought)
+
+
+@_of_claude("put it on another block", f"types/thinking_block_param.py of {SDK}, router-for-me/CLIProxyAPI#4561")
+def breakpoints_are_cached(request: Request) -> Iterator[Broken]:
+    """Neither thinking nor a tool whose loading is deferred is a cache breakpoint."""
+    deferred = ((at, tool) for at, tool in objects(request, "tools") if tool.get("defer_loading") is True)
+    for at, block in [*deferred, *_blocks(request, *THINKING)]:
+        yield from ((where, "a breakpoint") for where, _ in one_object(block, "cache_control", at))
+
+
+@_of_claude("convert it to a type that is read", f"types/base64_image_source_param.py, image_block_param.py of {SDK}")
+def media_types_are_read(request: Request) -> Iterator[Broken]:
+    """Inline images are JPEG, PNG, GIF or WebP; inline documents are PDF or plain text."""
+    read = {"image base64": IMAGES, "document base64": ("application/pdf",), "document text": ("text/plain",)}
+    for at, block in _blocks(request, "image", "document"):
+        for where, source in one_object(block, "source", at):
+            media_type = source.get("media_type")
+            accepted = read.get(f"{block['type']} {source.get('type')}")
+            if accepted and isinstance(media_type, str) and media_type not in accepted:
+                yield f"{where}.media_type", media_type
+
+
+@_of_claude("keep the text in the result, and move the rest behind the results", "can1357/oh-my-pi#12809")
+def errors_are_told_in_text(request: Request) -> Iterator[Broken]:
+    """A result that is an error holds text only."""
+    for at, result in _blocks(request, "tool_result"):
+        inside = objects(result, "content", at) if result.get("is_error") is True else iter(())
+        yield from ((where, f"{b.get('type')} in an error") for where, b in inside if b.get("type") != "text")
+
+
+@_of_claude("bring it between 0 and 1", "anthropics/anthropic-sdk-python#893, odysseus-dev/odysseus#1644")
+def sampling_is_between_0_and_1(request: Request) -> Iterator[Broken]:
+    """Temperature and top_p are between 0 and 1."""
+    numbers = ((key, _number(request, key)) for key in ("temperature", "top_p"))
+    yield from ((f"$.{key}", str(n)) for key, n in numbers if n is not None and not 0 <= n <= 1)
+
+
+@_rule("leave it out", "UKGovernmentBEIS/inspect_ai#3721, srtab/daiv#1429, langfuse/langfuse#9882")
+def sampling_is_for_older_models(request: Request) -> Iterator[Broken]:
+    """From 4.7 on, temperature, top_p and top_k stay as they are; from 4.5 on, only one of the first two is set."""
+    set_to = {k: v for k in ("temperature", "top_p", "top_k") if (v := _number(request, k)) is not None}
+    if _is_between(request, 4.7, 9.9, LARGE):
+        yield from ((f"$.{k}", str(v)) for k, v in set_to.items() if k == "top_k" or v != 1)
+    elif _is_between(request, 4.5, 4.6) and {"temperature", "top_p"} <= set_to.keys():
+        yield "$.top_p", "beside temperature"
+
+
+@_of_claude("leave it out", "mnfst/modelparams.dev#214, quarkiverse/quarkus-langchain4j#1812, SEMOSS/Semoss#1655")
+def thinking_settles_sampling(request: Request) -> Iterator[Broken]:
+    """With thinking, temperature is 1, top_p at least 0.95, and top_k is not set."""
+    thinks = _member(request, "thinking", "type") in ("enabled", "adaptive")
+    limits = {"temperature": 1, "top_p": LEAST_TOP_P, "top_k": math.inf}
+    for key, least in limits.items() if thinks else ():
+        value = _number(request, key)
+        if value is not None and not least <= value <= 1:
+            yield f"$.{key}", str(value)
+
+
+@_of_claude("give 1024 or more, and less than max_tokens", f"types/thinking_config_enabled_param.py of {SDK}")
+def a_thinking_budget_fits(request: Request) -> Iterator[Broken]:
+    """A thinking budget is at least 1024 and, without tools, below max_tokens; interleaved, it may be above."""
+    for at, thinking in one_object(request, "thinking"):
+        budget, most = _number(thinking, "budget_tokens"), _number(request, "max_tokens")
+        enough = most is None or budget is None or budget < most or bool(request.get("tools"))
+        if thinking.get("type") == "enabled" and budget is not None and (budget < LEAST_BUDGET or not enough):
+            yield at, f"{budget}, max_tokens {most}"
+
+
+@_rule("think adaptively from 4.7 on, with a budget up to 4.5", f"srtab/daiv#1429, {DOCS}/effort")
+def thinking_is_of_the_model(request: Request) -> Iterator[Broken]:
+    """Up to 4.5, thinking is not adaptive, and Haiku takes no effort; from 4.7 on, thinking has no budget."""
+    kind, effort = _member(request, "thinking", "type"), _member(request, "output_config", "effort")
+    refused = {"enabled": _is_between(request, 4.7, 9.9, LARGE), "adaptive": _is_between(request, 0, 4.5)}
+    if isinstance(kind, str) and refused.get(kind):
+        yield "$.thinking", kind
+    if effort is not None and (_is_between(request, 0, 4.1) or _is_between(request, 0, 4.5, ("haiku",))):
+        yield "$.output_config.effort", str(effort)
+
+
+@_of_claude("choose auto, and ask for the tool in words", "mastra-ai/mastra#7507, can1357/oh-my-pi#12939")
+def a_tool_can_be_forced(request: Request) -> Iterator[Broken]:
+    """No tool is forced with a thinking budget, and none with Fable 5.1, Mythos 5.1 and Opus 5.5."""
+    kind = _member(request, "tool_choice", "type")
+    unforced = UNFORCED.search(str(request.get("model"))) or _member(request, "thinking", "type") == "enabled"
+    if kind in ("any", "tool") and unforced:
+        yield "$.tool_choice", kind
+
+
+@_rule("define it", "API errors: tool_choice may only be specified while providing tools; not found in provided tools")
+def the_chosen_tool_is_defined(request: Request) -> Iterator[Broken]:
+    """A tool choice has tools to choose from, and names one of them."""
+    tools = [tool for _, tool in objects(request, "tools")]
+    named = all(isinstance(tool.get("name"), str) for tool in tools)
+    for at, choice in () if request.get("mcp_servers") or request.get("thread") else one_object(request, "tool_choice"):
+        if not tools and choice.get("type") in ("auto", "any", "tool"):
+            yield at, "no tools"
+        elif named and choice.get("type") == "tool" and all(tool["name"] != choice.get("name") for tool in tools):
+            yield at, f"no tool {choice.get('name')!r}"
+
+
+@_of_claude("map the name, wherever it stands", "home-assistant/core#147760, anthropics/claude-code#96152")
+def tool_names_are_plain(request: Request) -> Iterator[Broken]:
+    """Names of tools are 1 to 128 ASCII letters, digits, underscores and hyphens."""
+    names = ((at, tool.get("name")) for at, tool in objects(request, "tools"))
+    yield from ((f"{at}.name", repr(n)) for at, n in names if isinstance(n, str) and not TOOL_NAMES.accepts(n))
+
+
+@_rule("rename or leave out one of them", "anthropics/claude-code#10687, eclipse-theia/theia#16122")
+def tool_names_are_unique(request: Request) -> Iterator[Broken]:
+    """No two tools have the same name."""
+    names = [(at, tool["name"]) for at, tool in objects(request, "tools") if isinstance(tool.get("name"), str)]
+    first = {name: at for at, name in reversed(names)}
+    yield from ((f"{at}.name", f"{name!r} again") for at, name in names if first[name] != at)
+
+
+@_of_claude("move the alternatives into a property", "anthropics/claude-code#40075, dearlordylord/huly-mcp#66")
+def arguments_have_an_object_schema(request: Request) -> Iterator[Broken]:
+    """The schema of a tool's arguments is of type object, without oneOf, allOf or anyOf at its top."""
+    for at, tool in objects(request, "tools"):
+        for where, schema in one_object(tool, "input_schema", at):
+            if schema.get("type") != "object":
+                yield where, f"type {schema.get('type')!r}"
+            yield from ((f"{where}.{key}", "at the top") for key in ("oneOf", "allOf", "anyOf") if key in schema)
+
+
+@_of_claude("say additionalProperties: false", f"{DOCS}/structured-outputs, veryfront/veryfront-code#3921")
+def strict_objects_are_closed(request: Request) -> Iterator[Broken]:
+    """In schemas of strict tools and of the output format, objects have additionalProperties false."""
+    for trail, schema in _strict_schemas(request):
+        if schema.get("type") == "object" and schema.get("additionalProperties") is not False:
+            yield _path(trail), "an open object"
+
+
+@_of_claude("say it in the description", f"{DOCS}/structured-outputs, maximhq/bifrost#4691")
+def strict_schemas_have_no_bounds(request: Request) -> Iterator[Broken]:
+    """Schemas of strict tools and of the output format bound no numbers and no lists, save by minItems 0 or 1."""
+    for trail, schema in _strict_schemas(request):
+        keywords = UNSUPPORTED.get(str(schema.get("type")), ())
+        yield from ((f"{_path(trail)}.{keyword}", "not supported") for keyword in keywords if keyword in schema)
+        if schema.get("type") == "array" and schema.get("minItems", 0) not in (0, 1):
+            yield f"{_path(trail)}.minItems", str(schema["minItems"])
+
+
+@_of_claude("leave strict out of the less important ones", "camel-ai/camel#4171, elizaOS/eliza#16499")
+def few_tools_are_strict(request: Request) -> Iterator[Broken]:
+    """At most 20 tools are strict."""
+    strict = [at for at, tool in objects(request, "tools") if tool.get("strict") is True]
+    yield from ((f"{at}.strict", "one too many") for at in strict[MOST_STRICT:])
+
+
+@_of_claude("keep 4 of them", "tghamm/Anthropic.SDK#50, griffinmartin/opencode-claude-auth#121")
+def breakpoints_are_few(request: Request) -> Iterator[Broken]:
+    """At most 4 blocks are cache breakpoints."""
+    yield from ((at, "one too many") for at, _ in [*_breakpoints(request)][MOST_BREAKPOINTS:])
+
+
+@_of_claude("give the earlier ones 1h too", "headroomlabs-ai/headroom#2939, vellum-ai/vellum-assistant#22191")
+def longer_caches_come_first(request: Request) -> Iterator[Broken]:
+    """No breakpoint of an hour comes after one of five minutes, through tools, system and messages."""
+    shorter = False
+    for at, breakpoint_ in _breakpoints(request):
+        if shorter and breakpoint_.get("ttl") == "1h":
+            yield f"{at}.ttl", "1h after 5m"
+        shorter = shorter or breakpoint_.get("ttl", "5m") == "5m"
+
+
+@_of_claude("load one tool, such as the one that searches", f"{TOOLS}/tool-search-tool")
+def a_tool_is_loaded(request: Request) -> Iterator[Broken]:
+    """Where there are tools, the loading of one at least is not deferred."""
+    deferred = [tool.get("defer_loading") is True for _, tool in objects(request, "tools")]
+    if deferred and all(deferred):
+        yield "$.tools", "all deferred"
+
+
+@_of_claude("leave it out, and cut the answer yourself", "BerriAI/litellm#3286, MegaGrindStone/mcp-web-ui#5")
+def stop_sequences_are_not_blank(request: Request) -> Iterator[Broken]:
+    """Stop sequences hold more than white space."""
+    sequences = request["stop_sequences"] if isinstance(request.get("stop_sequences"), list) else []
+    yield from ((f"$.stop_sequences[{i}]", repr(s)) for i, s in enumerate(sequences) if _is_blank(s))
+
+
+@_of_claude("ask for citations or for a format", "anthropics/claude-code#19417, agno-agi/agno#7513")
+def formats_have_no_citations(request: Request) -> Iterator[Broken]:
+    """Where the output has a format, documents and search results have no citations."""
+    if isinstance(_member(request, "output_config", "format"), dict):
+        for at, block in _blocks(request, "document", "search_result"):
+            for where, citations in one_object(block, "citations", at):
+                yield from ((f"{where}.enabled", "beside a format") for _ in [0] if citations.get("enabled") is True)
+
+
+RULES.leave_out(
+    "the-chosen-tool-is-defined",
+    "a-tool-can-be-forced",
+    "thinking-is-of-the-model",
+    "a-thinking-budget-fits",
+    "stop-sequences-are-not-blank",
+    "few-tools-are-strict",
+)

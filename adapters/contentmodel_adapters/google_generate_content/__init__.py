@@ -11,13 +11,18 @@ from contentmodel.adapter import TableAdapter
 from contentmodel.message import Origin
 from contentmodel.request import ChatRequest, ResponseFormat
 from contentmodel.response import ChatResponse
+from contentmodel.rules import Alphabet
 from contentmodel.wire import passes
 from contentmodel.wire.context import DecodeContext, EncodeContext
+from contentmodel.wire.pairing import with_fitting_calls
 from contentmodel.wire.table import Row
 from contentmodel_adapters.google_generate_content.blocks import API, TABLE
 from contentmodel_adapters.google_generate_content.messages import Contents, Instructions, names_of_results
 from contentmodel_adapters.google_generate_content.response import RESPONSE
 from contentmodel_adapters.google_generate_content.rules import RULES
+
+CALL_IDS = Alphabet(".", 64)
+TOOL_NAMES = Alphabet("[a-zA-Z0-9_-]", 64)
 from contentmodel_adapters.google_generate_content.tools import TOOL_CHOICE, Level, Tools
 from contentmodel_adapters.shared.modalities import Modalities
 from contentmodel_adapters.shared.usage import counted
@@ -87,12 +92,14 @@ class GoogleGenerateContent(TableAdapter):
         return with_format_kind(value) if isinstance(value, ChatRequest) else value
 
     def prepare_request(self, request: ChatRequest, context: EncodeContext) -> ChatRequest:
-        if context.native:
+        if passes.is_home(request, context):
             return request
         request = with_media_type(passes.hoist_instructions(request, context), context)
-        messages = passes.without_citations(passes.settle_foreign(request.messages, context), context)
-        messages = passes.join_assistant(passes.join_results(messages, context), context)
-        return msgspec.structs.replace(request, messages=names_of_results(messages, context))
+        messages = passes.join_assistant(passes.join_results(request.messages, context), context)
+        messages = passes.without_citations(passes.settle_foreign(messages, context), context)
+        request = msgspec.structs.replace(request, messages=messages)
+        request = with_fitting_calls(request, context, ids=CALL_IDS, names=TOOL_NAMES)
+        return msgspec.structs.replace(request, messages=names_of_results(request.messages, context))
 
     def prepare_response(self, response: ChatResponse, context: EncodeContext) -> ChatResponse:
         response = passes.settle_response(response, context)

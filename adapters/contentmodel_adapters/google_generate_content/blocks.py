@@ -90,6 +90,8 @@ class ResponseObject(Codec):
 
     def encode(self, value: list[Any], context: EncodeContext, owner: Any) -> dict[str, Any]:
         text = WORDS.encode(value, context, owner) or ""
+        if owner.is_error and not context.native:
+            context.lose(owner, "is_error", f'{API} has no flag for it: it is the key "error"', kind="degraded")
         if value[0].extra is None:
             return {"error" if owner.is_error else "output": text}
         name = note_of(value[0], API, ":response")

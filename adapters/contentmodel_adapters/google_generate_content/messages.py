@@ -177,7 +177,9 @@ class Contents(Codec):
         return spread(value, wire, path, CONTENT)
 
     def encode(self, value: list[ChatMessage], context: EncodeContext, owner: Any) -> list[dict[str, Any]]:
-        return [encode_content(message, context) for message in value]
+        wires = [encode_content(message, context) for message in value]
+        # What other APIs said, and nothing of it can be sent, is no turn here.
+        return wires if context.native else [wire for wire in wires if wire["parts"]]
 
 
 class Answer(Codec):

@@ -15,11 +15,12 @@ from contentmodel.wire.codecs import Allowed
 from contentmodel.wire.context import DecodeContext, EncodeContext
 from contentmodel.wire.losses import Encoded
 from contentmodel.wire.nested import Blocks, OneOf
+from contentmodel.wire.pairing import with_fitting_calls
 from contentmodel.wire.table import Row
 from contentmodel_adapters.openai_chat.blocks import API, TABLE
 from contentmodel_adapters.openai_chat.messages import Messages
 from contentmodel_adapters.openai_chat.response import RESPONSE
-from contentmodel_adapters.openai_chat.rules import RULES
+from contentmodel_adapters.openai_chat.rules import CALL_IDS, RULES, TOOL_NAMES
 from contentmodel_adapters.openai_chat.tools import RESPONSE_FORMAT, TOOL_CHOICE, TOOLS
 from contentmodel_adapters.shared.modalities import Modalities
 from contentmodel_adapters.shared.usage import counted
@@ -117,14 +118,19 @@ class OpenAIChat(TableAdapter):
         value = super()._decode_row(row, wire, context)
         return read_aliases(value) if isinstance(value, ChatRequest) and value.extra is not None else value
 
-    def encode_request(self, request: ChatRequest, policies: Mapping[str, str] | None = None) -> Encoded:
-        encoded = super().encode_request(request, policies)
+    def encode_request(
+        self, request: ChatRequest, policies: Mapping[str, str] | None = None, model: str | None = None
+    ) -> Encoded:
+        encoded = super().encode_request(request, policies, model)
         write_aliases(encoded.payload, request)
         return encoded
 
     def prepare_request(self, request: ChatRequest, context: EncodeContext) -> ChatRequest:
+        if passes.is_home(request, context):
+            return passes.place_instructions(request, context)
         request = passes.place_instructions(request, context)
-        return msgspec.structs.replace(request, messages=passes.settle_foreign(request.messages, context))
+        request = msgspec.structs.replace(request, messages=passes.settle_foreign(request.messages, context))
+        return with_fitting_calls(request, context, ids=CALL_IDS, names=TOOL_NAMES, media_apart=True)
 
     def prepare_response(self, response: ChatResponse, context: EncodeContext) -> ChatResponse:
         response = passes.settle_response(response, context)

@@ -17,8 +17,10 @@ from contentmodel.content.tools import (
     ToolResultContent,
 )
 from contentmodel.message import ChatMessage
+from contentmodel.wire.apart import with_media_apart, with_media_back
 from contentmodel.wire.codecs import Codec
 from contentmodel.wire.context import DecodeContext, EncodeContext
+from contentmodel.wire.marks import with_error_read, with_error_told
 from contentmodel.wire.nested import Blocks, One, TextOrBlocks, WordsOf
 from contentmodel.wire.table import Column, Row, note_of
 from contentmodel_adapters.openai_chat.blocks import (
@@ -104,7 +106,7 @@ def decode_message(wire: dict[str, Any], context: DecodeContext) -> ChatMessage:
     if role == "assistant":
         return decode_assistant(wire, context)
     if role in ("tool", "function"):
-        contents = [RESULTS.decode(wire, context)]
+        contents = [with_error_read(RESULTS.decode(wire, context))]
         return ChatMessage(role="tool", contents=contents, origin=context.origin)
     return PLAIN.decode(wire, context)  # type: ignore[no-any-return]
 
@@ -122,7 +124,9 @@ def decode_assistant(wire: dict[str, Any], context: DecodeContext) -> ChatMessag
 def encode_message(message: ChatMessage, context: EncodeContext) -> list[dict[str, Any]]:
     """The wire messages of one message: one, or one for each tool result."""
     if message.role == "assistant":
-        return [encode_assistant(message, context)]
+        wire = encode_assistant(message, context)
+        # What other APIs said, and nothing of it can be sent, is no turn here.
+        return [wire] if context.native or len(wire) > 1 else []
     if message.role == "tool":
         return _encode_results(message, context)
     return [PLAIN.encode(message, context)]
@@ -141,18 +145,22 @@ def encode_assistant(message: ChatMessage, context: EncodeContext) -> dict[str, 
 
 
 def _encode_results(message: ChatMessage, context: EncodeContext) -> list[dict[str, Any]]:
-    results = [
-        _as_function_result(content)
-        if isinstance(content, ToolResultContent) and content.__class__ is not FunctionResultContent
-        else content
-        for content in message.contents
-    ]
+    results = []
+    for content in message.contents:
+        if content.__class__ is FunctionResultContent and content.is_error is None:
+            results.append(content)
+        else:
+            results.append(_as_function_result(content, context))
     return RESULTS.encode_list(results, context)
 
 
-def _as_function_result(content: ToolResultContent) -> FunctionResultContent:
-    fields = {name: getattr(content, name) for name in FunctionResultContent.__struct_fields__}
-    return FunctionResultContent(**fields)
+def _as_function_result(content: Any, context: EncodeContext) -> Any:
+    """Another result as a function's; a failure says so in its words, which have no flag beside them here."""
+    if not isinstance(content, ToolResultContent):
+        return content
+    told = with_error_told(content, context)
+    fields = {name: getattr(told, name) for name in FunctionResultContent.__struct_fields__}
+    return context.same(content, FunctionResultContent(**fields))
 
 
 def _attach_citations(message: ChatMessage, wire: dict[str, Any], context: DecodeContext) -> ChatMessage:
@@ -207,10 +215,13 @@ class Messages(Codec):
             else:
                 messages.append(decode_message(wire, context))
         context.trace_messages(messages, value, _row_of)
-        return messages
+        return with_media_back(messages, context)
 
     def encode(self, value: list[ChatMessage], context: EncodeContext, owner: Any) -> list[dict[str, Any]]:
-        return [wire for message in value for wire in encode_message(message, context)]
+        wires = []
+        for message in with_media_apart(value, API):
+            wires += encode_message(message, context)
+        return wires
 
 
 class Message(Codec):

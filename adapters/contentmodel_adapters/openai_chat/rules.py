@@ -1,25 +1,526 @@
-"""What Chat Completions refuses, ignores or answers badly in a request."""
+"""What Chat Completions refuses, ignores or answers badly in a request.
+
+Many hosts speak this format, and few are as strict as OpenAI. What OpenAI alone refuses is judged only where the
+model's name is one of OpenAI's own, and what only some of its models refuse, only for these.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+import re
+from collections.abc import Callable, Iterator
+from functools import wraps
+from typing import Any, TypeAlias
 
-from contentmodel.rules import Alphabet, Broken, Rules, objects
+import msgspec
+
+from contentmodel.rules import Alphabet, Broken, Rules, Severity, objects, one_object
+from contentmodel.wire.json import child_path
 
 RULES = Rules("openai-chat")
 CALL_IDS = Alphabet(".", 40)
+TOOL_NAMES = Alphabet("[a-zA-Z0-9_-]", 64)
+
+Find: TypeAlias = Callable[[dict[str, Any]], Iterator[Broken]]
+
+_DATE = r"(?:-\d{4}-\d\d-\d\d)?"
+_OPENAI = r"(?:ft:)?(?:gpt-\d|gpt-audio|chatgpt-|o\d(?:-|$)).*"
+_O_SERIES = r"(?:o1|o3|o3-mini|o4-mini)" + _DATE
+_GPT_5 = r"gpt-5(?:-mini|-nano)?" + _DATE
+_FIRST = r"o1-(?:mini|preview)" + _DATE
+_AUDIO = r"gpt-(?:4o-(?:mini-)?)?audio.*"
+_DEAF = r"(?:gpt-(?:3\.5|4|4o|4\.1|4\.5|5|5\.[12])|o[134])(?:-(?!.*(?:audio|realtime|transcribe)).*)?"
+_GPT_5_4 = r"gpt-5\.[456](?:-.*)?"
+_SDK = "openai/types/chat/completion_create_params.py of openai 3.52.0"
+_TYPES = "openai/types/chat/*_param.py of openai 3.52.0"
+_STRICT = "developers.openai.com/api/docs/guides/structured-outputs, Supported schemas"
 
 
-@RULES.rule(
-    "refused",
-    fix="shorten the id, the same way on the call and on its result",
-    source="BerriAI/litellm#11392: string too long, maximum length 40; seen 2026-11-21",
-)
+def _is(models: str, request: dict[str, Any]) -> bool:
+    """Whether the request's model is one of `models`, a regular expression of names."""
+    return isinstance(request.get("model"), str) and re.fullmatch(models, request["model"]) is not None
+
+
+def _rule(severity: Severity, *, fix: str, source: str, models: str | None = _OPENAI) -> Callable[[Find], Find]:
+    """Declares a rule that holds only for some models, or with None for those of every host."""
+
+    def declare(find: Find) -> Find:
+        @wraps(find)
+        def find_for_models(request: dict[str, Any]) -> Iterator[Broken]:
+            return find(request) if models is None or _is(models, request) else iter(())
+
+        return RULES.rule(severity, fix=fix, source=f"{source}; seen 2026-11-21")(find_for_models)
+
+    return declare
+
+
+@_rule("refused", fix="say system, developer, user, assistant or tool", source=_TYPES)
+def roles_are_known(request: dict[str, Any]) -> Iterator[Broken]:
+    """A message's role is developer, system, user, assistant, tool or function."""
+    for at, message in objects(request, "messages"):
+        if message.get("role") not in ("developer", "system", "user", "assistant", "tool", "function"):
+            yield f"{at}.role", f"{message.get('role')!r:.60}"
+
+
+@_rule("refused", models=_FIRST, fix="move it into the user message", source="janhq/jan#4392, pydantic/pydantic-ai#974")
+def first_reasoning_models_take_no_instructions(request: dict[str, Any]) -> Iterator[Broken]:
+    """o1-mini and o1-preview take neither system nor developer messages."""
+    for at, message in objects(request, "messages"):
+        if message.get("role") in ("system", "developer"):
+            yield f"{at}.role", message["role"]
+
+
+@_rule("refused", fix="give it a content, if only an empty text", source="langchain-ai/langchainjs#4153")
+def messages_have_content(request: dict[str, Any]) -> Iterator[Broken]:
+    """A message has content; an assistant's may go without where it has calls, a refusal or audio."""
+    for at, message in objects(request, "messages"):
+        instead = ("tool_calls", "function_call", "refusal", "audio") if message.get("role") == "assistant" else ()
+        excused = message.get("role") == "function" or any(message.get(key) for key in instead)
+        if message.get("content") is None and not excused:
+            yield f"{at}.content", "no content"
+
+
+@_rule("refused", fix="map it to a short id, on call and result", source="BerriAI/litellm#11392")
 def call_ids_are_short(request: dict[str, Any]) -> Iterator[Broken]:
     """Ids of tool calls have at most 40 characters."""
     for at, message in objects(request, "messages"):
-        for where, call in objects(message, "tool_calls", at):
-            call_id = call.get("id")
-            if isinstance(call_id, str) and len(call_id) > CALL_IDS.longest:
-                yield f"{where}.id", f"{len(call_id)} characters"
+        for where, call_id in [*_call_ids(message, at), *_result_id(message, at)]:
+            if len(call_id) > CALL_IDS.longest:
+                yield where, f"{len(call_id)} characters"
+
+
+@_rule("refused", models=None, fix="give each call its own id", source="agno-agi/agno#5116, openclaw/openclaw#47136")
+def call_ids_are_unique(request: dict[str, Any]) -> Iterator[Broken]:
+    """No two calls of a message have the same id, and no two results of a turn."""
+    answered: set[str] = set()
+    for at, message in objects(request, "messages"):
+        if message.get("role") != "tool":
+            answered = set()
+        yield from _repeated(_call_ids(message, at), set())
+        yield from _repeated(_result_id(message, at), answered)
+
+
+@_rule("refused", models=None, fix="put a tool message behind it", source="agno-agi/agno#4345")
+def calls_are_answered(request: dict[str, Any]) -> Iterator[Broken]:
+    """Each call of an assistant message is answered by a tool message before any other message."""
+    waiting: dict[str, str] = {}
+    for at, message in [*objects(request, "messages"), ("$", {"role": "end"})]:
+        if message.get("role") != "tool":
+            yield from ((where, f"{call_id!r:.60} has no result") for call_id, where in waiting.items())
+            waiting = {call_id: where for where, call_id in _call_ids(message, at)}
+        for _, call_id in _result_id(message, at):
+            waiting.pop(call_id, None)
+
+
+@_rule("refused", models=None, fix="put it behind its call", source="smarter-sh/smarter#264, qwersyk/Newelle#425")
+def results_follow_their_calls(request: dict[str, Any]) -> Iterator[Broken]:
+    """A tool message answers a call of the assistant message before it, with only tool messages between."""
+    called: set[str] = set()
+    for at, message in objects(request, "messages"):
+        if message.get("role") != "tool":
+            called = {call_id for _, call_id in _call_ids(message, at)}
+        for where, call_id in _result_id(message, at):
+            if call_id not in called:
+                yield where, f"no call {call_id!r:.60} before it"
+
+
+def _call_ids(message: dict[str, Any], at: str) -> Iterator[Broken]:
+    for where, call in objects(message, "tool_calls", at):
+        if isinstance(call.get("id"), str):
+            yield f"{where}.id", call["id"]
+
+
+def _result_id(message: dict[str, Any], at: str) -> Iterator[Broken]:
+    if message.get("role") == "tool" and isinstance(message.get("tool_call_id"), str):
+        yield f"{at}.tool_call_id", message["tool_call_id"]
+
+
+def _repeated(named: Iterator[Broken], known: set[str]) -> Iterator[Broken]:
+    """The names that are in `known`, or come a second time; all of them are known from then on."""
+    for where, name in named:
+        if name in known:
+            yield where, f"{name!r:.60} a second time"
+        known.add(name)
+
+
+@_rule("refused", fix="say function or custom", source="langchain-ai/langchain-azure#35, openai/openai-node#521")
+def calls_and_tools_say_their_type(request: dict[str, Any]) -> Iterator[Broken]:
+    """Each call, each tool and the choice of a tool has a type."""
+    calls = [found for at, message in objects(request, "messages") for found in objects(message, "tool_calls", at)]
+    for at, typed in [*calls, *objects(request, "tools"), *one_object(request, "tool_choice")]:
+        if not isinstance(typed.get("type"), str):
+            yield f"{at}.type", "no type"
+
+
+@_rule("harmful", models=None, fix="send {} instead", source="vllm-project/vllm#43995, sgl-project/sglang#28035")
+def call_arguments_are_objects(request: dict[str, Any]) -> Iterator[Broken]:
+    """The arguments of a function call, where there are any, are the text of a JSON object."""
+    for at, message in objects(request, "messages"):
+        for where, function in _functions(message, "tool_calls", at):
+            text = function.get("arguments")
+            if isinstance(text, str) and text.strip() and not _is_object_text(text):
+                yield f"{where}.arguments", f"{text!r:.60}"
+
+
+def _functions(parent: dict[str, Any], key: str, at: str = "$") -> Iterator[tuple[str, dict[str, Any]]]:
+    """The `function`, or the `custom`, of each call or tool."""
+    for where, item in objects(parent, key, at):
+        yield from one_object(item, "function", where)
+        yield from one_object(item, "custom", where)
+
+
+def _is_object_text(text: str) -> bool:
+    try:
+        return isinstance(msgspec.json.decode(text), dict)
+    except UnicodeError:
+        return True  # a lone surrogate, which JSON can say and msgspec cannot
+    except (msgspec.DecodeError, RecursionError):
+        return False
+
+
+_PARTS = {"developer": ["text"], "system": ["text"], "assistant": ["text", "refusal"]}
+_PARTS["user"] = ["text", "image_url", "input_audio", "file"]
+
+
+def _parts(request: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any], Any]]:
+    """Each part of each message's content, with its path and the message's role."""
+    for at, message in objects(request, "messages"):
+        for where, part in objects(message, "content", at):
+            yield where, part, message.get("role")
+
+
+@_rule("refused", fix="move it to a user message, or leave it out", source=f"openai/openai-node#1030; {_TYPES}")
+def parts_stand_where_they_may(request: dict[str, Any]) -> Iterator[Broken]:
+    """Users send text, images, audio and files; assistants text and refusals; system and developer text alone."""
+    for at, part, role in _parts(request):
+        allowed = _PARTS.get(role) if isinstance(role, str) else None
+        if allowed is not None and part.get("type") not in allowed:
+            yield f"{at}.type", f"{part.get('type')!r:.60} of {role}"
+
+
+@_rule("harmful", fix="move it to a user message behind the results", source="openai/openai-openapi#523")
+def results_are_text(request: dict[str, Any]) -> Iterator[Broken]:
+    """The content of a tool message is text alone."""
+    for at, part, role in _parts(request):
+        if role == "tool" and part.get("type") != "text":
+            yield f"{at}.type", f"{part.get('type')!r:.60} of tool"
+
+
+@_rule("refused", fix="convert the media", source=f"openclaw/openclaw#102354, acoyfellow/my-ax#89; {_TYPES}")
+def media_has_a_known_type(request: dict[str, Any]) -> Iterator[Broken]:
+    """An image in a data URL is PNG, JPEG, GIF or WebP, and audio is wav or mp3."""
+    for at, part, _ in _parts(request):
+        for where, image in one_object(part, "image_url", at):
+            found = re.match(r"data:([^;,]{1,99})[;,]", url) if isinstance(url := image.get("url"), str) else None
+            if found and not re.fullmatch(r"image/(?:png|jpe?g|gif|webp)", found[1].strip().lower()):
+                yield f"{where}.url", found[1]
+        for where, audio in one_object(part, "input_audio", at):
+            if audio.get("format") not in ("wav", "mp3"):
+                yield f"{where}.format", f"{audio.get('format')!r:.60}"
+
+
+@_rule("refused", models=_DEAF, fix="send a transcript", source="developers.openai.com/api/docs/guides/audio")
+def audio_goes_to_models_that_hear(request: dict[str, Any]) -> Iterator[Broken]:
+    """Audio is not sent to a GPT-3.5, GPT-4, GPT-5 or o-series model without audio in its name: none of them hears."""
+    for at, part, _ in _parts(request):
+        if part.get("type") == "input_audio":
+            yield at, f"audio to {request.get('model')}"
+
+
+@_rule("refused", models=_AUDIO, fix="send audio, or put it among the modalities", source="CherryHQ/cherry-studio#1179")
+def audio_models_hear_or_speak(request: dict[str, Any]) -> Iterator[Broken]:
+    """A request to an audio model sends audio or asks for it."""
+    heard = any(part.get("type") == "input_audio" for _, part, _ in _parts(request))
+    if not heard and not _speaks(request) and not any(m.get("audio") for _, m in objects(request, "messages")):
+        yield "$.modalities", "no audio, neither in nor out"
+
+
+@_rule("refused", fix="say voice and format in audio", source=f"Agent-Field/agentfield#584; {_TYPES}")
+def spoken_answers_say_how(request: dict[str, Any]) -> Iterator[Broken]:
+    """A request for audio says how it shall sound in audio, and a streamed one has the format pcm16."""
+    audio = request.get("audio")
+    if _speaks(request) and not isinstance(audio, dict):
+        yield "$.audio", "nothing, with audio among the modalities"
+    if isinstance(audio, dict) and request.get("stream") is True and audio.get("format") != "pcm16":
+        yield "$.audio.format", f"{audio.get('format')!r:.60} in a stream"
+
+
+def _speaks(request: dict[str, Any]) -> bool:
+    return isinstance(request.get("modalities"), list) and "audio" in request["modalities"]
+
+
+@_rule(
+    "refused",
+    fix="map the name, wherever it stands",
+    source="mcp-use/mcp-use#90; function_definition.py of openai 3.52.0",
+)
+def tool_names_fit_the_alphabet(request: dict[str, Any]) -> Iterator[Broken]:
+    """Names of tools, also of those that were called, are 1 to 64 letters, digits, underscores and dashes."""
+    called = [found for at, m in objects(request, "messages") for found in _functions(m, "tool_calls", at)]
+    for at, function in [*_functions(request, "tools"), *called]:
+        if isinstance(function.get("name"), str) and not TOOL_NAMES.accepts(function["name"]):
+            yield f"{at}.name", f"{function['name']!r:.80}"
+
+
+@_rule("harmful", models=None, fix="rename one, or leave it out", source="dataelement/Clawith#251")
+def tool_names_are_unique(request: dict[str, Any]) -> Iterator[Broken]:
+    """No two tools have the same name."""
+    named = ((f"{at}.name", function.get("name")) for at, function in _functions(request, "tools"))
+    yield from _repeated(((at, name) for at, name in named if isinstance(name, str)), set())
+
+
+@_rule("refused", fix="define the tool, or choose another", source=_SDK)
+def chosen_tools_are_defined(request: dict[str, Any]) -> Iterator[Broken]:
+    """A tool that tool_choice forces the model to call is one of the tools."""
+    defined = [function.get("name") for _, function in _functions(request, "tools")]
+    for at, choice in one_object(request, "tool_choice"):
+        for where, function in [*one_object(choice, "function", at), *one_object(choice, "custom", at)]:
+            if defined and function.get("name") not in defined:
+                yield f"{where}.name", f"{function.get('name')!r:.80} is not among the tools"
+
+
+@_rule("refused", fix="wrap it in an object", source="nspady/google-calendar-mcp#39, langchain-ai/langchainjs#9804")
+def schemas_describe_objects(request: dict[str, Any]) -> Iterator[Broken]:
+    """A function's parameters and a strict response format have type object, and no union at the top level."""
+    parameters = [found for at, f in _functions(request, "tools") for found in one_object(f, "parameters", at)]
+    for at, schema in dict([*_strict_roots(request), *parameters]).items():
+        if schema.get("type") != "object" and "$ref" not in schema:
+            yield f"{at}.type", f"{schema.get('type')!r:.60}"
+        unions = [key for key in ("oneOf", "anyOf", "allOf", "enum", "not") if key in schema]
+        yield from ((child_path(at, key), f"{key} at the top level") for key in unions)
+
+
+@_rule("refused", fix="say in items what it holds", source="sigoden/aichat#1049, mark3labs/mcphost#35")
+def arrays_have_items(request: dict[str, Any]) -> Iterator[Broken]:
+    """In a function's parameters, an array says what it holds."""
+    for at, function in _functions(request, "tools"):
+        for root in one_object(function, "parameters", at):
+            for where, schema, _ in _subschemas(*root):
+                if schema.get("type") == "array" and not {"items", "prefixItems"} & schema.keys():
+                    yield where, "an array without items"
+
+
+@_rule("refused", fix='say "additionalProperties": false, or do not ask for strict', source=_STRICT)
+def strict_objects_are_closed(request: dict[str, Any]) -> Iterator[Broken]:
+    """In a strict schema, every object has additionalProperties false."""
+    for at, schema, _ in _strict_subschemas(request):
+        if _is_object(schema) and schema.get("additionalProperties") is not False:
+            yield f"{at}.additionalProperties", f"{schema.get('additionalProperties')!r:.60}"
+
+
+@_rule("refused", fix="require the property, and let it be null where it may be missing", source=_STRICT)
+def strict_properties_are_required(request: dict[str, Any]) -> Iterator[Broken]:
+    """In a strict schema, every property is required."""
+    for at, schema, _ in _strict_subschemas(request):
+        listed = schema.get("required")
+        required = {name for name in listed if isinstance(name, str)} if isinstance(listed, list) else set()
+        for name in _table(schema, "properties"):
+            if name not in required:
+                yield child_path(f"{at}.properties", name), "not among the required"
+
+
+_UNKNOWN_KEYWORDS = ["allOf", "oneOf", "not", "if", "then", "else", "dependentRequired", "dependentSchemas"]
+_UNKNOWN_KEYWORDS += ["propertyNames", "uniqueItems"]
+
+
+@_rule("refused", fix="say it otherwise", source=f"{_STRICT}; openai/openai-agents-python#1884, mastra-ai/mastra#23321")
+def strict_schemas_use_known_keywords(request: dict[str, Any]) -> Iterator[Broken]:
+    """A strict schema has no allOf, oneOf, not, if, dependent..., propertyNames or uniqueItems."""
+    for at, schema, _ in _strict_subschemas(request):
+        yield from ((child_path(at, key), f"{key} in a strict schema") for key in _UNKNOWN_KEYWORDS if key in schema)
+
+
+@_rule("refused", fix="inline the definition", source="camel-ai/camel#3001, vectorize-io/hindsight#3944")
+def strict_references_stand_alone(request: dict[str, Any]) -> Iterator[Broken]:
+    """In a strict schema, nothing but definitions stands beside a $ref."""
+    for at, schema, _ in _strict_subschemas(request):
+        beside = sorted(schema.keys() - {"$ref", "$defs", "definitions", "$schema"})
+        if "$ref" in schema and beside:
+            yield at, f"{', '.join(beside):.60} beside a $ref"
+
+
+@_rule("refused", fix="make the schema smaller, or do not ask for strict", source=_STRICT)
+def strict_schemas_are_small(request: dict[str, Any]) -> Iterator[Broken]:
+    """A strict schema has at most 10 levels of objects, 5,000 properties and 1,000 values of enums."""
+    for root in _strict_roots(request):
+        found = [*_subschemas(*root)]
+        yield from (
+            (at, "objects nested deeper than 10 levels") for at, s, level in found if level == 11 and _is_object(s)
+        )
+        properties = sum(len(_table(schema, "properties")) for _, schema, _ in found)
+        values = sum(len(s["enum"]) for _, s, _ in found if isinstance(s.get("enum"), list))
+        if properties > 5000 or values > 1000:
+            yield root[0], f"{properties} properties and {values} values of enums"
+
+
+def _strict_roots(request: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The strict schemas of a request: of tools that say so, and of the response format."""
+    formats = [found for at, f in one_object(request, "response_format") for found in one_object(f, "json_schema", at)]
+    for at, described in [*_functions(request, "tools"), *formats]:
+        if described.get("strict") is True:
+            yield from one_object(described, "parameters", at)
+            yield from one_object(described, "schema", at)
+
+
+def _strict_subschemas(request: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any], int]]:
+    for root in _strict_roots(request):
+        yield from _subschemas(*root)
+
+
+def _subschemas(path: str, schema: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any], int]]:
+    """A schema and all in it, each with its path and the level of objects; 100 deep, far beyond what is taken."""
+    waiting = [(path, schema, 0, 0)]
+    while waiting:
+        at, found, level, depth = waiting.pop()
+        level += _is_object(found)
+        yield at, found, level
+        if depth < 100:
+            waiting += reversed([(where, child, level, depth + 1) for where, child in _children(at, found)])
+
+
+def _children(at: str, schema: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    for key in ("properties", "$defs", "definitions"):
+        for name in _table(schema, key):
+            yield from one_object(schema[key], name, child_path(at, key))
+    for key in ("anyOf", "oneOf", "allOf", "prefixItems"):
+        yield from objects(schema, key, at)
+    yield from one_object(schema, "items", at)
+
+
+def _table(schema: dict[str, Any], key: str) -> dict[str, Any]:
+    found = schema.get(key)
+    return found if isinstance(found, dict) else {}
+
+
+def _is_object(schema: dict[str, Any]) -> bool:
+    kind = schema.get("type")
+    return kind == "object" or (isinstance(kind, list) and "object" in kind)
+
+
+@_rule("refused", fix="name it with letters, digits, _ and -", source="response_format_json_schema.py of openai 3.52.0")
+def response_formats_are_named(request: dict[str, Any]) -> Iterator[Broken]:
+    """A JSON schema of a response format has a name of letters, digits, underscores and dashes."""
+    for at, response_format in one_object(request, "response_format"):
+        for where, described in one_object(response_format, "json_schema", at):
+            if not TOOL_NAMES.accepts(described.get("name")):
+                yield f"{where}.name", f"{described.get('name')!r:.80}"
+
+
+@_rule("refused", fix="say JSON in a message, or ask for a json_schema", source="errornotes.dev, JSON mode")
+def json_mode_is_announced(request: dict[str, Any]) -> Iterator[Broken]:
+    """A request for a JSON object has the word JSON in its messages."""
+    texts = [message.get("content") for _, message in objects(request, "messages")]
+    texts += [part.get("text") for _, part, _ in _parts(request)]
+    for at, response_format in one_object(request, "response_format"):
+        said = any("json" in text.lower() for text in texts if isinstance(text, str))
+        if response_format.get("type") == "json_object" and not said:
+            yield f"{at}.type", "json_object, and no message says JSON"
+
+
+_RANGES = {"temperature": (0, 2), "top_p": (0, 1), "top_logprobs": (0, 20)}
+_RANGES |= {"presence_penalty": (-2, 2), "frequency_penalty": (-2, 2)}
+
+
+@_rule("refused", fix="choose a number within the limits", source=_SDK)
+def numbers_are_in_range(request: dict[str, Any]) -> Iterator[Broken]:
+    """temperature is 0 to 2, top_p 0 to 1, the penalties -2 to 2, top_logprobs 0 to 20."""
+    for key, (least, most) in _RANGES.items():
+        value = request.get(key)
+        if isinstance(value, int | float) and not least <= value <= most:
+            yield f"$.{key}", f"{value}, not {least} to {most}"
+
+
+@_rule("refused", fix="leave it out, or cut it", source=f"openai/openai-python#2061, anomalyco/opencode#4909; {_SDK}")
+def lists_have_a_fitting_length(request: dict[str, Any]) -> Iterator[Broken]:
+    """There is at least one message, no empty list of calls, and at most 128 tools and 4 stop sequences."""
+    calls = [(f"{at}.tool_calls", m.get("tool_calls"), 1, 2**31) for at, m in objects(request, "messages")]
+    limits = [("$.messages", request.get("messages"), 1, 2**31), ("$.tools", request.get("tools"), 0, 128)]
+    for at, items, least, most in [*limits, ("$.stop", request.get("stop"), 0, 4), *calls]:
+        if isinstance(items, list) and not least <= len(items) <= most:
+            yield at, f"{len(items)} items"
+
+
+@_rule("refused", fix="shorten it, or leave it out", source="shared_params/metadata.py of openai 3.52.0")
+def metadata_is_small(request: dict[str, Any]) -> Iterator[Broken]:
+    """Metadata has at most 16 keys, of at most 64 characters, with texts of at most 512."""
+    metadata = _table(request, "metadata")
+    if len(metadata) > 16:
+        yield "$.metadata", f"{len(metadata)} keys"
+    for key, value in metadata.items():
+        if len(key) > 64 or not isinstance(value, str) or len(value) > 512:
+            yield child_path("$.metadata", key), f"{value!r:.60}"
+
+
+_NEEDS = {"tool_choice": "tools", "parallel_tool_calls": "tools", "stream_options": "stream"}
+_NEEDS["top_logprobs"] = "logprobs"
+
+
+@_rule("refused", fix="send both or neither", source=f"openai/swarm#30, BerriAI/litellm#5803; {_SDK}")
+def fields_come_with_what_they_need(request: dict[str, Any]) -> Iterator[Broken]:
+    """tool_choice and parallel_tool_calls need tools, stream_options a stream, and top_logprobs logprobs."""
+    for key, needed in _NEEDS.items():
+        if request.get(key) is not None and not request.get(needed):
+            yield f"$.{key}", f"{key} without {needed}"
+
+
+@_rule(
+    "refused",
+    fix="leave one out",
+    source="langchain-ai/langgraph#5943; learn.microsoft.com/azure/foundry/openai/how-to/predicted-outputs",
+)
+def fields_exclude_each_other(request: dict[str, Any]) -> Iterator[Broken]:
+    """max_tokens excludes max_completion_tokens; a prediction excludes that, tools, logprobs, audio, and n above 1."""
+    if request.get("max_tokens") is not None and request.get("max_completion_tokens") is not None:
+        yield "$.max_tokens", "beside max_completion_tokens"
+    if isinstance(request.get("prediction"), dict):
+        beside = [key for key in ("tools", "logprobs", "max_completion_tokens", "audio") if request.get(key)]
+        beside += ["n"] if request.get("n") not in (None, 1) else []
+        yield from ((f"$.{key}", "beside prediction") for key in beside)
+
+
+_FIXED = {"temperature": 1, "top_p": 1, "presence_penalty": 0, "frequency_penalty": 0, "logprobs": False}
+_UNSUPPORTED_FIELDS: dict[str, dict[str, Any]] = {
+    rf"{_O_SERIES}|{_GPT_5}": {**_FIXED, "logit_bias": {}, "top_logprobs": None},
+    r"(?:o[134]|gpt-5(?:\.\d)?)(?:-(?!.*(?:chat|search)).*)?": {"max_tokens": None},
+    rf"(?:o3|o4-mini){_DATE}|{_GPT_5}": {"stop": None},
+    _O_SERIES: {"parallel_tool_calls": None},
+    r"gpt-[34].*|chatgpt-.*": {"reasoning_effort": None},
+    r"(?:gpt-(?:4o|4\.1|5)(?:-mini|-nano)?|o[134](?:-mini)?)" + _DATE: {"web_search_options": None},
+}
+
+
+@_rule(
+    "refused",
+    fix="leave the field out; max_completion_tokens says what max_tokens did",
+    source="learn.microsoft.com/azure/ai-services/openai/how-to/reasoning; griptape-ai/griptape#1915, "
+    "huggingface/smolagents#1671, run-llama/llama_index#20865, umputun/tg-spam#304, pydantic/pydantic-ai#2822",
+)
+def models_support_the_fields(request: dict[str, Any]) -> Iterator[Broken]:
+    """Reasoning models take no sampling options, stop or max_tokens, others no reasoning_effort; few search the web."""
+    for models, fields in _UNSUPPORTED_FIELDS.items():
+        for key in [key for key in fields if request.get(key) is not None and _is(models, request)]:
+            if request[key] != fields[key]:
+                yield f"$.{key}", f"{request[key]!r:.60} for {request['model']}"
+
+
+@_rule(
+    "refused",
+    models=_GPT_5_4,
+    fix='say "reasoning_effort": "none", or use the Responses API',
+    source="openai/openai-openapi#541, charmbracelet/crush#2913, GEMISIS/leviath#333",
+)
+def effort_and_functions_exclude_each_other(request: dict[str, Any]) -> Iterator[Broken]:
+    """GPT-5.4 to GPT-5.6 do not take function tools together with a reasoning_effort."""
+    effort = request.get("reasoning_effort")
+    if effort not in (None, "none") and any(tool.get("type") == "function" for _, tool in objects(request, "tools")):
+        yield "$.reasoning_effort", f"{effort!r:.60} beside functions"
+
+
+RULES.leave_out(
+    "fields-come-with-what-they-need",
+    "fields-exclude-each-other",
+    "chosen-tools-are-defined",
+    "models-support-the-fields",
+    "effort-and-functions-exclude-each-other",
+    "numbers-are-in-range",
+    "metadata-is-small",
+)

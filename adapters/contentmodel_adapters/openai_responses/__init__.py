@@ -11,14 +11,19 @@ from contentmodel.adapter import TableAdapter
 from contentmodel.content.text import TextContent
 from contentmodel.request import ChatRequest
 from contentmodel.response import ChatResponse
+from contentmodel.rules import Alphabet
 from contentmodel.wire import passes
 from contentmodel.wire.codecs import Allowed
 from contentmodel.wire.context import EncodeContext
 from contentmodel.wire.nested import Blocks, OneOf, WordsOf
+from contentmodel.wire.pairing import with_fitting_calls
 from contentmodel_adapters.openai_responses.blocks import API, TABLE
 from contentmodel_adapters.openai_responses.messages import Items
 from contentmodel_adapters.openai_responses.response import RESPONSE
 from contentmodel_adapters.openai_responses.rules import RULES
+
+CALL_IDS = Alphabet(".", 64)
+TOOL_NAMES = Alphabet("[a-zA-Z0-9_-]", 64)
 from contentmodel_adapters.openai_responses.tools import TEXT_FORMAT, TOOL_CHOICE, TOOLS
 from contentmodel_adapters.shared.usage import counted
 
@@ -71,7 +76,10 @@ class OpenAIResponses(TableAdapter):
     response = RESPONSE
 
     def prepare_request(self, request: ChatRequest, context: EncodeContext) -> ChatRequest:
-        return msgspec.structs.replace(request, messages=passes.settle_foreign(request.messages, context))
+        if passes.is_home(request, context):
+            return request
+        request = msgspec.structs.replace(request, messages=passes.settle_foreign(request.messages, context))
+        return with_fitting_calls(request, context, ids=CALL_IDS, names=TOOL_NAMES)
 
     def prepare_response(self, response: ChatResponse, context: EncodeContext) -> ChatResponse:
         response = passes.without_media(passes.settle_response(response, context), context)

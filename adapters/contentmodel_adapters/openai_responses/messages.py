@@ -29,6 +29,7 @@ from contentmodel.content.tools import (
 from contentmodel.message import ChatMessage
 from contentmodel.wire.codecs import Codec
 from contentmodel.wire.context import DecodeContext, EncodeContext
+from contentmodel.wire.marks import with_error_read, with_error_told
 from contentmodel.wire.nested import TextOrBlocks
 from contentmodel.wire.table import PairRow, note_of, noted, row
 from contentmodel_adapters.openai_responses.blocks import API, ENCRYPTED, INPUT, OUTPUT, REASONING, TABLE
@@ -84,8 +85,8 @@ def _decode_item(
 ) -> tuple[str, list[Any] | None]:
     """The role of the run that an item belongs to, and its contents; None where it is a message of its own."""
     tag = item.get("type")
-    if tag in ("function_call", "function_call_output"):
-        content = ITEMS.decode(item, context)
+    if tag in ("function_call", "function_call_output", "custom_tool_call_output"):
+        content = with_error_read(ITEMS.decode(item, context))
         if content.__class__ in _ROLES:
             context.traces.append((ITEMS, [content], items, index, False))
             return _ROLES[content.__class__], [content]
@@ -127,6 +128,7 @@ def _decode_pair(pair: PairRow, item: dict[str, Any], context: DecodeContext) ->
     return pair.decode(lifted, context)
 
 
+_FUNCTION_RESULTS = frozenset({FunctionResultContent, CustomToolResultContent})
 _ROLES: dict[type, str] = {
     FunctionCallContent: "assistant",
     CustomToolCallContent: "assistant",
@@ -249,6 +251,8 @@ class _Writer:
 
     def _write(self, content: Any, message: ChatMessage) -> None:
         kind = content.__class__
+        if kind in _FUNCTION_RESULTS and content.is_error:
+            content = with_error_told(content, self.context)
         if kind is ReasoningContent:
             self._reasoning(content)
         elif kind in _PAIR_BY_CALL:

@@ -1,7 +1,542 @@
-"""What the API refuses, ignores or answers badly in a request."""
+"""What the Responses API refuses, ignores or answers badly in a request.
+
+Other hosts speak this format too, and few are as strict as OpenAI. What OpenAI alone refuses is judged only where the
+model's name is one of OpenAI's own, and what only some of its models refuse, only for these.
+"""
 
 from __future__ import annotations
 
-from contentmodel.rules import Rules
+import re
+from collections.abc import Callable, Iterator
+from functools import wraps
+from typing import Any, TypeAlias
+
+import msgspec
+
+from contentmodel.rules import Alphabet, Broken, Rules, Severity, objects, one_object
+from contentmodel.wire.json import child_path
 
 RULES = Rules("openai-responses")
+CALL_IDS = Alphabet(".", 64)
+TOOL_NAMES = Alphabet("[a-zA-Z0-9_-]", 128)
+
+Find: TypeAlias = Callable[[dict[str, Any]], Iterator[Broken]]
+Found: TypeAlias = Iterator[tuple[str, dict[str, Any]]]
+
+_DATE = r"(?:-\d{4}-\d\d-\d\d)?"
+_OPENAI = r"(?:ft:)?(?:gpt-\d|chatgpt-|codex-|computer-use-|o\d(?:-|$)).*"
+_UNREASONING = r"(?:gpt-3\.5-|gpt-4(?:-|o|\.1)|chatgpt-4o-).*|gpt-4"
+_GPT_5 = r"gpt-5(?:-mini|-nano)?" + _DATE
+_O_SERIES = r"(?:o1|o3|o3-mini|o4-mini)" + _DATE
+_SDK = "openai 3.52.0, openai/types/responses"
+_SPEC = "openresponses/openresponses, schema"
+_STRICT = "developers.openai.com/api/docs/guides/structured-outputs, Supported schemas"
+_REASONING = "learn.microsoft.com/azure/ai-services/openai/how-to/reasoning"
+
+_CALLS = ["function_call", "custom_tool_call", "local_shell_call", "shell_call", "apply_patch_call", "computer_call"]
+_CALLS += ["tool_search_call"]
+_RESULTS = [f"{kind}_output" for kind in _CALLS[:-1]] + ["tool_search_output"]
+
+_PREFIXES = {"message": "msg", "reasoning": "rs", "function_call": "fc", "function_call_output": "fc"}
+_PREFIXES |= {"custom_tool_call": "ctc", "custom_tool_call_output": "ctc", "web_search_call": "ws"}
+_OUTPUT_PARTS = ["output_text", "refusal"]
+_CHAT_PARTS = ["text", "image_url", "file"]
+_NEEDS = {"function": ["name"], "custom": ["name"], "namespace": ["name", "description", "tools"]}
+_NEEDS |= {"code_interpreter": ["container"], "file_search": ["vector_store_ids"], "mcp": ["server_label"]}
+_NEEDS["computer_use_preview"] = ["display_height", "display_width", "environment"]
+_CHOOSABLE = ["function", "custom", "mcp", "file_search", "code_interpreter", "image_generation"]
+_CHOOSABLE += ["shell", "apply_patch"]
+_UNKNOWN_KEYWORDS = ["allOf", "oneOf", "not", "if", "then", "else", "dependentRequired", "dependentSchemas"]
+_UNKNOWN_KEYWORDS += ["propertyNames", "uniqueItems"]
+_MOVED = {"messages": "input", "response_format": "text.format", "reasoning_effort": "reasoning.effort"}
+_MOVED |= {"max_tokens": "max_output_tokens", "max_completion_tokens": "max_output_tokens"}
+_LIMITS: dict[str, tuple[float, float]] = {"temperature": (0, 2), "top_p": (0, 1), "top_logprobs": (0, 20)}
+_LIMITS |= {"max_output_tokens": (16, float("inf")), "max_tool_calls": (1, float("inf"))}
+_LONGEST = {"prompt_cache_key": 64, "safety_identifier": 128}
+_INCLUDED = ["file_search_call.results", "web_search_call.results", "web_search_call.action.sources"]
+_INCLUDED += ["message.input_image.image_url", "computer_call_output.output.image_url", "code_interpreter_call.outputs"]
+_INCLUDED += ["reasoning.encrypted_content", "message.output_text.logprobs"]
+_EFFORTS: dict[str, list[str]] = {
+    _UNREASONING: [],
+    _GPT_5: ["minimal", "low", "medium", "high"],
+    r"gpt-5(?:\.1)?-codex": ["low", "medium", "high"],
+    "gpt-5-pro" + _DATE: ["high"],
+    r"gpt-5\.1" + _DATE: ["none", "low", "medium", "high"],
+    r"gpt-5\.5" + _DATE: ["none", "low", "medium", "high", "xhigh"],
+    _O_SERIES: ["low", "medium", "high"],
+}
+
+
+def _is(models: str, request: dict[str, Any]) -> bool:
+    """Whether the request's model is one of `models`, a regular expression of names."""
+    return isinstance(request.get("model"), str) and re.fullmatch(models, request["model"]) is not None
+
+
+def _rule(severity: Severity, *, fix: str, source: str, models: str | None = _OPENAI) -> Callable[[Find], Find]:
+    """Declares a rule that holds only for some models, or with None for those of every host."""
+
+    def declare(find: Find) -> Find:
+        @wraps(find)
+        def find_for_models(request: dict[str, Any]) -> Iterator[Broken]:
+            return find(request) if models is None or _is(models, request) else iter(())
+
+        return RULES.rule(severity, fix=fix, source=f"{source}; seen 2026-11-21")(find_for_models)
+
+    return declare
+
+
+def _items(request: dict[str, Any], *kinds: str) -> Found:
+    """The items of the input, or those of some kinds."""
+    return ((at, item) for at, item in objects(request, "input") if not kinds or _kind(item) in kinds)
+
+
+def _kind(item: dict[str, Any]) -> str:
+    """An item's type; one that has a role may go without, and is a message."""
+    return _text(item, "type") or ("message" if "role" in item else "")
+
+
+def _text(parent: dict[str, Any], key: str) -> str:
+    """The text under a key, "" where there is none."""
+    return parent[key] if isinstance(parent.get(key), str) else ""
+
+
+def _said(value: Any) -> str:
+    """What stands there, in short: a list or an object may be too deep to show."""
+    return type(value).__name__ if isinstance(value, dict | list) else f"{value!r:.80}"
+
+
+def _remembers(request: dict[str, Any]) -> bool:
+    """Whether the request builds on items that the host has and the payload does not show."""
+    stored = any(request.get(key) for key in ("previous_response_id", "conversation", "prompt"))
+    return stored or any(_items(request, "item_reference"))
+
+
+def _texts(found: Found, key: str) -> Iterator[Broken]:
+    """The texts under a key of objects, each with its path."""
+    return ((f"{at}.{key}", item[key]) for at, item in found if isinstance(item.get(key), str))
+
+
+@_rule("refused", models=None, fix="send its output behind it", source="Azure/azure-sdk-for-python#46092")
+def calls_are_answered(request: dict[str, Any]) -> Iterator[Broken]:
+    """Each call that the client runs has an output with its call_id."""
+    answered = {call_id for _, call_id in _texts(_items(request, *_RESULTS), "call_id")}
+    if not any(_items(request, "item_reference")):
+        calls = ((at, call) for at, call in _items(request, *_CALLS) if not _needs_no_result(call))
+        for at, call_id in _texts(calls, "call_id"):
+            if call_id not in answered:
+                yield at, f"{call_id!r:.80} has no output"
+
+
+def _needs_no_result(call: dict[str, Any]) -> bool:
+    """Whether the host itself runs the call, or its result may come later."""
+    return call.get("execution") == "server" or call.get("async") is True
+
+
+@_rule("refused", models=None, fix="send the call too", source="continuedev/continue#10092, agentjido/req_llm#426")
+def results_have_calls(request: dict[str, Any]) -> Iterator[Broken]:
+    """Each output has a call with its call_id, in the input or in what the host remembers."""
+    called = {call_id for _, call_id in _texts(_items(request, *_CALLS), "call_id")}
+    if not _remembers(request):
+        outputs = ((at, item) for at, item in _items(request, *_RESULTS) if not _needs_no_result(item))
+        for at, call_id in _texts(outputs, "call_id"):
+            if call_id not in called:
+                yield at, f"no call {call_id!r:.80}"
+
+
+@_rule(
+    "refused",
+    models="deepseek-.*",
+    fix="move it before the call",
+    source="deepseek-ai/awesome-deepseek-integration#740",
+)
+def results_follow_at_once(request: dict[str, Any]) -> Iterator[Broken]:
+    """For DeepSeek, nothing but calls and outputs stands between a call and its output."""
+    waiting: dict[str, str] = {}
+    for at, item in _items(request):
+        if _kind(item) in _CALLS:
+            waiting.update((call_id, where) for where, call_id in _texts(iter([(at, item)]), "call_id"))
+        elif _kind(item) in _RESULTS:
+            waiting.pop(_text(item, "call_id"), None)
+        else:
+            yield from ((where, f"{_kind(item)!r:.60} before its output") for where in waiting.values())
+            waiting = {}
+
+
+@_rule("refused", fix="map call_id, drop id", source="decolua/9router#393, orchidfiles/ungate#41, can1357/oh-my-pi#284")
+def ids_are_short(request: dict[str, Any]) -> Iterator[Broken]:
+    """A call_id and the id of an item have 1 to 64 characters."""
+    call_ids = _texts(_items(request, *_CALLS, *_RESULTS), "call_id")
+    for at, found in [*call_ids, *_texts(_items(request), "id")]:
+        if not 1 <= len(found) <= CALL_IDS.longest:
+            yield at, f"{len(found)} characters"
+
+
+@_rule("refused", fix="leave the id out", source="openai/codex#33176, jlcodes99/cockpit-tools#2090")
+def item_ids_have_their_prefix(request: dict[str, Any]) -> Iterator[Broken]:
+    """The id of an item begins with msg, rs, fc, ctc or ws, as its type has it."""
+    for kind, prefix in _PREFIXES.items():
+        for at, item_id in _texts(_items(request, kind), "id"):
+            if not item_id.startswith(prefix):
+                yield at, f"{item_id!r:.60}, not {prefix}_..."
+
+
+@_rule("refused", fix="send it once", source="microsoft/vscode#321977, OpenRouterTeam/ai-sdk-provider#254")
+def item_ids_are_unique(request: dict[str, Any]) -> Iterator[Broken]:
+    """No two items have the same id."""
+    yield from _repeated(_texts(_items(request), "id"))
+
+
+def _repeated(named: Iterator[Broken]) -> Iterator[Broken]:
+    """The names that come a second time."""
+    known: set[str] = set()
+    for where, name in named:
+        if name in known:
+            yield where, f"{name!r:.80} a second time"
+        known.add(name)
+
+
+@_rule("refused", fix="send the item that it led to, or drop it", source="vercel/ai#7099, openai/openai-node#1567")
+def reasoning_has_its_item(request: dict[str, Any]) -> Iterator[Broken]:
+    """A reasoning item with an id is followed by the output item that it led to."""
+    waiting: list[str] = []
+    for at, item in [*_items(request), ("$", {"role": "user"})]:
+        if _kind(item) == "reasoning":
+            waiting += [at] if isinstance(item.get("id"), str) else []
+            continue
+        if _kind(item) in _RESULTS or (_kind(item) == "message" and item.get("role") != "assistant"):
+            yield from ((where, "nothing of the model behind it") for where in waiting)
+        waiting = []
+
+
+@_rule("refused", fix="send the content itself", source="anomalyco/opencode#7724, can1357/oh-my-pi#41")
+def unstored_items_are_whole(request: dict[str, Any]) -> Iterator[Broken]:
+    """With store false, reasoning has its encrypted_content, and no item is a reference."""
+    if request.get("store") is False and not _remembers({**request, "input": None}):
+        for at, item_id in _texts(_items(request, "item_reference"), "id"):
+            yield at, f"a reference to {item_id!r:.60}"
+        for at, item in _items(request, "reasoning"):
+            if isinstance(item.get("id"), str) and not item.get("encrypted_content"):
+                yield f"{at}.encrypted_content", "none, with store false"
+
+
+@_rule("refused", fix="say user, assistant, system or developer", source=f"{_SDK}/response_input_item_param.py")
+def roles_are_known(request: dict[str, Any]) -> Iterator[Broken]:
+    """A message's role is user, assistant, system or developer."""
+    for at, message in _items(request, "message"):
+        if message.get("role") not in ("user", "assistant", "system", "developer"):
+            yield f"{at}.role", _said(message.get("role"))
+
+
+@_rule("refused", fix='send "" where there is nothing', source="QuantumNous/new-api#4776")
+def content_is_text_or_parts(request: dict[str, Any]) -> Iterator[Broken]:
+    """The content of a message and the output of a function is a text or a list of parts."""
+    contents = [(f"{at}.content", message.get("content")) for at, message in _items(request, "message")]
+    outputs = _items(request, "function_call_output", "custom_tool_call_output")
+    for at, content in [*contents, *((f"{at}.output", item.get("output")) for at, item in outputs)]:
+        if not isinstance(content, str | list):
+            yield at, _said(content)
+
+
+def _parts(request: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any], Any]]:
+    """Each part of a message or an output, with its path and the role; that of an output is tool."""
+    for at, message in _items(request, "message"):
+        yield from ((where, part, message.get("role")) for where, part in objects(message, "content", at))
+    for at, item in _items(request, "function_call_output", "custom_tool_call_output"):
+        yield from ((where, part, "tool") for where, part in objects(item, "output", at))
+
+
+@_rule("refused", fix="say output_text or input_text", source="tinyhumansai/openhuman#3624, linanwx/nagobot#27")
+def parts_stand_where_they_may(request: dict[str, Any]) -> Iterator[Broken]:
+    """Assistants say output_text and refusals; users, systems, developers and outputs of tools do not."""
+    for at, part, role in _parts(request):
+        kind = part.get("type")
+        if kind in _CHAT_PARTS or (kind not in _OUTPUT_PARTS if role == "assistant" else kind in _OUTPUT_PARTS):
+            yield f"{at}.type", f"{_said(kind)} of {_said(role)}"
+
+
+@_rule(
+    "refused", fix="convert it", source="developers.openai.com/api/docs/guides/images-vision; aplpolaris/promptfx#724"
+)
+def media_is_readable(request: dict[str, Any]) -> Iterator[Broken]:
+    """The image_url of an image is a text; a data URL is PNG, JPEG, GIF or WebP, and a file no audio or video."""
+    for at, part, _ in _parts(request):
+        image, file = _media_type(part.get("image_url")), _media_type(part.get("file_data"))
+        if part.get("type") == "input_image" and not re.fullmatch(r"(image/(png|jpe?g|gif|webp))?", image):
+            yield f"{at}.image_url", image
+        if part.get("type") == "input_file" and file.startswith(("audio/", "video/")):
+            yield f"{at}.file_data", file
+
+
+def _media_type(url: Any) -> str:
+    """The media type of a data URL, "" where it is none; that of an object is what it is."""
+    found = re.match(r"data:([^;,]{1,99})[;,]", url) if isinstance(url, str) else None
+    return _said(url) if isinstance(url, dict | list) else found[1].strip().lower() if found else ""
+
+
+@_rule("refused", fix="tell failures in the output's text", source="openclaw/Tachikoma#48, openai/openai-python#3008")
+def statuses_are_known(request: dict[str, Any]) -> Iterator[Broken]:
+    """A function's output has no error and did not fail; the status of reasoning is not null."""
+    for at, item in _items(request, "function_call_output"):
+        if "error" in item:
+            yield f"{at}.error", _said(item["error"])
+        if item.get("status") not in (None, "in_progress", "completed", "incomplete"):
+            yield f"{at}.status", _said(item["status"])
+    for at, item in _items(request, "reasoning"):
+        if item.get("status", "") is None:
+            yield f"{at}.status", "null"
+
+
+@_rule("refused", fix="send a computer_screenshot", source=f"{_SDK}/response_input_item_param.py")
+def computers_answer_with_screenshots(request: dict[str, Any]) -> Iterator[Broken]:
+    """The output of a computer call is a computer_screenshot."""
+    for at, item in _items(request, "computer_call_output"):
+        output = item.get("output")
+        if not isinstance(output, dict) or output.get("type") != "computer_screenshot":
+            yield f"{at}.output", _said(output)
+
+
+@_rule("harmful", models=None, fix="send {} instead", source="MetaFARS/codex-relay#57, meituan-longcat/LongCat-2.0#14")
+def call_arguments_are_objects(request: dict[str, Any]) -> Iterator[Broken]:
+    """The arguments of a function call, where there are any, are the text of a JSON object."""
+    for at, text in _texts(_items(request, "function_call"), "arguments"):
+        if text.strip() and not _is_object_text(text):
+            yield at, f"{text!r:.60}"
+
+
+def _is_object_text(text: str) -> bool:
+    try:
+        return isinstance(msgspec.json.decode(text), dict)
+    except UnicodeError:
+        return True  # a lone surrogate, which JSON can say and msgspec cannot
+    except (msgspec.DecodeError, RecursionError):
+        return False
+
+
+@_rule("ignored", fix="send it as a function_call and its output", source="aplisay/llm-agent#225")
+def mcp_outputs_are_answered(request: dict[str, Any]) -> Iterator[Broken]:
+    """The model answers to an mcp_call before the user speaks again: it never sees the output of a replayed one."""
+    waiting: list[str] = []
+    for at, item in [*_items(request), ("$", {"role": "user"})]:
+        if _kind(item) == "message" and item.get("role") == "user":
+            yield from ((where, "no answer to it follows") for where in waiting)
+        if _kind(item) == "mcp_call":
+            waiting += [f"{at}.output"] if item.get("output") else []
+        elif _kind(item) not in ("reasoning", "mcp_list_tools"):
+            waiting = []
+
+
+def _tools(request: dict[str, Any]) -> Found:
+    """The tools of a request, also those in its namespaces and those that items add."""
+    for at, holder in [("$", request), *_items(request, "additional_tools", "tool_search_output")]:
+        for where, tool in objects(holder, "tools", at):
+            yield where, tool
+            if tool.get("type") == "namespace":
+                yield from objects(tool, "tools", where)
+
+
+def _functions(request: dict[str, Any], *kinds: str) -> Found:
+    return ((at, tool) for at, tool in _tools(request) if tool.get("type") in (kinds or ("function",)))
+
+
+def _parameters(request: dict[str, Any]) -> Found:
+    return (found for at, tool in _functions(request) for found in one_object(tool, "parameters", at))
+
+
+@_rule("refused", fix="map the name everywhere", source=f"{_SPEC}/tools.tsp; diegosouzapw/OmniRoute#4317 for 128")
+def tool_names_fit_the_alphabet(request: dict[str, Any]) -> Iterator[Broken]:
+    """Names of tools, also of those that were called, are 1 to 128 letters, digits, underscores and dashes."""
+    called = _items(request, "function_call", "custom_tool_call")
+    for at, name in [*_texts(_functions(request, "function", "custom"), "name"), *_texts(called, "name")]:
+        if not TOOL_NAMES.accepts(name):
+            yield at, f"{name!r:.80}"
+
+
+@_rule("harmful", models=None, fix="rename one, or leave it out", source="openai/openai-agents-python#4116")
+def tool_names_are_unique(request: dict[str, Any]) -> Iterator[Broken]:
+    """No two functions or custom tools of the request have the same name."""
+    tools = objects(request, "tools")
+    named = ((at, tool) for at, tool in tools if tool.get("type") in ("function", "custom"))
+    yield from _repeated(_texts(named, "name"))
+
+
+@_rule("refused", fix="say it in the tool itself", source=f"stanfordnlp/dspy#9984; {_SDK}/tool_param.py")
+def tools_say_what_they_need(request: dict[str, Any]) -> Iterator[Broken]:
+    """Functions have a name, not under function; hosted tools their container, vector stores or server."""
+    for at, tool in _tools(request):
+        kind = _text(tool, "type")
+        yield from ((f"{at}.{key}", f"{kind} without it") for key in _NEEDS.get(kind, ()) if tool.get(key) is None)
+        if kind == "mcp" and not any(tool.get(key) for key in ("server_url", "connector_id", "tunnel_id")):
+            yield at, "mcp without server_url, connector_id or tunnel_id"
+
+
+@_rule("refused", fix="define the tool, or choose another", source=f"vercel/ai#18997; {_SDK}")
+def chosen_tools_are_defined(request: dict[str, Any]) -> Iterator[Broken]:
+    """A tool that tool_choice names is one of the tools, and where a call is required there are tools."""
+    defined = {_identity(tool) for _, tool in _tools(request)}
+    if request.get("prompt"):
+        return
+    if request.get("tool_choice") == "required" and not defined:
+        yield "$.tool_choice", "required, without tools"
+    for at, choice in one_object(request, "tool_choice"):
+        for where, tool in [(at, choice), *objects(choice, "tools", at)]:
+            if tool.get("type") in _CHOOSABLE and _identity(tool) not in defined:
+                yield where, f"{' '.join(_identity(tool)):.80} is not among the tools"
+
+
+def _identity(tool: dict[str, Any]) -> tuple[str, str]:
+    kind = _text(tool, "type")
+    return kind, _text(tool, {"function": "name", "custom": "name", "mcp": "server_label"}.get(kind, ""))
+
+
+@_rule("refused", fix="wrap it in an object", source="langchain-ai/langchainjs#9804, nspady/google-calendar-mcp#39")
+def schemas_describe_objects(request: dict[str, Any]) -> Iterator[Broken]:
+    """A function's parameters and a strict format have type object, and no union at the top level."""
+    for at, schema in dict([*_strict_roots(request), *_parameters(request)]).items():
+        if schema.get("type") != "object" and "$ref" not in schema:
+            yield f"{at}.type", _said(schema.get("type"))
+        unions = [key for key in ("oneOf", "anyOf", "allOf", "enum", "not") if key in schema]
+        yield from ((child_path(at, key), f"{key} at the top level") for key in unions)
+
+
+@_rule("refused", fix="say in items what it holds", source="ogx-ai/ogx#3602, apify/apify-mcp-server#36")
+def arrays_have_items(request: dict[str, Any]) -> Iterator[Broken]:
+    """In a function's parameters, an array says what it holds."""
+    for at, schema in _subschemas(_parameters(request)):
+        if schema.get("type") == "array" and not {"items", "prefixItems"} & schema.keys():
+            yield at, "an array without items"
+
+
+@_rule("refused", fix="close it, and let what may be missing be null", source=f"promptfoo/promptfoo#6902; {_STRICT}")
+def strict_objects_are_closed(request: dict[str, Any]) -> Iterator[Broken]:
+    """In a strict schema, every object has additionalProperties false and requires all its properties."""
+    for at, schema in _subschemas(_strict_roots(request)):
+        kind, required = schema.get("type"), schema.get("required")
+        is_object = kind == "object" or (isinstance(kind, list) and "object" in kind)
+        if is_object and schema.get("additionalProperties") is not False:
+            yield f"{at}.additionalProperties", _said(schema.get("additionalProperties"))
+        listed = {name for name in required if isinstance(name, str)} if isinstance(required, list) else set()
+        missing = [name for name in _table(schema, "properties") if name not in listed]
+        yield from ((child_path(f"{at}.properties", name), "not among the required") for name in missing)
+
+
+@_rule("refused", fix="say it otherwise", source=f"{_STRICT}; mastra-ai/mastra#23321, anomalyco/opencode#12295")
+def strict_schemas_use_known_keywords(request: dict[str, Any]) -> Iterator[Broken]:
+    """A strict schema has no allOf, oneOf, not, if, dependent..., propertyNames or uniqueItems, and $ref alone."""
+    for at, schema in _subschemas(_strict_roots(request)):
+        yield from ((child_path(at, key), f"{key} in a strict schema") for key in _UNKNOWN_KEYWORDS if key in schema)
+        if "$ref" in schema and schema.keys() - {"$ref", "$defs", "definitions", "$schema"}:
+            yield child_path(at, "$ref"), "beside other keywords"
+
+
+def _strict_roots(request: dict[str, Any]) -> Found:
+    """The strict schemas of a request: of tools that say so, and of the format of its text."""
+    for at, described in [*_functions(request), *_formats(request)]:
+        if described.get("strict") is True:
+            yield from one_object(described, "parameters", at)
+            yield from one_object(described, "schema", at)
+
+
+def _formats(request: dict[str, Any]) -> Found:
+    for at, text in one_object(request, "text"):
+        yield from one_object(text, "format", at)
+
+
+def _subschemas(roots: Found) -> Found:
+    """Schemas and all in them, each with its path; 100 deep, far beyond what is taken."""
+    waiting = [(at, schema, 0) for at, schema in roots][::-1]
+    while waiting:
+        at, found, depth = waiting.pop()
+        yield at, found
+        if depth < 100:
+            waiting += reversed([(where, child, depth + 1) for where, child in _children(at, found)])
+
+
+def _children(at: str, schema: dict[str, Any]) -> Found:
+    for key in ("properties", "$defs", "definitions"):
+        for name in _table(schema, key):
+            yield from one_object(schema[key], name, child_path(at, key))
+    for key in ("anyOf", "oneOf", "allOf", "prefixItems"):
+        yield from objects(schema, key, at)
+    yield from one_object(schema, "items", at)
+
+
+def _table(schema: dict[str, Any], key: str) -> dict[str, Any]:
+    found = schema.get(key)
+    return found if isinstance(found, dict) else {}
+
+
+@_rule(
+    "refused",
+    fix="say name and schema in the format itself",
+    source=f"{_SDK}/response_format_text_json_schema_config_param.py",
+)
+def formats_are_named(request: dict[str, Any]) -> Iterator[Broken]:
+    """A json_schema format has a schema, and a name of 1 to 64 letters, digits, underscores and dashes."""
+    for at, text_format in _formats(request):
+        if text_format.get("type") == "json_schema":
+            name = text_format.get("name")
+            if not TOOL_NAMES.accepts(name) or len(_said(name)) > 66:
+                yield f"{at}.name", _said(name)
+            if not isinstance(text_format.get("schema"), dict):
+                yield f"{at}.schema", _said(text_format.get("schema"))
+
+
+@_rule("refused", fix="say JSON in a message, or ask for a json_schema", source="pydantic-ai, models/openai.py")
+def json_mode_is_announced(request: dict[str, Any]) -> Iterator[Broken]:
+    """A request for a JSON object has the word JSON in its input; instructions do not count."""
+    texts = [request.get("input"), *(message.get("content") for _, message in _items(request, "message"))]
+    texts += [part.get("text") for _, part, _ in _parts(request)]
+    texts += [item.get("output") for _, item in _items(request, *_RESULTS)]
+    said = _remembers(request) or any("json" in text.lower() for text in texts if isinstance(text, str))
+    for at, text_format in _formats(request):
+        if text_format.get("type") == "json_object" and not said:
+            yield f"{at}.type", "json_object, and no message says JSON"
+
+
+@_rule("refused", fix="say it where this API has it", source="OpenHands/software-agent-sdk#755")
+def fields_are_not_of_chat(request: dict[str, Any]) -> Iterator[Broken]:
+    """What Chat Completions calls messages, response_format, reasoning_effort and max_tokens has other names here."""
+    for key, here in _MOVED.items():
+        if request.get(key) is not None:
+            yield f"$.{key}", f"this API has {here}"
+
+
+@_rule("refused", fix="choose another number", source=f"vectorize-io/hindsight#58; {_SDK}; {_SPEC}/responses.tsp")
+def numbers_are_in_range(request: dict[str, Any]) -> Iterator[Broken]:
+    """temperature is 0 to 2, top_p 0 to 1, top_logprobs 0 to 20, max_output_tokens at least 16, max_tool_calls 1."""
+    for key, (least, most) in _LIMITS.items():
+        value = request.get(key)
+        if isinstance(value, int | float) and not least <= value <= most:
+            yield f"$.{key}", f"{value}, not {least} to {most}"
+
+
+@_rule("refused", fix="shorten it, send a hash, or leave it out", source=f"vybestack/llxprt-code#2135; {_SDK}")
+def labels_are_short(request: dict[str, Any]) -> Iterator[Broken]:
+    """Metadata has at most 16 keys of 64 characters and texts of 512; prompt_cache_key 64, safety_identifier 128."""
+    labels = [(f"$.{key}", request.get(key), most) for key, most in _LONGEST.items() if request.get(key) is not None]
+    metadata = _table(request, "metadata")
+    if len(metadata) > 16:
+        yield "$.metadata", f"{len(metadata)} keys"
+    labels += [(child_path("$.metadata", key), value, 512 if len(key) <= 64 else -1) for key, value in metadata.items()]
+    yield from ((at, _said(value)) for at, value, most in labels if not isinstance(value, str) or len(value) > most)
+
+
+@_rule("refused", fix="leave it out", source=f"{_SDK}/response_includable.py; microsoft/agent-framework#7483")
+def includes_are_known(request: dict[str, Any]) -> Iterator[Broken]:
+    """What include asks for exists, and encrypted reasoning is not asked of GPT-4 and older."""
+    found = request.get("include")
+    for index, name in enumerate(found if isinstance(found, list) else []):
+        if name not in _INCLUDED or (name == "reasoning.encrypted_content" and _is(_UNREASONING, request)):
+            yield f"$.include[{index}]", _said(name)
+
+
+@_rule("refused", fix="leave it out", source=f"openai/codex#6647, anomalyco/opencode#4451 and #26268; {_REASONING}")
+def models_take_the_settings(request: dict[str, Any]) -> Iterator[Broken]:
+    """A model takes its own values of reasoning.effort; o1, o3, o4-mini and GPT-5 are not sampled in another way."""
+    effort = _table(request, "reasoning").get("effort")
+    for models, efforts in _EFFORTS.items():
+        if effort is not None and effort not in efforts and _is(models, request):
+            yield "$.reasoning.effort", f"{_said(effort)} for {request['model']}"
+    for key, default in {"temperature": 1, "top_p": 1, "top_logprobs": 0}.items():
+        if request.get(key) not in (None, default) and _is(f"{_O_SERIES}|{_GPT_5}", request):
+            yield f"$.{key}", f"{_said(request[key])} for {request['model']}"

@@ -11,9 +11,10 @@ import msgspec
 from contentmodel.errors import DecodeError, Fault
 from contentmodel.message import Origin
 from contentmodel.wire.json import child_path
-from contentmodel.wire.losses import RESIDUE, Loss, ModelPlaces, Note, what_of
+from contentmodel.wire.losses import RESIDUE, Loss, ModelPlaces, Note, family_of, what_of
 
 if TYPE_CHECKING:
+    from contentmodel.wire.names import Maps
     from contentmodel.wire.table import Row
 
 _NAMES = {str: "string", int: "integer", float: "number", bool: "boolean", list: "array", dict: "object"}
@@ -164,7 +165,7 @@ class WirePlaces:
             path = _residue_path(path, note.field or "") if note.api == self._api else path
         elif field is not None:
             path = row.path_of(path, field) if row is not None else path
-        return Loss(spelled(self._payload, path), note.kind, what_of(note), note.why)
+        return Loss(spelled(self._payload, path), note.kind, what_of(note), note.why, family_of(note))
 
     def _find(self, owner: Any, field: str | None, places: ModelPlaces) -> tuple[str, Row | None, str | None] | None:
         seen = 0
@@ -182,7 +183,7 @@ class WirePlaces:
 class EncodeContext:
     """Collects the losses of one encoding, and knows the target and the policies for what it has no place for."""
 
-    __slots__ = ("api", "issuer", "kind", "native", "notes", "policies", "stand_ins")
+    __slots__ = ("api", "issuer", "kind", "maps", "native", "notes", "policies", "stand_ins")
 
     def __init__(
         self,
@@ -200,6 +201,7 @@ class EncodeContext:
         # What Note is made of: most notes are never read.
         self.notes: list[tuple[Any, str | None, str, str, str | None]] = []
         self.stand_ins: list[tuple[Any, Any]] = []
+        self.maps: Maps | None = None
 
     def same(self, original: Any, stand_in: Any) -> Any:
         """`stand_in` is encoded in the place of `original`: what it loses, the original loses. Gives the stand-in."""

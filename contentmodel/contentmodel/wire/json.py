@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -125,3 +126,28 @@ def _plain_object(value: Any, path: str, faults: list[Fault]) -> Any:
 def child_path(path: str, key: str) -> str:
     """`$.a` and "b" make `$.a.b`; keys that are no names are quoted: `$.a['x y']`."""
     return f"{path}.{key}" if key.isidentifier() else f"{path}[{key!r}]"
+
+
+_STEP = re.compile(r"\.(\w+)|\[(\d+)\]|\['((?:[^'\\]|\\.)*)'\]")
+
+
+def steps_of(path: str) -> list[str | int]:
+    """The keys and indexes of a JSON path: `$.a[0]` is "a", 0."""
+    return [int(index) if index else name or quoted for name, index, quoted in _STEP.findall(path)]
+
+
+def without_path(payload: Any, path: str) -> Any:
+    """A copy of `payload` without what stands at a JSON path; objects and lists that it leaves empty go as well."""
+    return _without(payload, steps_of(path))
+
+
+def _without(value: Any, steps: list[str | int]) -> Any:
+    copy: Any = dict(value) if isinstance(value, dict) else list(value) if isinstance(value, list) else None
+    step = steps[0]
+    if copy is None or (step not in copy if isinstance(copy, dict) else not isinstance(step, int) or step >= len(copy)):
+        return value
+    if len(steps) > 1:
+        copy[step] = _without(copy[step], steps[1:])
+    if len(steps) == 1 or copy[step] in ([], {}):
+        del copy[step]
+    return copy

@@ -13,6 +13,7 @@ from contentmodel.wire.json import child_path, write
 
 if TYPE_CHECKING:
     from contentmodel.wire.context import DecodeContext, EncodeContext
+    from contentmodel.wire.names import Maps
 
 
 class Loss(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -21,13 +22,16 @@ class Loss(msgspec.Struct, frozen=True, omit_defaults=True):
     `path` is the JSON path in the source payload where `convert` made the loss, else the path in the model value
     that was encoded. `kind` is "dropped" (gone), "degraded" (there, as something less), "moved" (there, at
     another place or in another order) or "synthesized" (the target needed something that nobody said). `what`
-    names the value, `why` the reason.
+    names the value, `why` the reason. `family` is the family of content that it belongs to: "text", "reasoning",
+    "media", "citations", "tools", "hosted tools", "tool definitions", "messages", "settings", "usage",
+    "provider fields" or "other".
     """
 
     path: str
     kind: str
     what: str
     why: str
+    family: str = "other"
 
 
 class LossError(ContentModelError, ValueError):
@@ -120,6 +124,13 @@ class Encoded:
         return self
 
     @property
+    def maps(self) -> Maps:
+        """What stands for which id and tool name: kept with the transcript, it undoes them in the target's answer."""
+        from contentmodel.wire.names import Maps
+
+        return self._context.maps or Maps()
+
+    @property
     def losses(self) -> tuple[Loss, ...]:
         """Every loss, in the order of the source."""
         if self._losses is None:
@@ -199,7 +210,44 @@ class ModelPlaces:
         elif note.field is not None:
             for part in note.field.split("."):
                 path = child_path(path, part)
-        return Loss(path, note.kind, what_of(note), note.why)
+        return Loss(path, note.kind, what_of(note), note.why, family_of(note))
+
+
+_FAMILIES = {
+    "TextContent": "text",
+    "DocumentContent": "media",
+    "DataContent": "media",
+    "UriContent": "media",
+    "HostedFileContent": "media",
+    "ReasoningContent": "reasoning",
+    "Protected": "reasoning",
+    "Citation": "citations",
+    "FunctionCallContent": "tools",
+    "FunctionResultContent": "tools",
+    "CustomToolCallContent": "tools",
+    "CustomToolResultContent": "tools",
+    "Caller": "tools",
+    "FunctionTool": "tool definitions",
+    "CustomTool": "tool definitions",
+    "HostedTool": "tool definitions",
+    "ToolGroup": "tool definitions",
+    "ChatMessage": "messages",
+    "Usage": "usage",
+}
+
+
+def family_of(note: Note) -> str:
+    """The family of content that a loss belongs to."""
+    name = type(note.owner).__name__
+    if note.field == "annotations":
+        return "citations"
+    if note.api is not None:
+        return "provider fields"
+    if name in _FAMILIES:
+        return _FAMILIES[name]
+    if name.endswith(("ToolCallContent", "ToolResultContent")):
+        return "hosted tools"
+    return "other" if name.endswith("Content") else "settings"
 
 
 def what_of(note: Note) -> str:

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from contentmodel.content import CONTENT_TYPES
 from contentmodel.content.base import content_tag
-from contentmodel.content.media import MediaContent
+from contentmodel.content.media import HostedFileContent, HostedVectorStoreContent, MediaContent
 from contentmodel.content.outcomes import (
     CompactionContent,
     ConfigurationContent,
@@ -49,7 +50,7 @@ def settle_foreign(messages: list[ChatMessage], context: EncodeContext) -> list[
     for message in with_call_ids(messages, context):
         plain = _RESULTS if message.role == "tool" else _ANYWHERE
         for content in message.contents:
-            if content.__class__ not in plain:
+            if content.__class__ not in plain or (plain is _RESULTS and not _gives_words(content)):
                 settled += _settled_messages(message, context)
                 break
         else:
@@ -85,6 +86,28 @@ def without_media(response: ChatResponse, context: EncodeContext) -> ChatRespons
     return changed
 
 
+def without_blank_texts(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
+    """Messages of other APIs without texts of nothing but white space, for APIs that refuse them."""
+    kept = []
+    for message in messages:
+        if any(_is_blank(content) for content in message.contents) and not is_native(message, context):
+            message = _replaced(message, [c for c in message.contents if not _drop_blank(c, context)], context)
+        kept.append(message)
+    return kept
+
+
+def _is_blank(content: Any) -> bool:
+    return content.__class__ is TextContent and (not content.text or content.text.isspace())
+
+
+def _drop_blank(content: Any, context: EncodeContext) -> bool:
+    if not _is_blank(content):
+        return False
+    if content.text or content.extra is not None or content.annotations is not None:
+        context.lose(content, None, f"{context.api} takes no text of nothing but white space")
+    return True
+
+
 def without_citations(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
     """Reports the citations of foreign messages as lost, for requests to APIs that take none."""
     for message in messages:
@@ -103,10 +126,13 @@ def with_call_ids(messages: list[ChatMessage], context: EncodeContext) -> list[C
     return [_replaced(m, [names.given(content) for content in m.contents], context) for m in messages]
 
 
+_HAVE_IDS = frozenset(kind for kind in CONTENT_TYPES if "call_id" in kind.__struct_fields__)
+
+
 def _lack_ids(messages: list[ChatMessage]) -> bool:
     for message in messages:
         for content in message.contents:
-            if content.__class__ is not TextContent and getattr(content, "call_id", "") is None:
+            if content.__class__ in _HAVE_IDS and content.call_id is None:
                 return True
     return False
 
@@ -162,6 +188,11 @@ def settle_response(response: ChatResponse, context: EncodeContext) -> ChatRespo
 def is_native(message: ChatMessage, context: EncodeContext) -> bool:
     """Whether the message came from the API that it is now written for."""
     return message.origin is not None and message.origin.api == context.api
+
+
+def is_home(request: ChatRequest, context: EncodeContext) -> bool:
+    """Whether a request came whole from the API that it is now written for: then nothing is done to it."""
+    return context.native and all(is_native(message, context) for message in request.messages)
 
 
 def place_instructions(request: ChatRequest, context: EncodeContext) -> ChatRequest:
@@ -233,17 +264,57 @@ def _replaced(message: ChatMessage, contents: list[Any], context: EncodeContext)
 
 def _settled(message: ChatMessage, context: EncodeContext) -> ChatMessage:
     settled: list[Any] = []
+    unfinished: set[str | None] | None = None
     for content in message.contents:
-        if content.__class__ in _ALWAYS:
+        kind = content.__class__
+        if kind is TextContent or kind is FunctionCallContent:
             settled.append(content)
-        elif content.__class__ is ReasoningContent:
+        elif kind is ReasoningContent:
             settled += _reasoning(content, context)
+        elif kind is FunctionResultContent:
+            settled.append(_without_stored(content, message, context))
+        elif _is_stored(content, message, context):
+            context.lose(content, None, f"{context.api} cannot look up what another provider keeps")
         else:
-            settled.extend(_settle(content, context))
+            unfinished = _unfinished(message, context) if unfinished is None else unfinished
+            if isinstance(content, ToolCallContent) and content.call_id in unfinished:
+                context.lose(content, None, "only its own provider can go on with it: there is no result yet")
+            else:
+                settled.extend(_settle(content, context))
     return _replaced(message, settled, context)
 
 
-_ALWAYS: frozenset[type] = frozenset({TextContent, FunctionCallContent, FunctionResultContent})
+def _unfinished(message: ChatMessage, context: EncodeContext) -> set[str | None]:
+    """The calls that a provider was still at when its message ended."""
+    if context.kind != "request":
+        return set()
+    answered = {c.call_id for c in message.contents if isinstance(c, ToolResultContent)}
+    calls = (c for c in message.contents if isinstance(c, ToolCallContent) and c.executor != "client")
+    return {c.call_id for c in calls} - answered
+
+
+def _gives_words(result: Any) -> bool:
+    outputs = result.outputs
+    return len(outputs) == 1 and outputs[0].__class__ is TextContent
+
+
+def _is_stored(content: Any, message: ChatMessage, context: EncodeContext) -> bool:
+    """Whether a content is what another provider keeps: the APIs of one issuer share it."""
+    if not isinstance(content, HostedFileContent | HostedVectorStoreContent):
+        return False
+    return message.origin is not None and message.origin.issuer != context.issuer
+
+
+def _without_stored(result: FunctionResultContent, message: ChatMessage, context: EncodeContext) -> Any:
+    stored = [output for output in result.outputs if _is_stored(output, message, context)]
+    if not stored:
+        return result
+    for output in stored:
+        context.lose(output, None, f"{context.api} cannot look up what another provider keeps")
+    outputs = [output for output in result.outputs if not _is_stored(output, message, context)]
+    return context.same(result, msgspec.structs.replace(result, outputs=outputs))
+
+
 _CLIENT = (FunctionCallContent, FunctionResultContent, CustomToolCallContent, CustomToolResultContent)
 _SERVER_ONLY = (ConfigurationContent, ToolChangeContent, ReferenceContent)
 

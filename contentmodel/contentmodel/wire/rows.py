@@ -292,6 +292,14 @@ class Row:
             wanted = wanted.rpartition(".")[0]
         return path
 
+    def attribute_at(self, path: str) -> str | None:
+        """The attribute that stands at a JSON path of the wire object, or in which it stands; None where none does."""
+        for leaf in self.root.leaves():
+            where = wire_path("$", leaf.wire)
+            if path == where or path.startswith((f"{where}.", f"{where}[")):
+                return leaf.attribute
+        return None
+
     def describe(self) -> dict[str, Any]:
         """The row as data, for documentation, coverage and generators."""
         fields = {

@@ -1,0 +1,166 @@
+"""The accounting law as code: every value of a source payload is in what was made of it, or under a loss.
+
+Values are counted: two equal images of which one is gone are not accounted for. What a payload says in words of its
+API that every API has in words of its own (roles, types, finish reasons) is structure, and not counted.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import msgspec
+
+from contentmodel.adapter import Payload, as_json
+from contentmodel.wire.json import child_path
+from contentmodel.wire.losses import Encoded, Loss
+
+
+class Unaccounted(msgspec.Struct, frozen=True):
+    """A value of the source that is neither in the output nor under a loss: its JSON `path`, and the `value`."""
+
+    path: str
+    value: Any
+
+    def __str__(self) -> str:
+        return f"{self.value!r:.80} at {self.path} is neither in the output nor under a loss"
+
+
+def audit(source: Payload, encoded: Encoded) -> list[Unaccounted]:
+    """The values of `source` that are neither in `encoded.payload` nor under one of its losses; [] where all are.
+
+    A loss that says "dropped" or "degraded" stands for all at and below its path; one that says "moved" does not, for
+    what moved is still there.
+    """
+    return unaccounted(as_json(source, "json"), encoded.payload, encoded.losses)
+
+
+def unaccounted(source: Any, output: Any, losses: Iterable[Loss]) -> list[Unaccounted]:
+    """The same for plain JSON values."""
+    lost = {loss.path for loss in losses if loss.kind in ("dropped", "degraded")}
+    held = _Held(output)
+    return [
+        Unaccounted(path, value)
+        for path, value, above in leaves(source)
+        if not _says_nothing(value) and not _is_structure(above) and lost.isdisjoint(above)
+        if not held.take(value, again=_field(path) in _REFERENCES)
+    ]
+
+
+def leaves(value: Any, path: str = "$", above: tuple[str, ...] = ()) -> Iterator[tuple[str, Any, tuple[str, ...]]]:
+    """Every scalar of a JSON value, with its path and the paths of all that it stands in, its own as the last."""
+    stack = [(value, path, above)]
+    while stack:
+        item, where, over = stack.pop()
+        here = (*over, where)
+        if isinstance(item, dict):
+            stack += [(v, child_path(where, k), here) for k, v in reversed(item.items())]
+        elif isinstance(item, list):
+            stack += [(v, f"{where}[{i}]", here) for i, v in reversed([*enumerate(item)])]
+        else:
+            yield where, item, here
+
+
+STRUCTURE = frozenset(
+    {
+        "type",
+        "role",
+        "object",
+        "status",
+        "mode",
+        "index",
+        "finish_reason",
+        "finishReason",
+        "stop_reason",
+        "incomplete_details",
+        "tool_choice",
+        "effort",
+        "reasoning_effort",
+        "thinkingLevel",
+        "modalities",
+        "responseModalities",
+        "responseMimeType",
+    }
+)
+"""Fields whose values are an API's own words for what every API says in its own: a loss is reported where the other
+API has only a coarser word, and a translation is none."""
+
+# What names a thing that stands elsewhere as well: one API repeats it where another says it once.
+_REFERENCES = frozenset({"name", "id", "call_id", "tool_call_id", "tool_use_id", "url", "uri", "title"})
+
+# Chat has a short word for a format where others have a media type.
+_MEDIA_WORDS = {"audio/mpeg": "mp3", "audio/mp3": "mp3", "audio/wav": "wav"}
+
+
+def _says_nothing(value: Any) -> bool:
+    return value is None or value == "" or value is False
+
+
+def _is_structure(above: tuple[str, ...]) -> bool:
+    return any(_field(path) in STRUCTURE for path in above[-2:])
+
+
+def _field(path: str) -> str:
+    return path.rpartition(".")[2].partition("[")[0]
+
+
+class _Held:
+    """The scalars of an output, inside of JSON text and data URIs too, each to be taken as often as it is there."""
+
+    def __init__(self, output: Any) -> None:
+        self._counts: Counter[Any] = Counter()
+        self._texts: list[str] = []
+        for _, value, _ in leaves(output):
+            self._add(value)
+
+    def _add(self, value: Any) -> None:
+        self._counts[_key(value)] += 1
+        if isinstance(value, str):
+            self._texts.append(value)
+            for inner in _inside(value) or ():
+                self._counts[_key(inner)] += 1
+
+    def take(self, value: Any, *, again: bool = False) -> bool:
+        """Whether the value is there: once more than it was taken, or (`again`) at all."""
+        key = _key(value)
+        if self._counts[key] > 0:
+            self._counts[key] -= 1
+            return True
+        if again and key in self._counts:
+            return True
+        return isinstance(value, str) and (self._take_parts(value) or self._take_word(value) or self._is_told(value))
+
+    def _take_word(self, text: str) -> bool:
+        return text in _MEDIA_WORDS and self.take(_MEDIA_WORDS[text])
+
+    def _take_parts(self, text: str) -> bool:
+        """The JSON that a text spells, or the parts of a data URI."""
+        parts = _inside(text)
+        return parts is not None and all(self.take(part) for part in parts if not _says_nothing(part))
+
+    def _is_told(self, text: str) -> bool:
+        """Whether a longer text holds this one: a single short word between what are no letters."""
+        if len(text) >= 16 or not re.fullmatch(r"\w[\w.-]*", text):
+            return any(text in longer for longer in self._texts if longer != text)
+        whole = re.compile(rf"(?<!\w){re.escape(text)}(?!\w)")
+        return any(whole.search(longer) for longer in self._texts if longer != text)
+
+
+def _key(value: Any) -> Any:
+    return ("bool", value) if isinstance(value, bool) else value
+
+
+def _inside(text: str) -> list[Any] | None:
+    """The scalars of a JSON text, or the media type and the data of a data URI; None for any other text."""
+    if text.startswith("data:") and ";base64," in text:
+        head, _, data = text.partition(";base64,")
+        return [head[5:], data]
+    if text[:1] not in ("{", "["):
+        return None
+    try:
+        return [inner for _, inner, _ in leaves(json.loads(text))]
+    except (ValueError, RecursionError):
+        return None

@@ -1,0 +1,96 @@
+"""What each target would make of a transcript, before anything is sent."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from contentmodel.adapter import Payload, adapter, adapters, as_json
+from contentmodel.convert import detect
+from contentmodel.message import Origin
+from contentmodel.request import ChatRequest
+from contentmodel.response import ChatResponse
+from contentmodel.rules import Violation
+from contentmodel.wire.losses import Encoded, Loss
+
+COSTS = {"dropped": 10, "degraded": 3, "moved": 1, "synthesized": 1}
+"""What a loss of each kind counts, where content is lost. Settings and fields of one provider count a tenth."""
+
+_CHEAP = frozenset({"settings", "provider fields", "usage"})
+
+
+class Plan(msgspec.Struct, frozen=True, kw_only=True):
+    """What one target would make of a transcript: its `losses`, and the `violations` of its rules that remain.
+
+    `families` counts the losses of each family of content by kind: {"reasoning": {"dropped": 3}}. `cost` weighs them
+    by `COSTS`; a violation that the target refuses counts as a hundred.
+    """
+
+    target: str
+    model: str | None = None
+    losses: tuple[Loss, ...] = ()
+    violations: tuple[Violation, ...] = ()
+    families: dict[str, dict[str, int]] = {}
+    cost: float = 0
+
+
+def plan(
+    transcript: Payload | ChatRequest | ChatResponse,
+    *,
+    targets: Sequence[str] | None = None,
+    source: str | None = None,
+    kind: str | None = None,
+    models: Mapping[str, str] | None = None,
+    policies: Mapping[str, str] | None = None,
+) -> list[Plan]:
+    """What each of `targets` (all other APIs where none is named) would lose of a transcript, the cheapest first.
+
+    The transcript is a payload, whose API and kind are detected where they are not given, or a value of the model.
+    `models` says for which model of a target it is planned. Raises as `convert` does.
+    """
+    value, source, trace = _decoded(transcript, source, kind)
+    wanted = [api for api in adapters() if api != source] if targets is None else targets
+    plans = [_plan(value, trace, target, (models or {}).get(target), policies) for target in wanted]
+    return sorted(plans, key=lambda made: made.cost)
+
+
+def _decoded(transcript: Any, source: str | None, kind: str | None) -> tuple[Any, str | None, Any]:
+    if isinstance(transcript, ChatRequest | ChatResponse):
+        origin: Origin | None = transcript.origin
+        return transcript, source or (origin.api if origin else None), None
+    if source is None or kind is None:
+        transcript = as_json(transcript, source or "json")
+        source, kind = detect(transcript, api=source, kind=kind)
+    reader = adapter(source)
+    value, wire, context = (reader.trace_request if kind == "request" else reader.trace_response)(transcript)
+    return value, source, (wire, context)
+
+
+def _plan(value: Any, trace: Any, target: str, model: str | None, policies: Mapping[str, str] | None) -> Plan:
+    writer = adapter(target)
+    violations: tuple[Violation, ...] = ()
+    if isinstance(value, ChatRequest):
+        encoded: Encoded = writer.encode_request(value, policies, model)
+        violations = tuple(writer.check_request(encoded.payload, model))
+    else:
+        encoded = writer.encode_response(value, policies)
+    if trace is not None:
+        encoded.trace_to(*trace)
+    families: dict[str, Counter[str]] = {}
+    for loss in encoded.losses:
+        families.setdefault(loss.family, Counter())[loss.kind] += 1
+    return Plan(
+        target=target,
+        model=model,
+        losses=encoded.losses,
+        violations=violations,
+        families={family: dict(families[family]) for family in sorted(families)},
+        cost=sum(map(_cost, encoded.losses)) + 100 * sum(v.severity == "refused" for v in violations),
+    )
+
+
+def _cost(loss: Loss) -> float:
+    return COSTS[loss.kind] * (0.1 if loss.family in _CHEAP else 1)

@@ -1,0 +1,187 @@
+"""Ids and tool names of another API in the letters that the target takes, by a map that can be undone."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from contentmodel.content import CONTENT_TYPES
+from contentmodel.content.tools import ToolCallContent, ToolResultContent
+from contentmodel.message import ChatMessage
+from contentmodel.request import ChatRequest, CustomTool, FunctionTool, ToolChoice, ToolGroup
+from contentmodel.rules import Alphabet
+
+if TYPE_CHECKING:
+    from contentmodel.response import ChatResponse
+    from contentmodel.wire.context import EncodeContext
+
+
+class Bijection:
+    """Texts and what stands for them: the text itself where the target takes it, else one made from its hash.
+
+    What a text becomes depends on the texts before it alone, so that a longer conversation keeps what it had.
+    """
+
+    def __init__(self, takes: Alphabet, make: Callable[[str, str, Alphabet], str]) -> None:
+        self._takes = takes
+        self._accepts = re.compile(f"{takes.characters}{{1,{takes.longest}}}", re.DOTALL).fullmatch
+        self._make = make
+        self.same: set[str] = set()
+        """The texts that stand for themselves."""
+        self.changed: dict[str, str] = {}
+        """Every text that something else stands for, and what does."""
+        self._made: set[str] = set()
+
+    def __call__(self, text: str) -> str:
+        return text if self.keeps(text) else self.changed.get(text) or self._add(text)
+
+    def keeps(self, text: str) -> bool:
+        """Whether the text stands for itself, from now on."""
+        if text in self.same:
+            return True
+        if text in self._made or text in self.changed or self._accepts(text) is None:
+            return False
+        self.same.add(text)
+        return True
+
+    def _add(self, text: str) -> str:
+        made, tries = "", 0
+        while not made or made in self._made or made in self.same or not self._accepts(made):
+            digest = hashlib.blake2s(f"{tries}{text}".encode("utf-8", "surrogatepass")).hexdigest()
+            made, tries = self._make(text, digest, self._takes), tries + 1
+        self.changed[text] = made
+        self._made.add(made)
+        return made
+
+
+def _call_id(text: str, digest: str, takes: Alphabet) -> str:
+    return f"call_{digest[:24]}"[: takes.longest]
+
+
+def _tool_name(text: str, digest: str, takes: Alphabet) -> str:
+    readable = re.sub(r"\W", "_", text, flags=re.ASCII)[: min(takes.longest, 64) - 9] or "tool"
+    return f"{readable if not readable[0].isdigit() else '_' + readable[1:]}_{digest[:8]}"
+
+
+def with_names(request: ChatRequest, context: EncodeContext, *, ids: Alphabet, names: Alphabet) -> ChatRequest:
+    """A request of another API with ids and tool names that the target takes, the same on definitions, calls, results
+    and tool choice. The maps are kept in `context.maps`.
+    """
+    rename = _Renamer(context, Bijection(ids, _call_id), Bijection(names, _tool_name))
+    tools = [rename.tool(tool) for tool in request.tools]
+    options = request.options
+    if options.tool_choice is not None:
+        choice = rename.choice(options.tool_choice)
+        if choice is not options.tool_choice:
+            options = context.same(options, msgspec.structs.replace(options, tool_choice=choice))
+    messages = [rename.message(message) for message in request.messages]
+    context.maps = rename.maps()
+    if not context.maps.ids and not context.maps.names:
+        return request
+    changed: ChatRequest = msgspec.structs.replace(request, tools=tools, options=options, messages=messages)
+    return changed
+
+
+class Maps(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What stands for what in a converted request: from the source's call `ids` and tool `names` to the target's.
+
+    `schemas` are the source's parameters of tools whose schema the target got in another form, by the target's name.
+    """
+
+    ids: dict[str, str] = {}
+    names: dict[str, str] = {}
+    schemas: dict[str, dict[str, Any]] = {}
+
+    def undo(self, response: ChatResponse, replaced: Callable[[Any, Any], None] | None = None) -> ChatResponse:
+        """An answer of the target in the source's ids and names. `replaced` is told what stands for what."""
+        ids = {there: here for here, there in self.ids.items()}
+        names = {there: here for here, there in self.names.items()}
+
+        def restored(content: Any) -> Any:
+            if not isinstance(content, ToolCallContent | ToolResultContent):
+                return content
+            call_id, name = ids.get(content.call_id or "", content.call_id), names.get(content.name or "", content.name)
+            return changed(content, call_id=call_id, name=name)
+
+        def changed(old: Any, **fields: Any) -> Any:
+            if all(getattr(old, name) == value for name, value in fields.items()):
+                return old
+            new = msgspec.structs.replace(old, **fields)
+            if replaced is not None:
+                replaced(old, new)
+            return new
+
+        choices = [
+            changed(choice, messages=[changed(m, contents=[restored(c) for c in m.contents]) for m in choice.messages])
+            for choice in response.choices
+        ]
+        answer: ChatResponse = changed(response, choices=choices)
+        return answer
+
+
+_NAMED = frozenset(kind for kind in CONTENT_TYPES if issubclass(kind, ToolCallContent | ToolResultContent))
+
+
+class _Renamer:
+    """Gives tools, calls and results their names and ids of the target, and reports each that changed."""
+
+    def __init__(self, context: EncodeContext, ids: Bijection, names: Bijection) -> None:
+        self._context = context
+        self._ids = ids
+        self._names = names
+
+    def maps(self) -> Maps:
+        return Maps(ids=self._ids.changed, names=self._names.changed)
+
+    def tool(self, tool: Any) -> Any:
+        if isinstance(tool, ToolGroup):
+            tools = [self.tool(inner) for inner in tool.tools]
+            changed = any(new is not old for new, old in zip(tools, tool.tools, strict=True))
+            return self._context.same(tool, msgspec.structs.replace(tool, tools=tools)) if changed else tool
+        if not isinstance(tool, FunctionTool | CustomTool):
+            return tool
+        return self._changed(tool, name=self._names(tool.name))
+
+    def choice(self, choice: ToolChoice) -> ToolChoice:
+        if not choice.tools:
+            return choice
+        changed: ToolChoice = self._changed(choice, tools=[self._names(name) for name in choice.tools])
+        return changed
+
+    def message(self, message: ChatMessage) -> ChatMessage:
+        same_ids, same_names = self._ids.same, self._names.same
+        for content in message.contents:
+            if content.__class__ not in _NAMED:
+                continue
+            call_id, name = content.call_id, content.name
+            if call_id not in same_ids and call_id is not None and not self._ids.keeps(call_id):
+                break
+            if name not in same_names and name is not None and not self._names.keeps(name):
+                break
+        else:
+            return message
+        contents = [self._content(c) if c.__class__ in _NAMED else c for c in message.contents]
+        if all(new is old for new, old in zip(contents, message.contents, strict=True)):
+            return message
+        changed: ChatMessage = self._context.same(message, msgspec.structs.replace(message, contents=contents))
+        return changed
+
+    def _content(self, content: Any) -> Any:
+        call_id = content.call_id and self._ids(content.call_id)
+        name = content.name and self._names(content.name)
+        if call_id == content.call_id and name == content.name:
+            return content
+        return self._changed(content, call_id=call_id, name=name)
+
+    def _changed(self, value: Any, **given: Any) -> Any:
+        new = {field: item for field, item in given.items() if item != getattr(value, field)}
+        if not new:
+            return value
+        for field in new:
+            why = f"{self._context.api} takes other letters or fewer: what stands for it is in the maps"
+            self._context.lose(value, field, why, kind="degraded")
+        return self._context.same(value, msgspec.structs.replace(value, **new))
