@@ -63,6 +63,11 @@ FOUND = {
         {"type": "message", "role": "user", "content": [{"type": "input_image", "detail": "auto"}]}
     ),
     "no additional tools": responses({"type": "additional_tools", "role": "developer", "tools": []}),
+    "a choice of a tool whose type is a list": (
+        "openai-responses",
+        "request",
+        {"model": "m", "input": "x", "tool_choice": {"type": ["function"]}},
+    ),
     "an update of nothing": responses({"type": "configuration_update"}),
     "a file of two spellings": gemini(contents=[{"parts": [{"fileData": {"file_uri": "u", "mimeType": "a/b"}}]}]),
     "a tool type of two spellings": gemini(

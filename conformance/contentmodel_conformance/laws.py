@@ -88,7 +88,7 @@ def prefixes(adapter: Any, request: ChatRequest) -> None:
 
 
 def _turns(payload: dict[str, Any]) -> list[Any]:
-    found = next((payload[key] for key in ("messages", "input", "contents") if key in payload), [])
+    found: Any = next((payload[key] for key in ("messages", "input", "contents") if key in payload), [])
     return found if isinstance(found, list) else [found]
 
 

@@ -17,6 +17,7 @@ import msgspec
 from contentmodel.adapter import Payload, as_json
 from contentmodel.wire.json import child_path
 from contentmodel.wire.losses import Encoded, Loss
+from contentmodel.wire.marks import ERROR
 
 
 class Unaccounted(msgspec.Struct, frozen=True):
@@ -42,12 +43,14 @@ def unaccounted(source: Any, output: Any, losses: Iterable[Loss]) -> list[Unacco
     """The same for plain JSON values."""
     lost = {loss.path for loss in losses if loss.kind in ("dropped", "degraded")}
     held = _Held(output)
-    return [
-        Unaccounted(path, value)
+    counted = (
+        (path, value)
         for path, value, above in leaves(source)
         if not _says_nothing(value) and not _is_structure(above) and lost.isdisjoint(above)
-        if not held.take(value, again=_field(path) in _REFERENCES)
-    ]
+    )
+    # What is there as it was comes first: what is there in another form must not take it away.
+    rest = [(path, value) for path, value in counted if not held.take(value, again=_field(path) in _REFERENCES)]
+    return [Unaccounted(path, value) for path, value in rest if not held.take_in_other_form(value)]
 
 
 def leaves(value: Any, path: str = "$", above: tuple[str, ...] = ()) -> Iterator[tuple[str, Any, tuple[str, ...]]]:
@@ -129,11 +132,16 @@ class _Held:
         if self._counts[key] > 0:
             self._counts[key] -= 1
             return True
-        if again and key in self._counts:
-            return True
+        return again and key in self._counts
+
+    def take_in_other_form(self, value: Any) -> bool:
+        """The same for a text that is there as the JSON it spells, as another word for a type, or in a longer text."""
         return isinstance(value, str) and (self._take_parts(value) or self._take_word(value) or self._is_told(value))
 
     def _take_word(self, text: str) -> bool:
+        if text.startswith(ERROR):
+            rest = text.removeprefix(ERROR)
+            return not rest or self.take(rest) or self.take_in_other_form(rest)
         return text in _MEDIA_WORDS and self.take(_MEDIA_WORDS[text])
 
     def _take_parts(self, text: str) -> bool:

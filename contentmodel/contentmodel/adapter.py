@@ -17,6 +17,7 @@ from contentmodel.rules import Rules, Violation
 from contentmodel.wire.context import DecodeContext, EncodeContext, kind_of, name_of
 from contentmodel.wire.json import parse, plain, without_path
 from contentmodel.wire.losses import Encoded
+from contentmodel.wire.names import SchemaMap
 from contentmodel.wire.table import Row, Table
 
 Payload = Any
@@ -53,6 +54,10 @@ class Adapter(Protocol):
 
         `model` is the one that the request is for, where the payload does not say it.
         """
+        ...
+
+    def restore_arguments(self, arguments: Any, adapted: SchemaMap) -> Any:
+        """Arguments that a model of this API gave for an adapted schema, as the original schema has them."""
         ...
 
     def recognises(self, payload: dict[str, Any]) -> Mapping[str, float]:
@@ -159,10 +164,13 @@ class TableAdapter:
             if found is None:
                 break
             rule, paths = found
+            before = payload
             for path in paths:
                 payload = without_path(payload, path)
                 attribute = self.request.attribute_at(path) or "options"
                 context.lose(request, attribute, f"{self.api} refuses it here: {rule.says}")
+            if payload == before:
+                break
         return payload
 
     def encode_response(self, response: ChatResponse, policies: Mapping[str, str] | None = None) -> Encoded:
@@ -173,6 +181,10 @@ class TableAdapter:
         if not context.native:
             payload = self.complete_response(payload, response, context)
         return Encoded(payload, response, context)
+
+    def restore_arguments(self, arguments: Any, adapted: SchemaMap) -> Any:
+        """Arguments that a model of this API gave for an adapted schema, as the original schema has them."""
+        return arguments
 
     def check_request(self, payload: Payload, model: str | None = None) -> list[Violation]:
         """What this API refuses, ignores or answers badly in a request; DecodeError where it is no JSON object.

@@ -44,11 +44,13 @@ def convert(
         source, kind = detect(payload, api=source, kind=kind)
     reader, writer = adapter(source), adapter(target)
     trace = reader.trace_request if kind == "request" else reader.trace_response
+    if maps is not None and kind == "request":
+        raise ValueError("maps are undone in a response: this is a request")
     value, wire, context = trace(payload)
     if kind == "request":
         encoded: Encoded = writer.encode_request(value, policies, model)
     else:
-        answer = value if maps is None else maps.undo(value, context.replaced)
+        answer = value if maps is None else maps.undo(value, reader.restore_arguments, context.replaced)
         encoded = writer.encode_response(answer, policies)
     encoded.trace_to(wire, context)
     if on_loss == "raise" and encoded.losses:

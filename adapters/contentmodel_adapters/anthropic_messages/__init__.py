@@ -13,6 +13,7 @@ from contentmodel.response import ChatResponse
 from contentmodel.wire import passes
 from contentmodel.wire.codecs import Allowed
 from contentmodel.wire.context import EncodeContext
+from contentmodel.wire.names import SchemaMap
 from contentmodel.wire.nested import Blocks, OneOf, TextOrBlocks
 from contentmodel.wire.pairing import with_fitting_calls
 from contentmodel_adapters.anthropic_messages.blocks import API, SYSTEM, TABLE
@@ -20,6 +21,7 @@ from contentmodel_adapters.anthropic_messages.messages import Messages
 from contentmodel_adapters.anthropic_messages.response import RESPONSE
 from contentmodel_adapters.anthropic_messages.rules import CALL_IDS, RULES, TOOL_NAMES
 from contentmodel_adapters.anthropic_messages.tools import OUTPUT_FORMAT, TOOLS, ChoiceAndParallel
+from contentmodel_adapters.shared.fitting import ANTHROPIC, restored_arguments, with_fitting_schemas
 from contentmodel_adapters.shared.usage import counted
 
 # The API requires a limit; where nobody gave one, this is enough for an answer and allowed for every model.
@@ -67,6 +69,10 @@ TABLE.keep(
 )
 
 
+# What image and document blocks take inline (rules.py, media_types_are_read).
+READS = ("image/png", "image/jpeg", "image/gif", "image/webp", "application/pdf", "text/plain")
+
+
 class AnthropicMessages(TableAdapter):
     """Messages, requests and answers."""
 
@@ -78,14 +84,19 @@ class AnthropicMessages(TableAdapter):
     requires = {"messages": list}
     response = RESPONSE
 
+    def restore_arguments(self, arguments: Any, adapted: SchemaMap) -> Any:
+        return restored_arguments(arguments, adapted)
+
     def prepare_request(self, request: ChatRequest, context: EncodeContext) -> ChatRequest:
         if passes.is_home(request, context):
             return request
         request = without_sampling(passes.hoist_instructions(request, context), context)
         messages = passes.join_assistant(passes.join_results(request.messages, context), context)
-        messages = passes.without_blank_texts(passes.settle_foreign(messages, context), context)
+        messages = passes.tell_instructions(passes.settle_foreign(messages, context), context)
+        messages = passes.with_readable_media(passes.without_blank_texts(messages, context), context, READS)
         request = msgspec.structs.replace(request, messages=messages)
-        return with_fitting_calls(request, context, ids=CALL_IDS, names=TOOL_NAMES)
+        request = with_fitting_calls(request, context, ids=CALL_IDS, names=TOOL_NAMES, media_apart="errors")
+        return with_fitting_schemas(request, context, ANTHROPIC)
 
     def prepare_response(self, response: ChatResponse, context: EncodeContext) -> ChatResponse:
         response = passes.without_media(passes.settle_response(response, context), context)

@@ -24,10 +24,7 @@ class Role(Words):
         return f"{API}:{value}" if value in ("tool", "developer") else value
 
     def encode(self, value: Any, context: EncodeContext, owner: Any) -> str:
-        if value == "developer":
-            context.lose(owner, "role", f"{API} knows system messages only", kind="degraded")
-            return "system"
-        return str(value).removeprefix(f"{API}:")
+        return "system" if value == "developer" else str(value).removeprefix(f"{API}:")
 
 
 MESSAGE = TABLE.record(

@@ -11,19 +11,29 @@ from contentmodel.adapter import TableAdapter
 from contentmodel.message import Origin
 from contentmodel.request import ChatRequest, ResponseFormat
 from contentmodel.response import ChatResponse
-from contentmodel.rules import Alphabet
 from contentmodel.wire import passes
 from contentmodel.wire.context import DecodeContext, EncodeContext
+from contentmodel.wire.names import SchemaMap
 from contentmodel.wire.pairing import with_fitting_calls
 from contentmodel.wire.table import Row
 from contentmodel_adapters.google_generate_content.blocks import API, TABLE
-from contentmodel_adapters.google_generate_content.messages import Contents, Instructions, names_of_results
+from contentmodel_adapters.google_generate_content.messages import (
+    Contents,
+    Instructions,
+    names_of_results,
+    with_begun,
+    with_signed_calls,
+)
 from contentmodel_adapters.google_generate_content.response import RESPONSE
-from contentmodel_adapters.google_generate_content.rules import RULES
-
-CALL_IDS = Alphabet(".", 64)
-TOOL_NAMES = Alphabet("[a-zA-Z0-9_-]", 64)
+from contentmodel_adapters.google_generate_content.rules import (
+    CALL_IDS,
+    RULES,
+    TOOL_NAMES,
+    reads_media_in_responses,
+    signs_calls,
+)
 from contentmodel_adapters.google_generate_content.tools import TOOL_CHOICE, Level, Tools
+from contentmodel_adapters.shared.fitting import GOOGLE, restored_arguments, with_fitting_schemas
 from contentmodel_adapters.shared.modalities import Modalities
 from contentmodel_adapters.shared.usage import counted
 
@@ -91,6 +101,9 @@ class GoogleGenerateContent(TableAdapter):
         value = super()._decode_row(row, wire, context)
         return with_format_kind(value) if isinstance(value, ChatRequest) else value
 
+    def restore_arguments(self, arguments: Any, adapted: SchemaMap) -> Any:
+        return restored_arguments(arguments, adapted)
+
     def prepare_request(self, request: ChatRequest, context: EncodeContext) -> ChatRequest:
         if passes.is_home(request, context):
             return request
@@ -98,8 +111,13 @@ class GoogleGenerateContent(TableAdapter):
         messages = passes.join_assistant(passes.join_results(request.messages, context), context)
         messages = passes.without_citations(passes.settle_foreign(messages, context), context)
         request = msgspec.structs.replace(request, messages=messages)
-        request = with_fitting_calls(request, context, ids=CALL_IDS, names=TOOL_NAMES)
-        return msgspec.structs.replace(request, messages=names_of_results(request.messages, context))
+        apart = "never" if reads_media_in_responses(request.model) else "always"
+        request = with_fitting_calls(request, context, ids=CALL_IDS, names=TOOL_NAMES, media_apart=apart)
+        request = with_fitting_schemas(request, context, GOOGLE)
+        messages = with_begun(names_of_results(request.messages, context), context)
+        if signs_calls(request.model):
+            messages = with_signed_calls(messages, context)
+        return msgspec.structs.replace(request, messages=messages)
 
     def prepare_response(self, response: ChatResponse, context: EncodeContext) -> ChatResponse:
         response = passes.settle_response(response, context)

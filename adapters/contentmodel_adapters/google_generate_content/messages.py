@@ -9,12 +9,14 @@ from typing import Any
 
 import msgspec
 
+from contentmodel.content.base import Protected
 from contentmodel.content.text import TextContent
 from contentmodel.content.tools import FunctionCallContent, FunctionResultContent, ToolCallContent, ToolResultContent
 from contentmodel.message import ChatMessage
 from contentmodel.wire.codecs import Codec, Place, Words, spread
 from contentmodel.wire.context import DecodeContext, EncodeContext
 from contentmodel.wire.nested import Blocks
+from contentmodel.wire.passes import is_native
 from contentmodel.wire.table import note_of, noted
 from contentmodel_adapters.google_generate_content.blocks import API, PARTS, TABLE, WORDS, has
 
@@ -237,6 +239,46 @@ class Instructions(Codec):
         return {**(note_of(value[0], API, ":instruction") or {}), "parts": parts} if parts else None
 
 
+SKIP = "skip_thought_signature_validator"
+"""What stands for the signature of a call that no model of this API made (ai.google.dev/gemini-api/docs/
+thought-signatures, seen 2026-11-21)."""
+
+
+def with_signed_calls(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
+    """Turns of other APIs whose first call says that its signature is not to be checked."""
+    signed = []
+    for message in messages:
+        place = next((i for i, c in enumerate(message.contents) if c.__class__ is FunctionCallContent), None)
+        if place is not None and message.contents[place].protected is None and not is_native(message, context):
+            contents = list(message.contents)
+            contents[place] = _signed(contents[place], context)
+            message = context.same(message, msgspec.structs.replace(message, contents=contents))
+        signed.append(message)
+    return signed
+
+
+def _signed(call: Any, context: EncodeContext) -> Any:
+    context.lose(call, "protected", "the model wants a signature, and nobody has one", kind="synthesized")
+    sealed = Protected(issuer="google", kind="signature", data=SKIP)
+    return context.same(call, msgspec.structs.replace(call, protected=sealed))
+
+
+BEGUN = "[the conversation began before this]"
+"""The user's turn that has to stand before a call."""
+
+
+def with_begun(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
+    """Messages of other APIs that do not begin with a call."""
+    first = messages[0] if messages else None
+    if first is None or first.role != "assistant" or is_native(first, context):
+        return messages
+    if not any(content.__class__ is FunctionCallContent for content in first.contents):
+        return messages
+    context.lose(first, None, f"{API} wants something of the user before a call", kind="synthesized")
+    contents: list[Any] = [TextContent(text=BEGUN)]
+    return [ChatMessage(role="user", contents=contents, origin=first.origin), *messages]
+
+
 def names_of_results(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
     """Results with the name of their call, which this API wants on both."""
     names: dict[str | None, str | None] = {}
@@ -270,4 +312,6 @@ __all__ = [
     "encode_content",
     "has",
     "names_of_results",
+    "with_begun",
+    "with_signed_calls",
 ]

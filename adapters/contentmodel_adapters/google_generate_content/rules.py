@@ -1,7 +1,539 @@
-"""What the API refuses, ignores or answers badly in a request."""
+"""What generateContent refuses, ignores or answers badly in a request.
+
+Names are read in both spellings, `functionCall` and `function_call`. The URL names model and host, the payload does
+not: what only some models refuse is judged only where the caller says the model, and what only one of the hosts
+refuses (the Developer API, Vertex AI) is not judged. Before a request with cachedContent come the cached contents.
+"""
 
 from __future__ import annotations
 
-from contentmodel.rules import Rules
+import re
+from collections.abc import Callable, Iterator
+from functools import wraps
+from typing import Any, NamedTuple, TypeAlias
+
+from contentmodel.rules import Alphabet, Broken, Rules, Severity, objects, one_object
+from contentmodel.wire.json import child_path
+from contentmodel.wire.rows import snake_name
 
 RULES = Rules("google-generate-content")
+CALL_IDS = Alphabet(".", 64)
+"""The API says no letters and no longest; 64 is what the narrowest of the others take."""
+TOOL_NAMES = Alphabet("(?=[a-zA-Z_])[a-zA-Z0-9_.:-]", 64)
+"""Refusals say at most 64, the SDK 128: names that are made keep to the one, the rule to the other."""
+
+Request: TypeAlias = dict[str, Any]
+Found: TypeAlias = Iterator[tuple[str, dict[str, Any]]]
+Find: TypeAlias = Callable[[Request], Iterator[Broken]]
+
+_TYPES = "google/genai/types.py of google-genai 3.4.0"
+_SIGNATURES = "ai.google.dev/gemini-api/docs/thought-signatures"
+_NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_.:-]{0,127}")
+_NO_BASE64 = re.compile(r"[^a-zA-Z0-9+/_=\s-]")
+_MEDIA_TYPE = re.compile(r"[^/\s]+/\S.*")
+
+_BEFORE_3 = r"gemini-[12](?![\d-]).*"
+_GEMINI_3 = r"gemini-3(?!.*image).*"
+_ENDING_WITH_USER = r"gemini-3\.(?:5-flash-lite|[6-9]-).*"
+_TWO_ROLES = r"gemini-(?:[12](?![\d-])|3-|3\.1-).*"
+_SPEECH = r"gemini-[\d.]+-(?:flash|pro)-(?:preview-tts|tts-preview).*"
+_NEVER_MINIMAL = r"gemini-3(?:\.1)?-pro(?!.*image).*|gemini-3\.[78]-flash"
+_NEVER_UNTHINKING = r"gemini-(?:2\.5|3|3\.1)-pro(?!.*image).*|gemini-3\.6-flash|gemini-3\.5-flash-lite"
+
+_MEMBERS = ["text", "inlineData", "fileData", "functionCall", "functionResponse", "executableCode"]
+_MEMBERS += ["codeExecutionResult", "toolCall", "toolResponse"]
+_LATER_ROLES = ["system", "system_1", "assistant", "developer", "context", "user_context"]
+_HOSTED = ["googleSearch", "googleSearchRetrieval", "codeExecution", "urlContext", "googleMaps", "fileSearch"]
+_SETTINGS = ["temperature", "topP", "topK", "candidateCount", "maxOutputTokens", "stopSequences", "seed", "logprobs"]
+_SETTINGS += ["presencePenalty", "frequencyPenalty", "responseMimeType", "responseSchema", "responseJsonSchema"]
+_SETTINGS += ["responseModalities", "responseLogprobs", "thinkingConfig", "speechConfig"]
+_ANSWER_TYPES = ["text/plain", "application/json", "application/xml", "application/yaml", "text/x.enum"]
+_LIMITS: dict[str, tuple[float, float]] = {"temperature": (0, 2), "topP": (0, 1), "candidateCount": (1, 8)}
+_LIMITS |= {"presencePenalty": (-2, 2), "frequencyPenalty": (-2, 2), "logprobs": (0, 20)}
+_LIMITS |= {"maxOutputTokens": (1, float("inf")), "seed": (-(2**31), 2**31 - 1)}
+_BUDGETS = {"gemini-2.5-pro": (128, 32768), "gemini-2.5-flash": (0, 24576), "gemini-2.5-flash-lite": (512, 24576)}
+_UNKNOWN_KEYWORDS = ["$schema", "$id", "$comment", "definitions", "const", "oneOf", "allOf", "not", "if", "then"]
+_UNKNOWN_KEYWORDS += ["else", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "uniqueItems", "patternProperties"]
+_UNKNOWN_KEYWORDS += ["propertyNames", "prefixItems", "contains", "dependentRequired", "dependentSchemas", "examples"]
+
+
+def _model(request: Request) -> str:
+    """The last name in the model's path, "" where the caller says none."""
+    named = request.get("model")
+    return named.rpartition("/")[2] if isinstance(named, str) else ""
+
+
+def _is(models: str, request: Request) -> bool:
+    return re.fullmatch(models, _model(request)) is not None
+
+
+def _rule(severity: Severity, *, fix: str, source: str, models: str | None = None) -> Callable[[Find], Find]:
+    """Declares a rule of every model, or of those whose names match `models`."""
+
+    def declare(find: Find) -> Find:
+        @wraps(find)
+        def find_for_models(request: Request) -> Iterator[Broken]:
+            return find(request) if models is None or _is(models, request) else iter(())
+
+        return RULES.rule(severity, fix=fix, source=f"{source}; seen 2026-11-21")(find_for_models)
+
+    return declare
+
+
+def _key(parent: dict[str, Any], name: str) -> str:
+    """The spelling of a name that an object has."""
+    return snake_name(name) if name not in parent and snake_name(name) in parent else name
+
+
+def _get(parent: Any, name: str) -> Any:
+    return parent.get(_key(parent, name)) if isinstance(parent, dict) else None
+
+
+def _path(at: str, parent: dict[str, Any], name: str) -> str:
+    return child_path(at, _key(parent, name))
+
+
+def _one(parent: dict[str, Any], name: str, at: str = "$") -> Found:
+    return one_object(parent, _key(parent, name), at)
+
+
+def _listed(parent: dict[str, Any], name: str, at: str) -> Iterator[tuple[str, Any]]:
+    """What a list under a name holds, each with its path."""
+    found = _get(parent, name)
+    for index, item in enumerate(found if isinstance(found, list) else ()):
+        yield f"{_path(at, parent, name)}[{index}]", item
+
+
+def _said(value: Any) -> str:
+    """What stands there, in short: a list or an object may be too deep to show, and an integer too long."""
+    return f"{value!r:.60}" if value is None or isinstance(value, str | float | bool) else type(value).__name__
+
+
+def _parts(request: Request) -> Found:
+    for at, content in objects(request, "contents"):
+        yield from objects(content, "parts", at)
+
+
+def _members(content: dict[str, Any], at: str, name: str) -> Found:
+    """The objects of one kind in the parts of a content."""
+    for where, part in objects(content, "parts", at):
+        yield from _one(part, name, where)
+
+
+def _functions(request: Request) -> Found:
+    for at, tool in objects(request, "tools"):
+        yield from objects(tool, _key(tool, "functionDeclarations"), at)
+
+
+@_rule("refused", fix="say something, or leave it out", source="langchain-ai/langchain-google#1393, vercel/ai#3775")
+def contents_have_parts(request: Request) -> Iterator[Broken]:
+    """A request has at least one content, and every content at least one part."""
+    if request.get("contents") == []:
+        yield "$.contents", "no contents"
+    for at, content in objects(request, "contents"):
+        if content.get("parts") in (None, []):
+            yield f"{at}.parts", "no parts"
+
+
+@_rule("refused", fix="make it several parts, or none", source="router-for-me/CLIProxyAPI#1293, symfony/ai#1980")
+def parts_hold_one_thing(request: Request) -> Iterator[Broken]:
+    """A part is a text, or media, or a call, or a response: not two of them, and not nothing."""
+    instructions = [found for at, told in _one(request, "systemInstruction") for found in objects(told, "parts", at)]
+    for at, part in [*_parts(request), *instructions]:
+        there = [name for name in _MEMBERS if _get(part, name) is not None]
+        if len(there) > 1 or not {key for key, value in part.items() if value is not None} - {"thought"}:
+            yield at, f"{' and '.join(there) or 'nothing'} in one part"
+
+
+@_rule("refused", fix="say user or model", source=f"memex-lab/dart_agent_core#34; {_TYPES}, Content.role")
+def roles_are_known(request: Request) -> Iterator[Broken]:
+    """A content's role is user or model; Gemini before 3.5 knew function, and later ones system, assistant and more."""
+    known = ["user", "model", "", *([] if _is(_ENDING_WITH_USER, request) else ["function"])]
+    known += [] if _is(_TWO_ROLES, request) else _LATER_ROLES
+    for at, content in objects(request, "contents"):
+        role = content.get("role")
+        if isinstance(role, str) and role.lower() not in known:
+            yield f"{at}.role", _said(role)
+
+
+@_rule("refused", fix="let the user speak last", source="LibreChat-AI/agents#323, microsoft/semantic-kernel#13288")
+def requests_end_with_the_user(request: Request) -> Iterator[Broken]:
+    """The only content is not the model's, and to Gemini 3.5 Flash-Lite, 3.6 and later the last one is not either."""
+    found = [] if _get(request, "cachedContent") else list(objects(request, "contents"))
+    for at, content in found[-1:] if len(found) == 1 or _is(_ENDING_WITH_USER, request) else ():
+        if content.get("role") == "model" and not any(_members(content, at, "functionResponse")):
+            yield f"{at}.role", "the last content is the model's"
+
+
+class _Step(NamedTuple):
+    """A content: its path, and how many function calls and responses it holds."""
+
+    path: str
+    calls: int
+    responses: int
+
+
+def _steps(request: Request) -> Iterator[_Step]:
+    for at, content in objects(request, "contents"):
+        counts = (len(list(_members(content, at, name))) for name in ("functionCall", "functionResponse"))
+        yield _Step(at, *counts)
+
+
+def _pairs(request: Request) -> Iterator[tuple[_Step | None, _Step]]:
+    """Each turn of calls with the content right behind it, and each content of responses with no calls before it."""
+    waiting: _Step | None = None
+    for step in _steps(request):
+        if step.responses or (waiting and not step.calls):
+            yield waiting, step
+            waiting = None
+        if step.calls:
+            waiting = step if waiting is None else waiting._replace(calls=waiting.calls + step.calls)
+
+
+@_rule("refused", fix="put a content of the user before it", source="google-gemini/gemini-cli#11814")
+def calls_come_after_something(request: Request) -> Iterator[Broken]:
+    """The conversation does not begin with a function call."""
+    for step in list(_steps(request))[:1]:
+        if step.calls and not _get(request, "cachedContent"):
+            yield step.path, "the first content calls a function"
+
+
+@_rule("refused", fix="answer each call once, all in one content", source="vertesia/llumiverse#620, dust-tt/dust#26268")
+def calls_are_answered(request: Request) -> Iterator[Broken]:
+    """Right behind the function calls of a turn comes one content with as many function responses."""
+    for turn, answer in _pairs(request):
+        if turn and turn.calls != answer.responses:
+            yield turn.path, f"{turn.calls} calls and {answer.responses} responses behind them"
+
+
+@_rule("refused", fix="put it behind its call", source="langchain-ai/langchain#27799, google-gemini/gemini-cli#26691")
+def responses_follow_their_calls(request: Request) -> Iterator[Broken]:
+    """Right before a content with function responses there are function calls."""
+    cached = [at for at, _ in objects(request, "contents")][:1] if _get(request, "cachedContent") else []
+    for turn, answer in _pairs(request):
+        if not turn and answer.path not in cached:
+            yield answer.path, "no function call before it"
+
+
+@_rule("harmful", fix="move it behind", source="NousResearch/hermes-agent#79791, vellum-ai/vellum-assistant#39495")
+def responses_stand_apart_from_text(request: Request) -> Iterator[Broken]:
+    """A content with function responses holds no text."""
+    for at, content in objects(request, "contents"):
+        mixed = any(_members(content, at, "functionResponse"))
+        for where, part in objects(content, "parts", at) if mixed else ():
+            if isinstance(part.get("text"), str) and part["text"].strip():
+                yield where, "text beside a function response"
+
+
+@_rule("refused", fix='say the name, and {"output": ...}', source="vercel/ai#3589, AstrBotDevs/AstrBot#7216 and #1228")
+def calls_and_responses_are_whole(request: Request) -> Iterator[Broken]:
+    """The args of a call and the response of a response are objects, and the response has the name of its function."""
+    for at, part in _parts(request):
+        for name, key in (("functionCall", "args"), ("functionResponse", "response")):
+            for where, item in _one(part, name, at):
+                if not isinstance(item.get(key), dict | None):
+                    yield f"{where}.{key}", _said(item[key])
+                if name == "functionResponse" and item.get("name") in (None, ""):
+                    yield f"{where}.name", "no name"
+
+
+@_rule("refused", models=_GEMINI_3, fix='send its own, or "skip_thought_signature_validator"', source=_SIGNATURES)
+def calls_are_signed(request: Request) -> Iterator[Broken]:
+    """To Gemini 3, the first function call of each step since the user last spoke has its thoughtSignature."""
+    before = 1
+    for at, content in _current_turn(request):
+        calls = [(w, part) for w, part in objects(content, "parts", at) if isinstance(_get(part, "functionCall"), dict)]
+        for where, part in calls[:1] if not before else ():
+            if not _get(part, "thoughtSignature"):
+                yield _path(where, part, "thoughtSignature"), "no signature"
+        before = len(calls)
+
+
+def _current_turn(request: Request) -> list[tuple[str, dict[str, Any]]]:
+    """The contents from the last one on in which the user said something; none where there is no such content."""
+    found, start = list(objects(request, "contents")), None
+    for index, (at, content) in enumerate(found):
+        spoken = any(_get(part, "functionResponse") is None for _, part in objects(content, "parts", at))
+        start = index if spoken and content.get("role") != "model" else start
+    return [] if start is None else found[start:]
+
+
+@_rule("refused", models=_BEFORE_3, fix="put it behind the responses", source="google-gemini/gemini-cli#19436")
+def responses_hold_no_media(request: Request) -> Iterator[Broken]:
+    """Before Gemini 3, function responses have no parts."""
+    for at, part in _parts(request) if "computer-use" not in _model(request) else ():
+        for where, response in _one(part, "functionResponse", at):
+            if response.get("parts"):
+                yield f"{where}.parts", f"parts to {_model(request)}"
+
+
+@_rule("refused", fix="send bare base64", source="google-gemini/gemini-cli#8003, danny-avila/LibreChat#6593")
+def bytes_are_base64(request: Request) -> Iterator[Broken]:
+    """The data of inlineData and a thoughtSignature are base64, in either alphabet."""
+    for at, part in _parts(request):
+        media = ((where, blob, "data") for where, blob in _one(part, "inlineData", at))
+        for where, holder, name in [(at, part, "thoughtSignature"), *media]:
+            text = _get(holder, name)
+            if isinstance(text, str) and _NO_BASE64.search(text):
+                yield _path(where, holder, name), f"{text[:30]!r}"
+
+
+@_rule("refused", fix='say it in full, as in "image/png"', source=f"charmbracelet/crush#995; {_TYPES}, Blob.mime_type")
+def media_says_its_type(request: Request) -> Iterator[Broken]:
+    """inlineData has a mimeType of the form type/subtype, and so has fileData where it has one."""
+    for at, part in _parts(request):
+        files = [(w, f) for w, f in _one(part, "fileData", at) if _get(f, "mimeType")]
+        for where, media in [*_one(part, "inlineData", at), *files]:
+            kind = _get(media, "mimeType")
+            if not isinstance(kind, str) or not _MEDIA_TYPE.fullmatch(kind):
+                yield _path(where, media, "mimeType"), _said(kind)
+
+
+@_rule("refused", fix="map the name, wherever it stands", source=f"kaitranntt/ccs#219, cline/cline#7339; {_TYPES}")
+def tool_names_fit_the_alphabet(request: Request) -> Iterator[Broken]:
+    """A function's name has up to 128 letters, digits and _ . : -, the first of them a letter or underscore."""
+    for at, function in _functions(request):
+        name = function.get("name")
+        if name is None or (isinstance(name, str) and not _NAME.fullmatch(name)):
+            yield f"{at}.name", _said(name)
+
+
+@_rule("refused", fix="rename one, or leave it out", source="rikkahub/rikkahub#1311, watt-mind/coach#280")
+def names_and_ids_are_unique(request: Request) -> Iterator[Broken]:
+    """No two functions have the same name, and no two function calls of a content the same id."""
+    yield from _repeated(_functions(request), "name")
+    for at, content in objects(request, "contents"):
+        yield from _repeated(_members(content, at, "functionCall"), "id")
+
+
+def _repeated(found: Found, key: str) -> Iterator[Broken]:
+    """Where the same text stands under a key a second time."""
+    known: set[str] = set()
+    for at, item in found:
+        value = item.get(key)
+        if isinstance(value, str) and value in known:
+            yield f"{at}.{key}", f"{_said(value)} a second time"
+        known |= {value} if isinstance(value, str) else set()
+
+
+@_rule("refused", fix="leave some out", source="google-gemini/gemini-cli#19083 and #25440")
+def functions_are_few(request: Request) -> Iterator[Broken]:
+    """A tool has at most 512 functions."""
+    for at, tool in objects(request, "tools"):
+        declared = _get(tool, "functionDeclarations")
+        if isinstance(declared, list) and len(declared) > 512:
+            yield _path(at, tool, "functionDeclarations"), f"{len(declared)} functions"
+
+
+@_rule("refused", fix="define it, and say ANY or VALIDATED", source=f"{_TYPES}, FunctionCallingConfig and its modes")
+def allowed_functions_can_be_called(request: Request) -> Iterator[Broken]:
+    """allowedFunctionNames stands with the mode ANY or VALIDATED, and names functions that are among the tools."""
+    defined = {name for _, function in _functions(request) if isinstance(name := function.get("name"), str)}
+    for where, config in _one(request, "toolConfig"):
+        for at, calling in _one(config, "functionCallingConfig", where):
+            allowed, mode = list(_listed(calling, "allowedFunctionNames", at)), calling.get("mode")
+            if allowed and (mode is None or (isinstance(mode, str) and mode.upper() not in ("ANY", "VALIDATED"))):
+                yield _path(at, calling, "allowedFunctionNames"), f"with the mode {_said(mode)}"
+            strays = (found for found in allowed if isinstance(found[1], str) and found[1] not in defined)
+            yield from ((path, f"{_said(name)} is no tool") for path, name in (strays if defined else ()))
+
+
+def _is_used(tool: dict[str, Any], name: str) -> bool:
+    value = _get(tool, name)
+    return value is not None and (name != "functionDeclarations" or bool(value))
+
+
+@_rule("refused", models=_BEFORE_3, fix="leave one out", source="symfony/ai#803 and #1777, BerriAI/litellm#26682")
+def functions_come_alone(request: Request) -> Iterator[Broken]:
+    """Before Gemini 3, hosted tools do not stand beside functions, and JSON is not asked for beside either."""
+    tools = list(objects(request, "tools"))
+    hosted = [(at, tool, name) for at, tool in tools for name in _HOSTED if _is_used(tool, name)]
+    has_functions = any(_is_used(tool, "functionDeclarations") for _, tool in tools)
+    yield from ((_path(*found), f"{found[2]} beside functions") for found in (hosted if has_functions else ()))
+    for at, config in _one(request, "generationConfig") if has_functions or hosted else ():
+        if _get(config, "responseMimeType") == "application/json":
+            yield _path(at, config, "responseMimeType"), "JSON, with tools"
+
+
+@_rule("refused", models="gemini-[2-9].*", fix="say googleSearch", source="spring-projects/spring-ai#2185")
+def search_is_not_retrieval(request: Request) -> Iterator[Broken]:
+    """Since Gemini 2, googleSearchRetrieval is googleSearch."""
+    for at, tool in objects(request, "tools"):
+        if _is_used(tool, "googleSearchRetrieval"):
+            yield _path(at, tool, "googleSearchRetrieval"), f"for {_model(request)}"
+
+
+@_rule("refused", fix="put it into the cache", source="BerriAI/litellm#17304, langchain-ai/langchain-google#1618")
+def cached_contents_hold_tools_and_instructions(request: Request) -> Iterator[Broken]:
+    """With cachedContent, a request has no systemInstruction, tools and toolConfig of its own."""
+    for name in ("systemInstruction", "tools", "toolConfig"):
+        if _get(request, "cachedContent") and _get(request, name):
+            yield _path("$", request, name), "beside cachedContent"
+
+
+@_rule("refused", fix="leave one of them out", source=f"{_TYPES}; flachesis/gemini-rust#64; help.apiyi.com/en?p=7834")
+def fields_exclude_each_other(request: Request) -> Iterator[Broken]:
+    """A schema is in OpenAPI's words or in a JsonSchema field, and thinking has a level or a budget."""
+    settings = ((found, "responseSchema", "responseJsonSchema") for found in _one(request, "generationConfig"))
+    pairs = [*settings, *((found, "thinkingLevel", "thinkingBudget") for found in _thinking(request))]
+    for found in _functions(request):
+        pairs += [(found, "parameters", "parametersJsonSchema"), (found, "response", "responseJsonSchema")]
+    for (at, holder), name, other in pairs:
+        if _get(holder, name) is not None and _get(holder, other) is not None:
+            yield _path(at, holder, name), f"beside {other}"
+
+
+def _thinking(request: Request) -> Found:
+    for at, config in _one(request, "generationConfig"):
+        yield from _one(config, "thinkingConfig", at)
+
+
+@_rule("refused", fix="say application/json", source=f"ai.google.dev/api/generate-content; {_TYPES}, response_schema")
+def answers_have_a_known_type(request: Request) -> Iterator[Broken]:
+    """responseMimeType is one that there is, and with a schema application/json or text/x.enum."""
+    for at, config in _one(request, "generationConfig"):
+        kind = _get(config, "responseMimeType")
+        if kind not in [None, "", *_ANSWER_TYPES]:
+            yield _path(at, config, "responseMimeType"), _said(kind)
+        for name in ("responseSchema", "responseJsonSchema"):
+            if _get(config, name) is not None and kind not in ("application/json", "text/x.enum"):
+                yield _path(at, config, name), f"a schema of {_said(kind)}"
+
+
+@_rule("refused", fix="put it where it belongs", source="steipete/summarize#209, nashsu/llm_wiki#49, TanStack/ai#459")
+def fields_stand_where_they_belong(request: Request) -> Iterator[Broken]:
+    """What shapes the answer stands in generationConfig, and a thoughtSignature beside its functionCall, not in it."""
+    for name in [name for name in _SETTINGS if _get(request, name) is not None]:
+        yield _path("$", request, name), "outside of generationConfig"
+    for at, part in _parts(request):
+        for where, call in _one(part, "functionCall", at):
+            if _get(call, "thoughtSignature") is not None:
+                yield _path(where, call, "thoughtSignature"), "a signature in a call"
+
+
+def _numbers(parent: dict[str, Any], at: str, limits: dict[str, tuple[float, float]]) -> Iterator[Broken]:
+    for name, (least, most) in limits.items():
+        value = _get(parent, name)
+        if isinstance(value, int | float) and not isinstance(value, bool) and not least <= value <= most:
+            yield _path(at, parent, name), f"below {least}" if value < least else f"not up to {most}"
+
+
+@_rule("refused", fix="choose another", source=f"continuedev/continue#7849, theneuralbase.com/gemini-api; {_TYPES}")
+def numbers_are_in_range(request: Request) -> Iterator[Broken]:
+    """temperature is 0 to 2, topP 0 to 1, a penalty -2 to 2, candidateCount 1 to 8; 5 stopSequences; seed an int32."""
+    for at, config in _one(request, "generationConfig"):
+        yield from _numbers(config, at, _LIMITS)
+        stops = _get(config, "stopSequences")
+        if isinstance(stops, list) and len(stops) > (16 if _is("gemini-1.*", request) else 5):
+            yield _path(at, config, "stopSequences"), f"{len(stops)} of them"
+    for at, part in _parts(request):
+        for where, cut in _one(part, "videoMetadata", at):
+            yield from _numbers(cut, where, {"fps": (5e-324, 24)})
+
+
+@_rule("refused", models="gemma-3.*", fix="say it in words", source="0xPlaygrounds/rig#788, lobehub/lobehub#7128")
+def gemma_takes_contents_alone(request: Request) -> Iterator[Broken]:
+    """Gemma 3 takes neither a systemInstruction nor functions."""
+    if _get(request, "systemInstruction"):
+        yield _path("$", request, "systemInstruction"), f"to {_model(request)}"
+    for at, tool in objects(request, "tools"):
+        if _is_used(tool, "functionDeclarations"):
+            yield _path(at, tool, "functionDeclarations"), f"to {_model(request)}"
+
+
+@_rule("refused", models=_SPEECH, fix="ask for AUDIO", source="BerriAI/litellm#11118, TheKentuckian/robot_comic#122")
+def speech_models_read_aloud(request: Request) -> Iterator[Broken]:
+    """Models for speech are asked for AUDIO alone, of one content, without systemInstruction."""
+    at, config = next(_one(request, "generationConfig"), ("$.generationConfig", {}))
+    if _get(config, "responseModalities") not in (["AUDIO"], ["audio"]):
+        yield _path(at, config, "responseModalities"), "not AUDIO alone"
+    if _get(request, "systemInstruction"):
+        yield _path("$", request, "systemInstruction"), f"to {_model(request)}"
+    yield from ((where, "a second content") for where, _ in list(objects(request, "contents"))[1:])
+
+
+@_rule("refused", fix="choose another", source="ai.google.dev/gemini-api/docs/thinking; RooCodeInc/Roo-Code#10700")
+def models_take_the_thinking(request: Request) -> Iterator[Broken]:
+    """Before Gemini 3 there is no thinkingLevel, Pro has none that is MINIMAL, and a model has its thinkingBudget."""
+    for at, thinking in _thinking(request):
+        level, budget = _get(thinking, "thinkingLevel"), _get(thinking, "thinkingBudget")
+        minimal = isinstance(level, str) and level.upper() == "MINIMAL" and _is(_NEVER_MINIMAL, request)
+        if level is not None and (minimal or _is(_BEFORE_3, request)):
+            yield _path(at, thinking, "thinkingLevel"), f"{_said(level)} to {_model(request)}"
+        if isinstance(budget, int | float) and not _takes_budget(request, budget):
+            yield _path(at, thinking, "thinkingBudget"), f"out of the range of {_model(request)}"
+
+
+def _takes_budget(request: Request, budget: float) -> bool:
+    least, most = _BUDGETS.get(_model(request), (float("-inf"), float("inf")))
+    return not _is(_NEVER_UNTHINKING, request) if budget == 0 else budget == -1 or least <= budget <= most
+
+
+def _openapi_schemas(request: Request) -> Found:
+    """The schemas in OpenAPI's words, with all that is in them, as deep as paths of 2,000 characters tell."""
+    waiting: list[tuple[str, dict[str, Any]]] = []
+    for at, function in _functions(request):
+        waiting += [*_one(function, "parameters", at), *_one(function, "response", at)]
+    for at, config in _one(request, "generationConfig"):
+        waiting += _one(config, "responseSchema", at)
+    waiting.reverse()
+    while waiting:
+        at, schema = waiting.pop()
+        yield at, schema
+        waiting += reversed(list(_children(at, schema)) if len(at) < 2000 else [])
+
+
+def _children(at: str, schema: dict[str, Any]) -> Found:
+    for where, properties in one_object(schema, "properties", at):
+        for name in properties:
+            yield from one_object(properties, name, where)
+    yield from one_object(schema, "items", at)
+    yield from objects(schema, _key(schema, "anyOf"), at)
+
+
+@_rule("refused", fix="say it in a JsonSchema field", source="pizza-bot-app/pizza-bot#62, zed-industries/zed#44875")
+def openapi_schemas_use_known_words(request: Request) -> Iterator[Broken]:
+    """parameters, response and responseSchema have one type, and no const, oneOf, allOf, exclusive bounds or such."""
+    for at, schema in _openapi_schemas(request):
+        yield from ((child_path(at, key), f"{key} in a schema") for key in _UNKNOWN_KEYWORDS if key in schema)
+        if isinstance(schema.get("type"), list):
+            yield f"{at}.type", "a list of types"
+
+
+@_rule("refused", fix="define it", source="TokenRhythm/opensquilla#1263, cline/cline#7339, moltis-org/moltis#849")
+def openapi_schemas_are_whole(request: Request) -> Iterator[Broken]:
+    """In parameters, response and responseSchema, arrays have items, and what is required is among the properties."""
+    for at, schema in _openapi_schemas(request):
+        kind, defined = schema.get("type"), schema.get("properties") or {}
+        if isinstance(kind, str) and kind.upper() == "ARRAY" and schema.get("items") is None:
+            yield at, "an array without items"
+        for where, name in _listed(schema, "required", at) if isinstance(defined, dict) else ():
+            if isinstance(name, str) and name not in defined:
+                yield where, f"{_said(name)} is not among the properties"
+
+
+@_rule("refused", fix="make it a text", source="microsoft/azure-devops-mcp#145, sbroenne/mcp-server-excel#607")
+def openapi_enums_are_texts(request: Request) -> Iterator[Broken]:
+    """In parameters, response and responseSchema, the values of an enum are texts, none of them empty."""
+    for at, schema in _openapi_schemas(request):
+        found = _listed(schema, "enum", at)
+        yield from ((where, _said(value)) for where, value in found if not isinstance(value, str) or not value)
+
+
+RULES.leave_out(
+    "numbers-are-in-range",
+    "models-take-the-thinking",
+    "allowed-functions-can-be-called",
+    "functions-come-alone",
+    "answers-have-a-known-type",
+)
+
+
+def signs_calls(model: str | None) -> bool:
+    """Whether a model wants its signature on calls (rule calls-are-signed), as far as its name tells."""
+    return _is(_GEMINI_3, {"model": model})
+
+
+def reads_media_in_responses(model: str | None) -> bool:
+    """Whether a model takes media in function responses (rule responses-hold-no-media), as far as its name tells."""
+    return not _is(_BEFORE_3, {"model": model})

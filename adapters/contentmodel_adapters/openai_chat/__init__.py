@@ -14,14 +14,16 @@ from contentmodel.wire import passes
 from contentmodel.wire.codecs import Allowed
 from contentmodel.wire.context import DecodeContext, EncodeContext
 from contentmodel.wire.losses import Encoded
+from contentmodel.wire.names import SchemaMap
 from contentmodel.wire.nested import Blocks, OneOf
 from contentmodel.wire.pairing import with_fitting_calls
 from contentmodel.wire.table import Row
 from contentmodel_adapters.openai_chat.blocks import API, TABLE
 from contentmodel_adapters.openai_chat.messages import Messages
 from contentmodel_adapters.openai_chat.response import RESPONSE
-from contentmodel_adapters.openai_chat.rules import CALL_IDS, RULES, TOOL_NAMES
+from contentmodel_adapters.openai_chat.rules import CALL_IDS, RULES, TOOL_NAMES, hears
 from contentmodel_adapters.openai_chat.tools import RESPONSE_FORMAT, TOOL_CHOICE, TOOLS
+from contentmodel_adapters.shared.fitting import OPENAI, restored_arguments, with_fitting_schemas
 from contentmodel_adapters.shared.modalities import Modalities
 from contentmodel_adapters.shared.usage import counted
 
@@ -103,6 +105,11 @@ def write_aliases(payload: dict[str, Any], request: ChatRequest) -> dict[str, An
     return payload
 
 
+# What parts take inline (rules.py, media_has_a_known_type), and what only some models do.
+READS = ("image/png", "image/jpeg", "image/gif", "image/webp", "application/*", "text/*")
+HEARD = ("audio/wav", "audio/mpeg")
+
+
 class OpenAIChat(TableAdapter):
     """Chat Completions, requests and responses."""
 
@@ -125,12 +132,18 @@ class OpenAIChat(TableAdapter):
         write_aliases(encoded.payload, request)
         return encoded
 
+    def restore_arguments(self, arguments: Any, adapted: SchemaMap) -> Any:
+        return restored_arguments(arguments, adapted)
+
     def prepare_request(self, request: ChatRequest, context: EncodeContext) -> ChatRequest:
         if passes.is_home(request, context):
             return passes.place_instructions(request, context)
         request = passes.place_instructions(request, context)
-        request = msgspec.structs.replace(request, messages=passes.settle_foreign(request.messages, context))
-        return with_fitting_calls(request, context, ids=CALL_IDS, names=TOOL_NAMES, media_apart=True)
+        reads = READS + HEARD if hears(request.model) else READS
+        messages = passes.with_readable_media(passes.settle_foreign(request.messages, context), context, reads)
+        request = msgspec.structs.replace(request, messages=messages)
+        request = with_fitting_calls(request, context, ids=CALL_IDS, names=TOOL_NAMES, media_apart="always")
+        return with_fitting_schemas(request, context, OPENAI)
 
     def prepare_response(self, response: ChatResponse, context: EncodeContext) -> ChatResponse:
         response = passes.settle_response(response, context)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import msgspec
@@ -18,11 +19,11 @@ from contentmodel.content.tools import (
 )
 from contentmodel.message import ChatMessage
 from contentmodel.wire.apart import with_media_apart, with_media_back
-from contentmodel.wire.codecs import Codec
+from contentmodel.wire.codecs import Codec, Place
 from contentmodel.wire.context import DecodeContext, EncodeContext
 from contentmodel.wire.marks import with_error_read, with_error_told
 from contentmodel.wire.nested import Blocks, One, TextOrBlocks, WordsOf
-from contentmodel.wire.table import Column, Row, note_of
+from contentmodel.wire.table import Column, Fields, Row, note_of
 from contentmodel_adapters.openai_chat.blocks import (
     API,
     AUDIO_ANSWER,
@@ -129,7 +130,7 @@ def encode_message(message: ChatMessage, context: EncodeContext) -> list[dict[st
         return [wire] if context.native or len(wire) > 1 else []
     if message.role == "tool":
         return _encode_results(message, context)
-    return [PLAIN.encode(message, context)]
+    return [PLAIN.encode(message, context)] if context.native or message.contents else []
 
 
 def encode_assistant(message: ChatMessage, context: EncodeContext) -> dict[str, Any]:
@@ -272,7 +273,19 @@ def _with_role(message: ChatMessage, wire: dict[str, Any]) -> ChatMessage:
     return msgspec.structs.replace(message, extra={API: own})
 
 
-def _row_of(message: ChatMessage) -> Row:
+class _ResultMessage(Fields):
+    """A message that is one result: its content stands where it stands."""
+
+    def places(self, value: Any, wire: Any, path: str) -> Iterator[Place]:
+        yield value.contents[0], path, wire, RESULTS
+
+
+RESULT_MESSAGE = _ResultMessage({})
+
+
+def _row_of(message: ChatMessage) -> Row | Fields:
+    if message.role == "tool":
+        return RESULT_MESSAGE
     if message.role != "assistant":
         return PLAIN
     detailed = any(note_of(content, API, ":column") == "reasoning_details" for content in message.contents)

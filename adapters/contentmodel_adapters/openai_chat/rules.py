@@ -218,6 +218,11 @@ def media_has_a_known_type(request: dict[str, Any]) -> Iterator[Broken]:
                 yield f"{where}.format", f"{audio.get('format')!r:.60}"
 
 
+def hears(model: str | None) -> bool:
+    """Whether a model may take audio, as far as its name tells."""
+    return not _is(_DEAF, {"model": model})
+
+
 @_rule("refused", models=_DEAF, fix="send a transcript", source="developers.openai.com/api/docs/guides/audio")
 def audio_goes_to_models_that_hear(request: dict[str, Any]) -> Iterator[Broken]:
     """Audio is not sent to a GPT-3.5, GPT-4, GPT-5 or o-series model without audio in its name: none of them hears."""
@@ -408,12 +413,12 @@ def response_formats_are_named(request: dict[str, Any]) -> Iterator[Broken]:
 @_rule("refused", fix="say JSON in a message, or ask for a json_schema", source="errornotes.dev, JSON mode")
 def json_mode_is_announced(request: dict[str, Any]) -> Iterator[Broken]:
     """A request for a JSON object has the word JSON in its messages."""
-    texts = [message.get("content") for _, message in objects(request, "messages")]
-    texts += [part.get("text") for _, part, _ in _parts(request)]
     for at, response_format in one_object(request, "response_format"):
-        said = any("json" in text.lower() for text in texts if isinstance(text, str))
-        if response_format.get("type") == "json_object" and not said:
-            yield f"{at}.type", "json_object, and no message says JSON"
+        if response_format.get("type") == "json_object":
+            texts = [message.get("content") for _, message in objects(request, "messages")]
+            texts += [part.get("text") for _, part, _ in _parts(request)]
+            if not any("json" in text.lower() for text in texts if isinstance(text, str)):
+                yield f"{at}.type", "json_object, and no message says JSON"
 
 
 _RANGES = {"temperature": (0, 2), "top_p": (0, 1), "top_logprobs": (0, 20)}
@@ -523,4 +528,5 @@ RULES.leave_out(
     "effort-and-functions-exclude-each-other",
     "numbers-are-in-range",
     "metadata-is-small",
+    "json-mode-is-announced",
 )

@@ -11,20 +11,18 @@ from contentmodel.adapter import TableAdapter
 from contentmodel.content.text import TextContent
 from contentmodel.request import ChatRequest
 from contentmodel.response import ChatResponse
-from contentmodel.rules import Alphabet
 from contentmodel.wire import passes
 from contentmodel.wire.codecs import Allowed
 from contentmodel.wire.context import EncodeContext
+from contentmodel.wire.names import SchemaMap
 from contentmodel.wire.nested import Blocks, OneOf, WordsOf
 from contentmodel.wire.pairing import with_fitting_calls
 from contentmodel_adapters.openai_responses.blocks import API, TABLE
 from contentmodel_adapters.openai_responses.messages import Items
 from contentmodel_adapters.openai_responses.response import RESPONSE
-from contentmodel_adapters.openai_responses.rules import RULES
-
-CALL_IDS = Alphabet(".", 64)
-TOOL_NAMES = Alphabet("[a-zA-Z0-9_-]", 64)
+from contentmodel_adapters.openai_responses.rules import CALL_IDS, RULES, TOOL_NAMES
 from contentmodel_adapters.openai_responses.tools import TEXT_FORMAT, TOOL_CHOICE, TOOLS
+from contentmodel_adapters.shared.fitting import OPENAI, restored_arguments, with_fitting_schemas
 from contentmodel_adapters.shared.usage import counted
 
 REQUEST = TABLE.record(
@@ -65,6 +63,10 @@ REQUEST = TABLE.record(
 )
 
 
+# What input_image and input_file take inline (rules.py, media_is_readable).
+READS = ("image/png", "image/jpeg", "image/gif", "image/webp", "application/*", "text/*")
+
+
 class OpenAIResponses(TableAdapter):
     """Responses, requests and answers."""
 
@@ -75,11 +77,16 @@ class OpenAIResponses(TableAdapter):
     request = REQUEST
     response = RESPONSE
 
+    def restore_arguments(self, arguments: Any, adapted: SchemaMap) -> Any:
+        return restored_arguments(arguments, adapted)
+
     def prepare_request(self, request: ChatRequest, context: EncodeContext) -> ChatRequest:
         if passes.is_home(request, context):
             return request
-        request = msgspec.structs.replace(request, messages=passes.settle_foreign(request.messages, context))
-        return with_fitting_calls(request, context, ids=CALL_IDS, names=TOOL_NAMES)
+        messages = passes.with_readable_media(passes.settle_foreign(request.messages, context), context, READS)
+        request = msgspec.structs.replace(request, messages=messages)
+        request = with_fitting_calls(request, context, ids=CALL_IDS, names=TOOL_NAMES)
+        return with_fitting_schemas(request, context, OPENAI)
 
     def prepare_response(self, response: ChatResponse, context: EncodeContext) -> ChatResponse:
         response = passes.without_media(passes.settle_response(response, context), context)

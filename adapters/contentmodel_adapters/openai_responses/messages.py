@@ -233,7 +233,10 @@ class _Writer:
         if message.role in ("assistant", "tool") or not _is_message(message):
             self._turn(message)
         else:
-            self.items.append(MESSAGE.encode(message, self.context))
+            item = MESSAGE.encode(message, self.context)
+            # What other APIs said, and nothing of it can be sent, is no turn here.
+            if self.context.native or "content" in item:
+                self.items.append(item)
 
     def _turn(self, message: ChatMessage) -> None:
         contents = message.contents

@@ -76,7 +76,7 @@ def read_choice(value: dict[str, Any]) -> ToolChoice | None:
         words = [name for name in names if isinstance(name, str)]
         if words and len(words) == len(value["tools"]):
             return ToolChoice(mode=value["mode"], tools=words)
-    if kind in HOSTED_KINDS:
+    if kind.__class__ is str and kind in HOSTED_KINDS:
         return ToolChoice(mode="required", hosted=HOSTED_KINDS[kind])
     return None
 

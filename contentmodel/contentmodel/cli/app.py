@@ -10,9 +10,11 @@ from typer.core import TyperGroup
 
 import contentmodel
 from contentmodel.cli.apis import apis
+from contentmodel.cli.check import check
 from contentmodel.cli.convert import convert
 from contentmodel.cli.detect import detect
 from contentmodel.cli.errors import reported
+from contentmodel.cli.plan import plan
 from contentmodel.cli.show import show
 
 
@@ -54,6 +56,8 @@ def contentmodel_command(version: Version = False) -> None:
     contentmodel show chat.json
     contentmodel convert chat.json --to anthropic-messages
     contentmodel convert log.jsonl --to openai-responses -o out.jsonl
+    contentmodel check request.json --for openai-chat
+    contentmodel plan chat.json
     contentmodel detect log.jsonl
     contentmodel apis
     """
@@ -69,5 +73,5 @@ def schema() -> None:
     typer.echo(msgspec.json.format(msgspec.json.encode(contentmodel.schema()), indent=2))
 
 
-for command in (convert, show, detect, apis, schema):
+for command in (convert, show, check, plan, detect, apis, schema):
     app.command()(command)

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterable, Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated
 
 import msgspec
@@ -15,7 +16,7 @@ from contentmodel.cli.console import err
 from contentmodel.cli.errors import LOSSES_REFUSED, Problem
 from contentmodel.cli.installed import STORED, check_api, load
 from contentmodel.cli.losses import Tally, print_tally
-from contentmodel.cli.options import From, In, Kind, OnLoss, parse_policies
+from contentmodel.cli.options import From, In, Kind, Model, OnLoss, parse_policies
 from contentmodel.cli.output import Write, check_output, layout, open_output
 from contentmodel.cli.progress import tracked
 from contentmodel.cli.read import Document, Source, decode, for_each, identify, open_source
@@ -25,6 +26,7 @@ from contentmodel.response import ChatResponse
 from contentmodel.serialize import dumps
 from contentmodel.wire.losses import Loss, LossError
 from contentmodel.wire.lowering import POLICIES
+from contentmodel.wire.names import Maps
 
 _POLICIES = "; ".join(f"{family}={'|'.join(choices)}" for family, choices in POLICIES.items())
 
@@ -46,6 +48,22 @@ Policies = Annotated[
         help=f"What becomes of content that the target has no place for: {_POLICIES}.",
     ),
 ]
+KeptMaps = Annotated[
+    str | None,
+    typer.Option(
+        "--maps",
+        metavar="FILE",
+        help="Where to keep what stands for which id and tool name in a converted request, as JSON.",
+    ),
+]
+Answered = Annotated[
+    str | None,
+    typer.Option(
+        "--undo-maps",
+        metavar="FILE",
+        help="The maps of the request that a response answers: its ids, names and arguments are the source's again.",
+    ),
+]
 Pretty = Annotated[
     bool | None,
     typer.Option(
@@ -65,6 +83,8 @@ class Order:
     policies: Mapping[str, str]
     on_loss: str
     pretty: bool
+    model: str | None = None
+    undo: Maps | None = None
 
 
 def convert(
@@ -77,6 +97,9 @@ def convert(
     losses: Losses = None,
     on_loss: Raising = OnLoss.report,
     policy: Policies = None,
+    model: Model = None,
+    maps: KeptMaps = None,
+    undo_maps: Answered = None,
     pretty: Pretty = None,
     quiet: Quiet = False,
 ) -> None:
@@ -92,17 +115,31 @@ def convert(
     contentmodel convert in.jsonl --to openai-chat -o out.jsonl --losses l.jsonl
     contentmodel convert chat.json --to openai-chat --on-loss raise
     contentmodel convert chat.json --to openai-chat --policy reasoning=text
+    contentmodel convert chat.json --to openai-chat --model gpt-5.2 --maps m.json
+    contentmodel convert answer.json --to anthropic-messages --undo-maps m.json
     contentmodel convert chat.json --to contentmodel -o stored.json
     curl ... | contentmodel convert --kind response --to contentmodel
     """
     check_api(target, "--to")
     check_api(api, "--from")
     _check_files(path, output, losses)
-    order = Order(target, api, kind and kind.value, parse_policies(policy or []), on_loss.value, pretty is not False)
+    check_output(maps, [path, output, losses], "--maps")
+    order = Order(
+        target,
+        api,
+        kind and kind.value,
+        parse_policies(policy or []),
+        on_loss.value,
+        pretty is not False,
+        model,
+        None if undo_maps is None else _read_maps(undo_maps),
+    )
     source = open_source(path)
     if source.is_lines and pretty:
         raise Problem("--pretty: JSON Lines are one line each", hint="leave --pretty out")
-    code, tally = _convert_files(source, order, output, losses, quiet)
+    if source.is_lines and (maps or undo_maps):
+        raise Problem("--maps: the maps of a conversation belong to one document", hint="convert it alone")
+    code, tally = _convert_files(source, order, output, losses, quiet, maps)
     if not quiet:
         print_tally(tally, err(), target=target, is_lines=source.is_lines)
     raise typer.Exit(code)
@@ -113,13 +150,14 @@ class _Refused(Exception):
 
 
 def _convert_files(
-    source: Source, order: Order, output: str | None, losses: str | None, quiet: bool
+    source: Source, order: Order, output: str | None, losses: str | None, quiet: bool, maps: str | None = None
 ) -> tuple[int, Tally]:
     code = 0
     with ExitStack() as stack:
         tally = Tally(stack.enter_context(open_output(losses)) if losses is not None else None)
+        keep = stack.enter_context(open_output(maps)) if maps is not None else None
         with suppress(_Refused), open_output(output) as write:
-            code = _convert_all(source, order, write, tally, _documents(source, output, quiet))
+            code = _convert_all(source, order, write, keep, tally, _documents(source, output, quiet))
             if code and not source.is_lines:
                 raise _Refused if code == LOSSES_REFUSED else typer.Exit(code)
     return code, tally
@@ -144,26 +182,39 @@ def _documents(source: Source, output: str | None, quiet: bool) -> Iterable[Docu
     return tracked(source, console)
 
 
-def _convert_all(source: Source, order: Order, write: Write, tally: Tally, documents: Iterable[Document]) -> int:
+def _read_maps(path: str) -> Maps:
+    try:
+        return msgspec.json.decode(Path(path).read_bytes(), type=Maps)
+    except (msgspec.MsgspecError, UnicodeError) as error:
+        raise Problem(f"{path}: no maps that --maps wrote: {error}") from None
+
+
+def _convert_all(
+    source: Source, order: Order, write: Write, keep: Write | None, tally: Tally, documents: Iterable[Document]
+) -> int:
     def work(document: Document) -> None:
         tally.documents += 1
         try:
-            body, losses = convert_document(document, order)
+            body, losses, maps = convert_document(document, order)
         except LossError as error:
             tally.add(document, error.losses)
             raise
         write(layout(body, pretty=order.pretty and not source.is_lines))
+        if keep is not None:
+            keep(layout(msgspec.json.encode(maps), pretty=True))
         tally.converted += 1
         tally.add(document, losses)
 
     return for_each(documents, work)
 
 
-def convert_document(document: Document, order: Order) -> tuple[bytes, tuple[Loss, ...]]:
-    """One document as the target writes it, and what was lost. LossError where that is refused."""
+def convert_document(document: Document, order: Order) -> tuple[bytes, tuple[Loss, ...], Maps]:
+    """One document as the target writes it, what was lost, and the maps. LossError where losing is refused."""
     payload = identify(document, order.api, order.kind)
+    if order.undo is not None and payload.kind != "response":
+        raise Problem(f"--undo-maps: maps are undone in a response, and this is a {payload.kind}")
     if order.target == STORED:
-        return dumps(decode(payload, document)), ()
+        return dumps(decode(payload, document)), (), Maps()
     if payload.api == STORED:
         return _convert_stored(decode(payload, document), order)
     load(order.target), load(payload.api)
@@ -172,16 +223,18 @@ def convert_document(document: Document, order: Order) -> tuple[bytes, tuple[Los
         target=order.target,
         source=payload.api,
         kind=payload.kind,
+        model=order.model,
+        maps=order.undo,
         policies=order.policies,
         on_loss=order.on_loss,
     )
-    return encoded.to_json(), encoded.losses
+    return encoded.to_json(), encoded.losses, encoded.maps
 
 
-def _convert_stored(value: object, order: Order) -> tuple[bytes, tuple[Loss, ...]]:
+def _convert_stored(value: object, order: Order) -> tuple[bytes, tuple[Loss, ...], Maps]:
     writer = load(order.target)
     if isinstance(value, ChatRequest):
-        encoded = writer.encode_request(value, order.policies)
+        encoded = writer.encode_request(value, order.policies, order.model)
     elif isinstance(value, ChatResponse):
         encoded = writer.encode_response(value, order.policies)
     else:
@@ -192,4 +245,4 @@ def _convert_stored(value: object, order: Order) -> tuple[bytes, tuple[Loss, ...
     losses = tuple(msgspec.structs.replace(loss, path="$.value" + loss.path[1:]) for loss in encoded.losses)
     if losses and order.on_loss == "raise":
         raise LossError(order.target, losses)
-    return encoded.to_json(), losses
+    return encoded.to_json(), losses, encoded.maps

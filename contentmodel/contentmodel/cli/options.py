@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from contentmodel.cli.errors import Problem
+from contentmodel.cli.installed import check_api
 from contentmodel.wire.lowering import POLICIES
 
 
@@ -38,6 +39,26 @@ From = Annotated[
     typer.Option("--from", metavar="API", help="The API that the input is of, or contentmodel. Default: detected."),
 ]
 Kind = Annotated[PayloadKind | None, typer.Option("--kind", help="Which of the two the input is. Default: detected.")]
+
+
+Model = Annotated[
+    str | None,
+    typer.Option("--model", metavar="MODEL", help="The model that a request is for. Default: the one that it names."),
+]
+
+
+def parse_models(texts: list[str]) -> dict[str, str]:
+    """API=MODEL, by API. Problem where there is no such API."""
+    models = {}
+    for text in texts:
+        api, _, model = text.partition("=")
+        if not model:
+            raise Problem(
+                f"--model: expected API=MODEL, got {text!r}", hint="--model anthropic-messages=claude-opus-4-8"
+            )
+        check_api(api, "--model", stored=False)
+        models[api] = model
+    return models
 
 
 def parse_policies(texts: list[str]) -> dict[str, str]:

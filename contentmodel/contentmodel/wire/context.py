@@ -164,7 +164,8 @@ class WirePlaces:
         if note.api is not None:
             path = _residue_path(path, note.field or "") if note.api == self._api else path
         elif field is not None:
-            path = row.path_of(path, field) if row is not None else path
+            attribute, _, inside = field.partition("$")
+            path = (row.path_of(path, attribute) if row is not None else path) + inside
         return Loss(spelled(self._payload, path), note.kind, what_of(note), note.why, family_of(note))
 
     def _find(self, owner: Any, field: str | None, places: ModelPlaces) -> tuple[str, Row | None, str | None] | None:

@@ -47,6 +47,7 @@ class LossError(ContentModelError, ValueError):
 class Note(msgspec.Struct, frozen=True):
     """A loss before it has a path: the model object, which of its fields (None: all of it), and why.
 
+    What stands inside of a field that is a JSON value is told by its path: `parameters$.properties.age.minimum`.
     `api` is set where the field is in the residue of that API.
     """
 
@@ -208,8 +209,10 @@ class ModelPlaces:
         if note.api is not None:
             path = child_path(child_path(child_path(path, "extra"), note.api), note.field or "")
         elif note.field is not None:
-            for part in note.field.split("."):
+            attribute, _, inside = note.field.partition("$")
+            for part in attribute.split("."):
                 path = child_path(path, part)
+            path += inside
         return Loss(path, note.kind, what_of(note), note.why, family_of(note))
 
 
@@ -255,4 +258,4 @@ def what_of(note: Note) -> str:
     name = type(note.owner).__name__
     if note.field is None:
         return name
-    return f"{note.field} of {name}" if note.api is None else note.field.removeprefix(":item.")
+    return f"{note.field.replace('$', '')} of {name}" if note.api is None else note.field.removeprefix(":item.")

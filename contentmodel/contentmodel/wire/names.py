@@ -11,6 +11,7 @@ import msgspec
 
 from contentmodel.content import CONTENT_TYPES
 from contentmodel.content.tools import ToolCallContent, ToolResultContent
+from contentmodel.errors import ToolArgumentsError
 from contentmodel.message import ChatMessage
 from contentmodel.request import ChatRequest, CustomTool, FunctionTool, ToolChoice, ToolGroup
 from contentmodel.rules import Alphabet
@@ -86,7 +87,14 @@ def with_names(request: ChatRequest, context: EncodeContext, *, ids: Alphabet, n
     return changed
 
 
-class Maps(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class SchemaMap(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The parameters of a tool as the source had them, and the `dialect` that the target got them in."""
+
+    schema: dict[str, Any]
+    dialect: str
+
+
+class Maps(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
     """What stands for what in a converted request: from the source's call `ids` and tool `names` to the target's.
 
     `schemas` are the source's parameters of tools whose schema the target got in another form, by the target's name.
@@ -94,10 +102,18 @@ class Maps(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     ids: dict[str, str] = {}
     names: dict[str, str] = {}
-    schemas: dict[str, dict[str, Any]] = {}
+    schemas: dict[str, SchemaMap] = {}
 
-    def undo(self, response: ChatResponse, replaced: Callable[[Any, Any], None] | None = None) -> ChatResponse:
-        """An answer of the target in the source's ids and names. `replaced` is told what stands for what."""
+    def undo(
+        self,
+        response: ChatResponse,
+        restore: Callable[[Any, SchemaMap], Any],
+        replaced: Callable[[Any, Any], None] | None = None,
+    ) -> ChatResponse:
+        """An answer of the target in the source's ids, names and arguments.
+
+        `restore` is the target adapter's `restore_arguments`; `replaced` is told what stands for what.
+        """
         ids = {there: here for here, there in self.ids.items()}
         names = {there: here for here, there in self.names.items()}
 
@@ -105,6 +121,9 @@ class Maps(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
             if not isinstance(content, ToolCallContent | ToolResultContent):
                 return content
             call_id, name = ids.get(content.call_id or "", content.call_id), names.get(content.name or "", content.name)
+            if isinstance(content, ToolCallContent) and content.name in self.schemas:
+                arguments = self._restored(content, restore)
+                return changed(content, call_id=call_id, name=name, arguments=arguments)
             return changed(content, call_id=call_id, name=name)
 
         def changed(old: Any, **fields: Any) -> Any:
@@ -121,6 +140,15 @@ class Maps(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         ]
         answer: ChatResponse = changed(response, choices=choices)
         return answer
+
+    def _restored(self, call: ToolCallContent, restore: Callable[[Any, SchemaMap], Any]) -> Any:
+        """The arguments that the source's schema has; text that is no object, or needs no change, as it is."""
+        try:
+            arguments = call.arguments_object
+        except ToolArgumentsError:
+            return call.arguments
+        restored = restore(arguments, self.schemas[call.name or ""])
+        return call.arguments if restored == arguments else restored
 
 
 _NAMED = frozenset(kind for kind in CONTENT_TYPES if issubclass(kind, ToolCallContent | ToolResultContent))

@@ -35,12 +35,12 @@ _CALLS = frozenset({FunctionCallContent, CustomToolCallContent})
 
 
 def pair_calls(
-    messages: Sequence[ChatMessage], context: EncodeContext, *, media_apart: bool = False
+    messages: Sequence[ChatMessage], context: EncodeContext, *, media_apart: str = "never"
 ) -> list[ChatMessage]:
     """Messages in which every call but those at the end has one result, and every result its call.
 
-    `media_apart`: results hold words alone; their media follow in a message of the user, once all calls of the turn
-    are answered.
+    Where results hold words alone ("always", or those that are "errors"), their media follow in a message of the user,
+    once all calls of the turn are answered.
     """
     pairing = _Pairing(context, media_apart)
     for message in messages:
@@ -50,14 +50,14 @@ def pair_calls(
 
 
 def _has_media(result: Any) -> bool:
-    for output in result.outputs:
-        if output.__class__ is not TextContent and isinstance(output, MediaContent):
-            return True
-    return False
+    outputs = result.outputs
+    if len(outputs) == 1:
+        return isinstance(outputs[0], MediaContent)
+    return any(isinstance(output, MediaContent) for output in outputs)
 
 
 def with_fitting_calls(
-    request: ChatRequest, context: EncodeContext, *, ids: Alphabet, names: Alphabet, media_apart: bool = False
+    request: ChatRequest, context: EncodeContext, *, ids: Alphabet, names: Alphabet, media_apart: str = "never"
 ) -> ChatRequest:
     """A request of another API whose calls and results are in pairs, under ids and names that the target takes."""
     request = with_names(request, context, ids=ids, names=names)
@@ -68,7 +68,7 @@ def with_fitting_calls(
 class _Pairing:
     """Takes messages one by one; knows the calls that wait for a result, and what is told when none does."""
 
-    def __init__(self, context: EncodeContext, media_apart: bool) -> None:
+    def __init__(self, context: EncodeContext, media_apart: str) -> None:
         self._context = context
         self._media_apart = media_apart
         self.messages: list[ChatMessage] = []
@@ -101,18 +101,24 @@ class _Pairing:
                 continue
             if self._waiting.pop(content.call_id, None) is None:
                 strays.append(content)
-            elif self._media_apart:
+            elif self._keeps_apart(content):
                 has_media = has_media or _has_media(content)
         if strays:
             self._later += [told for result in strays for told in self._told(result)]
             apart = {id(result) for result in strays}
             message = self._replaced(message, [c for c in message.contents if id(c) not in apart])
         if has_media:
-            message = self._replaced(message, [self._without_media(content) for content in message.contents])
+            contents = [self._without_media(c) if self._keeps_apart(c) else c for c in message.contents]
+            message = self._replaced(message, contents)
         if message.contents:
             self.messages.append(message)
         if not self._waiting:
             self._tell_later(message)
+
+    def _keeps_apart(self, content: Any) -> bool:
+        if self._media_apart == "errors":
+            return bool(getattr(content, "is_error", None))
+        return self._media_apart == "always"
 
     def _tell_later(self, message: ChatMessage) -> None:
         if self._later:
@@ -130,9 +136,12 @@ class _Pairing:
         """The conversation goes on: calls that still wait get a result that says that there is none."""
         results: list[Any] = [self._no_result(call) for call in self._waiting.values()]
         self._waiting = {}
-        made = ChatMessage(role="tool", contents=results, origin=self.messages[-1].origin)
-        self.messages.append(made)
-        self._tell_later(made)
+        last = self.messages[-1]
+        if last.role == "tool":
+            self.messages[-1] = self._replaced(last, [*last.contents, *results])
+        else:
+            self.messages.append(ChatMessage(role="tool", contents=results, origin=last.origin))
+        self._tell_later(last)
 
     def _no_result(self, call: Any) -> ToolResultContent:
         why = f"{self._context.api} wants a result for every call, and nobody gave one"
@@ -145,7 +154,7 @@ class _Pairing:
         media = [output for output in getattr(result, "outputs", ()) if isinstance(output, MediaContent)]
         if not media:
             return result
-        why = f"results of {self._context.api} hold words alone: it follows in a message of the user"
+        why = f"such results of {self._context.api} hold words alone: it follows in a message of the user"
         for output in media:
             self._context.lose(output, None, why, kind="moved")
         self._later += [TextContent(text=APART.write(result.call_id or "")), *media]

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from contentmodel.content import CONTENT_TYPES
 from contentmodel.content.base import content_tag
-from contentmodel.content.media import HostedFileContent, HostedVectorStoreContent, MediaContent
+from contentmodel.content.media import (
+    DataContent,
+    HostedFileContent,
+    HostedVectorStoreContent,
+    MediaContent,
+    media_type_matches,
+)
 from contentmodel.content.outcomes import (
     CompactionContent,
     ConfigurationContent,
@@ -86,6 +92,46 @@ def without_media(response: ChatResponse, context: EncodeContext) -> ChatRespons
     return changed
 
 
+_ALIASES = {"image/jpg": "image/jpeg", "audio/mp3": "audio/mpeg", "audio/x-wav": "audio/wav", "audio/wave": "audio/wav"}
+
+
+def with_readable_media(messages: list[ChatMessage], context: EncodeContext, reads: Sequence[str]) -> list[ChatMessage]:
+    """Messages of other APIs without inline media of types that the target does not read; aliases by their name.
+
+    `reads` are media types and patterns of them. What does not say its type is left to the target.
+    """
+    kept = []
+    for message in messages:
+        if any(_has_data(content) for content in message.contents) and not is_native(message, context):
+            contents = [c for content in message.contents for c in _readable_media(content, context, reads)]
+            message = _replaced(message, contents, context)
+        kept.append(message)
+    return kept
+
+
+def _has_data(content: Any) -> bool:
+    if content.__class__ is FunctionResultContent and not _gives_words(content):
+        return any(output.__class__ is DataContent for output in content.outputs)
+    return content.__class__ is DataContent
+
+
+def _readable_media(content: Any, context: EncodeContext, reads: Sequence[str]) -> Iterable[Any]:
+    if content.__class__ is FunctionResultContent and not _gives_words(content):
+        outputs = [o for output in content.outputs for o in _readable_media(output, context, reads)]
+        return (context.same(content, msgspec.structs.replace(content, outputs=outputs)),)
+    if content.__class__ is not DataContent or content.media_type is None:
+        return (content,)
+    essence = content.media_type.partition(";")[0].strip().lower()
+    named = _ALIASES.get(essence, essence)
+    if not any(media_type_matches(named, pattern) for pattern in reads):
+        context.lose(content, None, f"{context.api} does not read {named}")
+        return ()
+    if named == essence:
+        return (content,)
+    context.lose(content, "media_type", f"{context.api} knows it as {named}", kind="degraded")
+    return (context.same(content, msgspec.structs.replace(content, media_type=named)),)
+
+
 def without_blank_texts(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
     """Messages of other APIs without texts of nothing but white space, for APIs that refuse them."""
     kept = []
@@ -132,7 +178,7 @@ _HAVE_IDS = frozenset(kind for kind in CONTENT_TYPES if "call_id" in kind.__stru
 def _lack_ids(messages: list[ChatMessage]) -> bool:
     for message in messages:
         for content in message.contents:
-            if content.__class__ in _HAVE_IDS and content.call_id is None:
+            if content.__class__ in _HAVE_IDS and content.call_id is None:  # type: ignore[attr-defined]
                 return True
     return False
 
@@ -224,6 +270,23 @@ def hoist_instructions(request: ChatRequest, context: EncodeContext) -> ChatRequ
     )
 
 
+def tell_instructions(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
+    """Later system and developer messages of other APIs as the user's, for APIs that take none where they stand.
+
+    What may stand behind such a message is not known yet when it is written, so there is no place that stays right.
+    """
+    if not any(message.role in INSTRUCTION_ROLES for message in messages):
+        return messages
+    told = []
+    for message in messages:
+        if message.role in INSTRUCTION_ROLES and not is_native(message, context):
+            why = f"{context.api} has no such message in a conversation"
+            context.lose(message, "role", why, kind="degraded")
+            message = context.same(message, msgspec.structs.replace(message, role="user"))
+        told.append(message)
+    return told
+
+
 def join_results(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
     """Messages of tool results that follow each other as one: parallel results belong in one turn."""
     joined: list[ChatMessage] = []
@@ -265,6 +328,7 @@ def _replaced(message: ChatMessage, contents: list[Any], context: EncodeContext)
 def _settled(message: ChatMessage, context: EncodeContext) -> ChatMessage:
     settled: list[Any] = []
     unfinished: set[str | None] | None = None
+    content: Any
     for content in message.contents:
         kind = content.__class__
         if kind is TextContent or kind is FunctionCallContent:

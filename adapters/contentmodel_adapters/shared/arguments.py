@@ -1,0 +1,520 @@
+"""JSON Schemas read node by node, and returned arguments brought back to the schema that a tool's author wrote.
+
+Knows JSON Schema (draft 2020-12, the older words that generators still write, and OpenAPI's `nullable`) and what a
+`Dialect` changes about arguments; which API takes which keyword stands in `schemas`.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterator
+from functools import reduce
+from typing import Any, NamedTuple, TypeGuard
+from urllib.parse import unquote
+
+import msgspec
+
+from contentmodel.errors import EncodeError
+from contentmodel.wire.json import child_path
+
+Node = dict[str, Any]
+
+TYPES = ("object", "array", "string", "integer", "number", "boolean", "null")
+DEFINITIONS = ("$defs", "definitions")
+UNIONS = ("anyOf", "oneOf")
+MANY = ("anyOf", "oneOf", "allOf", "prefixItems")
+NAMED = ("properties", "patternProperties", "dependentSchemas", *DEFINITIONS)
+WRAPPER = "value"
+_MISSING = object()
+
+
+def words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+ONE = words("items additionalProperties not if then else contains propertyNames unevaluatedItems unevaluatedProperties")
+ANNOTATIONS = words(
+    "title description default example examples deprecated readOnly writeOnly $comment $schema $id $anchor"
+)
+
+
+class Dialect(msgspec.Struct, frozen=True, kw_only=True):
+    """The JSON Schema that one place of one API takes.
+
+    `keywords`: those that may stand in a schema, None for all. `formats`: those of `format`, None for all.
+    `enum_types`: the types that values of `enum` may have. `bare_root`: what the root may not have;
+    `object_root`: whether it must be an object, and `answers_too` whether also where it shapes an answer.
+    `references`: whether `$ref` may stand (always without siblings); `cycles`: where it may lead back to itself,
+    "anywhere", "optional" (each circle passes an optional property) or "nowhere". `closed`: objects allow nothing
+    that they do not name, every schema says its type, and `pattern` has neither lookaround nor references back;
+    `all_required`: and objects require all that they name. `nullable`: null is said by that keyword, types are single
+    and `anyOf` stands alone. `whole`: an array must say its items, the root its properties. `names`: what the names
+    of the root's properties match. `most`: how much of what `counted` counts; `most_min_items`: of `minItems`.
+    """
+
+    name: str
+    keywords: frozenset[str] | None = None
+    formats: frozenset[str] | None = None
+    enum_types: frozenset[str] = words("string number integer boolean null")
+    bare_root: tuple[str, ...] = ("anyOf", "oneOf", "allOf", "enum", "const", "not")
+    object_root: bool = True
+    answers_too: bool = False
+    references: bool = True
+    cycles: str = "anywhere"
+    closed: bool = False
+    all_required: bool = False
+    nullable: bool = False
+    whole: bool = False
+    most_min_items: float = math.inf
+    names: str | None = None
+    most: dict[str, int] = {}
+
+
+class Lost(NamedTuple):
+    """A keyword that is gone or says something else now: its JSON path in the original schema, its name, and why."""
+
+    path: str
+    keyword: str
+    why: str
+
+
+class Adapted(msgspec.Struct, frozen=True):
+    """A schema in a dialect.
+
+    `lost`: what it does not say any more. `structural`: what stands in another form, for `restore_arguments` to undo.
+    `reasons`: why there is no such schema at all; `schema` is the original one then. Parts of the schema may be shared
+    with the original: treat it as read-only.
+    """
+
+    schema: Node
+    lost: list[Lost] = []
+    structural: list[Lost] = []
+    reasons: list[Lost] = []
+
+    @property
+    def possible(self) -> bool:
+        """Whether the dialect can say this schema without refusing what it allows."""
+        return not self.reasons
+
+
+def restore_arguments(arguments: Any, original_schema: Node, dialect: Dialect) -> Any:
+    """The arguments as the original schema has them, from arguments for `adapt(original_schema, dialect).schema`.
+
+    A root that was wrapped is unwrapped. Where the dialect makes every property required, a null of a property that
+    was optional and could not be null is taken out; in a union this follows the first variant that the value fits,
+    best without a change. All else is the same object. EncodeError where the nesting is too deep to follow.
+    """
+    restorer = _Restorer(original_schema)
+    try:
+        if isinstance(original_schema, dict) and wraps(restorer.reader, dialect):
+            if not isinstance(arguments, dict) or arguments.keys() != {WRAPPER}:
+                return arguments
+            arguments = arguments[WRAPPER]
+        return restorer.value(arguments, original_schema) if dialect.all_required else arguments
+    except RecursionError:
+        raise EncodeError("tool arguments are nested too deeply") from None
+
+
+def wraps(reader: Reader, dialect: Dialect) -> bool:
+    """Whether the root cannot stand as an object in the dialect, and becomes the property `value` of one."""
+    return dialect.object_root and not _stands(reader.plain(reader.root), dialect.bare_root)
+
+
+def _stands(node: Node, bare: tuple[str, ...]) -> bool:
+    if not node.keys() - ANNOTATIONS - {*DEFINITIONS}:
+        return True
+    types = types_of(node)
+    if types is not None and set(types) - {"null"} != {"object"}:
+        return False
+    return "properties" in node or (types is not None and not any(keyword in node for keyword in bare))
+
+
+def types_of(node: Node) -> list[str] | None:
+    """The types that a schema names; None where it names none, or nothing that is a type."""
+    said = node.get("type")
+    words = said if isinstance(said, list) else [said]
+    types = [word.lower() for word in words if isinstance(word, str) and word.lower() in TYPES]
+    return list(dict.fromkeys(types)) or None
+
+
+def type_of(value: Any) -> str:
+    """The JSON Schema type of a JSON value."""
+    names = {bool: "boolean", int: "integer", float: "number", str: "string", list: "array", dict: "object"}
+    return names.get(value.__class__, "null")
+
+
+def canonical(node: Node) -> Node:
+    """The schema in the words of draft 2020-12: no types in capitals, no `nullable`, no list under `items`."""
+    types, said = types_of(node), node.get("type")
+    words = said if isinstance(said, list) else [said]
+    if types is not None and any(isinstance(word, str) and word != word.lower() for word in words):
+        node = {**node, "type": types if isinstance(said, list) else types[0]}
+    if isinstance(node.get("items"), list):
+        kept = {key: value for key, value in node.items() if key not in ("items", "additionalItems")}
+        rest = {"items": node["additionalItems"]} if "additionalItems" in node else {}
+        node = {**kept, "prefixItems": node["items"], **rest}
+    if node.get("nullable") is True and node.keys() & {"type", "enum", "const", "$ref", "allOf", *UNIONS}:
+        node = with_null({key: value for key, value in node.items() if key != "nullable"})
+    return node
+
+
+def with_null(node: Node) -> Node:
+    """The schema, and null besides."""
+    if "$ref" in node or "allOf" in node:
+        return {"anyOf": [node, {"type": "null"}]}
+    result = dict(node)
+    types = types_of(node)
+    if types is not None and "null" not in types:
+        result["type"] = [*types, "null"]
+    if "const" in node and node["const"] is not None:
+        result["enum"] = [result.pop("const"), None]
+    elif isinstance(node.get("enum"), list) and None not in node["enum"]:
+        result["enum"] = [*node["enum"], None]
+    for keyword in UNIONS:
+        if isinstance(node.get(keyword), list) and {"type": "null"} not in node[keyword]:
+            result[keyword] = [*node[keyword], {"type": "null"}]
+    return result
+
+
+def merged(parts: list[Node]) -> tuple[Node, list[str]]:
+    """One schema for what all `parts` say, and the keywords where the first part's word stands for several."""
+    result: Node = {}
+    conflicts: list[str] = []
+    for part in parts:
+        for key, value in part.items():
+            if key not in result:
+                result[key] = value
+            elif key not in ANNOTATIONS and result[key] != value:
+                result[key], kept = _both(key, result[key], value)
+                conflicts += [] if kept else [key]
+    return result, conflicts
+
+
+def _both(key: str, one: Any, other: Any) -> tuple[Any, bool]:
+    """What both values of a keyword say together, and whether it is all they say."""
+    if key == "properties" and isinstance(one, dict) and isinstance(other, dict):
+        shared = {
+            name: {"allOf": [one[name], other[name]]} for name in one if name in other and one[name] != other[name]
+        }
+        return {name: shared.get(name, one.get(name, other.get(name))) for name in [*one, *other]}, True
+    if key == "required" and isinstance(one, list) and isinstance(other, list):
+        return [*one, *(name for name in other if name not in one)], True
+    if key == "type":
+        first, second = types_of({"type": one}), types_of({"type": other})
+        common = [name for name in first or [] if name in (second or [])]
+        return (common if len(common) > 1 else common[0], True) if common else (one, False)
+    return one, False
+
+
+def children(node: Node) -> Iterator[tuple[str, int | str | None, Any]]:
+    """Every schema directly in a node: the keyword, the index or name under it, and the schema."""
+    for keyword, value in node.items():
+        if keyword in ONE and isinstance(value, dict | bool):
+            yield keyword, None, value
+        elif keyword in MANY and isinstance(value, list):
+            yield from ((keyword, index, inner) for index, inner in enumerate(value))
+        elif keyword in NAMED and isinstance(value, dict):
+            yield from ((keyword, name, inner) for name, inner in value.items())
+
+
+class Reader:
+    """A schema and its parts by pointer, each node with its $ref and allOf resolved once."""
+
+    def __init__(self, root: Any) -> None:
+        self.root = root
+        # By identity, with the node itself, so that its identity stays its own.
+        self._plain: dict[int, tuple[Any, Node]] = {}
+        self._null: dict[int, bool] = {}
+
+    def target(self, pointer: str) -> Any:
+        """The schema that a local `$ref` means; None where there is none."""
+        value = self.root if pointer == "#" or pointer.startswith("#/") else _MISSING
+        for step in unquote(pointer[1:]).split("/")[1:]:
+            step = step.replace("~1", "/").replace("~0", "~")
+            if isinstance(value, dict):
+                value = value.get(step, _MISSING)
+            elif isinstance(value, list) and step.isdecimal() and int(step[:9]) < len(value):
+                value = value[int(step[:9])]
+            else:
+                return None
+        return value if isinstance(value, dict | bool) else None
+
+    def parts(self, node: Node) -> tuple[list[Node], list[str]]:
+        """All that applies at a node: its own words, what its `$ref` and `allOf` say; and the pointers followed."""
+        found: list[Node] = []
+        pointers: list[str] = []
+        waiting: list[Any] = [node]
+        while waiting:
+            part = waiting.pop()
+            if not isinstance(part, dict):
+                continue
+            part = canonical(part)
+            found.append(without(part, "$ref", "allOf", *DEFINITIONS))
+            members = part["allOf"] if isinstance(part.get("allOf"), list) else []
+            waiting += reversed(members)
+            pointer = part.get("$ref")
+            if isinstance(pointer, str) and pointer not in pointers:
+                pointers.append(pointer)
+                waiting.append(self.target(pointer))
+        return found, pointers
+
+    def plain(self, node: Node) -> Node:
+        """The node without `$ref` and `allOf`, in the words of `canonical`."""
+        known = self._plain.get(id(node))
+        if known is None:
+            known = self._plain[id(node)] = (node, merged(self.parts(node)[0])[0])
+        return known[1]
+
+    def admits_null(self, source: Any) -> bool:
+        """Whether null fits a schema, as far as types, values and unions say."""
+        if not isinstance(source, dict):
+            return source is not False
+        node = self.plain(source)
+        if id(source) not in self._null:
+            self._null[id(source)] = False
+            self._null[id(source)] = self._null_fits(node)
+        return self._null[id(source)]
+
+    def _null_fits(self, node: Node) -> bool:
+        types, values = types_of(node), node.get("enum")
+        unlisted = isinstance(values, list) and None not in values
+        if (types is not None and "null" not in types) or node.get("const") is not None or unlisted:
+            return False
+        unions = {keyword: node[keyword] for keyword in UNIONS if isinstance(node.get(keyword), list)}
+        fitting = {keyword: sum(map(self.admits_null, variants)) for keyword, variants in unions.items()}
+        return 0 not in fitting.values() and fitting.get("oneOf", 1) == 1
+
+
+def names_of(node: Node, keyword: str = "required") -> list[str]:
+    """The list of names under a keyword, without what is no name."""
+    said = node.get(keyword)
+    return [name for name in said if isinstance(name, str)] if isinstance(said, list) else []
+
+
+def named(node: Node, keyword: str = "properties") -> Node:
+    """The schemas by name under a keyword."""
+    said = node.get(keyword)
+    return said if isinstance(said, dict) else {}
+
+
+def circles(reader: Reader, *, every: bool) -> set[str]:
+    """The pointers in or between circles of references; unless `every`, circles through required places alone."""
+    root = reader.root if isinstance(reader.root, dict) else {}
+    waiting = ["#", *(pointer_to(keyword, name) for keyword in DEFINITIONS for name in named(root, keyword))]
+    graph: dict[str, set[str]] = {}
+    for pointer in waiting:
+        if pointer not in graph:
+            graph[pointer] = set(_references(reader.target(pointer), every))
+            waiting += sorted(graph[pointer])
+    return set(_turned(_turned(graph)))
+
+
+def _turned(graph: dict[str, set[str]]) -> dict[str, set[str]]:
+    """The graph without what leads to no circle, its arrows turned around."""
+    back: dict[str, set[str]] = {pointer: set() for pointer in graph}
+    for pointer in graph:
+        for following in graph[pointer]:
+            back[following].add(pointer)
+    ends = [pointer for pointer in graph if not graph[pointer]]
+    for end in ends:
+        for before in back[end]:
+            graph[before].discard(end)
+            ends += [] if graph[before] else [before]
+    gone = set(ends)
+    return {pointer: before - gone for pointer, before in back.items() if pointer not in gone}
+
+
+def pointer_to(keyword: str, name: str) -> str:
+    """The reference to a definition of the root."""
+    return f"#/{keyword}/" + name.replace("~", "~0").replace("/", "~1")
+
+
+def name_in(pointer: str) -> str:
+    """The name of the definition that a reference means."""
+    return pointer.split("/")[2].replace("~1", "/").replace("~0", "~")
+
+
+def _references(source: Any, every: bool) -> Iterator[str]:
+    """The pointers in a schema, without those of its definitions; unless `every`, without optional properties."""
+    waiting = [source]
+    while waiting:
+        node = waiting.pop()
+        if not isinstance(node, dict):
+            continue
+        if isinstance(node.get("$ref"), str):
+            yield node["$ref"]
+        required = set(names_of(node))
+        for keyword, name, inner in children(node):
+            optional = keyword == "properties" and name not in required and not every
+            waiting += [] if optional or keyword in DEFINITIONS else [inner]
+
+
+def counted(schema: Node) -> dict[str, int]:
+    """How much there is of what APIs limit: `levels` of objects, properties, values, optional ones, unions."""
+    counts = {"levels": 0, "properties": 0, "values": 0, "optional": 0, "unions": 0}
+    waiting: list[tuple[Any, int]] = [(schema, 0)]
+    while waiting:
+        node, level = waiting.pop()
+        if not isinstance(node, dict):
+            continue
+        properties, values = named(node), node.get("enum")
+        level += bool(properties)
+        counts["levels"] = max(counts["levels"], level)
+        counts["properties"] += len(properties)
+        counts["optional"] += len(properties.keys() - set(names_of(node)))
+        counts["values"] += len(values) if isinstance(values, list) else 0
+        counts["unions"] += isinstance(node.get("type"), list) or any(keyword in node for keyword in UNIONS)
+        waiting += [(inner, level) for keyword, _, inner in children(node)]
+    return counts
+
+
+def is_number(value: Any) -> TypeGuard[float]:
+    """Whether a JSON value is a number."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+OF_TYPE = {
+    "string": words("format pattern minLength maxLength"),
+    "number": words("format minimum maximum exclusiveMinimum exclusiveMaximum multipleOf"),
+    "array": words("items prefixItems minItems maxItems uniqueItems contains"),
+    "object": words("properties required additionalProperties patternProperties propertyOrdering")
+    | words("minProperties maxProperties propertyNames"),
+}
+OF_TYPE["integer"] = OF_TYPE["number"]
+OF_SOME_TYPE = frozenset().union(*OF_TYPE.values())
+SHAPES = words("properties items prefixItems enum const additionalProperties patternProperties")
+LOOKS_AROUND = re.compile(r"\(\?<?[=!]|\\[1-9]|\\k<|\(\?P=|\\[bB]")
+INCLUSIVE = (("exclusiveMinimum", "minimum", 1), ("exclusiveMaximum", "maximum", -1))
+GUESSES = (("object", words("properties required additionalProperties")), ("array", words("items prefixItems")))
+
+
+FORMS: dict[str, Callable[[Any], bool]] = {
+    **dict.fromkeys(("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"), is_number),
+    **dict.fromkeys(("minItems", "maxItems", "minLength", "maxLength", "minProperties", "maxProperties"), is_number),
+    **dict.fromkeys(("title", "description", "format", "pattern", "$schema"), lambda value: isinstance(value, str)),
+    **dict.fromkeys(("required", "propertyOrdering"), lambda value: value == names_of({"required": value})),
+    "prefixItems": lambda value: isinstance(value, list),
+    "additionalProperties": lambda value: isinstance(value, dict | bool),
+    "nullable": lambda value: isinstance(value, bool),
+}
+
+
+def without(node: Node, *keywords: str) -> Node:
+    """The schema without these keywords."""
+    return {key: value for key, value in node.items() if key not in keywords}
+
+
+def upper(made: Node, source: Any, dialect: Dialect) -> Node:
+    """The type in capitals where the source had it so and the dialect takes it so."""
+    said = source.get("type") if isinstance(source, dict) else None
+    if dialect.nullable and isinstance(said, str) and said.isupper() and isinstance(made.get("type"), str):
+        return {**made, "type": made["type"].upper()}
+    return made
+
+
+def said_types(types: list[str] | None) -> Node:
+    """The keyword that says these types."""
+    return {"type": types if len(types) > 1 else types[0]} if types else {}
+
+
+def place_of(pointer: str) -> str:
+    """The JSON path of what a reference means."""
+    steps = (step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:])
+    return reduce(child_path, steps, "$")
+
+
+def place_in(path: str, keyword: str, key: int | str | None) -> str:
+    """The JSON path of a schema in a schema."""
+    path = child_path(path, keyword)
+    return path if key is None else f"{path}[{key}]" if isinstance(key, int) else child_path(path, key)
+
+
+class _Restorer:
+    """Walks arguments and the original schema together."""
+
+    def __init__(self, schema: Any) -> None:
+        self.reader = Reader(schema)
+        self._known: dict[tuple[int, int, bool], bool] = {}
+
+    def value(self, value: Any, source: Any) -> Any:
+        if not isinstance(value, dict | list) or not isinstance(source, dict):
+            return value
+        node = self.reader.plain(source)
+        variants = self._variants(node)
+        if variants:
+            fitting = (one for adapted in (False, True) for one in variants if self.fits(value, one, adapted))
+            return self.value(value, next(fitting, None))
+        return self._object(value, node) if isinstance(value, dict) else self._array(value, node)
+
+    def _variants(self, node: Node) -> list[Any]:
+        """The variants of a union; a node with a shape of its own is read by that."""
+        unions = [node[keyword] for keyword in UNIONS if isinstance(node.get(keyword), list)]
+        return unions[0] if unions and not node.keys() & {"properties", "items", "prefixItems"} else []
+
+    def _object(self, value: Node, node: Node) -> Node:
+        properties, required = named(node), set(names_of(node))
+        result = {}
+        for name, inner in value.items():
+            source = properties.get(name, node.get("additionalProperties"))
+            if not (name in properties and self._was_absent(inner, name not in required, source)):
+                result[name] = self.value(inner, source)
+        same = len(result) == len(value) and all(result[name] is inner for name, inner in value.items())
+        return value if same else result
+
+    def _was_absent(self, inner: Any, optional: bool, source: Any) -> bool:
+        return inner is None and optional and not self.reader.admits_null(source)
+
+    def _array(self, value: list[Any], node: Node) -> list[Any]:
+        result = [self.value(inner, _item(node, index)) for index, inner in enumerate(value)]
+        return value if all(map(lambda a, b: a is b, result, value)) else result
+
+    def fits(self, value: Any, source: Any, adapted: bool) -> bool:
+        """Whether a value has the types, values and names of a schema; `adapted`: or of what strictness made of it."""
+        if not isinstance(source, dict):
+            return source is not False
+        node = self.reader.plain(source)
+        key = (id(value), id(source), adapted)
+        if key not in self._known:
+            self._known[key] = True
+            self._known[key] = self._fits(value, node, adapted)
+        return self._known[key]
+
+    def _fits(self, value: Any, node: Node, adapted: bool) -> bool:
+        types = types_of(node)
+        if types is not None and not is_of(value, types):
+            return False
+        values = [node["const"]] if "const" in node else node.get("enum")
+        if isinstance(values, list) and not any(value == one and type_of(value) == type_of(one) for one in values):
+            return False
+        variants = self._variants(node)
+        if variants:
+            return any(self.fits(value, variant, adapted) for variant in variants)
+        if isinstance(value, dict):
+            return self._object_fits(value, node, adapted)
+        items = enumerate(value) if isinstance(value, list) else ()
+        return all(self.fits(inner, _item(node, index), adapted) for index, inner in items)
+
+    def _object_fits(self, value: Node, node: Node, adapted: bool) -> bool:
+        properties, required = named(node), set(names_of(node))
+        if any(name not in value for name in required):
+            return False
+        for name, inner in value.items():
+            source = properties.get(name, node.get("additionalProperties", not adapted))
+            absent = adapted and self._was_absent(inner, name in properties and name not in required, source)
+            if not absent and not self.fits(inner, source, adapted):
+                return False
+        return True
+
+
+def _item(node: Node, index: int) -> Any:
+    """The schema of one element of an array."""
+    first = node.get("prefixItems")
+    return first[index] if isinstance(first, list) and index < len(first) else node.get("items")
+
+
+def is_of(value: Any, types: list[str]) -> bool:
+    """Whether a value is of one of these types; 1.0 is an integer too."""
+    kind = type_of(value)
+    whole = kind == "number" and "integer" in types and value.is_integer()
+    return kind in types or (kind == "integer" and "number" in types) or whole

@@ -1,0 +1,190 @@
+"""Schemas of tools and answers in the target's dialect, on requests of another API, and arguments brought back."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import msgspec
+
+from contentmodel.accounting import unaccounted
+from contentmodel.request import ChatRequest, FunctionTool, ToolGroup
+from contentmodel.wire.context import EncodeContext
+from contentmodel.wire.json import parse, steps_of, write
+from contentmodel.wire.losses import Loss
+from contentmodel.wire.names import SchemaMap
+from contentmodel_adapters.shared import schemas
+from contentmodel_adapters.shared.arguments import Adapted, Dialect, Lost, Node, restore_arguments
+
+DIALECTS = {
+    dialect.name: dialect
+    for dialect in (
+        schemas.OPENAI_STRICT,
+        schemas.OPENAI_LOOSE,
+        schemas.ANTHROPIC_STRICT,
+        schemas.ANTHROPIC_TOOLS,
+        schemas.GEMINI_JSON_SCHEMA,
+        schemas.GEMINI_SCHEMA,
+    )
+}
+
+
+class Dialects(msgspec.Struct, frozen=True, kw_only=True):
+    """The dialects of an API's places: tools, tools that are `strict` (None: there are none), and `answers`.
+
+    `always_strict` says that an answer's schema is always enforced, whatever a request says about it.
+    """
+
+    tools: Dialect
+    strict: Dialect | None
+    answers: Dialect
+    always_strict: bool = True
+
+
+OPENAI = Dialects(
+    tools=schemas.OPENAI_LOOSE,
+    strict=schemas.OPENAI_STRICT,
+    answers=schemas.for_answers(schemas.OPENAI_LOOSE),
+    always_strict=False,
+)
+ANTHROPIC = Dialects(
+    tools=schemas.ANTHROPIC_TOOLS,
+    strict=schemas.ANTHROPIC_STRICT,
+    answers=schemas.for_answers(schemas.ANTHROPIC_STRICT),
+)
+GOOGLE = Dialects(
+    tools=schemas.GEMINI_JSON_SCHEMA, strict=None, answers=schemas.for_answers(schemas.GEMINI_JSON_SCHEMA)
+)
+
+
+def with_fitting_schemas(request: ChatRequest, context: EncodeContext, dialects: Dialects) -> ChatRequest:
+    """A request of another API whose schemas the target takes; what they do not say any more is lost."""
+    fitter = _Fitter(context, dialects)
+    tools = [fitter.tool(tool) for tool in request.tools]
+    if any(new is not old for new, old in zip(tools, request.tools, strict=True)):
+        request = context.same(request, msgspec.structs.replace(request, tools=tools))
+    options = fitter.options(request.options)
+    if options is not request.options:
+        request = context.same(request, msgspec.structs.replace(request, options=options))
+    if fitter.maps and context.maps is not None:
+        context.maps = msgspec.structs.replace(context.maps, schemas=fitter.maps)
+    return request
+
+
+def restored_arguments(arguments: Any, adapted: SchemaMap) -> Any:
+    """Arguments of the target's answer as the source's schema has them: null back to absent, a root unwrapped."""
+    dialect = DIALECTS.get(adapted.dialect)
+    return arguments if dialect is None else restore_arguments(arguments, adapted.schema, dialect)
+
+
+class _Fitter:
+    """Fits schemas, and keeps the originals of those that arguments must be brought back to."""
+
+    def __init__(self, context: EncodeContext, dialects: Dialects) -> None:
+        self._context = context
+        self._dialects = dialects
+        self.maps: dict[str, SchemaMap] = {}
+
+    def tool(self, tool: Any) -> Any:
+        if isinstance(tool, ToolGroup):
+            inner = [self.tool(one) for one in tool.tools]
+            changed = any(new is not old for new, old in zip(inner, tool.tools, strict=True))
+            return self._changed(tool, tools=inner) if changed else tool
+        if not isinstance(tool, FunctionTool) or tool.parameters is None:
+            return tool
+        strict = self._dialects.strict if tool.strict else None
+        if strict is not None:
+            adapted = _adapted(tool.parameters, strict)
+            if adapted.possible:
+                return self._fitted(tool, adapted, strict)
+            self._context.lose(tool, "strict", f"not as strict: {adapted.reasons[0].why}")
+            tool = self._changed(tool, strict=False)
+        return self._fitted(tool, _adapted(tool.parameters, self._dialects.tools), self._dialects.tools)
+
+    def _fitted(self, tool: FunctionTool, adapted: Adapted, dialect: Dialect) -> FunctionTool:
+        self._lose(tool, "parameters", adapted)
+        if adapted.structural:
+            self.maps[tool.name] = SchemaMap(schema=tool.parameters or {}, dialect=dialect.name)
+        if adapted.schema is tool.parameters or not adapted.possible:
+            return tool
+        changed: FunctionTool = self._changed(tool, parameters=adapted.schema)
+        return changed
+
+    def options(self, options: Any) -> Any:
+        made = options.response_format
+        if made is None or made.schema is None:
+            return options
+        dialects, adapted = self._dialects, None
+        if made.strict and dialects.strict is not None:
+            adapted = _adapted(made.schema, schemas.for_answers(dialects.strict))
+            if not adapted.possible and not dialects.always_strict:
+                self._context.lose(made, "strict", f"not as strict: {adapted.reasons[0].why}")
+                made, adapted = self._changed(made, strict=False), None
+        adapted = adapted or _adapted(made.schema, dialects.answers)
+        if not adapted.possible:
+            self._context.lose(made, None, f"{self._context.api} takes no such schema: {adapted.reasons[0].why}")
+            return self._changed(options, response_format=None)
+        self._lose(made, "schema", adapted)
+        if adapted.schema is made.schema and made is options.response_format:
+            return options
+        return self._changed(options, response_format=self._changed(made, schema=adapted.schema))
+
+    def _lose(self, owner: Any, field: str, adapted: Adapted) -> None:
+        for path, keyword, why in adapted.lost:
+            kind = "degraded" if why == _RESAID else "dropped"
+            self._context.lose(owner, f"{field}{path}", f"{self._context.api} and {keyword}: {why}", kind=kind)
+
+    def _changed(self, value: Any, **fields: Any) -> Any:
+        return self._context.same(value, msgspec.structs.replace(value, **fields))
+
+
+_LARGEST_KEPT = 65_536
+
+
+def _adapted(schema: Node, dialect: Dialect) -> Adapted:
+    """`adapt`, remembered by the schema's text: the same tools come with every request of a conversation."""
+    text = write(schema)
+    if len(text) > _LARGEST_KEPT:
+        return _complete(schema, schemas.adapt(with_named_types(schema), dialect))
+    adapted, same = _adapted_text(text, dialect.name, dialect.object_root)
+    return msgspec.structs.replace(adapted, schema=schema) if same else adapted
+
+
+@lru_cache(maxsize=512)
+def _adapted_text(text: bytes, name: str, object_root: bool) -> tuple[Adapted, bool]:
+    schema = parse(text)
+    dialect = DIALECTS[name] if object_root else schemas.for_answers(DIALECTS[name])
+    adapted = schemas.adapt(with_named_types(schema), dialect)
+    return _complete(schema, adapted), adapted.schema is schema
+
+
+def _complete(schema: Node, adapted: Adapted) -> Adapted:
+    """With what the adapted schema says in other words (an exclusive bound of integers, `nullable`) named as well."""
+    if adapted.schema is schema:
+        return adapted
+    lost = [Loss(found.path, "dropped", found.keyword, found.why) for found in adapted.lost]
+    told = [Lost(at.path, str(steps_of(at.path)[-1]), _RESAID) for at in unaccounted(schema, adapted.schema, lost)]
+    return msgspec.structs.replace(adapted, lost=[*adapted.lost, *told])
+
+
+_RESAID = "said in other words"
+
+
+_TYPE_NAMES = ("TYPE_UNSPECIFIED", "STRING", "NUMBER", "INTEGER", "BOOLEAN", "ARRAY", "OBJECT", "NULL")
+
+
+def with_named_types(schema: Any) -> Any:
+    """A schema whose types are numbers (google-genai's enumerations, sent as integers) with their names."""
+    return _named(schema) if isinstance(schema, dict) and schema.get("type").__class__ is int else schema
+
+
+def _named(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_named(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    named = {key: _named(item) for key, item in value.items()}
+    kind = named.get("type")
+    if kind.__class__ is int and 0 <= kind < len(_TYPE_NAMES):
+        named["type"] = _TYPE_NAMES[kind]
+    return named

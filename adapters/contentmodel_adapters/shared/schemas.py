@@ -1,0 +1,519 @@
+"""What each API takes of JSON Schema, and a schema adapted to it: for tools and for the shape of answers.
+
+A `Dialect` is data; `adapt` is one walk that every dialect shares. What it does to the arguments that come back is
+undone by `arguments.restore_arguments`. Neither knows a wire format.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import Any
+
+import msgspec
+
+from contentmodel.errors import EncodeError
+from contentmodel.wire.json import child_path
+from contentmodel_adapters.shared import arguments as read
+from contentmodel_adapters.shared.arguments import Adapted, Dialect, Lost, Node, words
+
+_COMMON = words("type title description enum properties required items format")
+
+OPENAI_STRICT = Dialect(
+    name="openai strict",
+    keywords=_COMMON
+    | words("const additionalProperties anyOf $ref $defs definitions $schema pattern minItems maxItems multipleOf")
+    | words("minimum maximum exclusiveMinimum exclusiveMaximum"),
+    formats=words("date-time time date duration email hostname ipv4 ipv6 uuid"),
+    answers_too=True,
+    closed=True,
+    all_required=True,
+    most={"levels": 10, "properties": 5000, "values": 1000},
+)
+"""Strict function tools and `json_schema` answers of Chat Completions and Responses.
+
+Every object closed, every property required (optional ones are said with null), the root a plain object, `$ref`
+without siblings, recursion allowed, 10 levels, 5,000 properties, 1,000 enum values:
+https://developers.openai.com/api/docs/guides/structured-outputs#supported-schemas, as profiled in
+https://jsonschemaprofiles.unitvectorylabs.com/schemas/openai, and openai 3.52, lib/_pydantic.py. `default`, `oneOf` are
+"not permitted", `$ref` "cannot have keywords", lookaround is refused (pydantic/pydantic-ai#5519, vercel/ai#21037).
+`minLength` and `maxLength` are not in the guide's list, so they are left out (pydantic/pydantic-ai#4490 doubts it).
+All seen 2026-11-21.
+"""
+
+OPENAI_LOOSE = Dialect(
+    name="openai", bare_root=("anyOf", "oneOf", "allOf", "enum", "not"), answers_too=True, whole=True
+)
+"""Function tools that are not strict: any JSON Schema whose root is an object.
+
+"schema must have type 'object' and not have 'oneOf'/'anyOf'/'allOf'/'enum'/'not' at the top level"
+(langchain-ai/langchainjs#9804), "array schema missing items" (ogx-ai/ogx#3602, apify/apify-mcp-server#36) and "object
+schema missing properties" at the root (bnb-chain/bnbchain-mcp#68) are its refusals. Seen 2026-11-21.
+"""
+
+GEMINI_SCHEMA = Dialect(
+    name="gemini schema",
+    keywords=_COMMON
+    | words("nullable default example minItems maxItems propertyOrdering minProperties maxProperties minLength")
+    | words("maxLength pattern minimum maximum anyOf"),
+    formats=words("enum date-time int32 int64 float double"),
+    enum_types=words("string"),
+    references=False,
+    nullable=True,
+    whole=True,
+)
+"""`parameters`, `response` and `responseSchema` of generateContent: a subset of OpenAPI 3.0.
+
+The keywords are the fields of `Schema` in google-genai 3.4, types.py, without `defs`, `ref` and `additionalProperties`,
+which the Developer API does not have (_transformers.py inlines the one and raises for the other). Types may be in
+capitals or not (types.Type is case-insensitive, and so is the service). "only 'enum' and 'date-time' are supported
+for STRING type" (hideya/langchain-mcp-tools-ts#36; the SDK names more, for the Enterprise platform); `enum` "only
+allowed for STRING type" (diegosouzapw/OmniRoute#760); a list of types "cannot start list"
+(taylorwilsdon/google_workspace_mcp#1099); `anyOf` must be the only field (anomalyco/opencode#14659); `items` "missing
+field" (cline/cline#7339); `required` "property is not defined" (iBUHub/AIStudioToAPI#154). All seen 2026-11-21.
+"""
+
+GEMINI_JSON_SCHEMA = Dialect(
+    name="gemini json schema",
+    keywords=_COMMON
+    | words("$id $defs $ref $anchor prefixItems minItems maxItems minimum maximum anyOf oneOf")
+    | words("additionalProperties propertyOrdering"),
+    enum_types=words("string number integer"),
+    cycles="optional",
+)
+"""`parametersJsonSchema`, `responseJsonSchema` (of tools and of answers) of generateContent.
+
+The keywords, "enum (for strings and numbers)", that "cyclic references are unrolled to a limited degree and, as such,
+may only be used within non-required properties" and that beside `$ref` only what starts with `$` may stand: docstring
+of `response_json_schema` in google-genai 3.4, types.py. What else is sent is not looked at. Seen 2026-11-21.
+"""
+
+ANTHROPIC_TOOLS = Dialect(name="anthropic tools", bare_root=("anyOf", "oneOf", "allOf"), names=r"[a-zA-Z0-9_.-]{1,64}")
+"""`input_schema` of tools that are not strict: draft 2020-12 with a root of type object.
+
+anthropic 2.11, types/tool_param.py; "input_schema does not support oneOf, allOf, or anyOf at the top level"
+(anthropics/claude-code#27337), "Property keys should match pattern '^[a-zA-Z0-9_.-]{1,64}$'" for the root's properties
+(decocms/studio#6874), "It must match JSON Schema draft 2020-12" (anthropics/claude-code#86664). Seen 2026-11-21.
+"""
+
+ANTHROPIC_STRICT = Dialect(
+    name="anthropic strict",
+    keywords=_COMMON | words("const default additionalProperties minItems anyOf $ref $defs definitions pattern"),
+    formats=words("date-time time date duration email hostname uri ipv4 ipv6 uuid"),
+    cycles="nowhere",
+    closed=True,
+    most_min_items=1,
+    names=r"[a-zA-Z0-9_.-]{1,64}",
+    most={"optional": 24, "unions": 16},
+)
+"""Strict tools and `output_config.format` of the Messages API.
+
+https://platform.claude.com/docs/en/build-with-claude/structured-outputs (as restated by LangSchema 0.7.1 on hexdocs):
+objects closed, no recursion, `minItems` 0 or 1 only, no bounds of numbers and lengths, simple patterns, values of
+`enum` primitive; over all strict tools of a request at most 24 optional parameters, 16 unions and 20 tools (the first
+two are checked for one schema here). anthropic 2.11, lib/_parse/_transform.py has the formats, and a type, union or
+value for every schema. `allOf` is taken in part ("not with $ref"), so it is always read.merged. All seen 2026-11-21.
+"""
+
+
+def for_answers(dialect: Dialect) -> Dialect:
+    """The dialect where it shapes an answer: outside OpenAI's APIs the root may then be anything."""
+    return dialect if dialect.answers_too else msgspec.structs.replace(dialect, object_root=False)
+
+
+def adapt(schema: Node, dialect: Dialect) -> Adapted:
+    """The schema as the dialect takes it; the same object where nothing had to change.
+
+    The result allows all that the original did, but for undeclared properties of objects that a closed dialect closes.
+    A root that cannot stand as an object becomes the property "value" of one; an empty root is an object without
+    properties. Where references cannot stand, circles are unrolled three times, and what is written out ends after 40
+    levels or 10,000 schemas. EncodeError where the schema is no JSON object, or nested too deeply to follow.
+    """
+    if not isinstance(schema, dict):
+        raise EncodeError(f"a JSON Schema is an object, not {read.type_of(schema)}")
+    try:
+        return _Adapter(schema, dialect).adapted()
+    except RecursionError:
+        raise EncodeError("a JSON Schema is nested too deeply") from None
+
+
+UNROLLED, INLINED, DEEPEST = 3, 10_000, 40
+_HOMES = tuple(f"#/{keyword}/" for keyword in read.DEFINITIONS)
+
+
+class _Adapter:
+    """One walk over one schema. Every method gives a new node; what goes missing is noted on the way."""
+
+    def __init__(self, schema: Node, dialect: Dialect) -> None:
+        self._schema, self._dialect, self._reader = schema, dialect, read.Reader(schema)
+        self._keywords = dialect.keywords or frozenset()
+        # In order, each once.
+        self._lost, self._structural, self._reasons = (dict[Lost, None]() for _ in range(3))
+        self._within: Counter[str] = Counter()
+        self._depth = self._inlined = 0
+        self._wrapped = read.wraps(self._reader, dialect)
+        looks = dialect.references and dialect.cycles != "anywhere"
+        self._circles = read.circles(self._reader, every=dialect.cycles == "nowhere") if looks else set()
+
+    def adapted(self) -> Adapted:
+        result = self._rooted()
+        for keyword in read.DEFINITIONS:
+            if self._schema.get(keyword) == {} and (self._dialect.keywords is None or keyword in self._keywords):
+                result[keyword] = {}
+            for home, made in self._definitions(keyword).items():
+                result.setdefault(home.split("/")[1], {})[read.name_in(home)] = made
+        self._check(result)
+        if self._reasons:
+            return Adapted(self._schema, reasons=list(self._reasons))
+        return Adapted(self._schema if result == self._schema else result, list(self._lost), list(self._structural))
+
+    def _lose(self, path: str, keyword: str, why: str) -> None:
+        self._lost[Lost(child_path(path, keyword), keyword, why)] = None
+
+    def _refuse(self, path: str, keyword: str, why: str) -> Node:
+        self._reasons[Lost(child_path(path, keyword), keyword, why)] = None
+        return {}
+
+    def _anything(self, path: str) -> Node:
+        return self._refuse(path, "type", "every schema must say its type") if self._dialect.closed else {}
+
+    def _check(self, schema: Node) -> None:
+        for name in read.named(schema):
+            if self._dialect.names is not None and not re.fullmatch(self._dialect.names, name):
+                self._refuse("$.properties", name, f"the name must match {self._dialect.names}")
+        for kind, count in read.counted(schema).items():
+            if count > self._dialect.most.get(kind, count):
+                self._refuse("$", kind, f"{count} {kind} are more than {self._dialect.most[kind]}")
+
+    def _rooted(self) -> Node:
+        node = read.without(self._schema, *read.DEFINITIONS)
+        if self._wrapped:
+            self._structural[Lost("$", "type", f"not an object: it is the property {read.WRAPPER!r} of one")] = None
+            closed = {"additionalProperties": False} if self._dialect.closed else {}
+            properties = {read.WRAPPER: self.node(node, "$")}
+            return {"type": "object", "properties": properties, "required": [read.WRAPPER], **closed}
+        return dict(self.node(self._as_object(node) if self._dialect.object_root else node, "$"))
+
+    def _as_object(self, node: Node) -> Node:
+        """The root as a plain object, its `$ref` and `allOf` resolved one level deep."""
+        if "$ref" in node or ("allOf" in node and "allOf" in self._dialect.bare_root):
+            node = self._joined(self._reader.parts(node)[0], "$")
+        node = read.canonical(node)
+        for keyword in self._dialect.bare_root:
+            if keyword in node:
+                self._lose("$", keyword, "may not stand in the root")
+        spelled = node if read.types_of(node) == ["object"] else {**node, "type": "object"}
+        no_map = not spelled.keys() & {"additionalProperties", "patternProperties"}
+        if self._dialect.whole or (self._dialect.closed and no_map):
+            spelled = {"properties": {}, **spelled}
+        return read.upper(read.without(spelled, *self._dialect.bare_root), self._schema, self._dialect)
+
+    def _definitions(self, keyword: str) -> Node:
+        """The root's definitions, by the references to them that are kept."""
+        return {
+            home: self.node(inner, child_path(child_path("$", keyword), name))
+            for name, inner in read.named(self._schema, keyword).items()
+            if (home := self._home(read.pointer_to(keyword, name))) is not None
+        }
+
+    def _home(self, pointer: Any) -> str | None:
+        """Where the target of a reference stands in the adapted schema; None where it has to be written out."""
+        if not isinstance(pointer, str) or pointer in self._circles:
+            return None
+        if self._dialect.keywords is None:
+            elsewhere = self._wrapped and pointer[:1] == "#" and not pointer.startswith(_HOMES)
+            return f"#/properties/{read.WRAPPER}{pointer[1:]}" if elsewhere else pointer
+        at_home = pointer.startswith(_HOMES) and pointer.count("/") == 2 and self._reader.target(pointer) is not None
+        if pointer.startswith(_HOMES[1]) and "definitions" not in self._keywords:
+            pointer = pointer.replace(_HOMES[1], _HOMES[0], 1)
+            at_home = at_home and self._reader.target(pointer) is None
+        root = pointer == "#" and not self._wrapped and self._dialect.cycles == "anywhere"
+        return pointer if self._dialect.references and (at_home or root) else None
+
+    def node(self, source: Any, path: str) -> Any:
+        """The schema at `path` in the dialect."""
+        if self._dialect.keywords is None:
+            return self._open(read.canonical(source), path) if isinstance(source, dict) else source
+        if source is False or not isinstance(source, dict | bool):
+            self._lost[Lost(path, "", "nothing fits it" if source is False else "not a schema")] = None
+            return self._anything(path)
+        self._inlined += bool(self._depth)
+        node = read.without(read.canonical(source), *read.DEFINITIONS) if isinstance(source, dict) else {}
+        made = self._referred(node, path) if "$ref" in node or "allOf" in node else self._said(node, path)
+        return read.upper(made, source, self._dialect)
+
+    def _open(self, node: Node, path: str) -> Node:
+        """A schema where every keyword may stand."""
+        result = dict(node)
+        for keyword, key, inner in read.children(node):
+            made = self.node(inner, read.place_in(path, keyword, key))
+            if key is None:
+                result[keyword] = made
+            elif made is not inner:
+                result[keyword] = result[keyword].copy() if result[keyword] is node[keyword] else result[keyword]
+                result[keyword][key] = made
+        if (home := self._home(node.get("$ref"))) is not None:
+            result["$ref"] = home
+        if self._dialect.whole and "array" in (read.types_of(node) or ()):
+            result.setdefault("items", {})
+        return result
+
+    def _referred(self, node: Node, path: str) -> Node:
+        """A schema with `$ref` or `allOf`: the reference alone, or all of it in one."""
+        home, beside = self._home(node.get("$ref")), read.without(node, "$ref")
+        if home is None or beside.keys() - read.ANNOTATIONS:
+            return self._inline(node, path)
+        around = self._kept(beside, path)
+        return {**around, "anyOf": [{"$ref": home}]} if around else {"$ref": home}
+
+    def _inline(self, node: Node, path: str) -> Node:
+        parts, pointers = self._reader.parts(node)
+        for pointer in pointers:
+            if self._reader.target(pointer) is None:
+                self._lose(path, "$ref", f"{pointer} points to nothing here")
+        if self._dialect.closed and not self._circles.isdisjoint(pointers):
+            return self._refuse(path, "$ref", "leads back to itself")
+        over = max((self._within[pointer] for pointer in pointers), default=0) >= UNROLLED
+        if over or (pointers and (self._inlined > INLINED or self._depth > DEEPEST)):
+            why = f"unrolled {UNROLLED} times" if over else "too much to write out"
+            self._lose(path, "$ref", why)
+            types = read.said_types(read.types_of(self._joined(parts, path)))
+            return self._refuse(path, "$ref", why) if self._dialect.closed else self._said(types, path)
+        where = read.place_of(pointers[0]) if len(parts) == 2 and node.keys() == {"$ref"} else path
+        self._within.update(pointers)
+        self._depth += bool(pointers)
+        made = self._said(self._joined(parts, path), where)
+        self._depth -= bool(pointers)
+        self._within.subtract(pointers)
+        return made
+
+    def _joined(self, parts: list[Node], path: str) -> Node:
+        node, conflicts = read.merged(parts)
+        for keyword in conflicts:
+            self._lose(path, keyword, "said twice: the first is kept")
+        return node
+
+    def _said(self, node: Node, path: str) -> Node:
+        """A schema without references."""
+        node = self._literal(node, path)
+        if any(keyword in node for keyword in read.UNIONS):
+            return self._union(node, path)
+        node = self._typed(node, path)
+        types = read.types_of(node) or []
+        if self._dialect.nullable and (len(types) > 1 or "null" in types):
+            return self._split(node, types, path)
+        node = self._object(node, path) if "object" in types else node
+        return self._kept(self._array(node, path) if "array" in types else node, path)
+
+    def _literal(self, node: Node, path: str) -> Node:
+        """`const` and `enum` as far as the dialect has them, else their types."""
+        keyword = "const" if "const" in node else "enum"
+        if keyword not in node:
+            return node
+        values, rest = [node["const"]] if keyword == "const" else node["enum"], read.without(node, "const", "enum")
+        kinds = list(dict.fromkeys(map(read.type_of, values))) if isinstance(values, list) else []
+        allowed = self._dialect.enum_types
+        others = [kind for kind in kinds if kind != "null"]
+        if not kinds or not allowed >= set(others):
+            self._lose(path, keyword, "such values cannot be listed")
+            return {**read.said_types(kinds), **rest}
+        if "null" in kinds and "null" not in allowed:
+            return self._null_beside(rest, [value for value in values if value is not None], others)
+        value = {"const": values[0]} if keyword in self._keywords and keyword == "const" else {"enum": values}
+        needed = read.said_types(kinds) if self._dialect.closed or self._dialect.nullable else {}
+        return {**needed, **rest, **value}
+
+    def _null_beside(self, rest: Node, values: list[Any], kinds: list[str]) -> Node:
+        if not values:
+            return {"type": "null", **rest}
+        types = [name for name in read.types_of(rest) or kinds if name != "null"] or kinds
+        apart = {key: value for key, value in rest.items() if key in read.ANNOTATIONS}
+        told = {**read.without(rest, *apart), **read.said_types(types), "enum": values}
+        return {**apart, "anyOf": [told, {"type": "null"}]}
+
+    def _typed(self, node: Node, path: str) -> Node:
+        types = read.types_of(node)
+        if types is None and "type" in node:
+            self._lose(path, "type", "no type of JSON Schema")
+            node = read.without(node, "type")
+        if types is None:
+            types = [name for name, keywords in read.GUESSES if keywords & node.keys()][:1]
+        if types:
+            said = node.get("type")
+            return node if said in (types, types[0]) else {**node, **read.said_types(types)}
+        return {**node, **self._anything(path)}
+
+    def _union(self, node: Node, path: str) -> Node:
+        keyword = next(keyword for keyword in read.UNIONS if keyword in node)
+        own, variants = read.without(node, *read.UNIONS), node[keyword]
+        if read.UNIONS[1] in node and keyword != read.UNIONS[1]:
+            self._lose(path, read.UNIONS[1], "beside another union")
+        if not isinstance(variants, list) or not variants or own.keys() & read.SHAPES:
+            self._lose(path, keyword, "beside a shape of its own" if variants else "malformed")
+            return self._said(own, path)
+        places = [(variant, f"{path}.{keyword}[{index}]") for index, variant in enumerate(variants)]
+        return self._united(own, [place for place in places if place[0] is not False], keyword, path)
+
+    def _united(self, own: Node, variants: list[tuple[Any, str]], keyword: str, path: str) -> Node:
+        for key in own.keys() - read.ANNOTATIONS - {"type"}:
+            self._lose(path, key, "beside a union")
+        around = self._kept({key: value for key, value in own.items() if key in read.ANNOTATIONS}, path)
+        if read.types_of(own) is not None:
+            variants = [(self._narrowed(variant, own, path), place) for variant, place in variants]
+        if not variants:
+            return {**around, **self._anything(path)}
+        if keyword not in self._keywords:
+            self._lose(path, keyword, "more than one of them may fit now")
+            keyword = "anyOf"
+        if self._dialect.nullable:
+            return self._alone(around, variants, path)
+        return {**around, keyword: [self.node(variant, place) for variant, place in variants]}
+
+    def _narrowed(self, variant: Any, own: Node, path: str) -> Any:
+        """The variant with the type that stands beside the union."""
+        inner = read.types_of(self._reader.plain(variant)) if isinstance(variant, dict) else None
+        if inner is None and isinstance(variant, dict) and not variant.keys() & {"$ref", "allOf", *read.UNIONS}:
+            return {"type": own["type"], **read.without(variant, "type")}
+        if inner is None or not set(inner) <= set(read.types_of(own) or ()):
+            self._lose(path, "type", "beside a union")
+        return variant
+
+    def _alone(self, around: Node, variants: list[tuple[Any, str]], path: str) -> Node:
+        """`anyOf` with nothing beside it, and null as a word of its first variant."""
+        nulls = [isinstance(variant, dict) and read.types_of(variant) == ["null"] for variant, _ in variants]
+        made = [self.node(*place) for place, is_null in zip(variants, nulls, strict=True) if not is_null]
+        flat = [inner for one in made for inner in (one["anyOf"] if one.keys() == {"anyOf"} else [one])]
+        null = {"nullable": True} if any(nulls) else {}
+        if len(flat) < 2:
+            return {**(flat[0] if flat else {}), **around, **null}
+        for key in around.keys() - {"title", "description"}:
+            self._lose(path, key, "beside a union")
+        texts = {key: around[key] for key in ("title", "description") if key in around}
+        first, *others = [{**texts, **one} for one in flat]
+        return {"anyOf": [{**first, **null}, *others]}
+
+    def _split(self, node: Node, types: list[str], path: str) -> Node:
+        """One variant for each type, where a schema has one type."""
+        others = [name for name in types if name != "null"]
+        null = {"nullable": True} if len(others) < len(types) else {}
+        if not others:
+            self._lose(path, "type", "null alone cannot be said")
+            return {**self._kept(read.without(node, "type"), path), **null}
+        if len(others) == 1:
+            return {**self._said({**node, "type": others[0]}, path), **null}
+        own = read.without(node, "type", "enum", *read.OF_SOME_TYPE)
+        variants: list[Any] = [{"type": "null"}] if null else []
+        for name in others:
+            values = [value for value in node.get("enum", ()) if read.type_of(value) == name]
+            said = {key: value for key, value in node.items() if key in read.OF_TYPE.get(name, ())}
+            variants.append({"type": name, **said, **({"enum": values} if values else {})})
+        return self._united(own, [(variant, path) for variant in variants], "anyOf", path)
+
+    def _object(self, node: Node, path: str) -> Node:
+        node, required = dict(node), read.names_of(node)
+        if not isinstance(node.get("properties", {}), dict):
+            self._lose(path, "properties", "malformed")
+            del node["properties"]
+        if self._dialect.closed:
+            self._close(node, path)
+        elif {"patternProperties", "additionalProperties"} <= node.keys():
+            self._lose(path, "additionalProperties", "the patterns beside it are gone")
+            del node["additionalProperties"]
+        properties = read.named(node)
+        if "properties" in node:
+            node["properties"] = self._properties(properties, required, path)
+        known = [name for name in required if name in node.get("properties", {})]
+        if len(known) < len(required):
+            self._lose(path, "required", "names no property")
+            node["required"] = known
+        if self._dialect.all_required and set(known) != properties.keys():
+            node["required"] = [name for name, inner in properties.items() if inner is not False]
+        return node
+
+    def _close(self, node: Node, path: str) -> None:
+        """Objects of a closed dialect have the properties that they name: a map would be an empty object."""
+        open_end = node.get("additionalProperties", "properties" not in node) is not False
+        if open_end or read.named(node, "patternProperties"):
+            self._refuse(path, "additionalProperties", "any names: an object must name all its properties")
+        if set(read.names_of(node)) - read.named(node).keys():
+            self._refuse(path, "required", "names a property that the object does not")
+        node["additionalProperties"] = False
+        node.setdefault("properties", {})
+
+    def _properties(self, properties: Node, required: list[str], path: str) -> Node:
+        result, needed = {}, set(required)
+        for name, source in properties.items():
+            where = child_path(child_path(path, "properties"), name)
+            if source is False:
+                self._lost[Lost(where, "", "must be absent")] = None
+                continue
+            made = self.node(source, where)
+            if self._dialect.all_required and name not in needed:
+                self._structural[Lost(where, "required", "optional: it is required and may be null")] = None
+                made = made if self._reader.admits_null(source) else read.with_null(made)
+            result[name] = made
+        return result
+
+    def _array(self, node: Node, path: str) -> Node:
+        node, first = dict(node), node.get("prefixItems")
+        if isinstance(first, list) and "prefixItems" not in self._keywords:
+            self._lose(path, "prefixItems", "every place takes what any place takes")
+            node["items"] = self._places(node, first, path)
+            del node["prefixItems"]
+        elif "items" in node:
+            node["items"] = self.node(node["items"], f"{path}.items")
+        elif self._dialect.whole or self._dialect.closed:
+            node["items"] = self._anything(f"{path}.items")
+        return node
+
+    def _places(self, node: Node, first: list[Any], path: str) -> Node:
+        """One schema for every place of a tuple."""
+        places = [(inner, f"{path}.prefixItems[{index}]") for index, inner in enumerate(first)]
+        most, rest = node.get("maxItems"), node.get("items", True)
+        if rest is not False and not (read.is_number(most) and most <= len(first)):
+            places.append((rest, f"{path}.items"))
+        apart = list({repr(place[0]): place for place in reversed(places)}.values())[::-1]
+        return dict(self.node(*apart[0])) if len(apart) == 1 else self._united({}, apart, "anyOf", path)
+
+    def _kept(self, node: Node, path: str) -> Node:
+        """The keywords that the dialect has, in the forms that it knows."""
+        node, types = self._inclusive(node, path), read.types_of(node)
+        result = {}
+        for key, value in node.items():
+            why = self._why_not(key, value, types)
+            if why is not None:
+                self._lose(path, key, why)
+            elif key == "additionalProperties" and isinstance(value, dict):
+                result[key] = self.node(value, f"{path}.{key}")
+            elif key == "prefixItems":
+                result[key] = [self.node(inner, f"{path}.{key}[{index}]") for index, inner in enumerate(value)]
+            else:
+                result[key] = value
+        return result
+
+    def _why_not(self, key: str, value: Any, types: list[str] | None) -> str | None:
+        dialect = self._dialect
+        if key not in self._keywords:
+            return f"{dialect.name} does not have it"
+        if not read.FORMS.get(key, bool)(value) and key in read.FORMS:
+            return "malformed"
+        if types and key in read.OF_SOME_TYPE and not any(key in read.OF_TYPE.get(name, ()) for name in types):
+            return "says nothing of this type"
+        if key == "format" and dialect.formats is not None and value not in dialect.formats:
+            return f"no format of {dialect.name}"
+        if key == "pattern" and dialect.closed and read.LOOKS_AROUND.search(value):
+            return "the pattern looks around"
+        if key == "minItems" and value > dialect.most_min_items:
+            return f"more than {dialect.most_min_items}"
+        return None
+
+    def _inclusive(self, node: Node, path: str) -> Node:
+        """Bounds that are excluded, as bounds that are not, where the dialect has only these."""
+        for key, other, step in read.INCLUSIVE:
+            if key in node and key not in self._keywords and other in self._keywords and read.is_number(node[key]):
+                exact = read.types_of(node) == ["integer"] and isinstance(node[key], int)
+                if not exact or other in node:
+                    self._lose(path, key, f"{self._dialect.name} does not have it")
+                bound = {other: node[key] + step if exact else node[key]}
+                node = {**bound, **read.without(node, key)}
+        return node

@@ -1,0 +1,177 @@
+"""Transcripts as agents leave them: parallel calls, failures, images in results, calls that nobody answered.
+
+Drawn as values of the model that say they came from one API, so that its encoder writes them as they are. What an API
+has no place for is left out by `Limits`.
+"""
+
+from __future__ import annotations
+
+import base64
+from typing import Any
+
+import msgspec
+from hypothesis import strategies as st
+from hypothesis.strategies import DrawFn
+
+from contentmodel import (
+    AIContent,
+    ChatMessage,
+    ChatOptions,
+    ChatRequest,
+    DataContent,
+    FunctionCallContent,
+    FunctionResultContent,
+    FunctionTool,
+    Origin,
+    Protected,
+    ReasoningContent,
+    TextContent,
+    UriContent,
+    WebSearchToolCallContent,
+    WebSearchToolResultContent,
+)
+
+__all__ = ["LIMITS", "Limits", "transcripts"]
+
+
+class Limits(msgspec.Struct, frozen=True, kw_only=True):
+    """What transcripts of one API can hold."""
+
+    issuer: str
+    model: str
+    signs: bool = True
+    hosted_search: bool = True
+    images_in_results: bool = True
+    errors: bool = True
+    systems_between: bool = True
+
+
+LIMITS = {
+    "openai-chat": Limits(issuer="openai", model="gpt-4.1", signs=False, hosted_search=False, images_in_results=False),
+    "openai-responses": Limits(issuer="openai", model="gpt-5.2"),
+    "anthropic-messages": Limits(issuer="anthropic", model="claude-opus-4-8"),
+    "google-generate-content": Limits(
+        issuer="google", model="gemini-3-pro", hosted_search=False, systems_between=False
+    ),
+}
+"""The limits of the APIs of this project."""
+
+_WORDS = st.sampled_from(
+    ["Look it up.", "Done", "a\nb", "Ünïcödé ✅", "{}", "[1, 2]", 'It says "no".', "x" * 40, " padded ", "0"]
+)
+_BLANK = st.sampled_from(["", " ", "\n\n"])
+_NAMES = st.sampled_from(["search", "read_file", "ns.tool:v2", "a b", "n" * 70, "-x", "9lives"])
+_IDS = st.sampled_from(["call_1", "call_2", "call.3", "id with blanks", "i" * 70, "ü", "a:0", "a.0"])
+_ARGUMENTS: st.SearchStrategy[dict[str, Any]] = st.sampled_from(
+    [{}, {"q": "x"}, {"path": "/tmp", "deep": {"list": [1, 2.5, None, True]}}]
+)
+_PIXEL = base64.b64encode(b"\x89PNG\r\n\x1a\n" + bytes(8)).decode()
+
+
+@st.composite
+def transcripts(draw: DrawFn, api: str, limits: Limits | None = None) -> ChatRequest:
+    """A request that came from `api`, with one to six exchanges, the last of them the user's."""
+    limits = limits or LIMITS[api]
+    writer = _Transcript(draw, limits, Origin(api=api, issuer=limits.issuer, model=limits.model))
+    for _ in range(draw(st.integers(1, 6))):
+        writer.exchange()
+    writer.say("user", draw(_WORDS))
+    tools: list[Any] = [FunctionTool(name=name, parameters={"type": "object"}) for name in sorted(writer.names)]
+    return ChatRequest(
+        model=limits.model,
+        instructions=[TextContent(text="Be brief.")] if draw(st.booleans()) else [],
+        messages=writer.messages,
+        tools=tools,
+        options=ChatOptions(max_output_tokens=4096),
+        origin=writer.origin,
+    )
+
+
+class _Transcript:
+    """Writes messages one by one; knows the calls that are not answered yet."""
+
+    def __init__(self, draw: DrawFn, limits: Limits, origin: Origin) -> None:
+        self._draw = draw
+        self._limits = limits
+        self._open: list[FunctionCallContent] = []
+        self._used: set[str] = set()
+        self.origin = origin
+        self.names: set[str] = set()
+        self.messages: list[ChatMessage] = []
+
+    def exchange(self) -> None:
+        """Something of the user, a turn of the assistant, and results of some of its calls."""
+        self.say("user", self._draw(_WORDS))
+        if self._maybe(8) and self._limits.systems_between:
+            self.say("system", self._draw(_WORDS))
+        for _ in range(self._draw(st.integers(1, 3))):
+            calls = self._turn()
+            if not calls:
+                break
+            self._answer(calls)
+
+    def say(self, role: str, text: str) -> None:
+        self._add(role, [TextContent(text=text)])
+
+    def _maybe(self, often: int) -> bool:
+        return self._draw(st.integers(0, often)) == 0
+
+    def _add(self, role: str, contents: list[Any]) -> None:
+        self.messages.append(ChatMessage(role=role, contents=contents, origin=self.origin))
+
+    def _turn(self) -> list[FunctionCallContent]:
+        contents: list[AIContent] = []
+        if self._maybe(2) and self._limits.signs:
+            contents.append(self._thought())
+        if self._maybe(2) and self._limits.hosted_search:
+            contents += self._search()
+        if self._maybe(1):
+            contents.append(TextContent(text=self._draw(_BLANK if self._maybe(6) else _WORDS)))
+        calls = [self._call() for _ in range(self._draw(st.integers(0, 3)))]
+        contents += calls
+        if contents:
+            self._add("assistant", contents)
+        return calls
+
+    def _thought(self) -> ReasoningContent:
+        sealed = Protected(issuer=self._limits.issuer, kind="signature", data=self._opaque())
+        return ReasoningContent(text=self._draw(_WORDS), protected=sealed)
+
+    def _opaque(self) -> str:
+        return base64.b64encode(self._draw(st.binary(min_size=6, max_size=9))).decode()
+
+    def _search(self) -> list[AIContent]:
+        call_id = self._id("srvtoolu_")
+        found: list[Any] = [UriContent(uri="https://example.org/a", title="A page")]
+        return [
+            WebSearchToolCallContent(call_id=call_id, name="web_search", arguments={"query": self._draw(_WORDS)}),
+            WebSearchToolResultContent(call_id=call_id, outputs=found),
+        ]
+
+    def _id(self, prefix: str = "") -> str:
+        drawn = prefix + self._draw(st.text("abcdef0123456789", min_size=8, max_size=8) if prefix else _IDS)
+        while drawn in self._used:
+            drawn += "x"
+        self._used.add(drawn)
+        return drawn
+
+    def _call(self) -> FunctionCallContent:
+        name = self._draw(_NAMES)
+        self.names.add(name)
+        return FunctionCallContent(call_id=self._id(), name=name, arguments=self._draw(_ARGUMENTS))
+
+    def _answer(self, calls: list[FunctionCallContent]) -> None:
+        """Most calls get a result, in any order; one that got none may get it later, when it is too late."""
+        late = [self._open.pop()] if self._open and self._maybe(3) else []
+        answered = [call for call in self._draw(st.permutations(calls)) if not self._maybe(8)]
+        self._open += [call for call in calls if all(call is not other for other in answered)]
+        results = [self._result(call) for call in (*answered, *late)]
+        if results:
+            self._add("tool", list(results))
+
+    def _result(self, call: FunctionCallContent) -> FunctionResultContent:
+        outputs: list[Any] = [TextContent(text=self._draw(_WORDS))]
+        if self._limits.images_in_results and self._maybe(4):
+            outputs.append(DataContent(data=_PIXEL, media_type="image/png"))
+        failed = True if self._limits.errors and self._maybe(5) else None
+        return FunctionResultContent(call_id=call.call_id, name=call.name, outputs=outputs, is_error=failed)

@@ -1,0 +1,94 @@
+"""`contentmodel check`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+from rich.text import Text
+
+from contentmodel.cli.console import Terminal, out, safe_text, visible
+from contentmodel.cli.errors import Problem
+from contentmodel.cli.installed import STORED, check_api, load
+from contentmodel.cli.options import In, Model
+from contentmodel.cli.read import Document, Payload, for_each, identify, open_source
+from contentmodel.rules import Violation
+from contentmodel.wire.json import write
+
+VIOLATIONS_FOUND = 1
+_STYLES = {"refused": "bold red", "ignored": "yellow", "harmful": "magenta"}
+
+For = Annotated[
+    str | None,
+    typer.Option("--for", metavar="API", help="The API whose rules to check. Default: the one that is detected."),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="One JSON object for each violation, a line each.")]
+
+
+def check(path: In = None, *, api: For = None, model: Model = None, as_json: AsJson = False) -> None:
+    """Say what an API would refuse, ignore or answer badly in requests, and what to do about it.
+
+    [bold]refused[/bold] is answered with an error; [bold]ignored[/bold] is accepted, and the model never sees it;
+    [bold]harmful[/bold] is accepted, and the answer is worse for it. Some rules are of some models only: --model says
+    which one a request is for, where it does not say so itself.
+
+    Exit codes: 0 no rule is broken; 1 some are; 2 bad input, or a bad command line.
+
+    \b
+    [bold]Examples[/bold]
+    contentmodel check request.json --for anthropic-messages
+    contentmodel check request.json --for openai-chat --model gpt-5.2
+    contentmodel check log.jsonl --json | jq -r .rule | sort | uniq -c
+    """
+    check_api(api, "--for", stored=False)
+    console = out()
+    source = open_source(path)
+    found = 0
+
+    def work(document: Document) -> None:
+        nonlocal found
+        violations = violations_of(identify(document, api, "request" if api is not None else None), model)
+        found += len(violations)
+        for violation in violations:
+            if as_json:
+                typer.echo(_json(document, violation))
+            else:
+                _print(document, violation, console)
+
+    code = for_each(source.documents, work)
+    if not as_json and not code:
+        _print_count(found, console)
+    raise typer.Exit(code or (VIOLATIONS_FOUND if found else 0))
+
+
+def violations_of(payload: Payload, model: str | None) -> Sequence[Violation]:
+    """The violations of one request. Problem where it is none."""
+    if payload.api == STORED:
+        raise Problem("a stored document breaks no API's rules", hint="convert it first: contentmodel convert --to API")
+    if payload.kind != "request":
+        raise Problem(f"a {payload.kind} of {payload.api}: rules are for requests")
+    found: Sequence[Violation] = load(payload.api).check_request(payload.value, model)
+    return found
+
+
+def _json(document: Document, violation: Violation) -> bytes:
+    line = {} if document.line is None else {"line": document.line}
+    fields = {name: getattr(violation, name) for name in violation.__struct_fields__}
+    return write({**line, **fields})
+
+
+def _print(document: Document, violation: Violation, console: Terminal) -> None:
+    where = violation.path if document.line is None else f"line {document.line}: {violation.path}"
+    head = Text(violation.severity, style=_STYLES[violation.severity])
+    head.append(f" {violation.rule}", style="bold").append(" at ").append_text(safe_text(where, "cyan"))
+    console.print(head, soft_wrap=True)
+    console.print(f"  {visible(violation.what)}", soft_wrap=True)
+    console.print(f"  {visible(violation.fix)}", style="dim", soft_wrap=True)
+
+
+def _print_count(found: int, console: Terminal) -> None:
+    if not found:
+        console.print("no rule is broken", style="green")
+    else:
+        console.print("1 violation" if found == 1 else f"{found:,} violations", style="yellow")

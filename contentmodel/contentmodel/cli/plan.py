@@ -1,0 +1,115 @@
+"""`contentmodel plan`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+from rich import box
+from rich.table import Table
+from rich.text import Text
+
+from contentmodel.adapter import adapters
+from contentmodel.cli.console import out, safe_text
+from contentmodel.cli.errors import Problem
+from contentmodel.cli.installed import STORED, check_api
+from contentmodel.cli.options import From, In, Kind, parse_models, parse_policies
+from contentmodel.cli.read import Document, decode, for_each, identify, open_source
+from contentmodel.planning import Plan
+from contentmodel.planning import plan as plan_transcript
+from contentmodel.request import ChatRequest
+from contentmodel.response import ChatResponse
+from contentmodel.wire.json import write
+
+_KINDS = {"dropped": "red", "degraded": "yellow", "moved": "cyan", "synthesized": "blue"}
+
+Targets = Annotated[
+    list[str] | None,
+    typer.Option("--to", metavar="API", help="A target to compare; several times for several. Default: all others."),
+]
+Models = Annotated[
+    list[str] | None,
+    typer.Option("--model", metavar="API=MODEL", help="The target's model that the transcript would be sent to."),
+]
+Policies = Annotated[
+    list[str] | None, typer.Option("--policy", metavar="FAMILY=CHOICE", help="As `contentmodel convert` takes it.")
+]
+AsJson = Annotated[bool, typer.Option("--json", help="The plans as JSON, with every loss and its path.")]
+
+
+def plan(
+    path: In = None,
+    *,
+    target: Targets = None,
+    api: From = None,
+    kind: Kind = None,
+    model: Models = None,
+    policy: Policies = None,
+    as_json: AsJson = False,
+) -> None:
+    """Compare what each target API would drop or degrade of a transcript, the cheapest first.
+
+    Nothing is sent and nothing is written: the transcript is converted to every target, and the losses are counted by
+    family of content. What a target's rules would still refuse stands below the table.
+
+    \b
+    [bold]Examples[/bold]
+    contentmodel plan chat.json
+    contentmodel plan chat.json --to openai-chat --to anthropic-messages
+    contentmodel plan chat.json --model anthropic-messages=claude-opus-4-8
+    contentmodel plan chat.json --json | jq '.[0].target'
+    """
+    for name in target or ():
+        check_api(name, "--to", stored=False)
+    check_api(api, "--from")
+    models, policies = parse_models(model or []), parse_policies(policy or [])
+
+    def work(document: Document) -> None:
+        payload = identify(document, api, kind and kind.value)
+        value = decode(payload, document) if payload.api == STORED else payload.value
+        if payload.api == STORED and not isinstance(value, ChatRequest | ChatResponse):
+            raise Problem("only requests and responses are planned")
+        plans = plan_transcript(
+            value,
+            targets=target or None,
+            source=None if payload.api == STORED else payload.api,
+            kind=None if payload.api == STORED else payload.kind,
+            models=models,
+            policies=policies,
+        )
+        if as_json:
+            typer.echo(write(plans))
+        else:
+            _print(document, plans)
+
+    adapters()
+    raise typer.Exit(for_each(open_source(path).documents, work))
+
+
+def _print(document: Document, plans: Sequence[Plan]) -> None:
+    console = out()
+    if document.line is not None:
+        console.print(f"line {document.line}", style="bold")
+    console.print(_table(plans))
+    for plan in plans:
+        for violation in plan.violations:
+            console.print(safe_text(f"{plan.target}: {violation}"), soft_wrap=True)
+
+
+def _table(plans: Sequence[Plan]) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("what is lost of", no_wrap=True)
+    for plan in plans:
+        table.add_column(plan.target, overflow="fold")
+    for family in sorted({family for plan in plans for family in plan.families}):
+        table.add_row(family, *(_counts(plan.families.get(family, {})) for plan in plans))
+    table.add_section()
+    table.add_row("rules still broken", *(str(len(plan.violations) or "-") for plan in plans))
+    table.add_row("cost", *(f"{plan.cost:g}" for plan in plans), style="bold")
+    return table
+
+
+def _counts(kinds: dict[str, int]) -> Text:
+    counts = [Text(f"{kinds[kind]:,} {kind}", style=style) for kind, style in _KINDS.items() if kind in kinds]
+    return Text("\n").join(counts) if counts else Text("-", style="dim")

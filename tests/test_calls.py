@@ -1,0 +1,181 @@
+"""Calls, results, ids and names on the way to another API, by example."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import msgspec
+import pytest
+
+import contentmodel
+from contentmodel import Alphabet, Maps, convert
+from contentmodel.wire.marks import APART, ERROR, LATE, NO_RESULT
+from contentmodel.wire.names import Bijection, _call_id, _tool_name
+from contentmodel_conformance import laws
+
+ANTHROPIC, CHAT, RESPONSES, GOOGLE = (
+    "anthropic-messages",
+    "openai-chat",
+    "openai-responses",
+    "google-generate-content",
+)
+PNG = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "AAAA"}}
+
+
+def use(call_id: str, name: str = "look") -> dict[str, Any]:
+    return {"type": "tool_use", "id": call_id, "name": name, "input": {"q": 1}}
+
+
+def result(call_id: str, content: Any = "fine", **rest: Any) -> dict[str, Any]:
+    return {"type": "tool_result", "tool_use_id": call_id, "content": content, **rest}
+
+
+def claude(*turns: list[dict[str, Any]] | str) -> dict[str, Any]:
+    """A request whose turns are the user's and the assistant's by turns."""
+    roles = ("user", "assistant")
+    messages = [{"role": roles[index % 2], "content": turn} for index, turn in enumerate(turns)]
+    return {"model": "claude-opus-4-8", "max_tokens": 100, "messages": messages}
+
+
+def to_chat(payload: dict[str, Any]) -> list[dict[str, Any]]:
+    messages: list[dict[str, Any]] = convert(payload, source=ANTHROPIC, target=CHAT, kind="request").payload["messages"]
+    return messages
+
+
+def test_a_call_that_nobody_answered_gets_a_result_that_says_so() -> None:
+    encoded = convert(claude("hi", [use("c1")], "never mind"), source=ANTHROPIC, target=CHAT, kind="request")
+    assert [m["role"] for m in encoded.payload["messages"]] == ["user", "assistant", "tool", "user"]
+    assert encoded.payload["messages"][2] == {"role": "tool", "tool_call_id": "c1", "content": NO_RESULT}
+    assert [(loss.kind, loss.path) for loss in encoded.losses if loss.family == "tools"] == [
+        ("synthesized", "$.messages[1].content[0]")
+    ]
+
+
+def test_calls_at_the_very_end_wait_for_their_results() -> None:
+    messages = to_chat(claude("hi", [use("c1"), use("c2")], [result("c1")]))
+    assert [m["role"] for m in messages] == ["user", "assistant", "tool"]
+
+
+def test_a_result_that_comes_too_late_is_told_in_words() -> None:
+    messages = to_chat(claude("hi", [use("c1")], "go on", "sure", [result("c1", "late")]))
+    assert messages[-1] == {"role": "user", "content": f"{LATE.write('c1')}\nlate"}
+
+
+def test_a_failure_is_told_and_read_again() -> None:
+    payload = claude("hi", [use("c1")], [result("c1", "boom", is_error=True)])
+    for target, where in ((CHAT, "messages"), (RESPONSES, "input")):
+        there = convert(payload, source=ANTHROPIC, target=target, kind="request").payload
+        last = there[where][-1]
+        assert (last.get("content") or last.get("output")) == f"{ERROR}boom"
+        back = convert(there, source=target, target=ANTHROPIC, kind="request").payload
+        assert back["messages"][-1]["content"][0]["is_error"] is True
+        assert back["messages"][-1]["content"][0]["content"] == "boom"
+
+
+def test_an_image_in_a_result_follows_behind_the_results_and_comes_back() -> None:
+    words: dict[str, Any] = {"type": "text", "text": "seen"}
+    payload = claude("hi", [use("c1"), use("c2")], [result("c1", [words, PNG]), result("c2")])
+    there = convert(payload, source=ANTHROPIC, target=CHAT, kind="request").payload
+    assert [m["role"] for m in there["messages"]] == ["user", "assistant", "tool", "tool", "user"]
+    assert there["messages"][-1]["content"][0] == {"type": "text", "text": APART.write("c1")}
+    laws.identity(contentmodel.adapter(CHAT), "request", there)
+    back = convert(there, source=CHAT, target=ANTHROPIC, kind="request").payload
+    assert back["messages"][-1]["content"][0]["content"] == [words, PNG]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        [{"type": "text", "text": "[output of tool call c9]"}, {"type": "image_url", "image_url": {"url": "u"}}],
+        [{"type": "text", "text": "[output of tool call c1]"}, {"type": "text", "text": "words"}],
+        [{"type": "text", "text": "[output of tool call c1]"}],
+    ],
+)
+def test_what_only_looks_like_a_mark_is_left_alone(content: list[dict[str, Any]]) -> None:
+    call = {"id": "c1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+    payload = {
+        "model": "m",
+        "messages": [
+            {"role": "assistant", "tool_calls": [call]},
+            {"role": "tool", "tool_call_id": "c1", "content": "x"},
+            {"role": "user", "content": content},
+        ],
+    }
+    adapter = contentmodel.adapter(CHAT)
+    laws.identity(adapter, "request", payload)
+    assert [m.role for m in adapter.decode_request(payload).messages] == ["assistant", "tool", "user"]
+
+
+def test_names_and_ids_are_mapped_everywhere_and_back() -> None:
+    long_id, odd_name = "toolu_" + "x" * 60, "ns.search"
+    payload = {
+        **claude("hi", [use(long_id, odd_name)], [result(long_id)]),
+        "tools": [{"name": odd_name, "input_schema": {"type": "object", "properties": {}}}],
+        "tool_choice": {"type": "tool", "name": odd_name},
+    }
+    encoded = convert(payload, source=ANTHROPIC, target=CHAT, kind="request")
+    maps = encoded.maps
+    there = encoded.payload
+    call = there["messages"][1]["tool_calls"][0]
+    assert maps.names == {odd_name: call["function"]["name"]}
+    assert maps.ids == {long_id: call["id"]}
+    assert there["messages"][2]["tool_call_id"] == call["id"]
+    assert there["tools"][0]["function"]["name"] == maps.names[odd_name]
+    assert there["tool_choice"]["function"]["name"] == maps.names[odd_name]
+
+    message = {"role": "assistant", "content": None, "tool_calls": [{**call, "id": "call_new"}]}
+    answer = {"id": "1", "object": "chat.completion", "created": 1, "model": "m", "choices": []}
+    answer["choices"] = [{"index": 0, "finish_reason": "tool_calls", "message": message}]
+    back = convert(answer, source=CHAT, target=ANTHROPIC, kind="response", maps=maps).payload
+    assert back["content"][0]["name"] == odd_name
+    assert back["content"][0]["id"] == "call_new"
+
+
+def test_arguments_of_a_strict_tool_lose_the_nulls_that_nobody_meant() -> None:
+    schema = {"type": "object", "properties": {"a": {"type": "string"}, "b": {"type": "string"}}, "required": ["a"]}
+    strict = {"name": "f", "strict": True, "input_schema": {**schema, "additionalProperties": False}}
+    payload = {**claude("hi"), "tools": [strict]}
+    encoded = convert(payload, source=ANTHROPIC, target=CHAT, kind="request")
+    assert encoded.payload["tools"][0]["function"]["parameters"]["required"] == ["a", "b"]
+    assert contentmodel.check(encoded.payload, api=CHAT, model="gpt-5.2") == []
+
+    function = {"name": "f", "arguments": '{"a":"x","b":null}'}
+    message = {
+        "role": "assistant",
+        "content": None,
+        "tool_calls": [{"id": "1", "type": "function", "function": function}],
+    }
+    answer = {"id": "1", "object": "chat.completion", "created": 1, "model": "m", "choices": []}
+    answer["choices"] = [{"index": 0, "finish_reason": "tool_calls", "message": message}]
+    back = convert(answer, source=CHAT, target=ANTHROPIC, kind="response", maps=encoded.maps).payload
+    assert back["content"][0]["input"] == {"a": "x"}
+
+
+def test_a_bijection_gives_no_two_texts_the_same() -> None:
+    ids = Bijection(Alphabet("[a-z_0-9]", 29), _call_id)
+    texts = ["a:0", "a.0", "a_0", "A", "x" * 40, ""]
+    given = [ids(text) for text in texts]
+    assert len(set(given)) == len(texts)
+    assert given == [ids(text) for text in texts]
+    assert all(Alphabet("[a-z_0-9]", 29).accepts(text) for text in given)
+    # What another text was turned into is taken, though it would be taken as it is.
+    assert ids(given[0]) != given[0]
+
+
+@pytest.mark.parametrize("name", ["a.b", "ü", "9 lives", "x" * 200, " "])
+def test_made_up_names_are_readable_and_fit(name: str) -> None:
+    names = Bijection(Alphabet("[a-zA-Z0-9_-]", 64), _tool_name)
+    assert re.fullmatch(r"[a-zA-Z_][a-zA-Z0-9_-]{8,63}", names(name))
+
+
+def test_maps_are_plain_data() -> None:
+    maps = Maps(ids={"a": "b"}, names={"c": "d"})
+    assert msgspec.json.decode(msgspec.json.encode(maps), type=Maps) == maps
+
+
+def test_only_foreign_messages_are_touched() -> None:
+    payload = claude("hi", [use("c1", "a b")], "never mind")
+    adapter = contentmodel.adapter(ANTHROPIC)
+    request = adapter.decode_request(payload)
+    assert adapter.encode_request(request).payload == payload
