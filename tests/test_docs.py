@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 import contentmodel
-from contentmodel_conformance.pages import coverage_page
+from contentmodel_adapters.shared.mends import MENDS
+from contentmodel_conformance.pages import pages
 
 ROOT = Path(__file__).parent.parent
 PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").glob("*.md")])
@@ -39,8 +40,14 @@ def test_the_python_of_a_page_runs(page: Path, monkeypatch: pytest.MonkeyPatch, 
     assert all(line in capsys.readouterr().out for line in said)
 
 
-def test_the_coverage_page_is_that_of_the_tables() -> None:
-    assert (ROOT / "docs" / "coverage.md").read_text() == coverage_page()
+@pytest.mark.parametrize("name", pages())
+def test_a_generated_page_is_that_of_the_tables_and_rules(name: str) -> None:
+    assert (ROOT / "docs" / name).read_text() == pages()[name]
+
+
+def test_what_conversion_mends_is_a_rule_of_some_api() -> None:
+    rules = {rule.name for adapter in contentmodel.adapters().values() for rule in adapter.rules}
+    assert set(MENDS) <= rules
 
 
 def test_the_readme_has_the_two_commands() -> None:

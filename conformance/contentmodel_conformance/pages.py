@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import contentmodel
+from contentmodel_adapters.shared.mends import MENDS
 
 HEAD = """# What each adapter maps
 
@@ -51,12 +52,96 @@ def _code(words: list[str]) -> str:
     return ", ".join(f"`{word}`" for word in words)
 
 
+TARGET = """# Sending to {api}
+
+Made from the rules by `python -m contentmodel_conformance.pages docs`. `contentmodel.check(payload, api="{api}")` finds
+where a request breaks one of these rules, and `contentmodel check FILE --for {api}` does so on the command line.
+
+**refused**: the API answers with an error. **ignored**: it accepts it, and the model never sees it. **harmful**: it
+accepts it, and the answer is worse for it. Some rules are of some models only. What conversion does for a rule is done
+to what came from other APIs, and never to what came from this one; what it costs is in the list of losses.
+"""
+
+
+def target_page(api: str) -> str:
+    """What one API refuses, what conversion does about it, and what is lost on the way there, as Markdown."""
+    adapter = contentmodel.adapter(api)
+    left_out = {rule.name for rule in adapter.rules.leaving_out}
+    lines = [TARGET.format(api=api)]
+    for severity in ("refused", "ignored", "harmful"):
+        rules = [rule for rule in adapter.rules if rule.severity == severity]
+        if rules:
+            lines += [f"## {severity.capitalize()}", ""]
+        for rule in rules:
+            lines += [
+                f"### {rule.name}",
+                "",
+                rule.says,
+                "",
+                *_done(rule, left_out),
+                f"Source: {_plain(rule.source)}.",
+                "",
+            ]
+    return "\n".join([*lines, *_policies(), *_lost(adapter)]).rstrip() + "\n"
+
+
+def _plain(text: str) -> str:
+    """Text whose asterisks are no emphasis."""
+    return text.replace("*", r"\*")
+
+
+def _done(rule: Any, left_out: set[str]) -> Iterator[str]:
+    if rule.name in left_out:
+        yield from ("*Conversion:* the setting is left out.", "")
+    elif rule.name in MENDS:
+        yield from (f"*Conversion:* {MENDS[rule.name]}.", "")
+    else:
+        yield from (f"*To do:* {rule.fix}.", "")
+
+
+def _policies() -> Iterator[str]:
+    yield from (
+        "## Policies",
+        "",
+        "What the API gets of content that it has no place for; the first is the default.",
+        "",
+    )
+    yield from ("| family | choices |", "|---|---|")
+    yield from (f"| `{family}` | {_code(list(choices))} |" for family, choices in contentmodel.POLICIES.items())
+    yield ""
+
+
+def _lost(adapter: Any) -> Iterator[str]:
+    """The content types that no row of the adapter has, and that become something else or are dropped."""
+    held = {row["model"] for row in _rows(adapter.describe())}
+    others = [kind.__name__ for kind in contentmodel.CONTENT_TYPES if kind.__name__ not in held]
+    yield from ("## Content without a place", "")
+    yield from ("These types have no block here. They become what the policies say, or are lost and reported.", "")
+    yield _code(others)
+
+
+def _rows(described: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    yield from _pair_rows(described["pairs"])
+    for union in described["unions"].values():
+        yield from union["rows"]
+    yield from described["records"].values()
+
+
+def pages() -> dict[str, str]:
+    """Every generated page by its path in the folder of the documentation."""
+    targets = {f"targets/{api}.md": target_page(api) for api in contentmodel.adapters()}
+    return {"coverage.md": coverage_page(), **targets}
+
+
 def main(arguments: list[str]) -> int:
     """Writes the pages into the folder that is given."""
     if len(arguments) != 1:
         print("usage: python -m contentmodel_conformance.pages FOLDER", file=sys.stderr)
         return 2
-    Path(arguments[0], "coverage.md").write_text(coverage_page())
+    for name, text in pages().items():
+        path = Path(arguments[0], name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
     return 0
 
 

@@ -17,9 +17,9 @@ from contentmodel.rules import Violation
 from contentmodel.wire.losses import Encoded, Loss
 
 COSTS = {"dropped": 10, "degraded": 3, "moved": 1, "synthesized": 1}
-"""What a loss of each kind counts, where content is lost. Settings and fields of one provider count a tenth."""
+"""What a loss of each kind counts, where content is lost. Settings, keywords of schemas and fields of one provider count a tenth."""
 
-_CHEAP = frozenset({"settings", "provider fields", "usage"})
+_CHEAP = frozenset({"settings", "schemas", "provider fields", "usage"})
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True):

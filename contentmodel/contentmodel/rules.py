@@ -52,7 +52,7 @@ class Rules(Sequence[Rule]):
     def __init__(self, api: str) -> None:
         self.api = api
         self._rules: list[Rule] = []
-        self._leaving_out: list[Rule] = []
+        self.leaving_out: list[Rule] = []
 
     def rule(
         self, severity: Severity, *, fix: str, source: str
@@ -77,11 +77,11 @@ class Rules(Sequence[Rule]):
     def leave_out(self, *names: str) -> None:
         """An encoder that writes for another API leaves out the settings that break these rules, and reports them."""
         by_name = {rule.name: rule for rule in self._rules}
-        self._leaving_out += [by_name[name] for name in names]
+        self.leaving_out += [by_name[name] for name in names]
 
     def to_leave_out(self, payload: dict[str, Any]) -> tuple[Rule, list[str]] | None:
         """The first of these rules that a request breaks, and the paths where; the last in a list first."""
-        for rule in self._leaving_out:
+        for rule in self.leaving_out:
             paths = [path for path, _ in rule.find(payload)]
             if paths:
                 return rule, paths[::-1]

@@ -23,8 +23,8 @@ class Loss(msgspec.Struct, frozen=True, omit_defaults=True):
     that was encoded. `kind` is "dropped" (gone), "degraded" (there, as something less), "moved" (there, at
     another place or in another order) or "synthesized" (the target needed something that nobody said). `what`
     names the value, `why` the reason. `family` is the family of content that it belongs to: "text", "reasoning",
-    "media", "citations", "tools", "hosted tools", "tool definitions", "messages", "settings", "usage",
-    "provider fields" or "other".
+    "media", "citations", "tools", "hosted tools", "tool definitions", "schemas", "messages", "settings",
+    "usage", "provider fields" or "other".
     """
 
     path: str
@@ -246,6 +246,8 @@ def family_of(note: Note) -> str:
         return "citations"
     if note.api is not None:
         return "provider fields"
+    if note.field is not None and "$" in note.field:
+        return "schemas"
     if name in _FAMILIES:
         return _FAMILIES[name]
     if name.endswith(("ToolCallContent", "ToolResultContent")):
