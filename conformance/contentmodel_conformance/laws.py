@@ -13,7 +13,7 @@ import msgspec
 
 from contentmodel import ChatRequest, ContentModelError, Encoded, audit, dumps, loads
 from contentmodel.accounting import unaccounted
-from contentmodel.wire.json import child_path, steps_of
+from contentmodel.wire.json import child_path, steps_of, write
 
 
 class LawBroken(AssertionError):
@@ -73,8 +73,8 @@ def acceptance(judge: Any, encoded: Encoded) -> None:
 
 
 def prefixes(adapter: Any, request: ChatRequest) -> None:
-    """What was written for the first turns stands at the head of what is written for more; only the last message of it
-    may have grown, by whole blocks.
+    """What was written for the first turns stands, byte for byte, at the head of what is written for more; only the
+    last message of it may have grown, by whole blocks.
     """
     before: list[Any] = []
     for count in range(1, len(request.messages) + 1):
@@ -82,7 +82,7 @@ def prefixes(adapter: Any, request: ChatRequest) -> None:
         after = _turns(adapter.encode_request(start).payload)
         for index, turn in enumerate(before):
             whole = index < len(before) - 1
-            if index >= len(after) or not (after[index] == turn if whole else _has_grown(turn, after[index])):
+            if index >= len(after) or not (_is_same if whole else _has_grown)(turn, after[index]):
                 raise LawBroken("prefixes", f"$[{index}]", f"{_short(turn)} changed when turn {count} was added")
         before = after
 
@@ -92,13 +92,17 @@ def _turns(payload: dict[str, Any]) -> list[Any]:
     return found if isinstance(found, list) else [found]
 
 
+def _is_same(one: Any, other: Any) -> bool:
+    return write(one) == write(other)
+
+
 def _has_grown(one: Any, other: Any) -> bool:
-    """Whether `other` is `one`, or `one` with more elements at the end of its lists."""
+    """Whether `other` is `one`, or `one` with more blocks at the end of its lists of blocks."""
     if isinstance(one, list) and isinstance(other, list):
-        return other[: len(one)] == one
-    if isinstance(one, dict) and isinstance(other, dict):
-        return all(key in other and _has_grown(value, other[key]) for key, value in one.items())
-    return bool(one == other)
+        return _is_same(one, other[: len(one)])
+    if isinstance(one, dict) and isinstance(other, dict) and list(one) == [key for key in other if key in one]:
+        return all(_has_grown(value, other[key]) for key, value in one.items())
+    return _is_same(one, other)
 
 
 OPAQUE = frozenset(

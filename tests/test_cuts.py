@@ -1,0 +1,153 @@
+"""Where transcripts can be cut, what targets would lose of them, and what an audit finds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import contentmodel
+from conftest import APIS
+from contentmodel import (
+    ChatMessage,
+    FunctionCallContent,
+    FunctionResultContent,
+    Protected,
+    ReasoningContent,
+    TextContent,
+    ToolApprovalRequestContent,
+    ToolApprovalResponseContent,
+    audit,
+    convert,
+    plan,
+    safe_cuts,
+)
+from contentmodel_conformance.strategies.transcripts import transcripts
+
+
+def said(role: str, *contents: Any) -> ChatMessage:
+    return ChatMessage(role=role, contents=list(contents))
+
+
+HELLO = said("user", TextContent(text="hi"))
+CALL = said("assistant", FunctionCallContent(call_id="1", name="f"))
+RESULT = said("tool", FunctionResultContent(call_id="1"))
+ANSWER = said("assistant", TextContent(text="done"))
+
+
+def thought(issuer: str) -> ReasoningContent:
+    return ReasoningContent(text="hm", protected=Protected(issuer=issuer, kind="signature", data="s"))
+
+
+@pytest.mark.parametrize(
+    ("messages", "cuts"),
+    [
+        ([], [0]),
+        ([HELLO, ANSWER], [0, 1, 2]),
+        ([HELLO, CALL, RESULT, ANSWER], [0, 1, 3, 4]),
+        # Nobody waits for a result of this call.
+        ([HELLO, CALL, HELLO, ANSWER], [0, 1, 2, 3, 4]),
+        # What came between the two goes with them.
+        ([HELLO, CALL, HELLO, RESULT, ANSWER], [0, 1, 4, 5]),
+        # Reasoning, and what it led to in the next message.
+        ([HELLO, said("assistant", thought("openai")), CALL, RESULT], [0, 1, 4]),
+        # Claude's signature binds all that stands before it.
+        ([HELLO, ANSWER, HELLO, said("assistant", thought("anthropic"), TextContent(text="x")), HELLO], [0, 4, 5]),
+        (
+            [
+                HELLO,
+                said("assistant", ToolApprovalRequestContent(request_id="a")),
+                said("user", ToolApprovalResponseContent(request_id="a", approved=True)),
+            ],
+            [0, 1, 3],
+        ),
+    ],
+)
+def test_a_cut_splits_nothing_that_belongs_together(messages: list[ChatMessage], cuts: list[int]) -> None:
+    assert safe_cuts(messages) == cuts
+
+
+def test_signatures_that_bind_nothing_can_be_cut_before() -> None:
+    messages = [HELLO, ANSWER, HELLO, said("assistant", thought("anthropic"), TextContent(text="x"))]
+    assert safe_cuts(messages, prefix_bound=False) == [0, 1, 2, 3, 4]
+
+
+@pytest.mark.parametrize("api", APIS)
+@given(data=st.data())
+def test_no_pair_is_on_both_sides_of_a_cut(api: str, data: st.DataObject) -> None:
+    messages = data.draw(transcripts(api)).messages
+    for cut in safe_cuts(messages):
+        calls = {c.call_id for m in messages[:cut] for c in m.contents if isinstance(c, FunctionCallContent)}
+        results = {c.call_id for m in messages[cut:] for c in m.contents if isinstance(c, FunctionResultContent)}
+        assert calls.isdisjoint(results)
+
+
+ASKED = {
+    "model": "claude-opus-4-8",
+    "max_tokens": 100,
+    "messages": [
+        {"role": "user", "content": "What is it?"},
+        {
+            "role": "assistant",
+            "content": [{"type": "thinking", "thinking": "Hm.", "signature": "c2ln"}, {"type": "text", "text": "It."}],
+        },
+        {"role": "user", "content": "Sure?"},
+    ],
+}
+
+
+def test_a_plan_counts_by_family_and_puts_the_cheapest_first() -> None:
+    plans = plan(ASKED, targets=["openai-chat", "anthropic-messages"])
+    assert [made.target for made in plans] == ["anthropic-messages", "openai-chat"]
+    assert plans[0].cost == 0
+    assert plans[1].families == {"reasoning": {"dropped": 1}}
+    assert plans[1].cost == 10
+
+
+def test_a_plan_of_a_value_of_the_model_needs_no_payload() -> None:
+    request = contentmodel.adapter("anthropic-messages").decode_request(ASKED)
+    assert {made.target for made in plan(request)} == set(APIS) - {"anthropic-messages"}
+
+
+def test_a_plan_says_which_rules_remain_broken() -> None:
+    request = contentmodel.adapter("openai-chat").decode_request(
+        {"model": "m", "messages": [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}]}
+    )
+    (made,) = plan(request, targets=["anthropic-messages"], models={"anthropic-messages": "claude-opus-4-8"})
+    assert [violation.rule for violation in made.violations] == ["a-prefill-is-for-older-models"]
+    assert made.cost >= 100
+
+
+def test_an_audit_finds_what_was_taken_away() -> None:
+    encoded = convert(ASKED, target="openai-chat")
+    assert audit(ASKED, encoded) == []
+    encoded.payload["messages"].pop(0)
+    assert [found.path for found in audit(ASKED, encoded)] == ["$.messages[0].content"]
+
+
+def test_an_audit_counts() -> None:
+    twice = {"model": "m", "max_tokens": 1, "messages": [{"role": "user", "content": "same"}] * 2}
+    encoded = convert(twice, source="anthropic-messages", target="openai-chat", kind="request")
+    assert audit(twice, encoded) == []
+    encoded.payload["messages"].pop()
+    assert [found.value for found in audit(twice, encoded)] == ["same"]
+
+
+def test_an_audit_misses_no_flag() -> None:
+    result = {"type": "tool_result", "tool_use_id": "1", "content": "x", "is_error": True}
+    call = {"type": "tool_use", "id": "1", "name": "f", "input": {}}
+    payload = {
+        "model": "m",
+        "max_tokens": 1,
+        "messages": [
+            {"role": "user", "content": "x"},
+            {"role": "assistant", "content": [call]},
+            {"role": "user", "content": [result]},
+        ],
+    }
+    encoded = convert(payload, source="anthropic-messages", target="anthropic-messages", kind="request")
+    assert audit(payload, encoded) == []
+    del encoded.payload["messages"][2]["content"][0]["is_error"]
+    assert [found.path for found in audit(payload, encoded)] == ["$.messages[2].content[0].is_error"]
