@@ -17,7 +17,10 @@ from contentmodel.rules import Violation
 from contentmodel.wire.losses import Encoded, Loss
 
 COSTS = {"dropped": 10, "degraded": 3, "moved": 1, "synthesized": 1}
-"""What a loss of each kind counts, where content is lost. Settings, keywords of schemas and fields of one provider count a tenth."""
+"""What a loss of each kind counts, where content is lost.
+
+Settings, keywords of schemas and fields of one provider count a tenth.
+"""
 
 _CHEAP = frozenset({"settings", "schemas", "provider fields", "usage"})
 
