@@ -426,6 +426,11 @@ def numbers_are_in_range(request: Request) -> Iterator[Broken]:
         stops = _get(config, "stopSequences")
         if isinstance(stops, list) and len(stops) > (16 if _is("gemini-1.*", request) else 5):
             yield _path(at, config, "stopSequences"), f"{len(stops)} of them"
+
+
+@_rule("refused", fix="choose another", source=f"{_TYPES}, VideoMetadata.fps")
+def frame_rates_are_in_range(request: Request) -> Iterator[Broken]:
+    """A video is read at more than 0 and at most 24 frames a second."""
     for at, part in _parts(request):
         for where, cut in _one(part, "videoMetadata", at):
             yield from _numbers(cut, where, {"fps": (5e-324, 24)})

@@ -30,6 +30,8 @@ class Bijection:
     def __init__(self, takes: Alphabet, make: Callable[[str, str, Alphabet], str]) -> None:
         self._takes = takes
         self._accepts = re.compile(f"{takes.characters}{{1,{takes.longest}}}", re.DOTALL).fullmatch
+        # Most ids are identifiers, which are quicker to tell than a pattern is to match.
+        self._identifiers = takes.longest if self._accepts("a") and self._accepts("Z_9") else 0
         self._make = make
         self.same: set[str] = set()
         """The texts that stand for themselves."""
@@ -44,7 +46,8 @@ class Bijection:
         """Whether the text stands for itself, from now on."""
         if text in self.same:
             return True
-        if text in self._made or text in self.changed or self._accepts(text) is None:
+        plain = len(text) <= self._identifiers and text.isascii() and text.isidentifier()
+        if text in self._made or text in self.changed or not (plain or self._accepts(text)):
             return False
         self.same.add(text)
         return True

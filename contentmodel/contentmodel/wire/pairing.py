@@ -42,11 +42,36 @@ def pair_calls(
     Where results hold words alone ("always", or those that are "errors"), their media follow in a message of the user,
     once all calls of the turn are answered.
     """
+    if media_apart != "errors" and _are_paired(messages, media_apart == "always"):
+        return list(messages)
     pairing = _Pairing(context, media_apart)
     for message in messages:
         pairing.add(message)
     pairing.finish()
     return pairing.messages
+
+
+def _are_paired(messages: Sequence[ChatMessage], words_alone: bool) -> bool:
+    """Whether nothing has to be done, found out quickly."""
+    waiting: set[str | None] = set()
+    content: Any
+    for message in messages:
+        if message.role == "tool":
+            for content in message.contents:
+                if content.__class__ is not FunctionResultContent or content.call_id not in waiting:
+                    return False
+                waiting.remove(content.call_id)
+                if words_alone and _has_media(content):
+                    return False
+        elif waiting:
+            return False
+        elif message.role == "assistant":
+            for content in message.contents:
+                if content.__class__ in _CALLS:
+                    if content.call_id in waiting:
+                        return False
+                    waiting.add(content.call_id)
+    return True
 
 
 def _has_media(result: Any) -> bool:

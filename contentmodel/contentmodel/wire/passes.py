@@ -102,17 +102,26 @@ def with_readable_media(messages: list[ChatMessage], context: EncodeContext, rea
     """
     kept = []
     for message in messages:
-        if any(_has_data(content) for content in message.contents) and not is_native(message, context):
+        if _has_data(message) and not is_native(message, context):
             contents = [c for content in message.contents for c in _readable_media(content, context, reads)]
             message = _replaced(message, contents, context)
         kept.append(message)
     return kept
 
 
-def _has_data(content: Any) -> bool:
-    if content.__class__ is FunctionResultContent and not _gives_words(content):
-        return any(output.__class__ is DataContent for output in content.outputs)
-    return content.__class__ is DataContent
+def _has_data(message: ChatMessage) -> bool:
+    for content in message.contents:
+        kind = content.__class__
+        if kind is FunctionResultContent:
+            if not _gives_words(content) and _has_inline(content):
+                return True
+        elif kind is DataContent:
+            return True
+    return False
+
+
+def _has_inline(result: Any) -> bool:
+    return any(output.__class__ is DataContent for output in result.outputs)
 
 
 def _readable_media(content: Any, context: EncodeContext, reads: Sequence[str]) -> Iterable[Any]:
