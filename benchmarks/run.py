@@ -27,6 +27,7 @@ from measure import Timing, Work, measure
 from peers import OFFLINE, Peer, load, quiet
 from report import Report, Table, milliseconds, times
 from transcripts import APIS, Census, census, long_answer, request, response, short_answer, transcript
+from unmended import convert_unmended
 
 import contentmodel
 
@@ -135,6 +136,21 @@ class Bench:
         result.timings = self.measured(contenders)
         return result
 
+    def mending(self, title: str, payload_of: Callable[[str], dict[str, Any]]) -> None:
+        """What the steps cost that mend a request, on one in which there is nothing to mend."""
+        table = Table(title, ("", "without", "with", "costs"))
+        for source, target in PAIRS:
+            data = _write(payload_of(source))
+            work: dict[str, Work] = {
+                "with": partial(_converted, data, source, target),
+                "without": partial(convert_unmended, data, source, target),
+            }
+            found = self.measured(work)
+            without, mended = found["without"].best, found["with"].best
+            more = f"{100 * (mended / without - 1):.0f}%"
+            table.row(f"{source} to {target}", milliseconds(without), milliseconds(mended), more)
+        self.report.add(table)
+
     # -- the same API --------------------------------------------------------------------------------------------
 
     def identity(self, title: str, payloads: Callable[[str, str], dict[str, Any]]) -> None:
@@ -238,6 +254,10 @@ def _decode_and_encode(decode: Callable[[bytes], Any], encode: Callable[[Any], A
     return encode(decode(data)).to_json()
 
 
+def _converted(data: bytes, source: str, target: str) -> bytes:
+    return contentmodel.convert(data, source=source, target=target, kind="request").to_json()
+
+
 def _with_losses(data: bytes, source: str, target: str, kind: str) -> tuple[bytes, Any]:
     encoded = contentmodel.convert(data, source=source, target=target, kind=kind)
     return encoded.to_json(), encoded.losses
@@ -332,6 +352,7 @@ def main() -> None:
     bench.conversions("request", f"Request of {TURNS} turns", lambda api: request(api, said))
     bench.conversions("response", "Answer with two tool calls", lambda api: response(api, short))
     bench.conversions("response", "Long answer", lambda api: response(api, long))
+    bench.mending("What mending costs where there is nothing to mend", lambda api: request(api, said))
     bench.identity(
         f"The same API, decoded and encoded again: the request of {TURNS} turns, the long answer",
         lambda api, kind: request(api, said) if kind == "request" else response(api, long),

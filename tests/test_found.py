@@ -68,6 +68,14 @@ FOUND = {
         "request",
         {"model": "m", "input": "x", "tool_choice": {"type": ["function"]}},
     ),
+    "a lone surrogate that nobody knows": gemini(unknown="\ud800"),
+    "a role that is no text": gemini(contents=[{"parts": [{"text": "x"}], "role": {}}]),
+    "a hosted tool with null settings": (
+        "openai-chat",
+        "request",
+        {"model": "m", "messages": [], "tools": [{"type": "openrouter:web_search", "parameters": None}]},
+    ),
+    "an image that is null": chat({"role": "user", "content": [{"type": "image_url", "image_url": None}]}),
     "an update of nothing": responses({"type": "configuration_update"}),
     "a file of two spellings": gemini(contents=[{"parts": [{"fileData": {"file_uri": "u", "mimeType": "a/b"}}]}]),
     "a tool type of two spellings": gemini(
@@ -83,6 +91,27 @@ def test_what_was_found_stays_mended(name: str) -> None:
     laws.identity(adapter, kind, payload)
     laws.purity(adapter, kind, payload)
     laws.model_json(laws.decode(adapter, kind, payload))
+
+
+BAD = {
+    "a message whose role is null": responses({"type": "message", "role": None, "content": "x"}),
+    "a message of Claude whose role is null": (
+        "anthropic-messages",
+        "request",
+        {"model": "m", "max_tokens": 1, "messages": [{"role": None, "content": "x"}]},
+    ),
+    "a tool without a function": ("openai-chat", "request", {"messages": [], "tools": [{"type": "function"}]}),
+    "a caller without a type": claude(
+        {"type": "tool_use", "id": "1", "name": "f", "input": {}, "caller": {"type": None}}
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_what_was_an_exception_is_a_fault(name: str) -> None:
+    api, kind, payload = BAD[name]
+    with pytest.raises(contentmodel.DecodeError):
+        laws.decode(contentmodel.adapter(api), kind, payload)
 
 
 def test_what_is_put_in_right_before_a_citation_is_not_cited() -> None:

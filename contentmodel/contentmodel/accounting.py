@@ -92,10 +92,21 @@ STRUCTURE = frozenset(
 API has only a coarser word, and a translation is none."""
 
 # What names a thing that stands elsewhere as well: one API repeats it where another says it once.
-_REFERENCES = frozenset({"name", "id", "call_id", "tool_call_id", "tool_use_id", "url", "uri", "title"})
+_REFERENCES = frozenset({"name", "id", "call_id", "tool_call_id", "tool_use_id", "url", "uri", "title"}) | {
+    "allowedFunctionNames"
+}
 
 # Chat has a short word for a format where others have a media type.
-_MEDIA_WORDS = {"audio/mpeg": "mp3", "audio/mp3": "mp3", "audio/wav": "wav"}
+_MEDIA_WORDS = {
+    "audio/mpeg": ("mp3",),
+    "audio/mp3": ("mp3", "audio/mpeg"),
+    "audio/wav": ("wav",),
+    "mp3": ("audio/mpeg",),
+    "wav": ("audio/wav",),
+    "flac": ("audio/flac",),
+    "opus": ("audio/opus",),
+    "aac": ("audio/aac",),
+}
 
 
 def _says_nothing(value: Any) -> bool:
@@ -142,7 +153,7 @@ class _Held:
         if text.startswith(ERROR):
             rest = text.removeprefix(ERROR)
             return not rest or self.take(rest) or self.take_in_other_form(rest)
-        return text in _MEDIA_WORDS and self.take(_MEDIA_WORDS[text])
+        return any(self.take(word) for word in _MEDIA_WORDS.get(text, ()))
 
     def _take_parts(self, text: str) -> bool:
         """The JSON that a text spells, or the parts of a data URI."""

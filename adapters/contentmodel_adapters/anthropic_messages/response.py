@@ -84,6 +84,8 @@ class Answer(OnlyChoice):
         if not isinstance(reason, str):
             return None
         finish = FINISH.decode(reason, context, wire, "stop_reason")
+        if sequence is not None and not isinstance(sequence, str):
+            context.expected(wire, "stop_sequence", "string", sequence)
         said = sequence if isinstance(sequence, str) else None
         return msgspec.structs.replace(finish, stop_sequence=said)
 

@@ -159,7 +159,10 @@ def with_format_kind(request: ChatRequest) -> ChatRequest:
 def with_media_type(request: ChatRequest, context: EncodeContext) -> ChatRequest:
     """JSON is asked for by its media type."""
     made = request.options.response_format
-    if made is None or made.kind not in ("json", "json_schema"):
+    if made is None:
+        return request
+    context.leave_residue(made)
+    if made.kind not in ("json", "json_schema"):
         return request
     typed: ResponseFormat = context.same(made, msgspec.structs.replace(made, media_type="application/json"))
     options = context.same(request.options, msgspec.structs.replace(request.options, response_format=typed))

@@ -54,7 +54,7 @@ def decode_content(wire: dict[str, Any], context: DecodeContext, role: str = "us
     copy = {**wire, "role": role}
     context.copied(copy, wire)
     message = CONTENT.decode(copy, context)
-    rest = {"role": None} if "role" in wire else {}
+    rest = {"role": wire["role"]} if "role" in wire else {}
     return noted(message, API, ":role", rest)  # type: ignore[no-any-return]
 
 
@@ -268,11 +268,9 @@ BEGUN = "[the conversation began before this]"
 
 
 def with_begun(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
-    """Messages of other APIs that do not begin with a call."""
+    """Messages of other APIs that do not begin with the model, whose turn may yet grow by a call."""
     first = messages[0] if messages else None
     if first is None or first.role != "assistant" or is_native(first, context):
-        return messages
-    if not any(content.__class__ is FunctionCallContent for content in first.contents):
         return messages
     context.lose(first, None, f"{API} wants something of the user before a call", kind="synthesized")
     contents: list[Any] = [TextContent(text=BEGUN)]

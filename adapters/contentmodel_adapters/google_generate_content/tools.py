@@ -68,7 +68,7 @@ class Tools(Codec):
                 found += _decode_member(name, member, entry, context)
             if not found:
                 found = [HostedTool(extra={API: {":key": None}})]
-            found[0] = noted(found[0], API, ":entry", True)
+            found[0] = _noted(found[0], ":entry", True, context)
             context.trace(None, [t for t in found if isinstance(t, HostedTool)], value, index, spread=False)
             tools += found
         return tools
@@ -96,11 +96,17 @@ def _decode_member(name: str, member: Any, entry: dict[str, Any], context: Decod
     if camel == DECLARATIONS and _are_declarations(member):
         made = [FUNCTION.decode(declaration, context) for declaration in member]
         context.trace(FUNCTION, made, entry, name, spread=True)
-        return made if camel == name else [noted(tool, API, ":key", name) for tool in made]
+        return made if camel == name else [_noted(tool, ":key", name, context) for tool in made]
     kind = HOSTED_KINDS.get(camel, "other")
     if member.__class__ is dict:
         return [HostedTool(kind=kind, settings=member, extra={API: {":key": name}})]
     return [HostedTool(kind=kind, extra={API: {":key": name, ":value": member}})]
+
+
+def _noted(tool: Any, note: str, value: Any, context: DecodeContext) -> Any:
+    changed = noted(tool, API, note, value)
+    context.replaced(tool, changed)
+    return changed
 
 
 def _are_declarations(member: Any) -> bool:

@@ -130,7 +130,8 @@ def encode_message(message: ChatMessage, context: EncodeContext) -> list[dict[st
         return [wire] if context.native or len(wire) > 1 else []
     if message.role == "tool":
         return _encode_results(message, context)
-    return [PLAIN.encode(message, context)] if context.native or message.contents else []
+    wire = PLAIN.encode(message, context)
+    return [wire] if context.native or message.contents else []
 
 
 def encode_assistant(message: ChatMessage, context: EncodeContext) -> dict[str, Any]:
@@ -147,6 +148,9 @@ def encode_assistant(message: ChatMessage, context: EncodeContext) -> dict[str, 
 
 def _encode_results(message: ChatMessage, context: EncodeContext) -> list[dict[str, Any]]:
     results = []
+    if message.extra is not None or message.message_id is not None or message.author_name is not None:
+        context.lose_attributes(message, ("author_name", "message_id"))
+        context.leave_residue(message)
     for content in message.contents:
         if content.__class__ is FunctionResultContent and content.is_error is None:
             results.append(content)

@@ -46,6 +46,8 @@ class Choice(Codec):
             meant = ToolChoice(mode=raw) if raw.__class__ is str else self._read(raw)
             if value.mode == "other" or (meant is not None and _same(meant, value)):
                 return raw
+        elif value.extra is not None:
+            context.lose(owner, "options.tool_choice", "what else it says, only its own API knows", kind="degraded")
         written = self._write(value)
         if written is not None:
             return written

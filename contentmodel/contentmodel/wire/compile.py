@@ -114,6 +114,10 @@ class _Writer:
                 inner_count = self._decode_node(child, inner, lines, pad + "    ")
                 lines.append(f"{pad}    if {inner_count} == len({inner}) and {inner}:")
                 lines.append(f"{pad}        {count} += 1")
+                required = next((leaf for leaf in child.leaves() if leaf.required), None)
+                if required is not None:
+                    lines.append(f"{pad}else:")
+                    self._decode_missing(required, lines, pad)
         return count
 
     def _decode_leaf(self, leaf: Leaf, key: str, variable: str, count: str, lines: list[str], pad: str) -> None:
@@ -128,13 +132,16 @@ class _Writer:
             lines.append(f"{pad}    {targets} = {leaf.codec.quick_decode(name, call, self._name)}")
         lines.append(f"{pad}else:")
         if leaf.required:
-            if self.row.snake_case:
-                lines.append(f"{pad}    if {self._name('is_snake', has_snake_case)}(ROW, wire):")
-                lines.append(f"{pad}        return {self._name('decode_snake', decode_snake_case)}(ROW, wire, context)")
-            lines.append(f"{pad}    return ROW.missing(wire, {leaf.wire!r}, context)")
+            self._decode_missing(leaf, lines, pad)
         else:
             targets = " = ".join(self._variable(leaf, attribute) for attribute in leaf.attributes)
             lines.append(f"{pad}    {targets} = {self._fallback(leaf)}")
+
+    def _decode_missing(self, leaf: Leaf, lines: list[str], pad: str) -> None:
+        if self.row.snake_case:
+            lines.append(f"{pad}    if {self._name('is_snake', has_snake_case)}(ROW, wire):")
+            lines.append(f"{pad}        return {self._name('decode_snake', decode_snake_case)}(ROW, wire, context)")
+        lines.append(f"{pad}    return ROW.missing(wire, {leaf.wire!r}, context)")
 
     def _decode_column(self, column: Column, key: str, variable: str, count: str, lines: list[str], pad: str) -> None:
         name, decode = self._name("column"), self._name("decode", column.codec.decode)
@@ -167,6 +174,8 @@ class _Writer:
             return repr(leaf.fallback)
         if leaf.fallback is list or leaf.fallback == []:
             return "[]"
+        if isinstance(leaf.fallback, type):
+            return f"{self._name('Fallback', leaf.fallback)}()"
         return self._name("fallback", leaf.fallback)
 
     def _arguments(self, model: type[Any], prefix: str) -> str:

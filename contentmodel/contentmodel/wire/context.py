@@ -136,7 +136,11 @@ class WirePlaces:
         self._found: dict[int, tuple[str, Row | None]] = {}
         for table, objects, container, key, spread in trace:
             path = _locate(paths, container, key)
-            wire = container if key is None else container[key]
+            try:
+                wire = container if key is None else container[key]
+            except (KeyError, IndexError):
+                # What stands for something that is not there.
+                wire = None
             for index, item in enumerate(objects):
                 if spread:
                     self._place(item, f"{path}[{index}]", wire[index], table)

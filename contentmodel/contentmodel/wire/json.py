@@ -57,10 +57,18 @@ def write(value: Any) -> bytes:
     try:
         return _encode(value)
     except UnicodeEncodeError:
-        return json.dumps(value, separators=(",", ":"), allow_nan=False).encode("ascii")
+        return _write_slowly(value)
     except RecursionError:
         raise EncodeError("nested too deeply to be written as JSON") from None
     except (TypeError, ValueError, OverflowError) as error:
+        raise EncodeError(f"not representable in JSON: {error}") from None
+
+
+def _write_slowly(value: Any) -> bytes:
+    """For lone surrogates, which msgspec refuses."""
+    try:
+        return json.dumps(msgspec.to_builtins(value), separators=(",", ":"), allow_nan=False).encode("ascii")
+    except (TypeError, ValueError) as error:
         raise EncodeError(f"not representable in JSON: {error}") from None
 
 

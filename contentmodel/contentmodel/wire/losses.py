@@ -88,8 +88,8 @@ def _left_behind(owner: Any, kept: str | None) -> Iterator[Note]:
     for api, residue in owner.extra.items():
         why = f"only {api} has this field"
         for key, value in residue.items() if api != kept else ():
-            if key == ":item":
-                fields = (name for name in value if name != "type" and name[0] != ":")
+            if key in (":item", ":instruction"):
+                fields = (name for name in value if name not in ("type", "role") and name[0] != ":")
                 yield from (Note(owner, f":item.{name}", "dropped", why, api) for name in fields)
             elif key[0] != ":" and value is not None and value != [] and value != {}:
                 yield Note(owner, key, "dropped", why, api)

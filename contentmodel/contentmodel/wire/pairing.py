@@ -42,7 +42,7 @@ def pair_calls(
     Where results hold words alone ("always", or those that are "errors"), their media follow in a message of the user,
     once all calls of the turn are answered.
     """
-    if media_apart != "errors" and _are_paired(messages, media_apart == "always"):
+    if _are_paired(messages, media_apart):
         return list(messages)
     pairing = _Pairing(context, media_apart)
     for message in messages:
@@ -51,7 +51,7 @@ def pair_calls(
     return pairing.messages
 
 
-def _are_paired(messages: Sequence[ChatMessage], words_alone: bool) -> bool:
+def _are_paired(messages: Sequence[ChatMessage], media_apart: str) -> bool:
     """Whether nothing has to be done, found out quickly."""
     waiting: set[str | None] = set()
     content: Any
@@ -61,7 +61,7 @@ def _are_paired(messages: Sequence[ChatMessage], words_alone: bool) -> bool:
                 if content.__class__ is not FunctionResultContent or content.call_id not in waiting:
                     return False
                 waiting.remove(content.call_id)
-                if words_alone and _has_media(content):
+                if media_apart != "never" and (content.is_error or media_apart == "always") and _has_media(content):
                     return False
         elif waiting:
             return False

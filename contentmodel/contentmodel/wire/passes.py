@@ -446,8 +446,9 @@ def _split_results(message: ChatMessage, context: EncodeContext) -> list[ChatMes
     results = [c for c in message.contents if isinstance(c, ToolResultContent)]
     if message.role != "assistant":
         rest = [c for c in message.contents if not isinstance(c, ToolResultContent)]
-        tool = _part(message, "tool", results)
-        return [tool, _replaced(message, rest, context)] if rest else [tool]
+        if not rest:
+            return [context.same(message, msgspec.structs.replace(message, role="tool"))]
+        return [_part(message, "tool", results), _replaced(message, rest, context)]
     return _cut(message, context)
 
 

@@ -16,7 +16,7 @@ import msgspec
 from contentmodel.content.outcomes import UnknownContent
 from contentmodel.wire.codecs import Codec, Place
 from contentmodel.wire.context import DecodeContext, EncodeContext
-from contentmodel.wire.introspect import attribute_of, codec_for, get_attribute, unmapped_attributes
+from contentmodel.wire.introspect import attribute_of, codec_for, fields_of, get_attribute, unmapped_attributes
 from contentmodel.wire.json import child_path
 from contentmodel.wire.nested import Blocks
 
@@ -138,6 +138,7 @@ class Row:
         self.snake_case = snake_case
         self.constants = dict(constants or {})
         self.api = ""
+        self.is_one_of = False
         self.root = self._build(fields)
         self.unmapped = tuple(sorted(self._unmapped(ignores)))
         self._decode: Callable[[dict[str, Any], DecodeContext], Any] | None = None
@@ -241,7 +242,7 @@ class Row:
         _merge(self.root, residue, wire)
 
     def missing(self, wire: dict[str, Any], path: str, context: DecodeContext) -> Any:
-        """A required field is not there: a fault; or null, which makes the whole object an unknown one."""
+        """A required field is not there: a fault. Where it is null, one of a union's objects is an unknown one."""
         *parents, key = path.split(".")
         container: Any = wire
         for parent in parents:
@@ -251,13 +252,18 @@ class Row:
                 break
             container = inner
         value = container.get(key)
-        if key in container and value is None and issubclass(self.model, msgspec.Struct):
+        if key in container and value is None and self.is_one_of:
             return UnknownContent(api=self.api, block=wire)
         if key in container:
             context.expected(container, key, _wanted(self.root, path), value)
         else:
             context.fault(container, key, f"missing {_wanted(self.root, path)}")
-        return UnknownContent(api=self.api, block=wire)
+        return UnknownContent(api=self.api, block=wire) if self.is_one_of else self._stand_in()
+
+    def _stand_in(self) -> Any:
+        """Something of the row's class, to go on with until all faults of the payload are found."""
+        required = (f.name for f in fields_of(self.model) if f.required)
+        return self.model(**dict.fromkeys(required, ""))
 
     # -- what others ask of it ---------------------------------------------------------------------------------
 

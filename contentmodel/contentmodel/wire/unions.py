@@ -44,6 +44,8 @@ class Union:
     ) -> None:
         self.api, self.name, self.tag, self._find = api, name, tag, find
         self.rows = [r.bind(api) for r in (*rows, *([other] if other else []))]
+        for r in self.rows:
+            r.is_one_of = True
         self._other = other
         self._abroad = None if abroad is None else frozenset(abroad)
         self._abroad_encoders: dict[type, Callable[..., Any]] = {}
