@@ -9,12 +9,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from functools import wraps
 from typing import Any, NamedTuple, TypeAlias
 
-from contentmodel.rules import Alphabet, Broken, Rules, Severity, objects, one_object
+from contentmodel.rules import Alphabet, Broken, Rules, objects, one_object
 from contentmodel.wire.json import child_path
 from contentmodel.wire.rows import snake_name
+from contentmodel_adapters.shared.judging import (
+    declares,
+    last_name,
+)
 
 RULES = Rules("google-generate-content")
 CALL_IDS = Alphabet(".", 64)
@@ -57,27 +60,11 @@ _UNKNOWN_KEYWORDS += ["else", "exclusiveMinimum", "exclusiveMaximum", "multipleO
 _UNKNOWN_KEYWORDS += ["propertyNames", "prefixItems", "contains", "dependentRequired", "dependentSchemas", "examples"]
 
 
-def _model(request: Request) -> str:
-    """The last name in the model's path, "" where the caller says none."""
-    named = request.get("model")
-    return named.rpartition("/")[2] if isinstance(named, str) else ""
-
-
 def _is(models: str, request: Request) -> bool:
-    return re.fullmatch(models, _model(request)) is not None
+    return re.fullmatch(models, last_name(request)) is not None
 
 
-def _rule(severity: Severity, *, fix: str, source: str, models: str | None = None) -> Callable[[Find], Find]:
-    """Declares a rule of every model, or of those whose names match `models`."""
-
-    def declare(find: Find) -> Find:
-        @wraps(find)
-        def find_for_models(request: Request) -> Iterator[Broken]:
-            return find(request) if models is None or _is(models, request) else iter(())
-
-        return RULES.rule(severity, fix=fix, source=f"{source}; seen 2026-11-21")(find_for_models)
-
-    return declare
+_rule = declares(RULES, seen="2026-11-21", name=last_name)
 
 
 def _key(parent: dict[str, Any], name: str) -> str:
@@ -261,10 +248,10 @@ def _current_turn(request: Request) -> list[tuple[str, dict[str, Any]]]:
 @_rule("refused", models=_BEFORE_3, fix="put it behind the responses", source="google-gemini/gemini-cli#19436")
 def responses_hold_no_media(request: Request) -> Iterator[Broken]:
     """Before Gemini 3, function responses have no parts."""
-    for at, part in _parts(request) if "computer-use" not in _model(request) else ():
+    for at, part in _parts(request) if "computer-use" not in last_name(request) else ():
         for where, response in _one(part, "functionResponse", at):
             if response.get("parts"):
-                yield f"{where}.parts", f"parts to {_model(request)}"
+                yield f"{where}.parts", f"parts to {last_name(request)}"
 
 
 @_rule("refused", fix="send bare base64", source="google-gemini/gemini-cli#8003, danny-avila/LibreChat#6593")
@@ -360,7 +347,7 @@ def search_is_not_retrieval(request: Request) -> Iterator[Broken]:
     """Since Gemini 2, googleSearchRetrieval is googleSearch."""
     for at, tool in objects(request, "tools"):
         if _is_used(tool, "googleSearchRetrieval"):
-            yield _path(at, tool, "googleSearchRetrieval"), f"for {_model(request)}"
+            yield _path(at, tool, "googleSearchRetrieval"), f"for {last_name(request)}"
 
 
 @_rule("refused", fix="put it into the cache", source="BerriAI/litellm#17304, langchain-ai/langchain-google#1618")
@@ -440,10 +427,10 @@ def frame_rates_are_in_range(request: Request) -> Iterator[Broken]:
 def gemma_takes_contents_alone(request: Request) -> Iterator[Broken]:
     """Gemma 3 takes neither a systemInstruction nor functions."""
     if _get(request, "systemInstruction"):
-        yield _path("$", request, "systemInstruction"), f"to {_model(request)}"
+        yield _path("$", request, "systemInstruction"), f"to {last_name(request)}"
     for at, tool in objects(request, "tools"):
         if _is_used(tool, "functionDeclarations"):
-            yield _path(at, tool, "functionDeclarations"), f"to {_model(request)}"
+            yield _path(at, tool, "functionDeclarations"), f"to {last_name(request)}"
 
 
 @_rule("refused", models=_SPEECH, fix="ask for AUDIO", source="BerriAI/litellm#11118, TheKentuckian/robot_comic#122")
@@ -453,7 +440,7 @@ def speech_models_read_aloud(request: Request) -> Iterator[Broken]:
     if _get(config, "responseModalities") not in (["AUDIO"], ["audio"]):
         yield _path(at, config, "responseModalities"), "not AUDIO alone"
     if _get(request, "systemInstruction"):
-        yield _path("$", request, "systemInstruction"), f"to {_model(request)}"
+        yield _path("$", request, "systemInstruction"), f"to {last_name(request)}"
     yield from ((where, "a second content") for where, _ in list(objects(request, "contents"))[1:])
 
 
@@ -464,13 +451,13 @@ def models_take_the_thinking(request: Request) -> Iterator[Broken]:
         level, budget = _get(thinking, "thinkingLevel"), _get(thinking, "thinkingBudget")
         minimal = isinstance(level, str) and level.upper() == "MINIMAL" and _is(_NEVER_MINIMAL, request)
         if level is not None and (minimal or _is(_BEFORE_3, request)):
-            yield _path(at, thinking, "thinkingLevel"), f"{_said(level)} to {_model(request)}"
+            yield _path(at, thinking, "thinkingLevel"), f"{_said(level)} to {last_name(request)}"
         if isinstance(budget, int | float) and not _takes_budget(request, budget):
-            yield _path(at, thinking, "thinkingBudget"), f"out of the range of {_model(request)}"
+            yield _path(at, thinking, "thinkingBudget"), f"out of the range of {last_name(request)}"
 
 
 def _takes_budget(request: Request, budget: float) -> bool:
-    least, most = _BUDGETS.get(_model(request), (float("-inf"), float("inf")))
+    least, most = _BUDGETS.get(last_name(request), (float("-inf"), float("inf")))
     return not _is(_NEVER_UNTHINKING, request) if budget == 0 else budget == -1 or least <= budget <= most
 
 

@@ -7,20 +7,22 @@ model's name is one of OpenAI's own, and what only some of its models refuse, on
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
-from functools import wraps
-from typing import Any, TypeAlias
+from collections.abc import Iterator
+from typing import Any
 
-import msgspec
-
-from contentmodel.rules import Alphabet, Broken, Rules, Severity, objects, one_object
+from contentmodel.rules import Alphabet, Broken, Rules, objects, one_object
 from contentmodel.wire.json import child_path
+from contentmodel_adapters.shared.judging import (
+    declares,
+    is_object,
+    is_object_text,
+    subschemas,
+    table,
+)
 
 RULES = Rules("openai-chat")
 CALL_IDS = Alphabet(".", 40)
 TOOL_NAMES = Alphabet("[a-zA-Z0-9_-]", 64)
-
-Find: TypeAlias = Callable[[dict[str, Any]], Iterator[Broken]]
 
 _DATE = r"(?:-\d{4}-\d\d-\d\d)?"
 _OPENAI = r"(?:ft:)?(?:gpt-\d|gpt-audio|chatgpt-|o\d(?:-|$)).*"
@@ -40,17 +42,7 @@ def _is(models: str, request: dict[str, Any]) -> bool:
     return isinstance(request.get("model"), str) and re.fullmatch(models, request["model"]) is not None
 
 
-def _rule(severity: Severity, *, fix: str, source: str, models: str | None = _OPENAI) -> Callable[[Find], Find]:
-    """Declares a rule that holds only for some models, or with None for those of every host."""
-
-    def declare(find: Find) -> Find:
-        @wraps(find)
-        def find_for_models(request: dict[str, Any]) -> Iterator[Broken]:
-            return find(request) if models is None or _is(models, request) else iter(())
-
-        return RULES.rule(severity, fix=fix, source=f"{source}; seen 2026-11-21")(find_for_models)
-
-    return declare
+_rule = declares(RULES, models=_OPENAI, seen="2026-11-21")
 
 
 @_rule("refused", fix="say system, developer, user, assistant or tool", source=_TYPES)
@@ -157,7 +149,7 @@ def call_arguments_are_objects(request: dict[str, Any]) -> Iterator[Broken]:
     for at, message in objects(request, "messages"):
         for where, function in _functions(message, "tool_calls", at):
             text = function.get("arguments")
-            if isinstance(text, str) and text.strip() and not _is_object_text(text):
+            if isinstance(text, str) and text.strip() and not is_object_text(text):
                 yield f"{where}.arguments", f"{text!r:.60}"
 
 
@@ -166,15 +158,6 @@ def _functions(parent: dict[str, Any], key: str, at: str = "$") -> Iterator[tupl
     for where, item in objects(parent, key, at):
         yield from one_object(item, "function", where)
         yield from one_object(item, "custom", where)
-
-
-def _is_object_text(text: str) -> bool:
-    try:
-        return isinstance(msgspec.json.decode(text), dict)
-    except UnicodeError:
-        return True  # a lone surrogate, which JSON can say and msgspec cannot
-    except (msgspec.DecodeError, RecursionError):
-        return False
 
 
 _PARTS = {"developer": ["text"], "system": ["text"], "assistant": ["text", "refusal"]}
@@ -299,7 +282,7 @@ def arrays_have_items(request: dict[str, Any]) -> Iterator[Broken]:
     """In a function's parameters, an array says what it holds."""
     for at, function in _functions(request, "tools"):
         for root in one_object(function, "parameters", at):
-            for where, schema, _ in _subschemas(*root):
+            for where, schema, _ in subschemas(*root):
                 if schema.get("type") == "array" and not {"items", "prefixItems"} & schema.keys():
                     yield where, "an array without items"
 
@@ -308,7 +291,7 @@ def arrays_have_items(request: dict[str, Any]) -> Iterator[Broken]:
 def strict_objects_are_closed(request: dict[str, Any]) -> Iterator[Broken]:
     """In a strict schema, every object has additionalProperties false."""
     for at, schema, _ in _strict_subschemas(request):
-        if _is_object(schema) and schema.get("additionalProperties") is not False:
+        if is_object(schema) and schema.get("additionalProperties") is not False:
             yield f"{at}.additionalProperties", f"{schema.get('additionalProperties')!r:.60}"
 
 
@@ -318,7 +301,7 @@ def strict_properties_are_required(request: dict[str, Any]) -> Iterator[Broken]:
     for at, schema, _ in _strict_subschemas(request):
         listed = schema.get("required")
         required = {name for name in listed if isinstance(name, str)} if isinstance(listed, list) else set()
-        for name in _table(schema, "properties"):
+        for name in table(schema, "properties"):
             if name not in required:
                 yield child_path(f"{at}.properties", name), "not among the required"
 
@@ -347,11 +330,11 @@ def strict_references_stand_alone(request: dict[str, Any]) -> Iterator[Broken]:
 def strict_schemas_are_small(request: dict[str, Any]) -> Iterator[Broken]:
     """A strict schema has at most 10 levels of objects, 5,000 properties and 1,000 values of enums."""
     for root in _strict_roots(request):
-        found = [*_subschemas(*root)]
+        found = [*subschemas(*root)]
         yield from (
-            (at, "objects nested deeper than 10 levels") for at, s, level in found if level == 11 and _is_object(s)
+            (at, "objects nested deeper than 10 levels") for at, s, level in found if level == 11 and is_object(s)
         )
-        properties = sum(len(_table(schema, "properties")) for _, schema, _ in found)
+        properties = sum(len(table(schema, "properties")) for _, schema, _ in found)
         values = sum(len(s["enum"]) for _, s, _ in found if isinstance(s.get("enum"), list))
         if properties > 5000 or values > 1000:
             yield root[0], f"{properties} properties and {values} values of enums"
@@ -368,37 +351,7 @@ def _strict_roots(request: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]
 
 def _strict_subschemas(request: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any], int]]:
     for root in _strict_roots(request):
-        yield from _subschemas(*root)
-
-
-def _subschemas(path: str, schema: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any], int]]:
-    """A schema and all in it, each with its path and the level of objects; 100 deep, far beyond what is taken."""
-    waiting = [(path, schema, 0, 0)]
-    while waiting:
-        at, found, level, depth = waiting.pop()
-        level += _is_object(found)
-        yield at, found, level
-        if depth < 100:
-            waiting += reversed([(where, child, level, depth + 1) for where, child in _children(at, found)])
-
-
-def _children(at: str, schema: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    for key in ("properties", "$defs", "definitions"):
-        for name in _table(schema, key):
-            yield from one_object(schema[key], name, child_path(at, key))
-    for key in ("anyOf", "oneOf", "allOf", "prefixItems"):
-        yield from objects(schema, key, at)
-    yield from one_object(schema, "items", at)
-
-
-def _table(schema: dict[str, Any], key: str) -> dict[str, Any]:
-    found = schema.get(key)
-    return found if isinstance(found, dict) else {}
-
-
-def _is_object(schema: dict[str, Any]) -> bool:
-    kind = schema.get("type")
-    return kind == "object" or (isinstance(kind, list) and "object" in kind)
+        yield from subschemas(*root)
 
 
 @_rule("refused", fix="name it with letters, digits, _ and -", source="response_format_json_schema.py of openai 3.52.0")
@@ -447,7 +400,7 @@ def lists_have_a_fitting_length(request: dict[str, Any]) -> Iterator[Broken]:
 @_rule("refused", fix="shorten it, or leave it out", source="shared_params/metadata.py of openai 3.52.0")
 def metadata_is_small(request: dict[str, Any]) -> Iterator[Broken]:
     """Metadata has at most 16 keys, of at most 64 characters, with texts of at most 512."""
-    metadata = _table(request, "metadata")
+    metadata = table(request, "metadata")
     if len(metadata) > 16:
         yield "$.metadata", f"{len(metadata)} keys"
     for key, value in metadata.items():

@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from functools import wraps
 from typing import Any, TypeAlias
 
-import msgspec
-
-from contentmodel.rules import Alphabet, Broken, Rules, Severity, objects, one_object
+from contentmodel.rules import Alphabet, Broken, Rules, objects, one_object
 from contentmodel.wire.json import child_path
+from contentmodel_adapters.shared.judging import (
+    declares,
+    is_object_text,
+    subschemas,
+    table,
+)
 
 RULES = Rules("openai-responses")
 CALL_IDS = Alphabet(".", 64)
@@ -67,17 +70,7 @@ def _is(models: str, request: dict[str, Any]) -> bool:
     return isinstance(request.get("model"), str) and re.fullmatch(models, request["model"]) is not None
 
 
-def _rule(severity: Severity, *, fix: str, source: str, models: str | None = _OPENAI) -> Callable[[Find], Find]:
-    """Declares a rule that holds only for some models, or with None for those of every host."""
-
-    def declare(find: Find) -> Find:
-        @wraps(find)
-        def find_for_models(request: dict[str, Any]) -> Iterator[Broken]:
-            return find(request) if models is None or _is(models, request) else iter(())
-
-        return RULES.rule(severity, fix=fix, source=f"{source}; seen 2026-11-21")(find_for_models)
-
-    return declare
+_rule = declares(RULES, models=_OPENAI, seen="2026-11-21")
 
 
 def _items(request: dict[str, Any], *kinds: str) -> Found:
@@ -294,17 +287,8 @@ def computers_answer_with_screenshots(request: dict[str, Any]) -> Iterator[Broke
 def call_arguments_are_objects(request: dict[str, Any]) -> Iterator[Broken]:
     """The arguments of a function call, where there are any, are the text of a JSON object."""
     for at, text in _texts(_items(request, "function_call"), "arguments"):
-        if text.strip() and not _is_object_text(text):
+        if text.strip() and not is_object_text(text):
             yield at, f"{text!r:.60}"
-
-
-def _is_object_text(text: str) -> bool:
-    try:
-        return isinstance(msgspec.json.decode(text), dict)
-    except UnicodeError:
-        return True  # a lone surrogate, which JSON can say and msgspec cannot
-    except (msgspec.DecodeError, RecursionError):
-        return False
 
 
 @_rule("ignored", fix="send it as a function_call and its output", source="aplisay/llm-agent#225")
@@ -407,7 +391,7 @@ def strict_objects_are_closed(request: dict[str, Any]) -> Iterator[Broken]:
         if is_object and schema.get("additionalProperties") is not False:
             yield f"{at}.additionalProperties", _said(schema.get("additionalProperties"))
         listed = {name for name in required if isinstance(name, str)} if isinstance(required, list) else set()
-        missing = [name for name in _table(schema, "properties") if name not in listed]
+        missing = [name for name in table(schema, "properties") if name not in listed]
         yield from ((child_path(f"{at}.properties", name), "not among the required") for name in missing)
 
 
@@ -433,26 +417,7 @@ def _formats(request: dict[str, Any]) -> Found:
 
 
 def _subschemas(roots: Found) -> Found:
-    """Schemas and all in them, each with its path; 100 deep, far beyond what is taken."""
-    waiting = [(at, schema, 0) for at, schema in roots][::-1]
-    while waiting:
-        at, found, depth = waiting.pop()
-        yield at, found
-        if depth < 100:
-            waiting += reversed([(where, child, depth + 1) for where, child in _children(at, found)])
-
-
-def _children(at: str, schema: dict[str, Any]) -> Found:
-    for key in ("properties", "$defs", "definitions"):
-        for name in _table(schema, key):
-            yield from one_object(schema[key], name, child_path(at, key))
-    for key in ("anyOf", "oneOf", "allOf", "prefixItems"):
-        yield from objects(schema, key, at)
-    yield from one_object(schema, "items", at)
-
-
-def _table(schema: dict[str, Any], key: str) -> dict[str, Any]:
-    return found if isinstance(found := schema.get(key), dict) else {}
+    return ((at, schema) for root in roots for at, schema, _ in subschemas(*root))
 
 
 @_rule("refused", fix="say it in the format", source=f"{_SDK}/response_format_text_json_schema_config_param.py")
@@ -494,7 +459,7 @@ def numbers_are_in_range(request: dict[str, Any]) -> Iterator[Broken]:
 def labels_are_short(request: dict[str, Any]) -> Iterator[Broken]:
     """Metadata has at most 16 keys of 64 characters and texts of 512; prompt_cache_key 64, safety_identifier 128."""
     labels = [(f"$.{key}", request.get(key), most) for key, most in _LONGEST.items() if request.get(key) is not None]
-    metadata = _table(request, "metadata")
+    metadata = table(request, "metadata")
     if len(metadata) > 16:
         yield "$.metadata", f"{len(metadata)} keys"
     labels += [(child_path("$.metadata", key), value, 512 if len(key) <= 64 else -1) for key, value in metadata.items()]
@@ -513,7 +478,7 @@ def includes_are_known(request: dict[str, Any]) -> Iterator[Broken]:
 @_rule("refused", fix="leave it out", source="openai/codex#6647, anomalyco/opencode#26268, Azure how-to/reasoning")
 def models_take_the_settings(request: dict[str, Any]) -> Iterator[Broken]:
     """A model takes its own values of reasoning.effort; o1, o3, o4-mini and GPT-5 are not sampled in another way."""
-    effort = _table(request, "reasoning").get("effort")
+    effort = table(request, "reasoning").get("effort")
     for models, efforts in _EFFORTS.items():
         if effort is not None and effort not in efforts and _is(models, request):
             yield "$.reasoning.effort", f"{_said(effort)} for {request['model']}"

@@ -1,0 +1,99 @@
+"""What the rules of several APIs have in common: rules of some models, JSON in text, and walks through schemas."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from functools import wraps
+from typing import Any, Protocol, TypeAlias
+
+import msgspec
+
+from contentmodel.rules import Broken, Rules, Severity, objects, one_object
+from contentmodel.wire.json import child_path
+
+Find: TypeAlias = Callable[[dict[str, Any]], Iterator[Broken]]
+DEEPEST = 100
+"""Levels of a schema that are looked at: far more than any API takes."""
+
+
+class Declare(Protocol):
+    """Declares a rule that holds only for models whose names match, or with None for all."""
+
+    def __call__(
+        self, severity: Severity, *, fix: str, source: str, models: str | None = ...
+    ) -> Callable[[Find], Find]: ...
+
+
+def whole_name(request: dict[str, Any]) -> str:
+    """The name of a request's model, "" where it says none."""
+    named = request.get("model")
+    return named if isinstance(named, str) else ""
+
+
+def last_name(request: dict[str, Any]) -> str:
+    """The last name in the path of a request's model, "" where it says none."""
+    return whole_name(request).rpartition("/")[2]
+
+
+def declares(
+    rules: Rules, *, seen: str, models: str | None = None, name: Callable[[dict[str, Any]], str] = whole_name
+) -> Declare:
+    """The decorator of an API's rules. `models` are those of a rule that does not say which; `seen` is a date."""
+    usual = models
+
+    def declare_rule(
+        severity: Severity, *, fix: str, source: str, models: str | None = usual
+    ) -> Callable[[Find], Find]:
+        def declare(find: Find) -> Find:
+            @wraps(find)
+            def find_for_models(request: dict[str, Any]) -> Iterator[Broken]:
+                return find(request) if models is None or re.fullmatch(models, name(request)) else iter(())
+
+            return rules.rule(severity, fix=fix, source=f"{source}; seen {seen}")(find_for_models)
+
+        return declare
+
+    return declare_rule
+
+
+def is_object_text(text: str) -> bool:
+    """Whether a text is the JSON of an object."""
+    try:
+        return isinstance(msgspec.json.decode(text), dict)
+    except UnicodeError:
+        return True  # a lone surrogate, which JSON can say and msgspec cannot
+    except (msgspec.DecodeError, RecursionError):
+        return False
+
+
+def table(parent: dict[str, Any], key: str) -> dict[str, Any]:
+    """The object under a key, an empty one where there is none."""
+    found = parent.get(key)
+    return found if isinstance(found, dict) else {}
+
+
+def is_object(schema: dict[str, Any]) -> bool:
+    """Whether a schema allows objects by name."""
+    kind = schema.get("type")
+    return kind == "object" or (isinstance(kind, list) and "object" in kind)
+
+
+def subschemas(at: str, schema: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any], int]]:
+    """A schema and all in it, each with its path and the level of objects."""
+    waiting = [(at, schema, 0, 0)]
+    while waiting:
+        at, found, level, depth = waiting.pop()
+        level += is_object(found)
+        yield at, found, level
+        if depth < DEEPEST:
+            waiting += reversed([(where, child, level, depth + 1) for where, child in _children(at, found)])
+
+
+def _children(at: str, schema: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    for key in ("properties", "$defs", "definitions"):
+        for name in table(schema, key):
+            yield from one_object(schema[key], name, child_path(at, key))
+    for key in ("anyOf", "oneOf", "allOf", "prefixItems"):
+        yield from objects(schema, key, at)
+    yield from one_object(schema, "items", at)
