@@ -8,7 +8,8 @@ plain functions when they are first used (`wire/compile.py`).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
+from operator import eq
 from typing import Any
 
 import msgspec
@@ -57,6 +58,18 @@ class Node:
                 yield child
             elif isinstance(child, Node):
                 yield from child.leaves()
+
+    def holders(self) -> dict[str, Callable[[Any], bool]] | None:
+        """What tells of each key whether its value is taken; None where some are nested."""
+        holders: dict[str, Callable[[Any], bool]] = {
+            key: partial(eq, constant)
+            for key, constant in self.constants.items()
+        }
+        for key, child in self.children.items():
+            if isinstance(child, Node):
+                return None
+            holders[key] = child.holds
+        return holders
 
 
 class Column:
@@ -140,6 +153,7 @@ class Row:
         self.api = ""
         self.is_one_of = False
         self.root = self._build(fields)
+        self._holds = self.root.holders()
         self.unmapped = tuple(sorted(self._unmapped(ignores)))
         self._decode: Callable[[dict[str, Any], DecodeContext], Any] | None = None
         self._encode: Callable[[Any, EncodeContext], dict[str, Any]] | None = None
@@ -225,7 +239,11 @@ class Row:
 
     def residue(self, wire: Mapping[str, Any]) -> dict[str, Any]:
         """The parts of `wire` that no field, constant or column consumed."""
-        left = _residue(self.root, wire)
+        holds = self._holds
+        if holds is None:
+            left = _residue(self.root, wire)
+        else:
+            left = {key: value for key, value in wire.items() if key not in holds or not holds[key](value)}
         for key in (*(self.gather[1] if self.gather else ()), *(self.group.keys if self.group else ())):
             left.pop(key, None)
         return left
