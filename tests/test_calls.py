@@ -107,6 +107,18 @@ def test_what_only_looks_like_a_mark_is_left_alone(content: list[dict[str, Any]]
     assert [m.role for m in adapter.decode_request(payload).messages] == ["assistant", "tool", "user"]
 
 
+def test_a_conversation_that_begins_with_the_model_comes_back_from_gemini() -> None:
+    payload = {
+        "model": "gpt-5.2",
+        "messages": [{"role": "assistant", "content": "Hello."}, {"role": "user", "content": "Hi."}],
+    }
+    there = convert(payload, source=CHAT, target=GOOGLE, kind="request").payload
+    assert [content["role"] for content in there["contents"]] == ["user", "model", "user"]
+    laws.identity(contentmodel.adapter(GOOGLE), "request", there)
+    back = convert(there, source=GOOGLE, target=CHAT, kind="request").payload
+    assert back["messages"] == payload["messages"]
+
+
 def test_names_and_ids_are_mapped_everywhere_and_back() -> None:
     long_id, odd_name = "toolu_" + "x" * 60, "ns.search"
     payload = {

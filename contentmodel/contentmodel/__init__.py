@@ -110,6 +110,7 @@ from contentmodel.serialize import dumps, loads, schema
 from contentmodel.usage import Usage
 from contentmodel.wire.losses import Encoded, Loss, LossError
 from contentmodel.wire.lowering import POLICIES
+from contentmodel.wire.marks import NO_RESULT
 from contentmodel.wire.names import Maps
 
 __version__ = "0.1.0"
@@ -180,6 +181,7 @@ __all__ = [
     "MediaProcessingToolResultContent",
     "MemoryToolCallContent",
     "MemoryToolResultContent",
+    "NO_RESULT",
     "Origin",
     "POLICIES",
     "Plan",

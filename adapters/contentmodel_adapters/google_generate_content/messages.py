@@ -37,6 +37,9 @@ class Role(Words):
         return str(value).removeprefix(f"{API}:")
 
 
+BEGUN = "[the conversation began before this]"
+"""The user's turn that has to stand before one of the model at the beginning."""
+
 CONTENT = TABLE.record(
     "content",
     ChatMessage,
@@ -61,6 +64,8 @@ def decode_content(wire: dict[str, Any], context: DecodeContext, role: str = "us
 def encode_content(message: ChatMessage, context: EncodeContext) -> dict[str, Any]:
     """The Content of a message."""
     wire = CONTENT.encode(message, context)
+    if note_of(message, API, ":begun"):
+        wire["parts"] = [{"text": BEGUN}]
     rest = note_of(message, API, ":role")
     if rest is not None:
         wire.pop("role", None)
@@ -173,7 +178,7 @@ class Contents(Codec):
                 context.expected(value, index, "an object: a content", wire)
             else:
                 messages.append(ids.settle(decode_content(wire, context)))
-        return messages
+        return _without_begun(messages)
 
     def places(self, value: Any, wire: Any, path: str) -> Iterable[Place]:
         return spread(value, wire, path, CONTENT)
@@ -263,10 +268,6 @@ def _signed(call: Any, context: EncodeContext) -> Any:
     return context.same(call, msgspec.structs.replace(call, protected=sealed))
 
 
-BEGUN = "[the conversation began before this]"
-"""The user's turn that has to stand before a call."""
-
-
 def with_begun(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
     """Messages of other APIs that do not begin with the model, whose turn may yet grow by a call."""
     first = messages[0] if messages else None
@@ -275,6 +276,20 @@ def with_begun(messages: list[ChatMessage], context: EncodeContext) -> list[Chat
     context.lose(first, None, f"{API} wants something of the user before a call", kind="synthesized")
     contents: list[Any] = [TextContent(text=BEGUN)]
     return [ChatMessage(role="user", contents=contents, origin=first.origin), *messages]
+
+
+def _without_begun(messages: list[ChatMessage]) -> list[ChatMessage]:
+    """The inverse: a first turn that nobody said says nothing, and a note that it stands there."""
+    first = messages[0] if messages else None
+    if (
+        first is not None
+        and first.role == "user"
+        and first.extra is None
+        and first.contents == [TextContent(text=BEGUN)]
+    ):
+        # In place, for the list is traced.
+        messages[0] = ChatMessage(role="user", origin=first.origin, extra={API: {":begun": True}})
+    return messages
 
 
 def names_of_results(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:

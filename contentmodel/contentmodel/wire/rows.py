@@ -62,8 +62,7 @@ class Node:
     def holders(self) -> dict[str, Callable[[Any], bool]] | None:
         """What tells of each key whether its value is taken; None where some are nested."""
         holders: dict[str, Callable[[Any], bool]] = {
-            key: partial(eq, constant)
-            for key, constant in self.constants.items()
+            key: partial(eq, constant) for key, constant in self.constants.items()
         }
         for key, child in self.children.items():
             if isinstance(child, Node):
