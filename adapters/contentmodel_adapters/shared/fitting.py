@@ -12,7 +12,7 @@ from contentmodel.request import ChatRequest, FunctionTool, ToolGroup
 from contentmodel.wire.context import EncodeContext
 from contentmodel.wire.json import parse, steps_of, write
 from contentmodel.wire.losses import Loss
-from contentmodel.wire.names import SchemaMap
+from contentmodel.wire.names import Maps, SchemaMap
 from contentmodel_adapters.shared import schemas
 from contentmodel_adapters.shared.arguments import Adapted, Dialect, Lost, Node, restore_arguments
 
@@ -66,8 +66,8 @@ def with_fitting_schemas(request: ChatRequest, context: EncodeContext, dialects:
     options = fitter.options(request.options)
     if options is not request.options:
         request = context.same(request, msgspec.structs.replace(request, options=options))
-    if fitter.maps and context.maps is not None:
-        context.maps = msgspec.structs.replace(context.maps, schemas=fitter.maps)
+    if fitter.maps:
+        context.maps = msgspec.structs.replace(context.maps or Maps(), schemas=fitter.maps)
     return request
 
 

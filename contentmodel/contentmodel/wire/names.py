@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -21,6 +22,19 @@ if TYPE_CHECKING:
     from contentmodel.wire.context import EncodeContext
 
 
+@cache
+def acceptor(takes: Alphabet) -> Callable[[str], bool]:
+    """What tells of a text whether the alphabet has it."""
+    matches = re.compile(f"{takes.characters}{{1,{takes.longest}}}", re.DOTALL).fullmatch
+    # Most ids are identifiers, which are quicker to tell than a pattern is to match.
+    longest = takes.longest if matches("a") and matches("Z_9") else 0
+
+    def accepts(text: str) -> bool:
+        return (len(text) <= longest and text.isascii() and text.isidentifier()) or matches(text) is not None
+
+    return accepts
+
+
 class Bijection:
     """Texts and what stands for them: the text itself where the target takes it, else one made from its hash.
 
@@ -29,9 +43,7 @@ class Bijection:
 
     def __init__(self, takes: Alphabet, make: Callable[[str, str, Alphabet], str]) -> None:
         self._takes = takes
-        self._accepts = re.compile(f"{takes.characters}{{1,{takes.longest}}}", re.DOTALL).fullmatch
-        # Most ids are identifiers, which are quicker to tell than a pattern is to match.
-        self._identifiers = takes.longest if self._accepts("a") and self._accepts("Z_9") else 0
+        self._accepts = acceptor(takes)
         self._make = make
         self.same: set[str] = set()
         """The texts that stand for themselves."""
@@ -46,8 +58,7 @@ class Bijection:
         """Whether the text stands for itself, from now on."""
         if text in self.same:
             return True
-        plain = len(text) <= self._identifiers and text.isascii() and text.isidentifier()
-        if text in self._made or text in self.changed or not (plain or self._accepts(text)):
+        if text in self._made or text in self.changed or not self._accepts(text):
             return False
         self.same.add(text)
         return True
@@ -154,7 +165,7 @@ class Maps(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid
         return call.arguments if restored == arguments else restored
 
 
-_NAMED = frozenset(kind for kind in CONTENT_TYPES if issubclass(kind, ToolCallContent | ToolResultContent))
+NAMED = frozenset(kind for kind in CONTENT_TYPES if issubclass(kind, ToolCallContent | ToolResultContent))
 
 
 class _Renamer:
@@ -186,7 +197,7 @@ class _Renamer:
     def message(self, message: ChatMessage) -> ChatMessage:
         same_ids, same_names = self._ids.same, self._names.same
         for content in message.contents:
-            if content.__class__ not in _NAMED:
+            if content.__class__ not in NAMED:
                 continue
             call_id, name = content.call_id, content.name
             if call_id not in same_ids and call_id is not None and not self._ids.keeps(call_id):
@@ -195,7 +206,7 @@ class _Renamer:
                 break
         else:
             return message
-        contents = [self._content(c) if c.__class__ in _NAMED else c for c in message.contents]
+        contents = [self._content(c) if c.__class__ in NAMED else c for c in message.contents]
         if all(new is old for new, old in zip(contents, message.contents, strict=True)):
             return message
         changed: ChatMessage = self._context.same(message, msgspec.structs.replace(message, contents=contents))

@@ -22,9 +22,10 @@ from contentmodel.content.tools import (
     ToolResultContent,
 )
 from contentmodel.message import ChatMessage
+from contentmodel.request import FunctionTool
 from contentmodel.wire.lowering import as_text
 from contentmodel.wire.marks import APART, LATE, NO_RESULT
-from contentmodel.wire.names import with_names
+from contentmodel.wire.names import NAMED, acceptor, with_names
 
 if TYPE_CHECKING:
     from contentmodel.request import ChatRequest
@@ -42,36 +43,11 @@ def pair_calls(
     Where results hold words alone ("always", or those that are "errors"), their media follow in a message of the user,
     once all calls of the turn are answered.
     """
-    if _are_paired(messages, media_apart):
-        return list(messages)
     pairing = _Pairing(context, media_apart)
     for message in messages:
         pairing.add(message)
     pairing.finish()
     return pairing.messages
-
-
-def _are_paired(messages: Sequence[ChatMessage], media_apart: str) -> bool:
-    """Whether nothing has to be done, found out quickly."""
-    waiting: set[str | None] = set()
-    content: Any
-    for message in messages:
-        if message.role == "tool":
-            for content in message.contents:
-                if content.__class__ is not FunctionResultContent or content.call_id not in waiting:
-                    return False
-                waiting.remove(content.call_id)
-                if media_apart != "never" and (content.is_error or media_apart == "always") and _has_media(content):
-                    return False
-        elif waiting:
-            return False
-        elif message.role == "assistant":
-            for content in message.contents:
-                if content.__class__ in _CALLS:
-                    if content.call_id in waiting:
-                        return False
-                    waiting.add(content.call_id)
-    return True
 
 
 def _has_media(result: Any) -> bool:
@@ -85,9 +61,69 @@ def with_fitting_calls(
     request: ChatRequest, context: EncodeContext, *, ids: Alphabet, names: Alphabet, media_apart: str = "never"
 ) -> ChatRequest:
     """A request of another API whose calls and results are in pairs, under ids and names that the target takes."""
+    if _Fit(ids, names, media_apart).holds(request):
+        return request
     request = with_names(request, context, ids=ids, names=names)
     messages = pair_calls(request.messages, context, media_apart=media_apart)
     return msgspec.structs.replace(request, messages=messages)
+
+
+class _Fit:
+    """Finds out quickly whether nothing has to be done: one walk, and an early end where it is not certain."""
+
+    def __init__(self, ids: Alphabet, names: Alphabet, media_apart: str) -> None:
+        self._takes_id = acceptor(ids)
+        self._takes_name = acceptor(names)
+        self._media_apart = media_apart
+        self._names: set[str | None] = {None}
+
+    def holds(self, request: ChatRequest) -> bool:
+        """Whether the request fits as it is."""
+        choice = request.options.tool_choice
+        named = all(tool.__class__ is FunctionTool and self._is_name(tool.name) for tool in request.tools)
+        chosen = choice is None or all(self._is_name(name) for name in choice.tools or ())
+        return named and chosen and self._are_paired(request.messages)
+
+    def _is_name(self, name: str | None) -> bool:
+        self._names.add(name)
+        return name is None or self._takes_name(name)
+
+    def _are_paired(self, messages: Sequence[ChatMessage]) -> bool:
+        waiting: set[str | None] = set()
+        for message in messages:
+            if message.role == "tool":
+                if not self._are_answers(message, waiting):
+                    return False
+            elif waiting or (message.role == "assistant" and not self._are_calls(message, waiting)):
+                return False
+        return True
+
+    def _are_answers(self, message: ChatMessage, waiting: set[str | None]) -> bool:
+        content: Any
+        for content in message.contents:
+            if content.__class__ is not FunctionResultContent or content.call_id not in waiting:
+                return False
+            waiting.remove(content.call_id)
+            if content.name not in self._names and not self._is_name(content.name):
+                return False
+            apart = self._media_apart == "always" or (content.is_error and self._media_apart == "errors")
+            if apart and _has_media(content):
+                return False
+        return True
+
+    def _are_calls(self, message: ChatMessage, waiting: set[str | None]) -> bool:
+        content: Any
+        for content in message.contents:
+            if content.__class__ is FunctionCallContent:
+                call_id = content.call_id
+                if call_id is None or call_id in waiting or not self._takes_id(call_id):
+                    return False
+                waiting.add(call_id)
+                if content.name not in self._names and not self._is_name(content.name):
+                    return False
+            elif content.__class__ in NAMED:
+                return False
+        return True
 
 
 class _Pairing:
