@@ -186,6 +186,23 @@ def test_maps_are_plain_data() -> None:
     assert msgspec.json.decode(msgspec.json.encode(maps), type=Maps) == maps
 
 
+def test_a_signed_turn_stays_as_it_is_among_others() -> None:
+    thought = {"type": "thinking", "thinking": "Hm.", "signature": "c2ln"}
+    turns = claude("hi", [thought, use("an id.with:letters" * 5, "a b")], [result("an id.with:letters" * 5)], "so?")
+    payload = {**turns, "tools": [{"name": "a b", "input_schema": {"anyOf": [{"type": "object"}]}}]}
+    adapter = contentmodel.adapter(ANTHROPIC)
+    home = adapter.decode_request(payload)
+    foreign = contentmodel.adapter(CHAT).decode_request(
+        {"model": "m", "messages": [{"role": "user", "content": "And now?"}]}
+    )
+    mixed = msgspec.structs.replace(home, messages=[*home.messages, *foreign.messages])
+    encoded = adapter.encode_request(mixed)
+    assert encoded.payload["tools"] == payload["tools"]
+    written = encoded.payload["messages"]
+    assert written[: len(payload["messages"])] == payload["messages"]
+    assert written[-1]["content"] == [{"type": "text", "text": "And now?"}]
+
+
 def test_only_foreign_messages_are_touched() -> None:
     payload = claude("hi", [use("c1", "a b")], "never mind")
     adapter = contentmodel.adapter(ANTHROPIC)

@@ -59,6 +59,8 @@ GOOGLE = Dialects(
 
 def with_fitting_schemas(request: ChatRequest, context: EncodeContext, dialects: Dialects) -> ChatRequest:
     """A request of another API whose schemas the target takes; what they do not say any more is lost."""
+    if context.native:
+        return request
     fitter = _Fitter(context, dialects)
     tools = [fitter.tool(tool) for tool in request.tools]
     if any(new is not old for new, old in zip(tools, request.tools, strict=True)):

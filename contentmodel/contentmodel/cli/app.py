@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable
 from typing import Annotated, Any
 
 import msgspec
@@ -73,5 +75,11 @@ def schema() -> None:
     typer.echo(msgspec.json.format(msgspec.json.encode(contentmodel.schema()), indent=2))
 
 
+def _help_of(command: Callable[..., None]) -> str:
+    """The docstring with a line for each paragraph: typer would break the lines where the source does."""
+    paragraphs = inspect.cleandoc(command.__doc__ or "").split("\n\n")
+    return "\n\n".join(text if text.startswith("\b") else " ".join(text.split()) for text in paragraphs)
+
+
 for command in (convert, show, check, plan, detect, apis, schema):
-    app.command()(command)
+    app.command(help=_help_of(command))(command)

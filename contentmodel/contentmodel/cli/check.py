@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, Any
 
+import msgspec
 import typer
 from rich.text import Text
 
@@ -12,9 +13,10 @@ from contentmodel.cli.console import Terminal, out, safe_text, visible
 from contentmodel.cli.errors import Problem
 from contentmodel.cli.installed import STORED, check_api, load
 from contentmodel.cli.options import In, Model
+from contentmodel.cli.output import print_json
+from contentmodel.cli.progress import documents_of
 from contentmodel.cli.read import Document, Payload, for_each, identify, open_source
 from contentmodel.rules import Violation
-from contentmodel.wire.json import write
 
 VIOLATIONS_FOUND = 1
 _STYLES = {"refused": "bold red", "ignored": "yellow", "harmful": "magenta"}
@@ -52,11 +54,11 @@ def check(path: In = None, *, api: For = None, model: Model = None, as_json: AsJ
         found += len(violations)
         for violation in violations:
             if as_json:
-                typer.echo(_json(document, violation))
+                print_json(_listed(document, violation))
             else:
                 _print(document, violation, console)
 
-    code = for_each(source.documents, work)
+    code = for_each(documents_of(source, "checking"), work, "--for API")
     if not as_json and not code:
         _print_count(found, console)
     raise typer.Exit(code or (VIOLATIONS_FOUND if found else 0))
@@ -72,16 +74,14 @@ def violations_of(payload: Payload, model: str | None) -> Sequence[Violation]:
     return found
 
 
-def _json(document: Document, violation: Violation) -> bytes:
+def _listed(document: Document, violation: Violation) -> dict[str, Any]:
     line = {} if document.line is None else {"line": document.line}
-    fields = {name: getattr(violation, name) for name in violation.__struct_fields__}
-    return write({**line, **fields})
+    return {**line, **msgspec.structs.asdict(violation)}
 
 
 def _print(document: Document, violation: Violation, console: Terminal) -> None:
-    where = violation.path if document.line is None else f"line {document.line}: {violation.path}"
     head = Text(violation.severity, style=_STYLES[violation.severity])
-    head.append(f" {violation.rule}", style="bold").append(" at ").append_text(safe_text(where, "cyan"))
+    head.append(f" {violation.rule}", style="bold").append(" at ").append_text(safe_text(document.at(violation.path), "cyan"))
     console.print(head, soft_wrap=True)
     console.print(f"  {visible(violation.what)}", soft_wrap=True)
     console.print(f"  {visible(violation.fix)}", style="dim", soft_wrap=True)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import sys
+from functools import cache
 
 from rich.console import Console
 from rich.text import Text
@@ -72,6 +73,12 @@ def out(width: int | None = None) -> Terminal:
 def err() -> Terminal:
     """Standard error: progress, summaries, what went wrong."""
     _tolerate(sys.stderr)
+    return _err()
+
+
+@cache
+def _err() -> Terminal:
+    # One for all: what is printed stands above a progress bar, and not in its line.
     return Terminal(stderr=True, highlight=False, markup=False, emoji=False)
 
 

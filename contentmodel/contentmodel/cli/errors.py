@@ -18,6 +18,9 @@ LOSSES_REFUSED = 1
 INTERRUPTED = 130
 BROKEN_PIPE = 141
 
+NAMED_BY = "--from API and --kind request or --kind response"
+"""How most commands are told what a document is of."""
+
 _FAULTS_SHOWN = 50
 
 
@@ -33,20 +36,20 @@ BAD_DOCUMENT = (Problem, ContentModelError, UnicodeError, RecursionError)
 """What one bad document can raise. The others of its file can be read all the same."""
 
 
-def problem_of(error: Exception, where: str = "") -> Problem:
-    """The message for an error; `where` names the file and the line."""
+def problem_of(error: Exception, where: str = "", way: str = NAMED_BY) -> Problem:
+    """The message for an error; `where` names the file and the line, `way` how to say what is in it ("": not at all)."""
     if isinstance(error, Problem):
         problem = error
     elif isinstance(error, DecodeError):
-        problem = _decode_problem(error)
+        problem = _decode_problem(error, way)
     elif isinstance(error, DetectError):
-        problem = Problem(str(error), hint="name them with --from API and --kind request or --kind response")
+        problem = Problem(str(error), hint=way and f"name it with {way}")
     elif isinstance(error, LossError):
         problem = _loss_problem(error)
     elif isinstance(error, UnknownApiError):
         problem = Problem(str(error), hint="`contentmodel apis` lists what is installed")
     elif isinstance(error, OSError):
-        return Problem(f"{error.filename or where or 'input'}: {error.strerror or error}")
+        return Problem(f"{error.filename or where or 'output'}: {error.strerror or error}")
     elif isinstance(error, RecursionError):
         problem = Problem("nested too deeply")
     else:
@@ -55,7 +58,7 @@ def problem_of(error: Exception, where: str = "") -> Problem:
     return Problem(message, problem.details, problem.hint, problem.code)
 
 
-def _decode_problem(error: DecodeError) -> Problem:
+def _decode_problem(error: DecodeError, way: str) -> Problem:
     details = tuple(f"{fault.path}: {fault.message}" for fault in error.faults[:_FAULTS_SHOWN])
     if len(error.faults) > _FAULTS_SHOWN:
         details += (f"and {len(error.faults) - _FAULTS_SHOWN} more",)
@@ -68,7 +71,7 @@ def _decode_problem(error: DecodeError) -> Problem:
     faults = "1 fault" if len(error.faults) == 1 else f"{len(error.faults)} faults"
     if error.api == "contentmodel":
         return Problem(f"not a contentmodel document: {faults}", details)
-    hint = "if it is another API's, or of the other kind, say so with --from and --kind"
+    hint = way and f"if it is something else, name it with {way}"
     return Problem(f"cannot be read as {error.api}: {faults}", details, hint)
 
 
@@ -91,6 +94,17 @@ def print_problem(problem: Problem, *, hint: bool = True) -> None:
 
 
 @contextmanager
+def naming(name: str) -> Iterator[None]:
+    """An error of the system that names no file names this one."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is not None:
+            raise
+        raise OSError(error.errno, error.strerror, name) from None
+
+
+@contextmanager
 def reported() -> Iterator[None]:
     """The one place where errors become messages and exit codes."""
     try:
@@ -103,7 +117,8 @@ def reported() -> Iterator[None]:
         raise typer.Exit(INTERRUPTED) from None
     except (OSError, *BAD_DOCUMENT) as error:
         problem = problem_of(error)
-        print_problem(problem)
+        with suppress(OSError):  # Standard error may be what is full.
+            print_problem(problem)
         raise typer.Exit(problem.code) from None
 
 

@@ -16,7 +16,7 @@ from contentmodel.wire.json import write
 from contentmodel.wire.losses import Loss
 
 _GROUPS_SHOWN = 12
-_STYLES = {"dropped": "red", "degraded": "yellow", "moved": "cyan", "synthesized": "blue"}
+LOSS_STYLES = {"dropped": "red", "degraded": "yellow", "moved": "cyan", "synthesized": "blue"}
 
 
 @dataclass
@@ -42,13 +42,9 @@ class Tally:
         for loss in losses:
             group = self.groups.setdefault((loss.kind, loss.what, loss.why), Group())
             group.count += 1
-            group.first = group.first or _place(document, loss)
+            group.first = group.first or document.at(loss.path)
         if self.listing is not None:
             self.listing(_listed(document, losses))
-
-
-def _place(document: Document, loss: Loss) -> str:
-    return loss.path if document.line is None else f"line {document.line}: {loss.path}"
 
 
 def _listed(document: Document, losses: Sequence[Loss]) -> bytes:
@@ -87,5 +83,5 @@ def _table(groups: Iterable[tuple[tuple[str, str, str], Group]]) -> Table:
     table.add_column("what, why, and where first", overflow="fold")
     for (kind, what, why), group in groups:
         said = safe_text(f"{what}: {why}\n").append_text(safe_text(group.first, "dim"))
-        table.add_row(f"{group.count:,}", safe_text(kind, _STYLES.get(kind, "")), said)
+        table.add_row(f"{group.count:,}", safe_text(kind, LOSS_STYLES.get(kind, "")), said)
     return table

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import BinaryIO
+from typing import IO
 from uuid import uuid4
 
 import msgspec
 
 from contentmodel.cli.console import safe_json
-from contentmodel.cli.errors import Problem
+from contentmodel.cli.errors import Problem, naming
+from contentmodel.wire.json import write
 
 Write = Callable[[bytes], object]
 
@@ -26,25 +28,23 @@ def open_output(path: str | None) -> Iterator[Write]:
         sys.stdout.flush()
         return
     place = Path(os.path.realpath(path))
-    if place.exists() and not place.is_file():
-        # A device or a pipe: there is nothing to rename over.
-        with open(place, "wb") as file:
-            yield file.write
+    if not place.exists() or place.is_file():
+        with _atomic(place, path) as taking:
+            yield taking
         return
-    with _atomic(place, path) as file:
-        yield file.write
+    # A device or a pipe: there is nothing to rename over.
+    with _opened(place, "wb", path) as taking:
+        yield taking
 
 
 @contextmanager
-def _atomic(place: Path, name: str) -> Iterator[BinaryIO]:
+def _atomic(place: Path, name: str) -> Iterator[Write]:
+    if place.exists() and not os.access(place, os.W_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), name)
     draft = place.with_name(f".{place.name}.{uuid4().hex[:8]}.part")
     try:
-        file = open(draft, "xb")  # noqa: SIM115
-    except OSError as error:
-        raise OSError(error.errno, error.strerror, name) from None
-    try:
-        with file:
-            yield file
+        with _opened(draft, "xb", name) as taking:
+            yield taking
         with suppress(FileNotFoundError):
             draft.chmod(place.stat().st_mode & 0o7777)
         os.replace(draft, place)
@@ -52,12 +52,38 @@ def _atomic(place: Path, name: str) -> Iterator[BinaryIO]:
         draft.unlink(missing_ok=True)
 
 
+@contextmanager
+def _opened(place: Path, mode: str, name: str) -> Iterator[Write]:
+    """Takes bytes to an open file. What fails there bears the name that the caller gave."""
+    try:
+        file: IO[bytes] = open(place, mode)  # noqa: SIM115
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, name) from None
+
+    def write_named(body: bytes) -> None:
+        with naming(name):
+            file.write(body)
+
+    try:
+        yield write_named
+    finally:
+        with naming(name):
+            file.close()
+
+
 def _write_to_stdout() -> Write:
+    if sys.stdout is None:
+        raise Problem("standard output is closed", hint="write to a file with -o OUT")
     sys.stdout.flush()
     buffer = sys.stdout.buffer
     if sys.stdout.isatty():
         return lambda body: buffer.write(safe_json(body))
     return buffer.write
+
+
+def print_json(value: object) -> None:
+    """A value as a line of JSON on standard output."""
+    _write_to_stdout()(layout(write(value), pretty=False))
 
 
 def check_output(path: str | None, inputs: list[str | None], option: str) -> None:

@@ -10,19 +10,18 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from contentmodel.adapter import adapters
 from contentmodel.cli.console import out, safe_text
 from contentmodel.cli.errors import Problem
-from contentmodel.cli.installed import STORED, check_api
+from contentmodel.cli.installed import STORED, check_api, load_all
+from contentmodel.cli.losses import LOSS_STYLES
 from contentmodel.cli.options import From, In, Kind, parse_models, parse_policies
+from contentmodel.cli.output import print_json
+from contentmodel.cli.progress import documents_of
 from contentmodel.cli.read import Document, decode, for_each, identify, open_source
 from contentmodel.planning import Plan
 from contentmodel.planning import plan as plan_transcript
 from contentmodel.request import ChatRequest
 from contentmodel.response import ChatResponse
-from contentmodel.wire.json import write
-
-_KINDS = {"dropped": "red", "degraded": "yellow", "moved": "cyan", "synthesized": "blue"}
 
 Targets = Annotated[
     list[str] | None,
@@ -70,21 +69,17 @@ def plan(
         value = decode(payload, document) if payload.api == STORED else payload.value
         if payload.api == STORED and not isinstance(value, ChatRequest | ChatResponse):
             raise Problem("only requests and responses are planned")
+        source, of = (None, None) if payload.api == STORED else (payload.api, payload.kind)
         plans = plan_transcript(
-            value,
-            targets=target or None,
-            source=None if payload.api == STORED else payload.api,
-            kind=None if payload.api == STORED else payload.kind,
-            models=models,
-            policies=policies,
+            value, targets=target or None, source=source, kind=of, models=models, policies=policies
         )
         if as_json:
-            typer.echo(write(plans))
+            print_json(plans)
         else:
             _print(document, plans)
 
-    adapters()
-    raise typer.Exit(for_each(open_source(path).documents, work))
+    load_all()
+    raise typer.Exit(for_each(documents_of(open_source(path), "planning"), work))
 
 
 def _print(document: Document, plans: Sequence[Plan]) -> None:
@@ -98,18 +93,19 @@ def _print(document: Document, plans: Sequence[Plan]) -> None:
 
 
 def _table(plans: Sequence[Plan]) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    # Narrow: three API ids stand side by side in 80 columns.
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0))
     table.add_column("what is lost of", no_wrap=True)
     for plan in plans:
         table.add_column(plan.target, overflow="fold")
     for family in sorted({family for plan in plans for family in plan.families}):
         table.add_row(family, *(_counts(plan.families.get(family, {})) for plan in plans))
     table.add_section()
-    table.add_row("rules still broken", *(str(len(plan.violations) or "-") for plan in plans))
+    table.add_row("broken rules", *(str(len(plan.violations) or "-") for plan in plans))
     table.add_row("cost", *(f"{plan.cost:g}" for plan in plans), style="bold")
     return table
 
 
 def _counts(kinds: dict[str, int]) -> Text:
-    counts = [Text(f"{kinds[kind]:,} {kind}", style=style) for kind, style in _KINDS.items() if kind in kinds]
+    counts = [Text(f"{kinds[kind]:,} {kind}", style=style) for kind, style in LOSS_STYLES.items() if kind in kinds]
     return Text("\n").join(counts) if counts else Text("-", style="dim")

@@ -2,25 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterable, Iterator
 
 from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
+from contentmodel.cli.console import err
 from contentmodel.cli.read import Document, Source
 
 LONG_BYTES = 1_000_000
 LONG_LINES = 200
 
 
-def tracked(source: Source, console: Console) -> Iterator[Document]:
+def documents_of(source: Source, doing: str, *, quiet: bool = False, output: str | None = None) -> Iterable[Document]:
+    """The documents of a source, with a progress bar where a terminal shows it, and nothing else."""
+    console = err()
+    to_terminal = output in (None, "-") and sys.stdout is not None and sys.stdout.isatty()
+    if quiet or to_terminal or not console.is_terminal:
+        return source.documents
+    return tracked(source, doing, console)
+
+
+def tracked(source: Source, doing: str, console: Console) -> Iterator[Document]:
     """The documents of a source, with a bar on `console` once the input turns out to be long."""
     bar: Progress | None = None
     done = 0
     try:
         for count, document in enumerate(source.documents):
             if bar is None and (source.size > LONG_BYTES or count >= LONG_LINES):
-                bar = _start(source, console)
+                bar = _start(source, doing, console)
             yield document
             done += len(document.data) + 1
             if bar is not None:
@@ -30,9 +41,9 @@ def tracked(source: Source, console: Console) -> Iterator[Document]:
             bar.stop()
 
 
-def _start(source: Source, console: Console) -> Progress:
-    columns = (TextColumn("converting"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
+def _start(source: Source, doing: str, console: Console) -> Progress:
+    columns = (TextColumn(doing), BarColumn(), DownloadColumn(), TimeRemainingColumn())
     bar = Progress(*columns, console=console, transient=True, redirect_stdout=False)
-    bar.add_task("converting", total=source.size)
+    bar.add_task(doing, total=source.size)
     bar.start()
     return bar

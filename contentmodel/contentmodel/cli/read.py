@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from contentmodel.cli.errors import BAD_DOCUMENT, Problem, print_problem, problem_of
+from contentmodel.cli.errors import BAD_DOCUMENT, NAMED_BY, Problem, naming, print_problem, problem_of
 from contentmodel.cli.installed import STORED, load, load_all
 from contentmodel.convert import detect
 from contentmodel.errors import DecodeError, Fault
 from contentmodel.serialize import loads
+from contentmodel.wire.context import kind_of
 from contentmodel.wire.json import parse
 
 
@@ -28,6 +29,10 @@ class Document:
     @property
     def where(self) -> str:
         return self.name if self.line is None else f"{self.name}, line {self.line}"
+
+    def at(self, path: str) -> str:
+        """A JSON path in this document, for a list of what is found in the documents of one file."""
+        return path if self.line is None else f"line {self.line}: {path}"
 
 
 @dataclass(frozen=True)
@@ -51,13 +56,18 @@ class Payload:
 
 def open_source(path: str | None) -> Source:
     """The documents of a file, or of standard input ("-", or None where something is piped in)."""
-    if path is None and sys.stdin.isatty():
+    if path is None and (sys.stdin is None or sys.stdin.isatty()):
         raise Problem("no input", hint="name a file, or pipe JSON in")
     if path is None or path == "-":
-        return _divide(sys.stdin.buffer.read(), "standard input")
+        return _divide(_read_stdin(), "standard input")
     if Path(path).suffix.lower() in (".jsonl", ".ndjson"):
         return Source(path, True, os.stat(path).st_size, _lines_of(path))
     return _divide(Path(path).read_bytes(), path)
+
+
+def _read_stdin() -> bytes:
+    with naming("standard input"):
+        return b"" if sys.stdin is None else sys.stdin.buffer.read()
 
 
 def _divide(data: bytes, name: str) -> Source:
@@ -103,9 +113,9 @@ def identify(document: Document, api: str | None, kind: str | None) -> Payload:
     value = _parse(document)
     if api == STORED or (api is None and isinstance(value, dict) and STORED in value):
         return _identify_stored(value, kind)
-    if isinstance(value, list):
-        hint = f"a file of many has one a line: jq -c '.[]' {document.name}"
-        raise Problem("a list, where one payload is expected", hint=hint)
+    if not isinstance(value, dict):
+        hint = f"a file of many has one a line: jq -c '.[]' {document.name}" if isinstance(value, list) else ""
+        raise Problem(f"expected an object: a payload, got {kind_of(value)}", hint=hint)
     if api is None or kind is None:
         load_all()
         api, kind = detect(value, api=api, kind=kind)
@@ -137,15 +147,18 @@ def decode(payload: Payload, document: Document) -> Any:
     return reader.decode_request(payload.value) if payload.kind == "request" else reader.decode_response(payload.value)
 
 
-def for_each(documents: Iterable[Document], work: Callable[[Document], None]) -> int:
-    """Does `work` with every document; a bad one is reported and does not lose the others. Gives the exit code."""
+def for_each(documents: Iterable[Document], work: Callable[[Document], None], way: str = NAMED_BY) -> int:
+    """Does `work` with every document; a bad one is reported and does not lose the others. Gives the exit code.
+
+    `way` is how the command line says what a document is of.
+    """
     code = 0
     hints = {""}
     for document in documents:
         try:
             work(document)
         except BAD_DOCUMENT as error:
-            problem = problem_of(error, document.where)
+            problem = problem_of(error, document.where, way)
             print_problem(problem, hint=problem.hint not in hints)
             hints.add(problem.hint)
             code = max(code, problem.code)

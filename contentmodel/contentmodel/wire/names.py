@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Callable
 from functools import cache
@@ -16,6 +15,7 @@ from contentmodel.errors import ToolArgumentsError
 from contentmodel.message import ChatMessage
 from contentmodel.request import ChatRequest, CustomTool, FunctionTool, ToolChoice, ToolGroup
 from contentmodel.rules import Alphabet
+from contentmodel.wire.passes import is_native
 
 if TYPE_CHECKING:
     from contentmodel.response import ChatResponse
@@ -54,6 +54,10 @@ class Bijection:
     def __call__(self, text: str) -> str:
         return text if self.keeps(text) else self.changed.get(text) or self._add(text)
 
+    def take(self, text: str) -> None:
+        """The text stands for itself, whatever letters it has."""
+        self.same.add(text)
+
     def keeps(self, text: str) -> bool:
         """Whether the text stands for itself, from now on."""
         if text in self.same:
@@ -64,9 +68,12 @@ class Bijection:
         return True
 
     def _add(self, text: str) -> str:
+        # Imported here: it takes a tenth of what this library takes to import, and is seldom needed.
+        from hashlib import blake2s
+
         made, tries = "", 0
         while not made or made in self._made or made in self.same or not self._accepts(made):
-            digest = hashlib.blake2s(f"{tries}{text}".encode("utf-8", "surrogatepass")).hexdigest()
+            digest = blake2s(f"{tries}{text}".encode("utf-8", "surrogatepass")).hexdigest()
             made, tries = self._make(text, digest, self._takes), tries + 1
         self.changed[text] = made
         self._made.add(made)
@@ -186,6 +193,8 @@ class _Renamer:
             return self._context.same(tool, msgspec.structs.replace(tool, tools=tools)) if changed else tool
         if not isinstance(tool, FunctionTool | CustomTool):
             return tool
+        if self._context.native:
+            self._names.take(tool.name)
         return self._changed(tool, name=self._names(tool.name))
 
     def choice(self, choice: ToolChoice) -> ToolChoice:
@@ -195,6 +204,9 @@ class _Renamer:
         return changed
 
     def message(self, message: ChatMessage) -> ChatMessage:
+        if is_native(message, self._context):
+            self._take(message)
+            return message
         same_ids, same_names = self._ids.same, self._names.same
         for content in message.contents:
             if content.__class__ not in NAMED:
@@ -211,6 +223,16 @@ class _Renamer:
             return message
         changed: ChatMessage = self._context.same(message, msgspec.structs.replace(message, contents=contents))
         return changed
+
+    def _take(self, message: ChatMessage) -> None:
+        """What came from the target's API keeps its ids and names."""
+        content: Any
+        for content in message.contents:
+            if content.__class__ in NAMED:
+                if content.call_id is not None:
+                    self._ids.take(content.call_id)
+                if content.name is not None:
+                    self._names.take(content.name)
 
     def _content(self, content: Any) -> Any:
         call_id = content.call_id and self._ids(content.call_id)

@@ -26,6 +26,7 @@ from contentmodel.request import FunctionTool
 from contentmodel.wire.lowering import as_text
 from contentmodel.wire.marks import APART, LATE, NO_RESULT
 from contentmodel.wire.names import NAMED, acceptor, with_names
+from contentmodel.wire.passes import is_native
 
 if TYPE_CHECKING:
     from contentmodel.request import ChatRequest
@@ -155,6 +156,11 @@ class _Pairing:
             self._context.lose(content, None, "it follows when all calls of its turn are answered")
 
     def _add_results(self, message: ChatMessage) -> None:
+        if is_native(message, self._context):
+            for content in message.contents:
+                self._waiting.pop(getattr(content, "call_id", None), None)
+            self.messages.append(message)
+            return
         strays: list[Any] = []
         has_media = False
         for content in message.contents:
