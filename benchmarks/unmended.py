@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 import contentmodel
-from contentmodel.adapter import TableAdapter
 from contentmodel.wire import passes
+from contentmodel.wire.adapting import TableAdapter
 
 _MODULES = tuple(
     importlib.import_module(f"contentmodel_adapters.{name}")

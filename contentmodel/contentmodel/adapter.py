@@ -5,20 +5,17 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 from functools import cache, lru_cache
-from typing import Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
-import msgspec
+from contentmodel.errors import UnknownApiError
+from contentmodel.wire.json import parse, plain
 
-from contentmodel.errors import DecodeError, Fault, UnknownApiError
-from contentmodel.message import Origin
-from contentmodel.request import ChatRequest
-from contentmodel.response import ChatResponse
-from contentmodel.rules import Rules, Violation
-from contentmodel.wire.context import DecodeContext, EncodeContext, kind_of, name_of
-from contentmodel.wire.json import parse, plain, without_path
-from contentmodel.wire.losses import Encoded
-from contentmodel.wire.names import SchemaMap
-from contentmodel.wire.table import Row, Table
+if TYPE_CHECKING:
+    from contentmodel.request import ChatRequest
+    from contentmodel.response import ChatResponse
+    from contentmodel.rules import Violation
+    from contentmodel.wire.losses import Encoded
+    from contentmodel.wire.names import SchemaMap
 
 Payload = Any
 """What decoders take: JSON as bytes or str, a dict, or an object of the API's official SDK."""
@@ -69,158 +66,11 @@ class Adapter(Protocol):
         ...
 
 
-class TableAdapter:
-    """An adapter made of tables: a row for the request, a row for the response, and the passes before encoding."""
-
-    api: str
-    issuer: str
-    table: Table
-    request: Row
-    response: Row
-    rules: Rules
-    requires: Mapping[str, type] = {}
-    """What a request cannot be without, and the JSON class that it has."""
-
-    def prepare_request(self, request: ChatRequest, context: EncodeContext) -> ChatRequest:
-        """The passes that make a request of another API fit this one."""
-        return request
-
-    def prepare_response(self, response: ChatResponse, context: EncodeContext) -> ChatResponse:
-        """The same for a response."""
-        return response
-
-    def complete_request(self, payload: dict[str, Any], request: ChatRequest, context: EncodeContext) -> dict[str, Any]:
-        """Fills a request of another API with what this API requires and nobody said."""
-        return payload
-
-    def complete_response(
-        self, payload: dict[str, Any], response: ChatResponse, context: EncodeContext
-    ) -> dict[str, Any]:
-        """The same for a response."""
-        return payload
-
-    def origin_of(self, payload: Mapping[str, Any]) -> Origin:
-        """Where a payload comes from, as far as it tells."""
-        model = payload.get("model")
-        return Origin(api=self.api, issuer=self.issuer, model=model if isinstance(model, str) else None)
-
-    def decode_request(self, payload: Payload) -> ChatRequest:
-        """DecodeError with every fault where the payload is no request of this API."""
-        return self.trace_request(payload)[0]
-
-    def decode_response(self, payload: Payload) -> ChatResponse:
-        """An answer, or an error body. DecodeError with every fault where it is neither."""
-        return self.trace_response(payload)[0]
-
-    def trace_request(self, payload: Payload) -> tuple[ChatRequest, Any, DecodeContext]:
-        """The request, the payload as plain JSON values, and what came from where."""
-        return self._decode(self.request, payload)
-
-    def trace_response(self, payload: Payload) -> tuple[ChatResponse, Any, DecodeContext]:
-        """The response, the payload as plain JSON values, and what came from where."""
-        return self._decode(self.response, payload)
-
-    def _decode(self, row: Row, payload: Payload) -> tuple[Any, Any, DecodeContext]:
-        wire = _as_object(payload, self.api)
-        context = DecodeContext(self.api, self.origin_of(wire))
-        try:
-            value = self._decode_row(row, wire, context)
-        except RecursionError:
-            raise DecodeError(self.api, [Fault("$", "nested too deeply")]) from None
-        context.trace(row, [value], wire, None, spread=False)
-        for key, kind in self.requires.items() if row is self.request else ():
-            if key not in wire:
-                context.fault(wire, key, f"missing {name_of(kind)}")
-            elif wire[key].__class__ is not kind:
-                context.expected(wire, key, name_of(kind), wire[key])
-        context.finish(wire)
-        return value, wire, context
-
-    def _decode_row(self, row: Row, wire: dict[str, Any], context: DecodeContext) -> Any:
-        return row.decode(wire, context)
-
-    def encode_request(
-        self, request: ChatRequest, policies: Mapping[str, str] | None = None, model: str | None = None
-    ) -> Encoded:
-        """The request as this API (and this model of it) takes it, and what it cannot carry."""
-        context = EncodeContext(self.api, self.issuer, "request", policies, request.origin)
-        if model is not None and model != request.model:
-            if request.model is not None:
-                context.lose(request, "model", "the caller named another", kind="degraded")
-            request = context.same(request, msgspec.structs.replace(request, model=model))
-        prepared = self.prepare_request(request, context)
-        payload = self.request.encode(context.same(request, prepared), context)
-        if not context.native:
-            payload = self.complete_request(payload, request, context)
-            payload = self._without_refused(payload, request, context, model)
-        return Encoded(payload, request, context)
-
-    def _without_refused(
-        self, payload: dict[str, Any], request: ChatRequest, context: EncodeContext, model: str | None
-    ) -> dict[str, Any]:
-        """The payload without settings that this API refuses, each a loss. One that goes may free another."""
-        for _ in range(20):
-            found = self.rules.to_leave_out(payload if model is None else {**payload, "model": model})
-            if found is None:
-                break
-            rule, paths = found
-            before = payload
-            for path in paths:
-                payload = without_path(payload, path)
-                attribute = self.request.attribute_at(path) or "options"
-                context.lose(request, attribute, f"{self.api} refuses it here: {rule.says}")
-            if payload == before:
-                break
-        return payload
-
-    def encode_response(self, response: ChatResponse, policies: Mapping[str, str] | None = None) -> Encoded:
-        """The answer as this API would have given it, and what it cannot carry."""
-        context = EncodeContext(self.api, self.issuer, "response", policies, response.origin)
-        prepared = self.prepare_response(response, context)
-        payload = self.response.encode(context.same(response, prepared), context)
-        if not context.native:
-            payload = self.complete_response(payload, response, context)
-        return Encoded(payload, response, context)
-
-    def restore_arguments(self, arguments: Any, adapted: SchemaMap) -> Any:
-        """Arguments that a model of this API gave for an adapted schema, as the original schema has them."""
-        return arguments
-
-    def check_request(self, payload: Payload, model: str | None = None) -> list[Violation]:
-        """What this API refuses, ignores or answers badly in a request; DecodeError where it is no JSON object.
-
-        `model` is the one that the request is for, where the payload does not say it.
-        """
-        wire = _as_object(payload, self.api)
-        return [*self._misshapen(wire), *self.rules.check(wire if model is None else {**wire, "model": model})]
-
-    def _misshapen(self, wire: dict[str, Any]) -> list[Violation]:
-        try:
-            self.decode_request(wire)
-        except DecodeError as error:
-            return [
-                Violation(path=f.path, rule="shape", severity="refused", what=f.message, fix="send what the API reads")
-                for f in error.faults
-            ]
-        return []
-
-    def describe(self) -> dict[str, Any]:
-        """The tables as data, for documentation, coverage and generators."""
-        return self.table.describe()
-
-
 def as_json(payload: Payload, api: str) -> Any:
     """The payload as plain JSON values; what the caller owns is not touched."""
     if isinstance(payload, bytes | bytearray | memoryview | str):
         return parse(payload, api)
     return plain(payload, api)
-
-
-def _as_object(payload: Payload, api: str) -> dict[str, Any]:
-    wire = as_json(payload, api)
-    if wire.__class__ is not dict:
-        raise DecodeError(api, [Fault("$", f"expected an object, got {kind_of(wire)}")])
-    return wire
 
 
 GROUP = "contentmodel.adapters"

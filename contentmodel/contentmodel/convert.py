@@ -8,7 +8,7 @@ from typing import Any
 from contentmodel.adapter import Payload, adapter, adapters, as_json
 from contentmodel.errors import DetectError
 from contentmodel.rules import Violation
-from contentmodel.wire.context import kind_of
+from contentmodel.wire.json import kind_of
 from contentmodel.wire.losses import Encoded, LossError
 from contentmodel.wire.lowering import POLICIES
 from contentmodel.wire.names import Maps

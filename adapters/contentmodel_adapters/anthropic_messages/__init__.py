@@ -7,14 +7,15 @@ from typing import Any
 
 import msgspec
 
-from contentmodel.adapter import TableAdapter
 from contentmodel.request import ChatRequest
 from contentmodel.response import ChatResponse
 from contentmodel.wire import passes
+from contentmodel.wire.adapting import TableAdapter
 from contentmodel.wire.codecs import Allowed
 from contentmodel.wire.context import EncodeContext
 from contentmodel.wire.names import SchemaMap
 from contentmodel.wire.nested import Blocks, OneOf, TextOrBlocks
+from contentmodel.wire.origins import is_home
 from contentmodel.wire.pairing import with_fitting_calls
 from contentmodel_adapters.anthropic_messages.blocks import API, SYSTEM, TABLE
 from contentmodel_adapters.anthropic_messages.messages import Messages
@@ -88,7 +89,7 @@ class AnthropicMessages(TableAdapter):
         return restored_arguments(arguments, adapted)
 
     def prepare_request(self, request: ChatRequest, context: EncodeContext) -> ChatRequest:
-        if passes.is_home(request, context):
+        if is_home(request, context):
             return request
         request = without_sampling(passes.hoist_instructions(request, context), context)
         messages = passes.join_assistant(passes.join_results(request.messages, context), context)

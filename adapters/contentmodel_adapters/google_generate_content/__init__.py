@@ -7,13 +7,14 @@ from typing import Any
 
 import msgspec
 
-from contentmodel.adapter import TableAdapter
 from contentmodel.message import Origin
 from contentmodel.request import ChatRequest, ResponseFormat
 from contentmodel.response import ChatResponse
 from contentmodel.wire import passes
+from contentmodel.wire.adapting import TableAdapter
 from contentmodel.wire.context import DecodeContext, EncodeContext
 from contentmodel.wire.names import SchemaMap
+from contentmodel.wire.origins import is_home
 from contentmodel.wire.pairing import with_fitting_calls
 from contentmodel.wire.table import Row
 from contentmodel_adapters.google_generate_content.blocks import API, TABLE
@@ -105,7 +106,7 @@ class GoogleGenerateContent(TableAdapter):
         return restored_arguments(arguments, adapted)
 
     def prepare_request(self, request: ChatRequest, context: EncodeContext) -> ChatRequest:
-        if passes.is_home(request, context):
+        if is_home(request, context):
             return request
         request = with_media_type(passes.hoist_instructions(request, context), context)
         messages = passes.join_assistant(passes.join_results(request.messages, context), context)

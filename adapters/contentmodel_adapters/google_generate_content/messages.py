@@ -16,7 +16,7 @@ from contentmodel.message import ChatMessage
 from contentmodel.wire.codecs import Codec, Place, Words, spread
 from contentmodel.wire.context import DecodeContext, EncodeContext
 from contentmodel.wire.nested import Blocks
-from contentmodel.wire.passes import is_native
+from contentmodel.wire.origins import is_native
 from contentmodel.wire.table import note_of, noted
 from contentmodel_adapters.google_generate_content.blocks import API, PARTS, TABLE, WORDS, has
 

@@ -7,15 +7,16 @@ from typing import Any
 
 import msgspec
 
-from contentmodel.adapter import TableAdapter
 from contentmodel.request import ChatRequest
 from contentmodel.response import ChatResponse
 from contentmodel.wire import passes
+from contentmodel.wire.adapting import TableAdapter
 from contentmodel.wire.codecs import Allowed
 from contentmodel.wire.context import DecodeContext, EncodeContext
 from contentmodel.wire.losses import Encoded
 from contentmodel.wire.names import SchemaMap
 from contentmodel.wire.nested import Blocks, OneOf
+from contentmodel.wire.origins import is_home
 from contentmodel.wire.pairing import with_fitting_calls
 from contentmodel.wire.table import Row
 from contentmodel_adapters.openai_chat.blocks import API, TABLE
@@ -136,7 +137,7 @@ class OpenAIChat(TableAdapter):
         return restored_arguments(arguments, adapted)
 
     def prepare_request(self, request: ChatRequest, context: EncodeContext) -> ChatRequest:
-        if passes.is_home(request, context):
+        if is_home(request, context):
             return passes.place_instructions(request, context)
         request = passes.place_instructions(request, context)
         reads = READS + HEARD if hears(request.model) else READS

@@ -7,15 +7,16 @@ from typing import Any
 
 import msgspec
 
-from contentmodel.adapter import TableAdapter
 from contentmodel.content.text import TextContent
 from contentmodel.request import ChatRequest
 from contentmodel.response import ChatResponse
 from contentmodel.wire import passes
+from contentmodel.wire.adapting import TableAdapter
 from contentmodel.wire.codecs import Allowed
 from contentmodel.wire.context import EncodeContext
 from contentmodel.wire.names import SchemaMap
 from contentmodel.wire.nested import Blocks, OneOf, WordsOf
+from contentmodel.wire.origins import is_home
 from contentmodel.wire.pairing import with_fitting_calls
 from contentmodel_adapters.openai_responses.blocks import API, TABLE
 from contentmodel_adapters.openai_responses.messages import Items
@@ -81,7 +82,7 @@ class OpenAIResponses(TableAdapter):
         return restored_arguments(arguments, adapted)
 
     def prepare_request(self, request: ChatRequest, context: EncodeContext) -> ChatRequest:
-        if passes.is_home(request, context):
+        if is_home(request, context):
             return request
         messages = passes.with_readable_media(passes.settle_foreign(request.messages, context), context, READS)
         request = msgspec.structs.replace(request, messages=messages)

@@ -10,24 +10,12 @@ import msgspec
 
 from contentmodel.errors import DecodeError, Fault
 from contentmodel.message import Origin
-from contentmodel.wire.json import child_path
+from contentmodel.wire.json import child_path, kind_of
 from contentmodel.wire.losses import RESIDUE, Loss, ModelPlaces, Note, family_of, what_of
 
 if TYPE_CHECKING:
     from contentmodel.wire.names import Maps
     from contentmodel.wire.table import Row
-
-_NAMES = {str: "string", int: "integer", float: "number", bool: "boolean", list: "array", dict: "object"}
-
-
-def kind_of(value: Any) -> str:
-    """The JSON name of a value's type."""
-    return "null" if value is None else _NAMES.get(value.__class__, value.__class__.__name__)
-
-
-def name_of(kind: type) -> str:
-    """The JSON name of a Python class of JSON values."""
-    return _NAMES[kind]
 
 
 class DecodeContext:

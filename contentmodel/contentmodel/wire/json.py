@@ -17,6 +17,19 @@ _encode = msgspec.json.Encoder().encode
 _MAX_DEPTH = 10_000
 
 
+_NAMES = {str: "string", int: "integer", float: "number", bool: "boolean", list: "array", dict: "object"}
+
+
+def kind_of(value: Any) -> str:
+    """The JSON name of a value's type."""
+    return "null" if value is None else _NAMES.get(value.__class__, value.__class__.__name__)
+
+
+def name_of(kind: type) -> str:
+    """The JSON name of a Python class of JSON values."""
+    return _NAMES[kind]
+
+
 def parse(data: bytes | bytearray | memoryview | str, api: str = "json") -> Any:
     """The value of a JSON text. DecodeError says where the text stops being JSON.
 

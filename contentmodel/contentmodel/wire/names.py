@@ -15,7 +15,7 @@ from contentmodel.errors import ToolArgumentsError
 from contentmodel.message import ChatMessage
 from contentmodel.request import ChatRequest, CustomTool, FunctionTool, ToolChoice, ToolGroup
 from contentmodel.rules import Alphabet
-from contentmodel.wire.passes import is_native
+from contentmodel.wire.origins import is_native
 
 if TYPE_CHECKING:
     from contentmodel.response import ChatResponse

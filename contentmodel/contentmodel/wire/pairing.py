@@ -26,7 +26,7 @@ from contentmodel.request import FunctionTool
 from contentmodel.wire.lowering import as_text
 from contentmodel.wire.marks import APART, LATE, NO_RESULT
 from contentmodel.wire.names import NAMED, acceptor, with_names
-from contentmodel.wire.passes import is_native
+from contentmodel.wire.origins import is_native
 
 if TYPE_CHECKING:
     from contentmodel.request import ChatRequest

@@ -35,6 +35,7 @@ from contentmodel.content.tools import (
 )
 from contentmodel.message import ChatMessage
 from contentmodel.wire import lowering
+from contentmodel.wire.origins import is_native
 
 if TYPE_CHECKING:
     from contentmodel.request import ChatRequest
@@ -238,16 +239,6 @@ def settle_response(response: ChatResponse, context: EncodeContext) -> ChatRespo
         for choice in response.choices
     ]
     return msgspec.structs.replace(response, choices=choices)
-
-
-def is_native(message: ChatMessage, context: EncodeContext) -> bool:
-    """Whether the message came from the API that it is now written for."""
-    return message.origin is not None and message.origin.api == context.api
-
-
-def is_home(request: ChatRequest, context: EncodeContext) -> bool:
-    """Whether a request came whole from the API that it is now written for: then nothing is done to it."""
-    return context.native and all(is_native(message, context) for message in request.messages)
 
 
 def place_instructions(request: ChatRequest, context: EncodeContext) -> ChatRequest:
