@@ -81,7 +81,9 @@ def _listed(document: Document, violation: Violation) -> dict[str, Any]:
 
 def _print(document: Document, violation: Violation, console: Terminal) -> None:
     head = Text(violation.severity, style=_STYLES[violation.severity])
-    head.append(f" {violation.rule}", style="bold").append(" at ").append_text(safe_text(document.at(violation.path), "cyan"))
+    head.append(f" {violation.rule}", style="bold").append(" at ").append_text(
+        safe_text(document.at(violation.path), "cyan")
+    )
     console.print(head, soft_wrap=True)
     console.print(f"  {visible(violation.what)}", soft_wrap=True)
     console.print(f"  {visible(violation.fix)}", style="dim", soft_wrap=True)

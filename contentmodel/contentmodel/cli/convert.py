@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable, Mapping
-from contextlib import ExitStack, suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -18,7 +17,7 @@ from contentmodel.cli.installed import STORED, check_api, load
 from contentmodel.cli.losses import Tally, print_tally
 from contentmodel.cli.options import From, In, Kind, Model, OnLoss, parse_policies
 from contentmodel.cli.output import Write, check_output, layout, open_output
-from contentmodel.cli.progress import tracked
+from contentmodel.cli.progress import documents_of
 from contentmodel.cli.read import Document, Source, decode, for_each, identify, open_source
 from contentmodel.convert import convert as convert_payload
 from contentmodel.request import ChatRequest
@@ -83,8 +82,28 @@ class Order:
     policies: Mapping[str, str]
     on_loss: str
     pretty: bool
-    model: str | None = None
-    undo: Maps | None = None
+    model: str | None
+    undo: Maps | None
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """Where everything goes; None is standard output for the payload, and nowhere for the others."""
+
+    payload: str | None
+    losses: str | None
+    maps: str | None
+
+    def check(self, path: str | None) -> None:
+        """Problem where one would take the place of the input, or of another."""
+        named = {"--output": self.payload or "-", "--losses": self.losses, "--maps": self.maps}
+        taken = [path]
+        for option, output in named.items():
+            if output == "-" and "-" in taken[1:]:
+                hint = f"name a file: {option} FILE, or -o OUT for the payload"
+                raise Problem(f"{option} -: something else goes to standard output already", hint=hint)
+            check_output(output, taken, option)
+            taken.append(output)
 
 
 def convert(
@@ -122,8 +141,10 @@ def convert(
     """
     check_api(target, "--to")
     check_api(api, "--from")
-    _check_files(path, output, losses)
-    check_output(maps, [path, output, losses], "--maps")
+    outputs = Outputs(output, losses, maps)
+    outputs.check(path)
+    if target == STORED:
+        _check_stored({"--model": model, "--policy": policy, "--maps": maps, "--undo-maps": undo_maps})
     order = Order(
         target,
         api,
@@ -135,11 +156,11 @@ def convert(
         None if undo_maps is None else _read_maps(undo_maps),
     )
     source = open_source(path)
-    if source.is_lines and pretty:
-        raise Problem("--pretty: JSON Lines are one line each", hint="leave --pretty out")
-    if source.is_lines and (maps or undo_maps):
-        raise Problem("--maps: the maps of a conversation belong to one document", hint="convert it alone")
-    code, tally = _convert_files(source, order, output, losses, quiet, maps)
+    if source.is_lines:
+        _check_lines(pretty, maps, undo_maps)
+    code, tally = _convert_source(
+        source, order, outputs, documents_of(source, "converting", quiet=quiet, output=output)
+    )
     if not quiet:
         print_tally(tally, err(), target=target, is_lines=source.is_lines)
     raise typer.Exit(code)
@@ -149,37 +170,33 @@ class _Refused(Exception):
     """The one document would lose something: its losses are listed, and no output is written."""
 
 
-def _convert_files(
-    source: Source, order: Order, output: str | None, losses: str | None, quiet: bool, maps: str | None = None
-) -> tuple[int, Tally]:
+def _check_stored(options: Mapping[str, object]) -> None:
+    for option, value in options.items():
+        if value:
+            raise Problem(f"{option}: it is for conversions to an API, and not --to {STORED}", hint="leave it out")
+
+
+def _check_lines(pretty: bool | None, maps: str | None, undo_maps: str | None) -> None:
+    if pretty:
+        raise Problem("--pretty: JSON Lines are one line each", hint="leave --pretty out")
+    if maps or undo_maps:
+        option = "--maps" if maps else "--undo-maps"
+        raise Problem(f"{option}: the maps of a conversation belong to one document", hint="convert it alone")
+
+
+def _convert_source(source: Source, order: Order, outputs: Outputs, documents: Iterable[Document]) -> tuple[int, Tally]:
     code = 0
-    with ExitStack() as stack:
-        tally = Tally(stack.enter_context(open_output(losses)) if losses is not None else None)
-        keep = stack.enter_context(open_output(maps)) if maps is not None else None
-        with suppress(_Refused), open_output(output) as write:
-            code = _convert_all(source, order, write, keep, tally, _documents(source, output, quiet))
+    with _optional(outputs.losses) as listing:
+        tally = Tally(listing)
+        with suppress(_Refused), open_output(outputs.payload) as write, _optional(outputs.maps) as keep:
+            code = _convert_all(source, order, write, keep, tally, documents)
             if code and not source.is_lines:
                 raise _Refused if code == LOSSES_REFUSED else typer.Exit(code)
     return code, tally
 
 
-def _check_files(path: str | None, output: str | None, losses: str | None) -> None:
-    if losses == "-" and output in (None, "-"):
-        raise Problem(
-            "--losses -: the converted payload goes to standard output already",
-            hint="write it to a file with -o OUT, or the losses to a file with --losses FILE",
-        )
-    check_output(output, [path], "--output")
-    check_output(losses, [path, output], "--losses")
-
-
-def _documents(source: Source, output: str | None, quiet: bool) -> Iterable[Document]:
-    """With a progress bar where a terminal shows it, and nothing else."""
-    console = err()
-    to_terminal = output in (None, "-") and sys.stdout.isatty()
-    if quiet or to_terminal or not console.is_terminal:
-        return source.documents
-    return tracked(source, console)
+def _optional(path: str | None) -> AbstractContextManager[Write | None]:
+    return nullcontext() if path is None else open_output(path)
 
 
 def _read_maps(path: str) -> Maps:
@@ -213,11 +230,14 @@ def convert_document(document: Document, order: Order) -> tuple[bytes, tuple[Los
     payload = identify(document, order.api, order.kind)
     if order.undo is not None and payload.kind != "response":
         raise Problem(f"--undo-maps: maps are undone in a response, and this is a {payload.kind}")
+    if order.undo is not None and payload.api == STORED:
+        raise Problem("--undo-maps: maps are undone in what the API answered, and not in a stored document")
     if order.target == STORED:
         return dumps(decode(payload, document)), (), Maps()
     if payload.api == STORED:
         return _convert_stored(decode(payload, document), order)
-    load(order.target), load(payload.api)
+    for api in (order.target, payload.api):
+        load(api)  # Problem where it cannot be loaded.
     encoded = convert_payload(
         payload.value,
         target=order.target,

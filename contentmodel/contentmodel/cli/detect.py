@@ -15,7 +15,7 @@ from contentmodel.cli.read import Document, decode, for_each, identify, open_sou
 Files = Annotated[
     list[str] | None,
     typer.Argument(
-        metavar="[FILE]...",
+        metavar="FILE",
         help="JSON or JSON Lines; - is standard input, which is also read when something is piped in.",
         show_default=False,
     ),
@@ -34,7 +34,7 @@ def detect(paths: Files = None) -> None:
     contentmodel detect *.json
     contentmodel detect log.jsonl | cut -d ' ' -f 2 | sort | uniq -c
     """
-    files = paths or [None]
+    files: list[str | None] = [*paths] if paths else [None]
     raise typer.Exit(max([_detect_in(path, named=len(files) > 1) for path in files]))
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
 import typer
+from rich.text import Text
 
 from contentmodel.cli.console import err, visible
 from contentmodel.errors import ContentModelError, DecodeError, DetectError, UnknownApiError
@@ -37,7 +38,7 @@ BAD_DOCUMENT = (Problem, ContentModelError, UnicodeError, RecursionError)
 
 
 def problem_of(error: Exception, where: str = "", way: str = NAMED_BY) -> Problem:
-    """The message for an error; `where` names the file and the line, `way` how to say what is in it ("": not at all)."""
+    """The message for an error; `where` names the file and the line, `way` how to say what is in it, where one can."""
     if isinstance(error, Problem):
         problem = error
     elif isinstance(error, DecodeError):
@@ -85,8 +86,7 @@ def _loss_problem(error: LossError) -> Problem:
 def print_problem(problem: Problem, *, hint: bool = True) -> None:
     """On standard error, in lines that are not broken up."""
     console = err()
-    console.print("error:", style="bold red", end=" ")
-    console.print(visible(problem.message), soft_wrap=True)
+    console.print(Text.assemble(("error:", "bold red"), " ", visible(problem.message)), soft_wrap=True)
     for detail in problem.details:
         console.print("  " + visible(detail), soft_wrap=True)
     if problem.hint and hint:

@@ -70,9 +70,7 @@ def plan(
         if payload.api == STORED and not isinstance(value, ChatRequest | ChatResponse):
             raise Problem("only requests and responses are planned")
         source, of = (None, None) if payload.api == STORED else (payload.api, payload.kind)
-        plans = plan_transcript(
-            value, targets=target or None, source=source, kind=of, models=models, policies=policies
-        )
+        plans = plan_transcript(value, targets=target or None, source=source, kind=of, models=models, policies=policies)
         if as_json:
             print_json(plans)
         else:

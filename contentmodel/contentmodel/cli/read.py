@@ -14,8 +14,7 @@ from contentmodel.cli.installed import STORED, load, load_all
 from contentmodel.convert import detect
 from contentmodel.errors import DecodeError, Fault
 from contentmodel.serialize import loads
-from contentmodel.wire.context import kind_of
-from contentmodel.wire.json import parse
+from contentmodel.wire.json import kind_of, parse
 
 
 @dataclass(frozen=True)

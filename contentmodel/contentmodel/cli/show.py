@@ -14,7 +14,9 @@ from contentmodel.cli.pieces import Page
 from contentmodel.cli.read import Document, decode, for_each, identify, open_source
 from contentmodel.cli.transcript import transcript
 
-Width = Annotated[int | None, typer.Option("--width", metavar="COLUMNS", min=20, help="Columns. Default: those of the terminal.")]
+Width = Annotated[
+    int | None, typer.Option("--width", metavar="COLUMNS", min=20, help="Columns. Default: those of the terminal.")
+]
 Full = Annotated[bool, typer.Option("--full", help="Cut no long texts.")]
 
 
