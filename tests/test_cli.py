@@ -172,8 +172,9 @@ def test_losses_of_json_lines_are_listed_by_line(tmp_path: Path) -> None:
     assert listed[1]["losses"]
 
 
-def test_losses_and_payload_do_not_share_standard_output(chat: Path) -> None:
-    result = run("convert", chat, "--to", "openai-chat", "--losses", "-")
+@pytest.mark.parametrize("option", ["--losses", "--maps"])
+def test_two_outputs_do_not_share_standard_output(chat: Path, option: str) -> None:
+    result = run("convert", chat, "--to", "openai-chat", option, "-")
     assert result.exit_code == 2
     assert result.stdout == ""
     assert "-o OUT" in result.stderr
@@ -189,6 +190,13 @@ def test_refused_losses_write_no_payload(tmp_path: Path) -> None:
     assert "it would cost" in result.stderr
     assert "ReasoningContent" in result.stderr
     assert run(*arguments).stdout == ""
+
+
+def test_refused_losses_leave_the_old_maps(tmp_path: Path) -> None:
+    source, maps = put(tmp_path / "in.json", MESSAGE), put(tmp_path / "maps.json", "old")
+    result = run("convert", source, "--to", "openai-chat", "--on-loss", "raise", "--maps", maps)
+    assert result.exit_code == 1
+    assert maps.read_text() == "old"
 
 
 def test_refused_lines_do_not_lose_the_others(tmp_path: Path) -> None:
@@ -277,6 +285,28 @@ def test_a_device_is_written_to_and_not_replaced(chat: Path) -> None:
     assert Path("/dev/null").is_char_device()
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+@pytest.mark.parametrize("option", ["--output", "--losses", "--maps"])
+def test_an_output_that_fails_is_named(chat: Path, tmp_path: Path, option: str) -> None:
+    files = [word for name in ("--output", "--losses", "--maps") for word in (name, tmp_path / name)]
+    files[files.index(option) + 1] = "/dev/full"
+    result = run("convert", chat, "--to", "openai-responses", *files)
+    assert result.exit_code == 2
+    assert "/dev/full: No space left" in result.stderr
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs a shell")
+@pytest.mark.parametrize(
+    ("stream", "said"), [("<&-", b"no input"), (">&- </dev/null", b"empty"), (">/dev/full <FILE", b"output: No space")]
+)
+def test_a_standard_stream_that_is_closed_or_full_is_a_message(chat: Path, stream: str, said: bytes) -> None:
+    command = f"{sys.executable} -m contentmodel.cli convert --to openai-chat {stream}".replace("FILE", str(chat))
+    result = subprocess.run(command, shell=True, capture_output=True, timeout=60, check=False)
+    assert result.returncode == 2
+    assert said in result.stderr
+    assert b"Traceback" not in result.stderr
+
+
 @pytest.mark.parametrize(
     ("content", "said"),
     [
@@ -285,6 +315,7 @@ def test_a_device_is_written_to_and_not_replaced(chat: Path) -> None:
         (b"\xff\xfe{\x00}\x00", "UTF-8"),
         (b"[1, 2]", "jq -c"),
         (b"3", "expected an object"),
+        (b'"{\\"messages\\": []}"', "expected an object"),
         (b'{"a": NaN}', "not JSON"),
         (b"[" * 200_000, "nested too deeply"),
         (b'{"x\\u001b[31m": 1}', "no API is recognised"),
@@ -318,6 +349,8 @@ def test_bad_input_is_a_message(tmp_path: Path, command: tuple[str, ...], conten
         (("convert", "FILE", "--to", "openai-chat", "-o", "no/such/folder/x.json"), "no/such/folder/x.json"),
         (("convert", "FILE"), "--to"),
         (("convert", "FILE", "--to", "openai-chat", "--kind", "stream"), "stream"),
+        (("convert", "FILE", "--to", "contentmodel", "--model", "m"), "--model"),
+        (("convert", "FILE", "--to", "contentmodel", "--policy", "reasoning=text"), "--policy"),
     ],
 )
 def test_a_bad_command_line_is_a_message(chat: Path, arguments: tuple[str, ...], said: str) -> None:
@@ -514,6 +547,27 @@ def test_detect_says_api_and_kind(tmp_path: Path, chat: Path) -> None:
     assert "line 3: no API is recognised" in result.stderr
     stored = {"contentmodel": 1, "kind": "usage", "value": {}}
     assert run("detect", input=json.dumps(stored)).stdout == "contentmodel usage\n"
+
+
+def test_detect_names_several_files(tmp_path: Path, chat: Path) -> None:
+    lines, missing = put(tmp_path / "in.jsonl", CHAT, MESSAGE), tmp_path / "missing.json"
+    result = run("detect", missing, chat, lines)
+    assert result.exit_code == 2
+    assert f"{missing}: No such file" in result.stderr
+    assert result.stdout.splitlines() == [
+        f"{chat} openai-chat request",
+        f"{lines}:1 openai-chat request",
+        f"{lines}:2 anthropic-messages response",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("command", "hint"), [(("detect",), None), (("check",), "--for"), (("show",), "--from"), (("plan",), "--from")]
+)
+def test_a_hint_names_options_that_the_command_has(command: tuple[str, ...], hint: str | None) -> None:
+    said = run(*command, input='{"a": 1}').stderr
+    assert "no API is recognised" in said
+    assert hint in said if hint else "--" not in said
 
 
 def test_apis_lists_what_is_installed() -> None:

@@ -284,6 +284,7 @@ TABLE.keep(
     *(
         "access_programs",
         "background",
+        "background_options",
         "context_management",
         "image",
         "include",
