@@ -164,6 +164,16 @@ def test_arguments_of_a_strict_tool_lose_the_nulls_that_nobody_meant() -> None:
     assert back["content"][0]["input"] == {"a": "x"}
 
 
+def test_calls_of_one_turn_with_one_id_are_told_apart() -> None:
+    payload = claude("hi", [use("c1", "a"), use("c1", "b")], [result("c1", "first"), result("c1", "second")], "so?")
+    there = convert(payload, source=ANTHROPIC, target=CHAT, kind="request").payload
+    calls = [call["id"] for call in there["messages"][1]["tool_calls"]]
+    assert calls[0] == "c1" != calls[1]
+    results = [(m["tool_call_id"], m["content"]) for m in there["messages"] if m["role"] == "tool"]
+    assert results == [(calls[0], "first"), (calls[1], "second")]
+    assert contentmodel.check(there, api=CHAT, model="gpt-5.2") == []
+
+
 def test_a_bijection_gives_no_two_texts_the_same() -> None:
     ids = Bijection(Alphabet("[a-z_0-9]", 29), _call_id)
     texts = ["a:0", "a.0", "a_0", "A", "x" * 40, ""]

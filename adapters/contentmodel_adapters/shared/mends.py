@@ -20,6 +20,7 @@ MENDS: Mapping[str, str] = {
     "call-ids-are-plain": _MAPPED,
     "call-ids-are-short": _MAPPED,
     "calls-and-tools-say-their-type": "the type is always written",
+    "call-ids-are-unique": "the second call of a turn with one id gets another, and so does its result",
     "calls-and-responses-are-whole": "what is no object stands under the key `output`; the name is the call's",
     "calls-are-answered": _PAIRED,
     "calls-are-signed": "the first call of a turn says that its signature is not to be checked",

@@ -153,7 +153,7 @@ class _Transcript:
 
     def _id(self, prefix: str = "") -> str:
         drawn = prefix + self._draw(st.text("abcdef0123456789", min_size=8, max_size=8) if prefix else _IDS)
-        while drawn in self._used:
+        while drawn in self._used and (prefix or not self._maybe(8)):
             drawn += "x"
         self._used.add(drawn)
         return drawn

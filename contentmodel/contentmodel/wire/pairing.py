@@ -7,7 +7,9 @@ the very end are left open, for their results are still to come.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -33,7 +35,8 @@ if TYPE_CHECKING:
     from contentmodel.rules import Alphabet
     from contentmodel.wire.context import EncodeContext
 
-_CALLS = frozenset({FunctionCallContent, CustomToolCallContent})
+_CALLS: frozenset[type] = frozenset({FunctionCallContent, CustomToolCallContent})
+_RESULTS: frozenset[type] = frozenset({FunctionResultContent, CustomToolResultContent})
 
 
 def pair_calls(
@@ -64,9 +67,53 @@ def with_fitting_calls(
     """A request of another API whose calls and results are in pairs, under ids and names that the target takes."""
     if _Fit(ids, names, media_apart).holds(request):
         return request
+    request = msgspec.structs.replace(request, messages=with_distinct_ids(request.messages, context))
     request = with_names(request, context, ids=ids, names=names)
     messages = pair_calls(request.messages, context, media_apart=media_apart)
     return msgspec.structs.replace(request, messages=messages)
+
+
+def with_distinct_ids(messages: Sequence[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
+    """Messages of other APIs in which no two calls of a turn have one id; their results take theirs in order."""
+    distinct: list[ChatMessage] = []
+    given: dict[str | None, deque[str]] = {}
+    for message in messages:
+        if message.role == "assistant" and not is_native(message, context):
+            given = {}
+            message = _renamed(message, partial(_number, given), _CALLS, context)
+        elif message.role == "tool" and not is_native(message, context):
+            message = _renamed(message, partial(_take, given), _RESULTS, context)
+        distinct.append(message)
+    return distinct
+
+
+def _number(given: dict[str | None, deque[str]], call: Any) -> str:
+    """The id of a call: its own the first time, with a number from the second on."""
+    earlier = given.setdefault(call.call_id, deque())
+    earlier.append(f"{call.call_id} ({len(earlier) + 1})" if earlier else call.call_id)
+    return earlier[-1]
+
+
+def _take(given: dict[str | None, deque[str]], result: Any) -> str:
+    waiting = given.get(result.call_id)
+    return waiting.popleft() if waiting else result.call_id
+
+
+def _renamed(
+    message: ChatMessage, rename: Callable[[Any], str], kinds: frozenset[type], context: EncodeContext
+) -> ChatMessage:
+    contents: list[Any] = []
+    content: Any
+    for content in message.contents:
+        call_id = rename(content) if content.__class__ in kinds else None
+        if call_id is not None and call_id != content.call_id:
+            context.lose(content, "call_id", "two calls of one turn have this id", kind="degraded")
+            content = context.same(content, msgspec.structs.replace(content, call_id=call_id))
+        contents.append(content)
+    if all(new is old for new, old in zip(contents, message.contents, strict=True)):
+        return message
+    changed: ChatMessage = context.same(message, msgspec.structs.replace(message, contents=contents))
+    return changed
 
 
 class _Fit:
@@ -146,9 +193,8 @@ class _Pairing:
             self._answer_waiting()
         self.messages.append(message)
         if message.role == "assistant":
-            for content in message.contents:
-                if content.__class__ in _CALLS:
-                    self._waiting[content.call_id] = content
+            calls: list[Any] = [content for content in message.contents if content.__class__ in _CALLS]
+            self._waiting = {call.call_id: call for call in calls}
 
     def finish(self) -> None:
         """The end of the transcript. What is told when all calls are answered is not there yet."""
