@@ -55,7 +55,7 @@ def loads(data: bytes | str) -> Any:
     if not isinstance(document["contentmodel"], int):
         raise DecodeError("contentmodel", [Fault("$.contentmodel", "expected an integer: the format's version")])
     kind = document.get("kind")
-    if kind not in _KINDS:
+    if not isinstance(kind, str) or kind not in _KINDS:
         wanted = ", ".join(_KINDS)
         raise DecodeError("contentmodel", [Fault("$.kind", f"expected one of {wanted}, got {kind!r}")])
     return convert_value(document.get("value"), _KINDS[kind], path="$.value")

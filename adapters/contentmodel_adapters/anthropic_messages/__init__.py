@@ -95,7 +95,7 @@ class AnthropicMessages(TableAdapter):
         messages = passes.join_assistant(passes.join_results(request.messages, context), context)
         messages = passes.tell_instructions(passes.settle_foreign(messages, context), context)
         messages = passes.with_readable_media(passes.without_blank_texts(messages, context), context, READS)
-        request = msgspec.structs.replace(request, messages=messages)
+        request = context.same(request, msgspec.structs.replace(request, messages=messages))
         request = with_fitting_calls(request, context, ids=CALL_IDS, names=TOOL_NAMES, media_apart="errors")
         return with_fitting_schemas(request, context, ANTHROPIC)
 

@@ -28,7 +28,7 @@ class Role(Words):
         super().__init__({"user": "user", "model": "assistant"}, {"user": "user", "assistant": "model", "tool": "user"})
 
     def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> str:
-        return f"{API}:{value}" if value in ("assistant", "tool") else value
+        return f"{API}:{value}" if value in ("assistant", "tool", "system", "developer") else value
 
     def encode(self, value: Any, context: EncodeContext, owner: Any) -> str:
         if value in ("system", "developer"):

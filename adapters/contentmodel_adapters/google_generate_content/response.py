@@ -229,7 +229,7 @@ def _encode_beside(
     grounding: dict[str, Any] = {}
     grounded = False
     for content in beside:
-        own = {k: v for k, v in content.extra[API].items() if k[0] != ":"}
+        own = {k: v for k, v in content.extra[API].items() if not k.startswith(":")}
         if isinstance(content, WebSearchToolCallContent):
             grounded = True
             if content.arguments:

@@ -142,7 +142,7 @@ class OpenAIChat(TableAdapter):
         request = passes.place_instructions(request, context)
         reads = READS + HEARD if hears(request.model) else READS
         messages = passes.with_readable_media(passes.settle_foreign(request.messages, context), context, reads)
-        request = msgspec.structs.replace(request, messages=messages)
+        request = context.same(request, msgspec.structs.replace(request, messages=messages))
         request = with_fitting_calls(request, context, ids=CALL_IDS, names=TOOL_NAMES, media_apart="always")
         return with_fitting_schemas(request, context, OPENAI)
 

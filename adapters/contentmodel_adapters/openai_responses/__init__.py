@@ -85,7 +85,7 @@ class OpenAIResponses(TableAdapter):
         if is_home(request, context):
             return request
         messages = passes.with_readable_media(passes.settle_foreign(request.messages, context), context, READS)
-        request = msgspec.structs.replace(request, messages=messages)
+        request = context.same(request, msgspec.structs.replace(request, messages=messages))
         request = with_fitting_calls(request, context, ids=CALL_IDS, names=TOOL_NAMES)
         return with_fitting_schemas(request, context, OPENAI)
 

@@ -299,7 +299,7 @@ class _Writer:
         if not parts:
             return
         if note is not None:
-            self._open = item = {k: v for k, v in note.items() if k[0] != ":"}
+            self._open = item = {k: v for k, v in note.items() if not k.startswith(":")}
             item["role"] = message.role
             plain = note.get(":string") and content.__class__ is TextContent and set(parts[0]) == {"type", "text"}
             item["content"] = parts[0]["text"] if plain else parts

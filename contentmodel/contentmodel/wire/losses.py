@@ -89,9 +89,9 @@ def _left_behind(owner: Any, kept: str | None) -> Iterator[Note]:
         why = f"only {api} has this field"
         for key, value in residue.items() if api != kept else ():
             if key in (":item", ":instruction"):
-                fields = (name for name in value if name not in ("type", "role") and name[0] != ":")
+                fields = (name for name in value if name not in ("type", "role") and not name.startswith(":"))
                 yield from (Note(owner, f":item.{name}", "dropped", why, api) for name in fields)
-            elif key[0] != ":" and value is not None and value != [] and value != {}:
+            elif not key.startswith(":") and value is not None and value != [] and value != {}:
                 yield Note(owner, key, "dropped", why, api)
 
 
@@ -100,7 +100,7 @@ def _apart(owner: Any, why: str) -> Iterator[Note]:
         yield Note(owner.protected, None, "dropped", why)
     for api, residue in (getattr(owner, "extra", None) or {}).items():
         for name in residue.get(":item", ()):
-            if name != "type" and name[0] != ":" and residue[":item"][name] is not None:
+            if name != "type" and not name.startswith(":") and residue[":item"][name] is not None:
                 yield Note(owner, f":item.{name}", "dropped", f"only {api} has this field", api)
 
 

@@ -104,7 +104,9 @@ def with_names(request: ChatRequest, context: EncodeContext, *, ids: Alphabet, n
     context.maps = rename.maps()
     if not context.maps.ids and not context.maps.names:
         return request
-    changed: ChatRequest = msgspec.structs.replace(request, tools=tools, options=options, messages=messages)
+    changed: ChatRequest = context.same(
+        request, msgspec.structs.replace(request, tools=tools, options=options, messages=messages)
+    )
     return changed
 
 

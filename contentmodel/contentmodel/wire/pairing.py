@@ -67,10 +67,11 @@ def with_fitting_calls(
     """A request of another API whose calls and results are in pairs, under ids and names that the target takes."""
     if _Fit(ids, names, media_apart).holds(request):
         return request
-    request = msgspec.structs.replace(request, messages=with_distinct_ids(request.messages, context))
-    request = with_names(request, context, ids=ids, names=names)
-    messages = pair_calls(request.messages, context, media_apart=media_apart)
-    return msgspec.structs.replace(request, messages=messages)
+    distinct = msgspec.structs.replace(request, messages=with_distinct_ids(request.messages, context))
+    named = with_names(context.same(request, distinct), context, ids=ids, names=names)
+    messages = pair_calls(named.messages, context, media_apart=media_apart)
+    changed: ChatRequest = context.same(named, msgspec.structs.replace(named, messages=messages))
+    return changed
 
 
 def with_distinct_ids(messages: Sequence[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
@@ -225,6 +226,8 @@ class _Pairing:
             message = self._replaced(message, contents)
         if message.contents:
             self.messages.append(message)
+        else:
+            self._context.leave_residue(message, own=True)
         if not self._waiting:
             self._tell_later(message)
 

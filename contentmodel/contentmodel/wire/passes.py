@@ -263,11 +263,11 @@ def hoist_instructions(request: ChatRequest, context: EncodeContext) -> ChatRequ
         context.lose_attributes(message, ("author_name", "message_id"))
         context.leave_residue(message, own=True)
     contents = [content for message in hoisted for content in message.contents]
-    return msgspec.structs.replace(
-        request,
-        instructions=[*request.instructions, *contents],
-        messages=request.messages[len(hoisted) :],
+    instructions, rest = [*request.instructions, *contents], request.messages[len(hoisted) :]
+    changed: ChatRequest = context.same(
+        request, msgspec.structs.replace(request, instructions=instructions, messages=rest)
     )
+    return changed
 
 
 def tell_instructions(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
@@ -295,6 +295,8 @@ def join_results(messages: list[ChatMessage], context: EncodeContext) -> list[Ch
         if last is None or not (message.role == last.role == "tool") or is_native(message, context):
             joined.append(message)
         else:
+            context.lose_attributes(message, ("author_name", "message_id"))
+            context.leave_residue(message, own=True)
             joined[-1] = _replaced(last, [*last.contents, *message.contents], context)
     return joined
 
@@ -308,6 +310,8 @@ def join_assistant(messages: list[ChatMessage], context: EncodeContext) -> list[
         if last is None or not same or is_native(message, context) or is_native(last, context):
             joined.append(message)
         else:
+            context.lose_attributes(message, ("author_name", "message_id"))
+            context.leave_residue(message, own=True)
             joined[-1] = _replaced(last, [*last.contents, *message.contents], context)
     return joined
 
