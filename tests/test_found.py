@@ -68,6 +68,9 @@ FOUND = {
         "request",
         {"model": "m", "input": "x", "tool_choice": {"type": ["function"]}},
     ),
+    "a role that is the model's own word": gemini(contents=[{"role": "system", "parts": [{"text": "x"}]}]),
+    "an empty key": gemini(**{"": "x"}),
+    "an empty key beside a message": responses({"role": "assistant", "content": "x", "": 1}),
     "a lone surrogate that nobody knows": gemini(unknown="\ud800"),
     "a role that is no text": gemini(contents=[{"parts": [{"text": "x"}], "role": {}}]),
     "a hosted tool with null settings": (
@@ -112,6 +115,18 @@ def test_what_was_an_exception_is_a_fault(name: str) -> None:
     api, kind, payload = BAD[name]
     with pytest.raises(contentmodel.DecodeError):
         laws.decode(contentmodel.adapter(api), kind, payload)
+
+
+def test_what_passes_lose_stands_at_its_own_path() -> None:
+    messages = [{"role": "system", "content": "s"}, {"role": "user", "content": "x"}]
+    payload = {"model": "m", "messages": messages, "temperature": 1.0}
+    encoded = contentmodel.convert(payload, source="openai-chat", target="anthropic-messages", kind="request")
+    assert "$.temperature" in [loss.path for loss in encoded.losses]
+
+
+def test_a_stored_document_of_no_kind_is_a_fault() -> None:
+    with pytest.raises(contentmodel.DecodeError, match="expected one of"):
+        contentmodel.loads(b'{"contentmodel":1,"kind":["x"],"value":{}}')
 
 
 def test_what_is_put_in_right_before_a_citation_is_not_cited() -> None:
