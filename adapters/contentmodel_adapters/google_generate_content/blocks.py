@@ -38,9 +38,9 @@ from contentmodel.errors import ContentModelError
 from contentmodel.usage import Usage
 from contentmodel.wire.codecs import ArgumentsObject, Codec, Place, Sealed
 from contentmodel.wire.context import DecodeContext, EncodeContext
-from contentmodel.wire.json import parse, write
+from contentmodel.wire.json import parse, snake_name, write
 from contentmodel.wire.nested import Blocks, WordsOf
-from contentmodel.wire.table import Column, Row, Spec, Table, note_of, snake_name
+from contentmodel.wire.table import Column, Row, Spec, Table, note_of
 
 API = "google-generate-content"
 TABLE = Table(API)

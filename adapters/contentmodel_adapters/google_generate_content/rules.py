@@ -12,8 +12,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple, TypeAlias
 
 from contentmodel.rules import Alphabet, Broken, Rules, objects, one_object
-from contentmodel.wire.json import child_path
-from contentmodel.wire.rows import snake_name
+from contentmodel.wire.json import child_path, snake_name
 from contentmodel_adapters.shared.judging import (
     declares,
     last_name,

@@ -7,6 +7,7 @@ from typing import Any
 from contentmodel.request import CustomTool, FunctionTool, HostedTool, ToolChoice, ToolGroup
 from contentmodel.wire.codecs import Codec, Renamed
 from contentmodel.wire.context import DecodeContext, EncodeContext
+from contentmodel.wire.json import camel_name
 from contentmodel.wire.table import Row, note_of, noted
 from contentmodel_adapters.google_generate_content.blocks import API, TABLE
 from contentmodel_adapters.shared.choice import Choice
@@ -92,7 +93,7 @@ class Tools(Codec):
 
 
 def _decode_member(name: str, member: Any, entry: dict[str, Any], context: DecodeContext) -> list[Any]:
-    camel = _camel(name)
+    camel = camel_name(name)
     if camel == DECLARATIONS and _are_declarations(member):
         made = [FUNCTION.decode(declaration, context) for declaration in member]
         context.trace(FUNCTION, made, entry, name, spread=True)
@@ -113,11 +114,6 @@ def _are_declarations(member: Any) -> bool:
     if member.__class__ is not list or not member:
         return False
     return all(item.__class__ is dict and item.get("name").__class__ is str for item in member)
-
-
-def _camel(name: str) -> str:
-    head, *rest = name.split("_")
-    return head + "".join(part[:1].upper() + part[1:] for part in rest)
 
 
 def _flat(tools: list[Any], context: EncodeContext) -> list[Any]:

@@ -16,6 +16,7 @@ import msgspec
 
 from contentmodel.wire.codecs import Codec
 from contentmodel.wire.introspect import attribute_of, fields_of, struct_in
+from contentmodel.wire.json import camel_name
 from contentmodel.wire.notes import note_of, noted
 from contentmodel.wire.rows import Column, Leaf, Node, Row
 
@@ -428,15 +429,10 @@ def decode_snake_case(row: Row, wire: dict[str, Any], context: DecodeContext) ->
     return msgspec.structs.replace(decoded, extra={**extra, row.api: own})
 
 
-def _camel(name: str) -> str:
-    head, *rest = name.split("_")
-    return head + "".join(part[:1].upper() + part[1:] for part in rest)
-
-
 def _snake_names(node: Node, wire: dict[str, Any], prefix: str) -> list[str]:
     names = []
     for key, value in wire.items():
-        camel = _camel(key)
+        camel = camel_name(key)
         known = camel in node.children or camel in node.constants
         if camel != key and known and camel not in wire:
             names.append(f"{prefix}{camel}={key}")
@@ -449,7 +445,7 @@ def _snake_names(node: Node, wire: dict[str, Any], prefix: str) -> list[str]:
 def _camel_copy(node: Node, wire: dict[str, Any], context: DecodeContext) -> dict[str, Any]:
     copy: dict[str, Any] = {}
     for key, value in wire.items():
-        camel = _camel(key)
+        camel = camel_name(key)
         known = (camel in node.children or camel in node.constants) and camel not in wire
         child = node.children.get(camel)
         inner = isinstance(child, Node) and value.__class__ is dict

@@ -10,7 +10,7 @@ import msgspec
 
 from contentmodel.errors import DecodeError, Fault
 from contentmodel.message import Origin
-from contentmodel.wire.json import child_path, kind_of
+from contentmodel.wire.json import child_path, kind_of, snake_name, steps_of
 from contentmodel.wire.losses import RESIDUE, Loss, ModelPlaces, Note, family_of, what_of
 
 if TYPE_CHECKING:
@@ -244,23 +244,18 @@ def _plain_default(default: Any) -> Any:
     return default.factory() if hasattr(default, "factory") else default
 
 
-_STEP = re.compile(r"\.(\w+)|\[(\d+)\]|\['((?:[^'\\]|\\.)*)'\]")
-
-
 def spelled(payload: Any, path: str) -> str:
     """`path` with the names that the payload really has: `fileData` is `file_data` where the payload says so."""
     if "_" in path or path == "$":
         return path
     value, done = payload, "$"
-    for name, index, quoted in _STEP.findall(path):
-        if index:
-            value = value[int(index)] if isinstance(value, list) and int(index) < len(value) else None
-            done += f"[{index}]"
+    for step in steps_of(path):
+        if isinstance(step, int):
+            value = value[step] if isinstance(value, list) and step < len(value) else None
+            done += f"[{step}]"
             continue
-        key = name or quoted
-        snake = "".join(f"_{c.lower()}" if c.isupper() else c for c in key)
-        if isinstance(value, dict) and key not in value and snake in value:
-            key = snake
+        snake = snake_name(step)
+        key = snake if isinstance(value, dict) and step not in value and snake in value else step
         value = value.get(key) if isinstance(value, dict) else None
         done = child_path(done, key)
     return done

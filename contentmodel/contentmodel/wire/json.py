@@ -6,6 +6,7 @@ import json
 import math
 import re
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 import msgspec
@@ -149,12 +150,13 @@ def child_path(path: str, key: str) -> str:
     return f"{path}.{key}" if key.isidentifier() else f"{path}[{key!r}]"
 
 
-_STEP = re.compile(r"\.(\w+)|\[(\d+)\]|\['((?:[^'\\]|\\.)*)'\]")
+STEP = re.compile(r"\.(\w+)|\[(\d+)\]|\['((?:[^'\\]|\\.)*)'\]")
+"""A step of a JSON path: `.name`, `[1]` or `['quoted']`."""
 
 
 def steps_of(path: str) -> list[str | int]:
     """The keys and indexes of a JSON path: `$.a[0]` is "a", 0."""
-    return [int(index) if index else name or quoted for name, index, quoted in _STEP.findall(path)]
+    return [int(index) if index else name or quoted for name, index, quoted in STEP.findall(path)]
 
 
 def without_path(payload: Any, path: str) -> Any:
@@ -172,3 +174,15 @@ def _without(value: Any, steps: list[str | int]) -> Any:
     if len(steps) == 1 or copy[step] in ([], {}):
         del copy[step]
     return copy
+
+
+@cache
+def snake_name(name: str) -> str:
+    """`fileData` is `file_data`."""
+    return "".join(f"_{c.lower()}" if c.isupper() else c for c in name)
+
+
+def camel_name(name: str) -> str:
+    """`file_data` is `fileData`."""
+    head, *rest = name.split("_")
+    return head + "".join(part[:1].upper() + part[1:] for part in rest)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from contentmodel.errors import ContentModelError
-from contentmodel.wire.json import child_path, write
+from contentmodel.wire.json import STEP, child_path, write
 
 if TYPE_CHECKING:
     from contentmodel.wire.context import DecodeContext, EncodeContext
@@ -166,10 +165,7 @@ def pruned(losses: list[Loss]) -> tuple[Loss, ...]:
 
 
 def _above(path: str) -> list[str]:
-    return [path[: match.start()] for match in _STEP.finditer(path)][1:] if path != "$" else []
-
-
-_STEP = re.compile(r"\.\w+|\[\d+\]|\['(?:[^'\\]|\\.)*'\]")
+    return [path[: match.start()] for match in STEP.finditer(path)][1:] if path != "$" else []
 
 
 class ModelPlaces:

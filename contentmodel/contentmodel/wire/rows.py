@@ -8,7 +8,7 @@ plain functions when they are first used (`wire/compile.py`).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache, partial
+from functools import partial
 from operator import eq
 from typing import Any
 
@@ -18,7 +18,7 @@ from contentmodel.content.outcomes import UnknownContent
 from contentmodel.wire.codecs import Codec, Place
 from contentmodel.wire.context import DecodeContext, EncodeContext
 from contentmodel.wire.introspect import attribute_of, codec_for, fields_of, get_attribute, unmapped_attributes
-from contentmodel.wire.json import child_path
+from contentmodel.wire.json import child_path, snake_name
 from contentmodel.wire.nested import Blocks
 
 Spec = str | tuple[str | tuple[str, ...], Codec]
@@ -426,12 +426,6 @@ def wire_at(wire: Any, path: str) -> Any:
             return None
         wire = wire.get(key) if key in wire else wire.get(snake_name(key))
     return wire
-
-
-@cache
-def snake_name(name: str) -> str:
-    """`fileData` is `file_data`."""
-    return "".join(f"_{c.lower()}" if c.isupper() else c for c in name)
 
 
 def wire_path(path: str, wire: str) -> str:

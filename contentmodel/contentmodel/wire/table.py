@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from contentmodel.wire.notes import note_of, noted
-from contentmodel.wire.rows import Column, Fields, Group, PairRow, Row, Spec, snake_name
+from contentmodel.wire.rows import Column, Fields, Group, PairRow, Row, Spec
 from contentmodel.wire.unions import Union
 
 __all__ = [
@@ -26,7 +26,6 @@ __all__ = [
     "note_of",
     "noted",
     "row",
-    "snake_name",
 ]
 
 
