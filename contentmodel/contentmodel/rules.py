@@ -110,14 +110,15 @@ class Alphabet(msgspec.Struct, frozen=True):
 
     def accepts(self, text: Any) -> bool:
         """Whether `text` is a name that the API takes."""
-        return isinstance(text, str) and _pattern(self).fullmatch(text) is not None
+        return isinstance(text, str) and re.fullmatch(self.pattern, text) is not None
+
+    @property
+    def pattern(self) -> str:
+        """The regular expression of the whole text."""
+        return f"{self.characters}{{1,{self.longest}}}"
 
     def __str__(self) -> str:
-        return f"^{self.characters}{{1,{self.longest}}}$"
-
-
-def _pattern(alphabet: Alphabet) -> re.Pattern[str]:
-    return re.compile(f"{alphabet.characters}{{1,{alphabet.longest}}}")  # re keeps what it compiled
+        return f"^{self.pattern}$"
 
 
 def objects(parent: Any, key: str, path: str = "$") -> Iterator[tuple[str, dict[str, Any]]]:

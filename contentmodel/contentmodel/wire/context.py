@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from contentmodel.errors import DecodeError, Fault
-from contentmodel.message import Origin
+from contentmodel.message import ChatMessage, Origin
 from contentmodel.wire.json import child_path, kind_of, snake_name, steps_of
 from contentmodel.wire.losses import RESIDUE, Loss, ModelPlaces, Note, family_of, what_of
 
@@ -200,6 +200,14 @@ class EncodeContext:
         """`stand_in` is encoded in the place of `original`: what it loses, the original loses. Gives the stand-in."""
         self.stand_ins.append((original, stand_in))
         return stand_in
+
+    def with_contents(self, message: ChatMessage, contents: list[Any]) -> ChatMessage:
+        """The message with other contents, in its place; itself where they are the same ones."""
+        same = len(contents) == len(message.contents)
+        if same and all(new is old for new, old in zip(contents, message.contents, strict=True)):
+            return message
+        changed: ChatMessage = self.same(message, msgspec.structs.replace(message, contents=contents))
+        return changed
 
     def lose(self, owner: Any, field: str | None, why: str, *, kind: str = "dropped", api: str | None = None) -> None:
         """`field` of `owner` (None: all of it) does not reach the target as it is."""

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 @cache
 def acceptor(takes: Alphabet) -> Callable[[str], bool]:
     """What tells of a text whether the alphabet has it."""
-    matches = re.compile(f"{takes.characters}{{1,{takes.longest}}}", re.DOTALL).fullmatch
+    matches = re.compile(takes.pattern, re.DOTALL).fullmatch
     # Most ids are identifiers, which are quicker to tell than a pattern is to match.
     longest = takes.longest if matches("a") and matches("Z_9") else 0
 
@@ -221,10 +221,7 @@ class _Renamer:
         else:
             return message
         contents = [self._content(c) if c.__class__ in NAMED else c for c in message.contents]
-        if all(new is old for new, old in zip(contents, message.contents, strict=True)):
-            return message
-        changed: ChatMessage = self._context.same(message, msgspec.structs.replace(message, contents=contents))
-        return changed
+        return self._context.with_contents(message, contents)
 
     def _take(self, message: ChatMessage) -> None:
         """What came from the target's API keeps its ids and names."""

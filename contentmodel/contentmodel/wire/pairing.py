@@ -111,10 +111,7 @@ def _renamed(
             context.lose(content, "call_id", "two calls of one turn have this id", kind="degraded")
             content = context.same(content, msgspec.structs.replace(content, call_id=call_id))
         contents.append(content)
-    if all(new is old for new, old in zip(contents, message.contents, strict=True)):
-        return message
-    changed: ChatMessage = context.same(message, msgspec.structs.replace(message, contents=contents))
-    return changed
+    return context.with_contents(message, contents)
 
 
 class _Fit:
@@ -220,10 +217,10 @@ class _Pairing:
         if strays:
             self._later += [told for result in strays for told in self._told(result)]
             apart = {id(result) for result in strays}
-            message = self._replaced(message, [c for c in message.contents if id(c) not in apart])
+            message = self._context.with_contents(message, [c for c in message.contents if id(c) not in apart])
         if has_media:
             contents = [self._without_media(c) if self._keeps_apart(c) else c for c in message.contents]
-            message = self._replaced(message, contents)
+            message = self._context.with_contents(message, contents)
         if message.contents:
             self.messages.append(message)
         else:
@@ -254,7 +251,7 @@ class _Pairing:
         self._waiting = {}
         last = self.messages[-1]
         if last.role == "tool":
-            self.messages[-1] = self._replaced(last, [*last.contents, *results])
+            self.messages[-1] = self._context.with_contents(last, [*last.contents, *results])
         else:
             self.messages.append(ChatMessage(role="tool", contents=results, origin=last.origin))
         self._tell_later(last)
@@ -276,7 +273,3 @@ class _Pairing:
         self._later += [TextContent(text=APART.write(result.call_id or "")), *media]
         words = [output for output in result.outputs if not isinstance(output, MediaContent)]
         return self._context.same(result, msgspec.structs.replace(result, outputs=words))
-
-    def _replaced(self, message: ChatMessage, contents: list[Any]) -> ChatMessage:
-        changed: ChatMessage = self._context.same(message, msgspec.structs.replace(message, contents=contents))
-        return changed

@@ -87,7 +87,7 @@ def without_media(response: ChatResponse, context: EncodeContext) -> ChatRespons
             for content in media:
                 context.lose(content, None, f"answers of {context.api} hold no media")
             kept = [c for c in message.contents if not isinstance(c, MediaContent)]
-            messages.append(_replaced(message, kept, context) if media else message)
+            messages.append(context.with_contents(message, kept) if media else message)
         choices.append(context.same(choice, msgspec.structs.replace(choice, messages=messages)))
     changed: ChatResponse = context.same(response, msgspec.structs.replace(response, choices=choices))
     return changed
@@ -105,7 +105,7 @@ def with_readable_media(messages: list[ChatMessage], context: EncodeContext, rea
     for message in messages:
         if _has_data(message) and not is_native(message, context):
             contents = [c for content in message.contents for c in _readable_media(content, context, reads)]
-            message = _replaced(message, contents, context)
+            message = context.with_contents(message, contents)
         kept.append(message)
     return kept
 
@@ -147,7 +147,7 @@ def without_blank_texts(messages: list[ChatMessage], context: EncodeContext) -> 
     kept = []
     for message in messages:
         if any(_is_blank(content) for content in message.contents) and not is_native(message, context):
-            message = _replaced(message, [c for c in message.contents if not _drop_blank(c, context)], context)
+            message = context.with_contents(message, [c for c in message.contents if not _drop_blank(c, context)])
         kept.append(message)
     return kept
 
@@ -179,7 +179,7 @@ def with_call_ids(messages: list[ChatMessage], context: EncodeContext) -> list[C
     if not _lack_ids(messages):
         return messages
     names = _CallIds(context)
-    return [_replaced(m, [names.given(content) for content in m.contents], context) for m in messages]
+    return [context.with_contents(m, [names.given(content) for content in m.contents]) for m in messages]
 
 
 _HAVE_IDS = frozenset(kind for kind in CONTENT_TYPES if "call_id" in kind.__struct_fields__)
@@ -297,7 +297,7 @@ def join_results(messages: list[ChatMessage], context: EncodeContext) -> list[Ch
         else:
             context.lose_attributes(message, ("author_name", "message_id"))
             context.leave_residue(message, own=True)
-            joined[-1] = _replaced(last, [*last.contents, *message.contents], context)
+            joined[-1] = context.with_contents(last, [*last.contents, *message.contents])
     return joined
 
 
@@ -312,21 +312,8 @@ def join_assistant(messages: list[ChatMessage], context: EncodeContext) -> list[
         else:
             context.lose_attributes(message, ("author_name", "message_id"))
             context.leave_residue(message, own=True)
-            joined[-1] = _replaced(last, [*last.contents, *message.contents], context)
+            joined[-1] = context.with_contents(last, [*last.contents, *message.contents])
     return joined
-
-
-def _replaced(message: ChatMessage, contents: list[Any], context: EncodeContext) -> ChatMessage:
-    changed = ChatMessage(
-        role=message.role,
-        contents=contents,
-        author_name=message.author_name,
-        message_id=message.message_id,
-        origin=message.origin,
-        extra=message.extra,
-    )
-    context.stand_ins.append((message, changed))
-    return changed
 
 
 def _settled(message: ChatMessage, context: EncodeContext) -> ChatMessage:
@@ -349,7 +336,7 @@ def _settled(message: ChatMessage, context: EncodeContext) -> ChatMessage:
                 context.lose(content, None, "only its own provider can go on with it: there is no result yet")
             else:
                 settled.extend(_settle(content, context))
-    return _replaced(message, settled, context)
+    return context.with_contents(message, settled)
 
 
 def _unfinished(message: ChatMessage, context: EncodeContext) -> set[str | None]:
@@ -443,7 +430,7 @@ def _split_results(message: ChatMessage, context: EncodeContext) -> list[ChatMes
         rest = [c for c in message.contents if not isinstance(c, ToolResultContent)]
         if not rest:
             return [context.same(message, msgspec.structs.replace(message, role="tool"))]
-        return [_part(message, "tool", results), _replaced(message, rest, context)]
+        return [_part(message, "tool", results), context.with_contents(message, rest)]
     return _cut(message, context)
 
 
@@ -452,9 +439,9 @@ def _cut(message: ChatMessage, context: EncodeContext) -> list[ChatMessage]:
     for content in message.contents:
         role = "tool" if isinstance(content, ToolResultContent) else message.role
         if parts and parts[-1].role == role:
-            parts[-1] = _replaced(parts[-1], [*parts[-1].contents, content], context)
+            parts[-1] = context.with_contents(parts[-1], [*parts[-1].contents, content])
         elif not any(part.role == message.role for part in parts) and role == message.role:
-            parts.append(_replaced(message, [content], context))
+            parts.append(context.with_contents(message, [content]))
         else:
             parts.append(_part(message, role, [content]))
     return parts
