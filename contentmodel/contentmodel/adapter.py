@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from contentmodel.rules import Violation
     from contentmodel.wire.losses import Encoded
     from contentmodel.wire.names import SchemaMap
+    from contentmodel.wire.stream_encoding import StreamEncoder
+    from contentmodel.wire.streaming import StreamDecoder
 
 Payload = Any
 """What decoders take: JSON as bytes or str, a dict, or an object of the API's official SDK."""
@@ -44,6 +46,14 @@ class Adapter(Protocol):
 
     def encode_response(self, response: ChatResponse, policies: Mapping[str, str] | None = None) -> Encoded:
         """The answer as this API would have given it, and what it cannot carry."""
+        ...
+
+    def stream_decoder(self) -> StreamDecoder:
+        """What reads one stream of this API."""
+        ...
+
+    def stream_encoder(self, policies: Mapping[str, str] | None = None) -> StreamEncoder:
+        """What writes one stream of this API."""
         ...
 
     def check_request(self, payload: Payload, model: str | None = None) -> list[Violation]:

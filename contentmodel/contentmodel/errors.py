@@ -35,6 +35,10 @@ class EncodeError(ContentModelError, ValueError):
     """A model value cannot be written, whatever the losses."""
 
 
+class StreamError(ContentModelError, ValueError):
+    """Stream events contradict each other: one is about a block that has not started."""
+
+
 class DetectError(ContentModelError, ValueError):
     """No adapter recognises a payload, or more than one does."""
 

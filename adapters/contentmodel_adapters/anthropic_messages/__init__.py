@@ -17,10 +17,12 @@ from contentmodel.wire.names import SchemaMap
 from contentmodel.wire.nested import Blocks, OneOf, TextOrBlocks
 from contentmodel.wire.origins import is_home
 from contentmodel.wire.pairing import with_fitting_calls
+from contentmodel.wire.streaming import StreamDecoder
 from contentmodel_adapters.anthropic_messages.blocks import API, SYSTEM, TABLE
 from contentmodel_adapters.anthropic_messages.messages import Messages
 from contentmodel_adapters.anthropic_messages.response import RESPONSE
 from contentmodel_adapters.anthropic_messages.rules import CALL_IDS, RULES, TOOL_NAMES
+from contentmodel_adapters.anthropic_messages.stream import Decoder
 from contentmodel_adapters.anthropic_messages.tools import OUTPUT_FORMAT, TOOLS, ChoiceAndParallel
 from contentmodel_adapters.shared.fitting import ANTHROPIC, restored_arguments, with_fitting_schemas
 from contentmodel_adapters.shared.usage import counted
@@ -84,6 +86,9 @@ class AnthropicMessages(TableAdapter):
     request = REQUEST
     requires = {"messages": list}
     response = RESPONSE
+
+    def stream_decoder(self) -> StreamDecoder:
+        return Decoder(self)
 
     def restore_arguments(self, arguments: Any, adapted: SchemaMap) -> Any:
         return restored_arguments(arguments, adapted)

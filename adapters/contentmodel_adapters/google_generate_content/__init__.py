@@ -16,6 +16,7 @@ from contentmodel.wire.context import DecodeContext, EncodeContext
 from contentmodel.wire.names import SchemaMap
 from contentmodel.wire.origins import is_home
 from contentmodel.wire.pairing import with_fitting_calls
+from contentmodel.wire.streaming import StreamDecoder
 from contentmodel.wire.table import Row
 from contentmodel_adapters.google_generate_content.blocks import API, TABLE
 from contentmodel_adapters.google_generate_content.messages import (
@@ -33,6 +34,7 @@ from contentmodel_adapters.google_generate_content.rules import (
     reads_media_in_responses,
     signs_calls,
 )
+from contentmodel_adapters.google_generate_content.stream import Decoder
 from contentmodel_adapters.google_generate_content.tools import TOOL_CHOICE, Level, Tools
 from contentmodel_adapters.shared.fitting import GOOGLE, restored_arguments, with_fitting_schemas
 from contentmodel_adapters.shared.modalities import Modalities
@@ -101,6 +103,9 @@ class GoogleGenerateContent(TableAdapter):
     def _decode_row(self, row: Row, wire: dict[str, Any], context: DecodeContext) -> Any:
         value = super()._decode_row(row, wire, context)
         return with_format_kind(value) if isinstance(value, ChatRequest) else value
+
+    def stream_decoder(self) -> StreamDecoder:
+        return Decoder(self)
 
     def restore_arguments(self, arguments: Any, adapted: SchemaMap) -> Any:
         return restored_arguments(arguments, adapted)

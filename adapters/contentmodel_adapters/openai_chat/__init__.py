@@ -18,11 +18,13 @@ from contentmodel.wire.names import SchemaMap
 from contentmodel.wire.nested import Blocks, OneOf
 from contentmodel.wire.origins import is_home
 from contentmodel.wire.pairing import with_fitting_calls
+from contentmodel.wire.streaming import StreamDecoder
 from contentmodel.wire.table import Row
 from contentmodel_adapters.openai_chat.blocks import API, TABLE
 from contentmodel_adapters.openai_chat.messages import Messages
 from contentmodel_adapters.openai_chat.response import RESPONSE
 from contentmodel_adapters.openai_chat.rules import CALL_IDS, RULES, TOOL_NAMES, hears
+from contentmodel_adapters.openai_chat.stream import Decoder
 from contentmodel_adapters.openai_chat.tools import RESPONSE_FORMAT, TOOL_CHOICE, TOOLS
 from contentmodel_adapters.shared.fitting import OPENAI, restored_arguments, with_fitting_schemas
 from contentmodel_adapters.shared.modalities import Modalities
@@ -132,6 +134,9 @@ class OpenAIChat(TableAdapter):
         encoded = super().encode_request(request, policies, model)
         write_aliases(encoded.payload, request)
         return encoded
+
+    def stream_decoder(self) -> StreamDecoder:
+        return Decoder(self)
 
     def restore_arguments(self, arguments: Any, adapted: SchemaMap) -> Any:
         return restored_arguments(arguments, adapted)

@@ -114,12 +114,16 @@ def decode_message(wire: dict[str, Any], context: DecodeContext) -> ChatMessage:
 
 def decode_assistant(wire: dict[str, Any], context: DecodeContext) -> ChatMessage:
     """An assistant's message: its columns in a fixed order, its citations on the text."""
-    details = wire.get("reasoning_details")
-    row = DETAILED_ASSISTANT if details.__class__ is list and details else ASSISTANT
-    message: ChatMessage = row.decode(wire, context)
+    message: ChatMessage = row_of_wire(wire).decode(wire, context)
     if "annotations" in wire:
         message = _attach_citations(message, wire, context)
     return message
+
+
+def row_of_wire(wire: dict[str, Any]) -> Row:
+    """The row that reads an assistant's message."""
+    details = wire.get("reasoning_details")
+    return DETAILED_ASSISTANT if details.__class__ is list and details else ASSISTANT
 
 
 def encode_message(message: ChatMessage, context: EncodeContext) -> list[dict[str, Any]]:

@@ -18,10 +18,12 @@ from contentmodel.wire.names import SchemaMap
 from contentmodel.wire.nested import Blocks, OneOf, WordsOf
 from contentmodel.wire.origins import is_home
 from contentmodel.wire.pairing import with_fitting_calls
+from contentmodel.wire.streaming import StreamDecoder
 from contentmodel_adapters.openai_responses.blocks import API, TABLE
 from contentmodel_adapters.openai_responses.messages import Items
 from contentmodel_adapters.openai_responses.response import RESPONSE
 from contentmodel_adapters.openai_responses.rules import CALL_IDS, RULES, TOOL_NAMES
+from contentmodel_adapters.openai_responses.stream import Decoder
 from contentmodel_adapters.openai_responses.tools import TEXT_FORMAT, TOOL_CHOICE, TOOLS
 from contentmodel_adapters.shared.fitting import OPENAI, restored_arguments, with_fitting_schemas
 from contentmodel_adapters.shared.usage import counted
@@ -77,6 +79,9 @@ class OpenAIResponses(TableAdapter):
     rules = RULES
     request = REQUEST
     response = RESPONSE
+
+    def stream_decoder(self) -> StreamDecoder:
+        return Decoder(self)
 
     def restore_arguments(self, arguments: Any, adapted: SchemaMap) -> Any:
         return restored_arguments(arguments, adapted)

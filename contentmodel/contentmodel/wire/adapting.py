@@ -65,14 +65,18 @@ class TableAdapter:
 
     def trace_request(self, payload: Payload) -> tuple[ChatRequest, Any, DecodeContext]:
         """The request, the payload as plain JSON values, and what came from where."""
-        return self._decode(self.request, payload)
+        return self._decode(self.request, _as_object(payload, self.api))
 
     def trace_response(self, payload: Payload) -> tuple[ChatResponse, Any, DecodeContext]:
         """The response, the payload as plain JSON values, and what came from where."""
-        return self._decode(self.response, payload)
+        return self._decode(self.response, _as_object(payload, self.api))
 
-    def _decode(self, row: Row, payload: Payload) -> tuple[Any, Any, DecodeContext]:
-        wire = _as_object(payload, self.api)
+    def read_response(self, wire: dict[str, Any]) -> ChatResponse:
+        """The response of plain JSON values that nobody else will change."""
+        response: ChatResponse = self._decode(self.response, wire)[0]
+        return response
+
+    def _decode(self, row: Row, wire: dict[str, Any]) -> tuple[Any, Any, DecodeContext]:
         context = DecodeContext(self.api, self.origin_of(wire))
         try:
             value = self._decode_row(row, wire, context)

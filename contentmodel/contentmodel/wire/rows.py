@@ -292,14 +292,19 @@ class Row:
             if held is not None and inner is not None and leaf.holds(inner):
                 yield from leaf.codec.places(held, inner, wire_path(path, leaf.wire))
         rest = list(getattr(value, self.columns[0])) if self.columns else []
+        for key, taken in self.counts(wire):
+            if not rest:
+                return
+            codec = self.columns[1][key].codec  # type: ignore[index]
+            yield from codec.places(rest[:taken], wire_at(wire, key), wire_path(path, key))
+            rest = rest[taken:]
+
+    def counts(self, wire: Any) -> Iterator[tuple[str, int]]:
+        """The columns that a wire object fills, in their order, and how many contents each of them makes."""
         for key, column in self.columns[1].items() if self.columns else ():
             inner = wire_at(wire, key)
             if inner is not None and column.holds(inner):
-                if not rest:
-                    return
-                taken = len(inner) if inner.__class__ is list and column.spreads else 1
-                yield from column.codec.places(rest[:taken], inner, wire_path(path, key))
-                rest = rest[taken:]
+                yield key, len(inner) if inner.__class__ is list and column.spreads else 1
 
     def row_of(self, value: Any) -> Row:
         """Itself: a row and a union answer the same question."""

@@ -1,0 +1,188 @@
+"""Streams of the Messages API (anthropic 2.12, lib/streaming/_beta_messages.py and the raw event types; Nov. 2026)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from contentmodel.errors import DecodeError, Fault
+from contentmodel.events import (
+    ArgumentsDelta,
+    CitationDelta,
+    Layout,
+    ReasoningDelta,
+    SignatureDelta,
+    TextDelta,
+    UnknownDelta,
+)
+from contentmodel.wire.json import parse
+from contentmodel.wire.streaming import OpenBlock, StreamDecoder, lay_over, object_at, place_of
+from contentmodel_adapters.anthropic_messages.blocks import API, CITATIONS, CONTENT, TABLE
+
+# The delta's type: its field, the block's field that grows by it, and the event.
+GROWTH: dict[str, tuple[str, str, Any]] = {
+    "text_delta": ("text", "text", TextDelta),
+    "thinking_delta": ("thinking", "thinking", ReasoningDelta),
+    "input_json_delta": ("partial_json", "input", ArgumentsDelta),
+}
+TABLE.say("stream delta", *GROWTH, "citations_delta", "signature_delta", "compaction_delta")
+PLACEHOLDER = {"type": "text", "text": ""}
+
+
+class Decoder(StreamDecoder):
+    """One answer, event by event. Finished blocks are not kept."""
+
+    def __init__(self, adapter: Any) -> None:
+        super().__init__(adapter)
+        self._open: dict[int, OpenBlock] = {}
+
+    def read(self, name: str | None, wire: dict[str, Any]) -> None:
+        kind = wire.get("type")
+        if kind == "content_block_delta":
+            self._grow(wire)
+        elif kind == "content_block_start":
+            self._start(place_of(wire, "index", API), object_at(wire, "content_block", API))
+        elif kind == "content_block_stop":
+            self._stop(wire)
+        elif kind == "message_start":
+            self._begin(object_at(wire, "message", API))
+        elif kind == "message_delta":
+            self._change(wire)
+        elif kind == "message_stop":
+            lay_over(self.answer, {key: value for key, value in wire.items() if key != "type"})
+            self.finish()
+        elif kind == "error":
+            self.fail_with(wire)
+        elif kind == "message":
+            self._begin(wire)
+            self.finish()
+        else:
+            self.wire_event(name, wire)
+
+    def _begin(self, message: dict[str, Any]) -> None:
+        blocks = message.get("content")
+        lay_over(self.answer, {**message, "content": None})
+        self.begin({**message, "content": []})
+        # A call by a program that goes on is there from the start.
+        for index, block in enumerate(blocks if blocks.__class__ is list else ()):
+            if block.__class__ is dict:
+                self._start(index, block)
+                self._stop({"index": index})
+
+    def _start(self, place: int, wire: dict[str, Any]) -> None:
+        if place in self._open:
+            self._stop({"index": place})
+        if wire.get("type") == "fallback":
+            # The block names the model that goes on, as the answer without streaming does.
+            model = wire["to"].get("model") if wire.get("to").__class__ is dict else None
+            self.answer["model"] = model or self.answer.get("model")
+        content = self._decode(wire)
+        if wire.get("input") == {} and getattr(content, "arguments", None) == {}:
+            content = msgspec.structs.replace(content, arguments="")
+        self._open[place] = self.start(wire, content)
+
+    def _grow(self, wire: dict[str, Any]) -> None:
+        block = self._open.get(wire.get("index", -1))  # type: ignore[arg-type]
+        delta = wire.get("delta")
+        if block is None or delta.__class__ is not dict:
+            self._refuse(wire)
+            return
+        kind = delta.get("type")
+        growth = GROWTH.get(kind)
+        if growth is None:
+            self._change_block(block, kind, delta)
+            return
+        field, grown, event = growth
+        text = delta.get(field)
+        if text.__class__ is not str:
+            self.emit(UnknownDelta(index=block.index, api=API, delta=delta))
+            return
+        pieces = block.pieces.get(grown)
+        if pieces is None:
+            block.pieces[grown] = [text]
+        else:
+            pieces.append(text)
+        self.events.append(event(index=block.index, text=text))
+        if len(delta) > 2:
+            rest = {key: value for key, value in delta.items() if key != field}
+            self.emit(UnknownDelta(index=block.index, api=API, delta=rest))
+
+    def _refuse(self, wire: dict[str, Any]) -> None:
+        object_at(wire, "delta", API)
+        place = place_of(wire, "index", API)
+        raise DecodeError(API, [Fault("$.index", f"block {place} has not started")])
+
+    def _change_block(self, block: OpenBlock, kind: Any, delta: dict[str, Any]) -> None:
+        """A delta that comes whole."""
+        if kind == "signature_delta" and delta.get("signature").__class__ is str:
+            block.wire["signature"] = delta["signature"]
+            protected = self._decode(block.wire).protected
+            if protected is not None:
+                self.emit(SignatureDelta(index=block.index, protected=protected))
+        elif kind == "citations_delta" and delta.get("citation").__class__ is dict:
+            block.wire["citations"] = [*(block.wire.get("citations") or ()), delta["citation"]]
+            for citation in CITATIONS.decode_list([delta["citation"]], self.context()):
+                self.emit(CitationDelta(index=block.index, citation=citation))
+        else:
+            # compaction_delta, and what nobody knows: their fields are the block's.
+            block.wire.update({key: value for key, value in delta.items() if key != "type"})
+            self.emit(UnknownDelta(index=block.index, api=API, delta=delta))
+
+    def _stop(self, wire: dict[str, Any], *, is_complete: bool = True) -> None:
+        block = self._open.pop(place_of(wire, "index", API), None)
+        if block is not None:
+            self.stop(block, self._settled(block), is_complete=is_complete)
+
+    def _settled(self, block: OpenBlock) -> Any:
+        typed = block.pieces.pop("input", None)
+        wire = block.settle()
+        text = "".join(typed or ())
+        if text:
+            wire["input"] = _object_or_text(text)
+        context = self.context()
+        content = self._decode(wire, context)
+        context.finish(wire)
+        return content
+
+    def _decode(self, wire: dict[str, Any], context: Any = None) -> Any:
+        return CONTENT.decode_list([wire], context or self.context())[0]
+
+    def _change(self, wire: dict[str, Any]) -> None:
+        """message_delta: what the end of the message says of it. Its counters are totals."""
+        changes = {key: value for key, value in wire.items() if key not in ("type", "delta")}
+        delta = wire.get("delta")
+        for key, value in (delta if delta.__class__ is dict else {}).items():
+            if value is not None or self.answer.get(key) is None:
+                self.answer[key] = value
+        usage = self.answer.get("usage")
+        lay_over(self.answer, changes)
+        if "usage" in wire and self.answer.get("usage") != usage:
+            self.count(self.adapter.read_response({"usage": self.answer["usage"], "content": []}))
+
+    def finish(self) -> None:
+        if not self.answer:
+            raise DecodeError(API, [Fault("$", "the message ends and has not started")])
+        for place in list(self._open):
+            self._stop({"index": place})
+        wire, layout = self.broken()
+        self.complete(self.adapter.read_response(wire), layout)
+
+    def stop_open(self) -> None:
+        for place in list(self._open):
+            block = self._open.pop(place)
+            self.stop(block, self._settled(block), is_complete=False)
+
+    def broken(self) -> tuple[dict[str, Any], Layout]:
+        if not self.answer:
+            return {}, []
+        return {**self.answer, "content": [PLACEHOLDER] * min(self._blocks, 1)}, [[list(range(self._blocks))]]
+
+
+def _object_or_text(text: str) -> Any:
+    """The arguments that a call has: an object; text that is none stays text, so that nobody runs half a call."""
+    try:
+        value = parse(text, API)
+    except DecodeError:
+        return text
+    return value if value.__class__ is dict else text

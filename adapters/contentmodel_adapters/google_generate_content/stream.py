@@ -1,0 +1,282 @@
+"""Streams of generateContent: answers that add up (google-genai 3.4, models.py and types.py; November 2026).
+
+Parts are appended; a text that follows a text of its kind is more of it, unless a signature stands between them
+(ai.google.dev, thought signatures: a part with one is not merged with others). What stands beside the content comes
+whole, and the last word counts.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+from contentmodel.errors import DecodeError, Fault
+from contentmodel.events import ArgumentsDelta, CitationDelta, Layout, ReasoningDelta, TextDelta
+from contentmodel.message import ChatMessage
+from contentmodel.wire.json import kind_of, steps_of
+from contentmodel.wire.streaming import OpenBlock, StreamDecoder, laid_out, lay_over
+from contentmodel_adapters.google_generate_content.blocks import API, PARTS
+from contentmodel_adapters.google_generate_content.messages import CallIds
+
+# Parts that are complete are not kept: these stand for them, so that citations find their text.
+A_TEXT, NO_TEXT = {"text": ""}, {"thought": True, "text": ""}
+FIRST = ("responseId", "createTime")
+_VALUES = ("stringValue", "numberValue", "boolValue", "nullValue")
+
+
+class Candidate:
+    """One of the answers as far as it has come."""
+
+    __slots__ = ("arguments", "content", "ids", "indices", "number", "open", "parts", "rest")
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        self.rest: dict[str, Any] = {}
+        self.content: dict[str, Any] | None = None
+        self.parts: list[dict[str, Any]] = []
+        self.indices: list[int] = []
+        self.open: OpenBlock | None = None
+        self.arguments: dict[str, Any] | None = None
+        self.ids = CallIds()
+
+    def wire(self) -> dict[str, Any]:
+        """The candidate, with stand-ins for its parts."""
+        if self.content is None:
+            return self.rest
+        parts = {"parts": self.parts} if self.parts or "parts" in self.content else {}
+        return {**self.rest, "content": {**self.content, **parts}}
+
+
+class Decoder(StreamDecoder):
+    """One answer, chunk by chunk. Finished parts are not kept."""
+
+    def __init__(self, adapter: Any) -> None:
+        super().__init__(adapter)
+        self._candidates: dict[int, Candidate] = {}
+
+    def read(self, name: str | None, wire: dict[str, Any]) -> None:
+        if "error" in wire and "candidates" not in wire:
+            self.fail_with(wire)
+            return
+        candidates = wire.pop("candidates", None)
+        usage = self.answer.get("usageMetadata")
+        lay_over(self.answer, wire, FIRST)
+        if not self._has_begun:
+            self.begin(dict(self.answer))
+        elif wire.get("usageMetadata") is not None and wire["usageMetadata"] != usage:
+            self.count(self.adapter.read_response({"usageMetadata": self.answer["usageMetadata"]}))
+        if candidates is not None and candidates.__class__ is not list:
+            raise DecodeError(API, [Fault("$.candidates", f"expected an array, got {kind_of(candidates)}")])
+        for place, candidate in enumerate(candidates or ()):
+            if candidate.__class__ is not dict:
+                raise DecodeError(
+                    API, [Fault(f"$.candidates[{place}]", f"expected an object, got {kind_of(candidate)}")]
+                )
+            self._read_candidate(candidate)
+
+    def _read_candidate(self, wire: dict[str, Any]) -> None:
+        number = wire.get("index", 0)
+        candidate = self._candidates.get(number) if number.__class__ is int else None
+        if candidate is None:
+            candidate = self._candidates[number if number.__class__ is int else 0] = Candidate(len(self._candidates))
+        content = wire.pop("content", None)
+        lay_over(candidate.rest, {k: v for k, v in wire.items() if k not in ("logprobsResult",)})
+        if wire.get("logprobsResult").__class__ is dict:
+            said = candidate.rest.get("logprobsResult", {})
+            candidate.rest["logprobsResult"] = {**said, **_longer(said, wire["logprobsResult"])}
+        if content.__class__ is not dict:
+            return
+        parts = content.pop("parts", None)
+        if candidate.content is None:
+            candidate.content = {}
+        lay_over(candidate.content, content)
+        for part in parts if parts.__class__ is list else ():
+            if part.__class__ is not dict:
+                raise DecodeError(API, [Fault("$.candidates[*].content.parts", f"got {kind_of(part)} for an object")])
+            self._read_part(candidate, part)
+
+    # -- parts -------------------------------------------------------------------------------------------------
+
+    def _read_part(self, candidate: Candidate, part: dict[str, Any]) -> None:
+        call = part.get("functionCall")
+        if candidate.arguments is not None and call.__class__ is dict and not call.get("name"):
+            self._grow_call(candidate, part, call)
+            return
+        text = part.get("text")
+        if text.__class__ is str and self._adds_text(candidate, part, text):
+            return
+        self._stop_open(candidate)
+        if call.__class__ is dict and ("partialArgs" in call or call.get("willContinue")):
+            self._open_call(candidate, part, call)
+            return
+        candidate.open = self._start(candidate, part)
+        if text.__class__ is not str or not _is_plain(part):
+            self._stop_open(candidate)
+
+    def _adds_text(self, candidate: Candidate, part: dict[str, Any], text: str) -> bool:
+        """Whether a text is more of the text that is open, or says nothing at all."""
+        if not _is_plain(part):
+            return False
+        block = candidate.open
+        if text == "" and (block is None or candidate.arguments is None) and (candidate.parts or block is not None):
+            return True
+        if block is None or candidate.arguments is not None or block.wire.get("thought") != part.get("thought"):
+            return False
+        block.grow("text", text)
+        event = ReasoningDelta if part.get("thought") else TextDelta
+        self.events.append(event(index=block.index, text=text))
+        return True
+
+    def _start(self, candidate: Candidate, part: dict[str, Any]) -> OpenBlock:
+        text = part.get("text")
+        is_text = text.__class__ is str and _is_plain(part)
+        content = self._decode(candidate, {**part, "text": ""} if is_text else part)
+        block = self.start(part, content, candidate.number)
+        candidate.indices.append(block.index)
+        if is_text:
+            block.wire = {**part, "text": ""}
+            block.grow("text", text)  # type: ignore[arg-type]
+            if text:
+                event = ReasoningDelta if part.get("thought") else TextDelta
+                self.emit(event(index=block.index, text=text))
+        return block
+
+    def _decode(self, candidate: Candidate, part: dict[str, Any]) -> Any:
+        context = self.context()
+        contents = PARTS.decode_list([part], context)
+        context.finish(part)
+        return contents[0]
+
+    def _stop_open(self, candidate: Candidate, *, is_complete: bool = True) -> None:
+        block, candidate.open = candidate.open, None
+        if block is None:
+            return
+        wire = block.settle()
+        if candidate.arguments is not None:
+            call = {key: value for key, value in wire["functionCall"].items() if key != "willContinue"}
+            wire["functionCall"] = {**call, "args": candidate.arguments}
+            candidate.arguments = None
+        content = self._decode(candidate, wire)
+        message = candidate.ids.settle(ChatMessage(role="assistant", contents=[content]))
+        candidate.parts.append(A_TEXT if wire.get("text").__class__ is str and not wire.get("thought") else NO_TEXT)
+        self.stop(block, message.contents[0], is_complete=is_complete)
+
+    def _open_call(self, candidate: Candidate, part: dict[str, Any], call: dict[str, Any]) -> None:
+        """A call whose arguments come one by one."""
+        begun = {key: value for key, value in call.items() if key not in ("partialArgs", "willContinue")}
+        block = candidate.open = self._start(candidate, {**part, "functionCall": begun})
+        candidate.arguments = dict(begun["args"]) if begun.get("args").__class__ is dict else {}
+        self._add_arguments(candidate, block, call)
+
+    def _grow_call(self, candidate: Candidate, part: dict[str, Any], call: dict[str, Any]) -> None:
+        block = candidate.open
+        if block is None:
+            return
+        lay_over(block.wire, {key: value for key, value in part.items() if key != "functionCall"})
+        self._add_arguments(candidate, block, call)
+        if not call.get("willContinue"):
+            rest = {k: v for k, v in call.items() if k not in ("partialArgs", "willContinue", "args")}
+            lay_over(block.wire["functionCall"], rest)
+            if call.get("args").__class__ is dict:
+                candidate.arguments = {**(candidate.arguments or {}), **call["args"]}
+            self._stop_open(candidate)
+
+    def _add_arguments(self, candidate: Candidate, block: OpenBlock, call: dict[str, Any]) -> None:
+        partial = call.get("partialArgs")
+        for entry in partial if partial.__class__ is list else ():
+            path = entry.get("jsonPath") if entry.__class__ is dict else None
+            if path.__class__ is not str or candidate.arguments is None:
+                continue
+            key = next((key for key in _VALUES if key in entry), None)
+            value = None if key in (None, "nullValue") else entry[key]
+            put(candidate.arguments, path, value)
+            text = value if value.__class__ is str else ""
+            self.emit(ArgumentsDelta(index=block.index, text=text, path=path, value=None if text else value))
+
+    # -- the end -----------------------------------------------------------------------------------------------
+
+    def is_ready(self) -> bool:
+        if not self._candidates:
+            return self._has_begun and "promptFeedback" in self.answer
+        return all(candidate.rest.get("finishReason") is not None for candidate in self._candidates.values())
+
+    def finish(self) -> None:
+        for candidate in self._candidates.values():
+            self._stop_open(candidate)
+        wire = self._whole()
+        response = self.adapter.read_response(wire)
+        self._bring_in(response)
+        self.complete(response, laid_out(response, (c.indices for c in self._candidates.values())))
+
+    def _whole(self) -> dict[str, Any]:
+        if not self._candidates:
+            return self.answer
+        return {**self.answer, "candidates": [candidate.wire() for candidate in self._candidates.values()]}
+
+    def _bring_in(self, response: Any) -> None:
+        """What stands beside the content: citations of texts, and what a search found."""
+        for candidate, choice in zip(self._candidates.values(), response.choices, strict=True):
+            contents = [content for message in choice.messages for content in message.contents]
+            for index, content in zip(candidate.indices, contents, strict=False):
+                for citation in content.annotations or ():
+                    self.emit(CitationDelta(index=index, citation=citation))
+            for content in contents[len(candidate.indices) :]:
+                candidate.indices.append(self.whole(content, candidate.number))
+
+    def stop_open(self) -> None:
+        for candidate in self._candidates.values():
+            self._stop_open(candidate, is_complete=False)
+
+    def broken(self) -> tuple[dict[str, Any], Layout]:
+        if not self._has_begun:
+            return {}, []
+        wire = self._whole()
+        response = self.adapter.read_response(wire)
+        self._bring_in(response)
+        return wire, laid_out(response, (c.indices for c in self._candidates.values()))
+
+
+def _is_plain(part: dict[str, Any]) -> bool:
+    """Whether a text says nothing but its words, and whether they are thoughts."""
+    return len(part) == 1 or (len(part) == 2 and "thought" in part)
+
+
+def _longer(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
+    made = {}
+    for key, value in new.items():
+        said = old.get(key)
+        made[key] = [*said, *value] if said.__class__ is list and value.__class__ is list else value
+    return made
+
+
+def put(arguments: dict[str, Any], path: str, value: Any) -> None:
+    """Puts a value at a JSON path of the arguments; text is more of the text that is there."""
+    steps: list[str | int] = steps_of(path)
+    owner: Any = arguments
+    for step, following in pairwise(steps):
+        owner = _step_into(owner, step, [] if following.__class__ is int else {})
+    if steps:
+        said = _get(owner, steps[-1])
+        _set(owner, steps[-1], said + value if said.__class__ is str and value.__class__ is str else value)
+
+
+def _step_into(owner: Any, step: str | int, fresh: Any) -> Any:
+    found = _get(owner, step)
+    if found.__class__ is dict or found.__class__ is list:
+        return found
+    _set(owner, step, fresh)
+    return fresh
+
+
+def _get(owner: Any, step: str | int) -> Any:
+    if owner.__class__ is list:
+        return owner[step] if step.__class__ is int and step < len(owner) else None
+    return owner.get(step)
+
+
+def _set(owner: Any, step: str | int, value: Any) -> None:
+    if owner.__class__ is not list:
+        owner[step] = value
+    elif step.__class__ is int and step < len(owner) + 10_000:
+        owner.extend([None] * (step - len(owner) + 1))
+        owner[step] = value

@@ -1,0 +1,513 @@
+"""Streams of Chat Completions: columns that grow (openai 3.54, types/chat/chat_completion_chunk.py; November 2026).
+
+A column is open until the answer ends; a text or a call that is followed by another block is given out as complete
+before, and caught up with where the host goes back to it.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+import msgspec
+
+from contentmodel.content.outcomes import ErrorContent
+from contentmodel.errors import DecodeError, Fault
+from contentmodel.events import (
+    ArgumentsDelta,
+    CitationDelta,
+    Layout,
+    MediaDelta,
+    ReasoningDelta,
+    SignatureDelta,
+    TextDelta,
+)
+from contentmodel.message import Origin
+from contentmodel.wire.context import DecodeContext
+from contentmodel.wire.json import kind_of, parse
+from contentmodel.wire.streaming import OpenBlock, StreamDecoder, laid_out, lay_over
+from contentmodel_adapters.openai_chat.blocks import API, CITATIONS, REASONING_DETAILS, TABLE, TOOL_CALLS
+from contentmodel_adapters.openai_chat.messages import decode_assistant, row_of_wire
+
+# What the first chunk says of the answer stays; some hosts give every chunk an id of its own (Groq).
+FIRST = ("id", "created", "model")
+# Of every chunk alone: its kind, and padding that hides how long the words are.
+OWN = ("choices", "object", "obfuscation")
+TEXTS: dict[str, Any] = {
+    "content": TextDelta,
+    "refusal": TextDelta,
+    "reasoning": ReasoningDelta,
+    "reasoning_content": ReasoningDelta,
+}
+TABLE.say("stream delta", "role", *TEXTS, "reasoning_details", "audio", "tool_calls", "function_call", "annotations")
+
+Key = tuple[str, int]
+
+
+class Choice:
+    """One of the answers as far as it has come: its message, by columns, and the blocks that they are."""
+
+    __slots__ = ("blocks", "calls", "current", "is_detailed", "message", "number", "rest", "stopped", "texts")
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        self.rest: dict[str, Any] = {}
+        self.message: dict[str, Any] = {}
+        self.texts: dict[str, list[str]] = {}
+        self.blocks: dict[Key, OpenBlock] = {}
+        self.calls: list[tuple[int, Key]] = []
+        self.stopped: set[Key] = set()
+        self.current: Key | None = None
+        self.is_detailed = False
+
+    def text(self, column: str) -> str:
+        """The words of a column so far."""
+        self.message[column] = "".join([self.message.get(column) or "", *self.texts.pop(column, ())])
+        return self.message[column]  # type: ignore[no-any-return]
+
+    def settle(self) -> dict[str, Any]:
+        """The wire choice with everything that it has grown by."""
+        for column in list(self.texts):
+            self.text(column)
+        for (column, _), block in self.blocks.items():
+            if column not in TEXTS:
+                settle_entry(block)
+        if self.calls:
+            self.message["tool_calls"] = [self.blocks[key].wire for key in self.call_keys()]
+        return {**self.rest, "message": self.message}
+
+    def call_keys(self) -> list[Key]:
+        """The calls in the order of their numbers."""
+        return [key for _, key in sorted(self.calls, key=lambda call: call[0])]
+
+    def keys(self) -> Iterator[Key]:
+        """What every content of the message was made of, in the order of the columns."""
+        for column, count in row_of_wire(self.message).counts(self.message):
+            yield from self.call_keys() if column == "tool_calls" else [(column, place) for place in range(count)]
+
+
+def settle_entry(block: OpenBlock) -> None:
+    """Puts the pieces of a call, a detail or audio where they belong: `a.b` is inside of an object."""
+    for field, pieces in block.pieces.items():
+        outer, _, inner = field.rpartition(".")
+        owner, name = (block.wire.setdefault(outer, {}), inner) if outer else (block.wire, field)
+        said = owner.get(name)
+        join = join_base64 if field == "data" else "".join
+        owner[name] = join([said if said.__class__ is str else "", *pieces])
+    block.pieces = {}
+
+
+def join_base64(pieces: list[str]) -> str:
+    """Base64 of the bytes one after the other: pieces that are padded are joined as bytes."""
+    if not any(piece.endswith("=") for piece in pieces[:-1]):
+        return "".join(pieces)
+    try:
+        return base64.b64encode(b"".join(base64.b64decode(piece) for piece in pieces)).decode("ascii")
+    except ValueError:
+        return "".join(pieces)
+
+
+class Decoder(StreamDecoder):
+    """One answer, chunk by chunk."""
+
+    def __init__(self, adapter: Any) -> None:
+        super().__init__(adapter)
+        self._choices: dict[int, Choice] = {}
+        self._head: dict[str, Any] | None = None
+
+    def read(self, name: str | None, wire: dict[str, Any]) -> None:
+        choices = wire.pop("choices", None)
+        if choices.__class__ is not list:
+            if "error" in wire or name == "error":
+                self.fail_with(wire if wire.get("error").__class__ is dict else {"error": wire})
+                return
+            choices = self._read_nothing(name, wire, choices)
+        wire.pop("obfuscation", None)
+        if wire != self._head:
+            self._head = wire
+            self._read_head(wire)
+        for choice in choices:
+            if choice.__class__ is dict:
+                self._read_choice(choice)
+            else:
+                self.wire_event(name, {"choices": [choice]})
+
+    def _read_nothing(self, name: str | None, wire: dict[str, Any], choices: Any) -> list[Any]:
+        """A chunk without a list of choices: a head alone where it says so, else an event that nobody knows."""
+        if choices is not None or not ({"id", "object", "usage"} & wire.keys()):
+            self.wire_event(name, wire if choices is None else {**wire, "choices": choices})
+            wire.clear()
+        return []
+
+    def _read_head(self, wire: dict[str, Any]) -> None:
+        usage = self.answer.get("usage")
+        said = {key: value for key, value in wire.items() if key not in OWN and (key != "usage" or value is not None)}
+        lay_over(self.answer, said, FIRST)
+        if not self._has_begun and self.answer.get("id"):
+            self.begin({"object": "chat.completion", **self.answer})
+        elif said.get("usage") is not None and said["usage"] != usage:
+            self.count(self.adapter.read_response({"usage": self.answer["usage"]}))
+
+    # -- choices -----------------------------------------------------------------------------------------------
+
+    def _read_choice(self, wire: dict[str, Any]) -> None:
+        number = wire.get("index", 0)
+        choice = self._choices.get(number) if number.__class__ is int else None
+        if choice is None:
+            choice = self._new_choice(wire, number)
+        # A message beside a delta repeats what was said (Perplexity); alone it is the whole answer.
+        delta = wire["delta"] if "delta" in wire else wire.get("message")
+        if delta.__class__ is dict:
+            if delta.get("reasoning_details"):
+                choice.is_detailed = True
+            for key, value in delta.items():
+                event = TEXTS.get(key)
+                if event is not None and value.__class__ is str:
+                    pieces = choice.texts.get(key)
+                    if pieces is None:
+                        pieces = self._grow_column(choice, key)
+                    if value:
+                        pieces.append(value)
+                        block = choice.blocks.get((key, 0)) or self._open_text(choice, key)
+                        if block is not None:
+                            self.events.append(event(index=block.index, text=value))
+                elif value is not None or key not in choice.message:
+                    self._read_field(choice, key, value)
+        if len(wire) > 2:
+            self._read_rest(choice, wire)
+
+    def _new_choice(self, wire: dict[str, Any], number: Any) -> Choice:
+        if not self._has_begun:
+            self.begin({"object": "chat.completion", **self.answer})
+        if number.__class__ is not int:
+            raise DecodeError(API, [Fault("$.choices[*].index", f"expected an integer, got {kind_of(number)}")])
+        choice = self._choices[number] = Choice(len(self._choices))
+        if "index" in wire:
+            choice.rest["index"] = number
+        return choice
+
+    def _grow_column(self, choice: Choice, column: str) -> list[str]:
+        """The pieces of a column. One that is a list of parts so far goes on with a part of its own."""
+        if choice.message.get(column).__class__ is list:
+            choice.message[column].append({"type": "text", "text": ""})
+            return []
+        return choice.texts.setdefault(column, [])
+
+    def _read_rest(self, choice: Choice, wire: dict[str, Any]) -> None:
+        for key, value in wire.items():
+            if key in ("index", "delta", "message"):
+                continue
+            said = choice.rest.get(key)
+            if key == "logprobs" and value.__class__ is dict:
+                choice.rest[key] = _longer(said, value)
+            elif key == "text" and value.__class__ is str:
+                # Together repeats the words here.
+                choice.rest[key] = (said or "") + value
+            else:
+                lay_over(choice.rest, {key: value})
+
+    def _read_field(self, choice: Choice, key: str, value: Any) -> None:
+        """A field of a delta that is no text."""
+        message = choice.message
+        if key == "tool_calls" and value.__class__ is list:
+            for entry in value:
+                if entry.__class__ is dict:
+                    self._grow_call(choice, entry)
+        elif key == "function_call" and value.__class__ is dict:
+            self._grow_function_call(choice, value)
+        elif key == "reasoning_details" and value.__class__ is list:
+            for entry in value:
+                self._grow_detail(choice, entry)
+        elif key == "audio" and value.__class__ is dict:
+            self._grow_audio(choice, value)
+        elif key == "annotations" and value.__class__ is list:
+            self._cite(choice, value)
+        elif key == "role":
+            if value or "role" not in message:
+                message["role"] = value
+        elif value.__class__ is list:
+            message[key] = _longer_list(message.get(key), value)
+        elif value.__class__ is str and message.get(key).__class__ is str and message[key] != value:
+            message[key] += value
+        else:
+            lay_over(message, {key: value})
+
+    # -- blocks ------------------------------------------------------------------------------------------------
+
+    def _open_text(self, choice: Choice, column: str) -> OpenBlock | None:
+        if choice.is_detailed and column in ("reasoning", "reasoning_content"):
+            # The details have the same words.
+            return None
+        return self._open(choice, (column, 0), {}, _blank(column))
+
+    def _open(self, choice: Choice, key: Key, wire: dict[str, Any], content: Any) -> OpenBlock:
+        """A block begins; the one before it, where it is a text or a whole call, is complete."""
+        if choice.current is not None:
+            self._stop_early(choice, choice.current)
+        choice.current = key
+        block = choice.blocks[key] = self.start(wire, content, choice.number)
+        return block
+
+    def _stop_early(self, choice: Choice, key: Key) -> None:
+        column, _ = key
+        block = choice.blocks[key]
+        if column in TEXTS:
+            self.stop(block, _with_words(block.said, choice.text(column)))
+            choice.stopped.add(key)
+        elif column == "tool_calls":
+            settle_entry(block)
+            content = self._decode_call(block.wire)
+            if _is_whole(content):
+                self.stop(block, content)
+                choice.stopped.add(key)
+
+    def _grow_call(self, choice: Choice, entry: dict[str, Any]) -> None:
+        number = entry.get("index")
+        if number.__class__ is not int:
+            number = len(choice.calls) if entry.get("id") or not choice.calls else choice.calls[-1][0]
+        key = next((key for known, key in reversed(choice.calls) if known == number), None)
+        wire, pieces = _parted(entry)
+        block = None if key is None else choice.blocks[key]
+        if block is None or _is_another(block.wire, wire):
+            key = ("tool_calls", len(choice.calls))
+            choice.calls.append((number, key))
+            block = self._open(choice, key, wire, self._decode_call(_stub(wire)))
+        else:
+            _lay_call(block.wire, wire)
+        for name, text in pieces.items():
+            block.grow(name, text)
+            if text:
+                self.events.append(ArgumentsDelta(index=block.index, text=text))
+
+    def _grow_function_call(self, choice: Choice, value: dict[str, Any]) -> None:
+        wire = choice.message.setdefault("function_call", {})
+        text = value.get("arguments")
+        grows = text.__class__ is str
+        lay_over(wire, {name: said for name, said in value.items() if name != "arguments" or not grows})
+        block = choice.blocks.get(("function_call", 0))
+        if block is None and any(value.values()):
+            stub = {"role": "assistant", "function_call": {"name": " ", **wire, "arguments": " "}}
+            content = decode_assistant(stub, self.context()).contents[0]
+            content = msgspec.structs.replace(content, name=wire.get("name"), arguments="")
+            block = self._open(choice, ("function_call", 0), wire, content)
+        if block is None:
+            wire.setdefault("arguments", text)
+        elif text.__class__ is str:
+            block.grow("arguments", text)
+            self.emit(ArgumentsDelta(index=block.index, text=text))
+
+    def _grow_detail(self, choice: Choice, entry: Any) -> None:
+        details = choice.message.setdefault("reasoning_details", [])
+        if entry.__class__ is not dict:
+            details.append(entry)
+            return
+        place = next((i for i, d in enumerate(details) if _continues(d, entry)), None)
+        if place is None:
+            place = len(details)
+            details.append({key: value for key, value in entry.items() if key not in _DETAIL_TEXTS})
+            blank = {**details[place], **{key: "" for key in _DETAIL_TEXTS if entry.get(key).__class__ is str}}
+            content = REASONING_DETAILS.decode_list([blank], self.context())[0]
+            block = self._open(choice, ("reasoning_details", place), details[place], content)
+        else:
+            block = choice.blocks["reasoning_details", place]
+            lay_over(block.wire, {key: value for key, value in entry.items() if key not in _DETAIL_TEXTS})
+            if entry.get("signature") and not any(entry.get(key) for key in _DETAIL_TEXTS):
+                self._sign(block)
+        for key in _DETAIL_TEXTS:
+            if entry.get(key).__class__ is str:
+                block.grow(key, entry[key])
+                if key != "data" and entry[key]:
+                    self.emit(ReasoningDelta(index=block.index, text=entry[key]))
+            elif key in entry:
+                block.wire.setdefault(key, entry[key])
+
+    def _sign(self, block: OpenBlock) -> None:
+        content = REASONING_DETAILS.decode_list([{"text": "", **block.wire}], self.context())[0]
+        if content.protected is not None:
+            self.emit(SignatureDelta(index=block.index, protected=content.protected))
+
+    def _grow_audio(self, choice: Choice, value: dict[str, Any]) -> None:
+        wire = choice.message.setdefault("audio", {})
+        key = ("audio", 0)
+        lay_over(wire, {name: said for name, said in value.items() if name not in ("data", "transcript")})
+        block = choice.blocks.get(key)
+        if block is None:
+            stub = {"id": " ", "data": "", "transcript": "", "expires_at": 0, **wire}
+            content = decode_assistant({"role": "assistant", "audio": stub}, self.context()).contents[0]
+            block = self._open(choice, key, wire, content)
+        for name, event in (("data", None), ("transcript", TextDelta)):
+            text = value.get(name)
+            if text.__class__ is str:
+                block.grow(name, text)
+                if event is None:
+                    self.emit(MediaDelta(index=block.index, data=text))
+                else:
+                    self.emit(event(index=block.index, text=text))
+
+    def _cite(self, choice: Choice, annotations: list[Any]) -> None:
+        kept = choice.message.setdefault("annotations", [])
+        kept.extend(annotations)
+        block = choice.blocks.get(("content", 0))
+        if block is not None and all(annotation.__class__ is dict for annotation in annotations):
+            for citation in CITATIONS.decode_list(annotations, self.context()):
+                self.emit(CitationDelta(index=block.index, citation=citation))
+
+    def _decode_call(self, wire: dict[str, Any]) -> Any:
+        return TOOL_CALLS.decode_list([wire], self.context())[0]
+
+    # -- the end -----------------------------------------------------------------------------------------------
+
+    def is_ready(self) -> bool:
+        return bool(self._choices) and all(choice.rest.get("finish_reason") for choice in self._choices.values())
+
+    def done(self) -> None:
+        # Some hosts never say a finish reason (Snowflake): the marker says that this is the end.
+        if self._has_begun:
+            self.finish()
+
+    def finish(self) -> None:
+        wire = self._whole()
+        response = self.adapter.read_response(wire)
+        self.complete(response, self._stop_all(response))
+
+    def broken(self) -> tuple[dict[str, Any], Layout]:
+        if not self._has_begun:
+            return {}, []
+        wire = self._whole()
+        return wire, self._stop_all(self.adapter.read_response(wire))
+
+    def _whole(self) -> dict[str, Any]:
+        choices = [choice.settle() for choice in self._choices.values()]
+        return {"object": "chat.completion", **self.answer, "choices": choices}
+
+    def _stop_all(self, response: Any) -> Layout:
+        """Stops every block with its content. Where the stream broke off, choices without a finish reason did."""
+        order = []
+        for choice, made in zip(self._choices.values(), response.choices, strict=True):
+            contents = [content for message in made.messages for content in message.contents]
+            is_complete = not self.is_broken or bool(choice.rest.get("finish_reason"))
+            order.append(self._stop_choice(choice, contents, is_complete))
+        return laid_out(response, order)
+
+    def _stop_choice(self, choice: Choice, contents: list[Any], is_complete: bool) -> list[int]:
+        numbers = []
+        left = dict(choice.blocks)
+        for key, content in zip(choice.keys(), contents, strict=True):
+            block = left.pop(key, None)
+            if block is None:
+                numbers.append(self.whole(content, choice.number))
+                continue
+            numbers.append(block.index)
+            if key in choice.stopped:
+                self.catch_up(block, content)
+            else:
+                self.stop(block, content, is_complete=is_complete)
+        for key, block in left.items():
+            # What another column says better: it has no place in the message.
+            if key not in choice.stopped:
+                self.stop(block, block.said, is_complete=False)
+        return numbers
+
+
+_DETAIL_TEXTS = ("text", "summary", "data")
+
+
+def _continues(said: Any, entry: dict[str, Any]) -> bool:
+    """Whether a detail goes on with one that was said: the same index, and the same kind."""
+    if said.__class__ is not dict or "index" not in entry or said.get("index") != entry["index"]:
+        return False
+    return said.get("type") == entry.get("type") and said.get("id") == entry.get("id", said.get("id"))
+
+
+def _parted(entry: dict[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
+    """What a delta says of a call, and what of it grows."""
+    wire: dict[str, Any] = {}
+    pieces = {}
+    for name, value in entry.items():
+        if name == "index":
+            continue
+        grown = _GROWN.get(name)
+        if grown is not None and value.__class__ is dict and value.get(grown).__class__ is str:
+            pieces[f"{name}.{grown}"] = value[grown]
+            value = {key: said for key, said in value.items() if key != grown}
+        wire[name] = value
+    # Some hosts fill in the other kind of call with blanks (Snowflake): then it does not grow.
+    if len(pieces) > 1 and not pieces["custom.input"]:
+        wire["custom"] = {**wire["custom"], "input": pieces.pop("custom.input")}
+    return wire, pieces
+
+
+_GROWN = {"function": "arguments", "custom": "input"}
+
+
+def _stub(wire: dict[str, Any]) -> dict[str, Any]:
+    """A call before its arguments."""
+    kind = "custom" if wire.get("type") == "custom" else "function"
+    inner = wire.get(kind)
+    said = inner if inner.__class__ is dict else {}
+    return {"id": "", **wire, kind: {"name": "", **said, _GROWN[kind]: ""}}
+
+
+def _is_another(old: dict[str, Any], new: dict[str, Any]) -> bool:
+    """Whether a delta begins another call: some hosts give every call the number 0, and an id of its own."""
+    named = any(new.get(kind).__class__ is dict and new[kind].get("name") for kind in _GROWN)
+    return bool(named and new.get("id") and old.get("id") and new["id"] != old["id"])
+
+
+def _with_words(content: Any, text: str) -> Any:
+    return msgspec.structs.replace(content, **{"message" if isinstance(content, ErrorContent) else "text": text})
+
+
+def _lay_call(old: dict[str, Any], new: dict[str, Any]) -> None:
+    """What a later delta says of a call. Ids and names that come again are the same ones."""
+    for name, value in new.items():
+        if value.__class__ is dict and old.get(name).__class__ is dict:
+            lay_over(old[name], value, tuple(value))
+        else:
+            lay_over(old, {name: value}, ("id", "type"))
+
+
+def _is_whole(content: Any) -> bool:
+    """Whether nothing can be missing of a call's arguments."""
+    text = content.arguments
+    if text.__class__ is not str or not text:
+        return False
+    try:
+        return parse(text, API).__class__ is dict
+    except DecodeError:
+        return False
+
+
+def _longer(old: Any, new: dict[str, Any]) -> dict[str, Any]:
+    """Lists of log probabilities, each with what comes after it."""
+    made = dict(old) if old.__class__ is dict else {}
+    for key, value in new.items():
+        said = made.get(key)
+        made[key] = [*said, *value] if said.__class__ is list and value.__class__ is list else value
+        if value is None and said is not None:
+            made[key] = said
+    return made
+
+
+def _longer_list(old: Any, new: list[Any]) -> list[Any]:
+    """A list with more in it; what has an index that is there already is laid over it."""
+    made = list(old) if old.__class__ is list else []
+    for entry in new:
+        index = entry.get("index") if entry.__class__ is dict else None
+        known = (
+            None if index is None else next((m for m in made if m.__class__ is dict and m.get("index") == index), None)
+        )
+        if known is None:
+            made.append(entry)
+        else:
+            lay_over(known, entry)
+    return made
+
+
+@cache
+def _blank(column: str) -> Any:
+    """The content of a column before its first word."""
+    context = DecodeContext(API, Origin(api=API, issuer="openai"))
+    return _with_words(decode_assistant({"role": "assistant", column: "x"}, context).contents[0], "")

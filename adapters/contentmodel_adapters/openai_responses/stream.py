@@ -1,0 +1,349 @@
+"""Streams of the Responses API: items that grow by parts (openai 3.54, types/responses/*_event.py; November 2026).
+
+Every event repeats where it belongs (`output_index`); the ids of some hosts change on the way. The last event has the
+whole answer again, and is the authority on it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from contentmodel.content.outcomes import ErrorContent
+from contentmodel.errors import DecodeError, Fault
+from contentmodel.events import (
+    ArgumentsDelta,
+    CitationDelta,
+    Layout,
+    MediaDelta,
+    OutputDelta,
+    ReasoningDelta,
+    TextDelta,
+    UnknownDelta,
+)
+from contentmodel.wire.json import kind_of
+from contentmodel.wire.streaming import OpenBlock, StreamDecoder, laid_out, lay_over, object_at
+from contentmodel_adapters.openai_responses.blocks import API, CITATIONS, TABLE
+from contentmodel_adapters.openai_responses.messages import decode_items
+
+LAST = ("response.completed", "response.incomplete", "response.failed", "response.cancelled")
+FIRST = ("response.created", "response.in_progress", "response.queued")
+# The event: the list that its part stands in, the part's number, its type and the field that grows.
+PARTS: dict[str, tuple[str, str, str, str, Any]] = {
+    "response.output_text.delta": ("content", "content_index", "output_text", "text", TextDelta),
+    "response.refusal.delta": ("content", "content_index", "refusal", "refusal", TextDelta),
+    "response.reasoning_text.delta": ("content", "content_index", "reasoning_text", "text", ReasoningDelta),
+    "response.reasoning_summary_text.delta": ("summary", "summary_index", "summary_text", "text", ReasoningDelta),
+}
+# The event: the item that grows, its field, and the argument that it is where it is one of several.
+CALLS: dict[str, tuple[str, str, str | None]] = {
+    "response.function_call_arguments.delta": ("function_call", "arguments", None),
+    "response.custom_tool_call_input.delta": ("custom_tool_call", "input", None),
+    "response.mcp_call_arguments.delta": ("mcp_call", "arguments", None),
+    "response.code_interpreter_call_code.delta": ("code_interpreter_call", "code", "$.code"),
+}
+PART_ADDED = {
+    "response.content_part.added": ("content", "content_index"),
+    "response.reasoning_summary_part.added": ("summary", "summary_index"),
+}
+# What every item and part says again at its end comes with output_item.done.
+REPEATED = (
+    "response.content_part.done",
+    "response.output_text.done",
+    "response.refusal.done",
+    "response.reasoning_text.done",
+    "response.reasoning_summary_part.done",
+    "response.reasoning_summary_text.done",
+    "response.function_call_arguments.done",
+    "response.custom_tool_call_input.done",
+    "response.mcp_call_arguments.done",
+    "response.code_interpreter_call_code.done",
+    "response.shell_call_command.done",
+    "response.shell_call_output_content.done",
+)
+TABLE.say("stream event", *FIRST, *LAST, *PARTS, *CALLS, *PART_ADDED, *REPEATED)
+
+Key = tuple[str, int]
+
+
+class Item:
+    """One item as far as it has come, and the blocks that it is."""
+
+    __slots__ = ("blocks", "done", "wire")
+
+    def __init__(self, wire: dict[str, Any]) -> None:
+        self.wire = wire
+        self.blocks: dict[Key, OpenBlock] = {}
+        self.done: dict[str, Any] | None = None
+
+    def ordered(self) -> Iterator[OpenBlock]:
+        """The blocks in the order in which the table reads them: summaries before contents."""
+        for key in sorted(self.blocks, key=lambda key: (key[0] != "summary", key[1])):
+            yield self.blocks[key]
+
+    def settle(self) -> dict[str, Any]:
+        """The wire item with everything that it has grown by."""
+        for (field, place), block in sorted(self.blocks.items()):
+            part = block.settle()
+            if field:
+                parts = self.wire.get(field)
+                parts = self.wire[field] = parts if parts.__class__ is list else []
+                parts[place : place + 1] = [part]
+        return self.wire
+
+
+class Decoder(StreamDecoder):
+    """One answer, event by event."""
+
+    def __init__(self, adapter: Any) -> None:
+        super().__init__(adapter)
+        self._items: dict[int, Item] = {}
+        self._places: dict[str, int] = {}
+        self._error: dict[str, Any] | None = None
+
+    def read(self, name: str | None, wire: dict[str, Any]) -> None:
+        kind = wire.get("type")
+        if kind in PARTS:
+            self._grow_part(PARTS[kind], wire)
+        elif kind in CALLS:
+            self._grow_call(CALLS[kind], wire)
+        elif kind in REPEATED:
+            return
+        elif kind == "response.output_item.added":
+            self._add(wire)
+        elif kind == "response.output_item.done":
+            self._done(wire)
+        elif kind in PART_ADDED:
+            field, index = PART_ADDED[kind]
+            self._part(self._item(wire), field, _number(wire, index), object_at(wire, "part", API))
+        elif kind in LAST:
+            self._last(object_at(wire, "response", API))
+        elif kind in FIRST:
+            self._first(object_at(wire, "response", API))
+        elif kind == "error" or (kind is None and "error" in wire):
+            # The answer that failed may come after it (some hosts nest the error, and then say so again).
+            self._error = wire
+        elif wire.get("object") == "response":
+            self._last(wire)
+        else:
+            self._read_other(kind, name, wire)
+
+    def _first(self, response: dict[str, Any]) -> None:
+        lay_over(self.answer, {key: value for key, value in response.items() if key != "output"})
+        self.begin({**self.answer, "output": []})
+
+    # -- items and parts ---------------------------------------------------------------------------------------
+
+    def _place(self, wire: dict[str, Any]) -> int:
+        place = wire.get("output_index")
+        if place.__class__ is int:
+            return place
+        known = self._places.get(wire.get("item_id") or "")
+        if known is None:
+            raise DecodeError(API, [Fault("$.output_index", f"expected an integer, got {kind_of(place)}")])
+        return known
+
+    def _item(self, wire: dict[str, Any], kind: str = "message") -> Item:
+        """The item that an event is about. One that was not announced begins here."""
+        place = self._place(wire)
+        item = self._items.get(place)
+        if item is None:
+            stub = {"type": kind, "id": wire.get("item_id")}
+            item = self._items[place] = Item({**stub, "role": "assistant"} if kind == "message" else stub)
+        return item
+
+    def _add(self, wire: dict[str, Any]) -> None:
+        item = Item(object_at(wire, "item", API))
+        place = wire.get("output_index", len(self._items))
+        if place.__class__ is not int:
+            self._place({"output_index": place})
+        self._items[place] = item
+        if item.wire.get("id").__class__ is str:
+            self._places[item.wire["id"]] = place
+        kind = item.wire.get("type")
+        if kind not in ("message", "reasoning"):
+            self._open_item(item)
+            return
+        for field in ("summary", "content"):
+            parts = item.wire.get(field)
+            for number, part in enumerate(parts if parts.__class__ is list else ()):
+                if part.__class__ is dict:
+                    self._part(item, field, number, part)
+
+    def _open_item(self, item: Item) -> OpenBlock:
+        """The block of an item that is no list of parts."""
+        growing = next((field for kind, field, _ in CALLS.values() if kind == item.wire.get("type")), None)
+        contents = self._contents(item.wire if growing is None else {growing: "", **item.wire})
+        block = item.blocks["", 0] = self.start(item.wire, contents[0])
+        return block
+
+    def _contents(self, wire: dict[str, Any]) -> list[Any]:
+        """The contents of one item."""
+        return [content for message in decode_items([wire], self.context()) for content in message.contents]
+
+    def _part(self, item: Item, field: str, number: int, part: dict[str, Any]) -> OpenBlock:
+        """A part begins."""
+        note = {**item.wire, "content": [], "summary": []} if item.wire.get("type") == "reasoning" else dict(item.wire)
+        found = self._contents({**note, field: [part]})
+        block = item.blocks[field, number] = self.start(part, found[0])
+        return block
+
+    def _grow_part(self, growth: tuple[str, str, str, str, Any], wire: dict[str, Any]) -> None:
+        field, index, kind, grown, event = growth
+        text = wire.get("delta")
+        item = self._items.get(wire.get("output_index"))  # type: ignore[arg-type]
+        if item is None:
+            item = self._item(wire, "reasoning" if event is ReasoningDelta else "message")
+        block = item.blocks.get((field, wire.get(index)))  # type: ignore[arg-type]
+        if block is None:
+            block = self._part(item, field, _number(wire, index), {"type": kind, grown: ""})
+        if text.__class__ is not str:
+            self.emit(UnknownDelta(index=block.index, api=API, delta=wire))
+            return
+        pieces = block.pieces.get(grown)
+        if pieces is None:
+            block.pieces[grown] = [text]
+        else:
+            pieces.append(text)
+        self.events.append(event(index=block.index, text=text))
+
+    def _grow_call(self, growth: tuple[str, str, str | None], wire: dict[str, Any]) -> None:
+        kind, field, path = growth
+        item = self._item(wire, kind)
+        block = item.blocks.get(("", 0)) or self._open_item(item)
+        text = wire.get("delta")
+        if text.__class__ is not str:
+            self.emit(UnknownDelta(index=block.index, api=API, delta=wire))
+            return
+        block.grow(field, text)
+        self.emit(ArgumentsDelta(index=block.index, text=text, path=path))
+
+    def _read_other(self, kind: Any, name: str | None, wire: dict[str, Any]) -> None:
+        """Deltas that add to what a block shows; progress; and what nobody knows."""
+        item = self._items.get(wire.get("output_index"))  # type: ignore[arg-type]
+        blocks = list(item.ordered()) if item is not None else []
+        if not blocks:
+            self.wire_event(name or kind, wire)
+            return
+        index, delta = blocks[-1].index, wire.get("delta")
+        if kind == "response.output_text.annotation.added" and wire.get("annotation").__class__ is dict:
+            part = item.blocks.get(("content", wire.get("content_index", 0))) if item else None
+            for citation in CITATIONS.decode_list([wire["annotation"]], self.context()):
+                self.emit(CitationDelta(index=part.index if part else index, citation=citation))
+            if part is not None:
+                part.wire["annotations"] = [*(part.wire.get("annotations") or ()), wire["annotation"]]
+        elif kind == "response.image_generation_call.partial_image" and wire.get("partial_image_b64").__class__ is str:
+            number = wire.get("partial_image_index")
+            preview = number if number.__class__ is int else 0
+            self.emit(MediaDelta(index=index, data=wire["partial_image_b64"], preview=preview))
+        elif kind in ("response.shell_call_command.added", "response.shell_call_command.delta"):
+            text = delta if kind.endswith("delta") else wire.get("command")
+            path = f"$.commands[{wire.get('command_index', 0)}]"
+            self.emit(ArgumentsDelta(index=index, text=text if text.__class__ is str else "", path=path))
+        elif kind == "response.shell_call_output_content.delta" and delta.__class__ is dict:
+            for stream, text in delta.items():
+                if text.__class__ is str and text:
+                    self.emit(OutputDelta(index=index, text=text, name=stream))
+        else:
+            self.wire_event(name or kind, wire)
+
+    # -- the end of an item and of all -------------------------------------------------------------------------
+
+    def _done(self, wire: dict[str, Any]) -> None:
+        place = wire.get("output_index")
+        if place not in self._items:
+            self._add(wire)
+            place = wire.get("output_index", len(self._items) - 1)
+        self._stop_item(self._items[place], object_at(wire, "item", API))
+
+    def _stop_item(self, item: Item, wire: dict[str, Any], *, is_complete: bool = True) -> None:
+        """Stops the blocks of an item with what it says at its end."""
+        changed = item.done is not None
+        item.done = wire
+        context = self.context()
+        contents = [content for message in decode_items([wire], context) for content in message.contents]
+        context.finish(wire)
+        blocks = list(item.ordered())
+        for number, content in enumerate(contents):
+            if number < len(blocks) and changed:
+                self.catch_up(blocks[number], content)
+            elif number < len(blocks):
+                self.stop(blocks[number], content, is_complete=is_complete)
+            else:
+                block = item.blocks["~", number] = self.start({}, content)
+                self.stop(block, content, is_complete=is_complete)
+        for block in blocks[len(contents) :]:
+            if not changed:
+                self.stop(block, block.said, is_complete=False)
+            item.blocks = {key: known for key, known in item.blocks.items() if known is not block}
+
+    def _last(self, response: dict[str, Any]) -> None:
+        """The whole answer. Items that it does not have, or has otherwise, are caught up with."""
+        self.answer = {**self.answer, **response}
+        self.begin({**self.answer, "output": []})
+        wires = response.get("output")
+        if wires.__class__ is not list or not wires:
+            # Some hosts do not repeat the items.
+            for item in self._items.values():
+                if item.done is None:
+                    self._stop_item(item, item.settle())
+            wires = [item.done for item in self._in_order()]
+            if wires:
+                self.answer["output"] = wires
+        for place, wire in enumerate(wires):
+            if wire.__class__ is dict:
+                known = self._items.get(place)
+                if known is None:
+                    known = self._items[place] = Item({})
+                if known.done != wire:
+                    self._stop_item(known, wire)
+        self._complete(range(len(wires)))
+
+    def _complete(self, places: Iterable[int]) -> None:
+        response = self.adapter.read_response(self.answer)
+        self.complete(response, self._layout(response, places))
+
+    def _layout(self, response: Any, places: Iterable[int]) -> Layout:
+        blocks = [b.index for place in places if place in self._items for b in self._items[place].ordered()]
+        return laid_out(response, [blocks] * len(response.choices))
+
+    def _in_order(self) -> list[Item]:
+        return [self._items[place] for place in sorted(self._items)]
+
+    def is_ready(self) -> bool:
+        return self._error is not None
+
+    def done(self) -> None:
+        """Some hosts end with the marker of Chat: it says nothing here."""
+
+    def finish(self) -> None:
+        self.fail(self._said_error(self._error or {}))
+
+    def _said_error(self, wire: dict[str, Any]) -> ErrorContent:
+        inner = wire.get("error")
+        if inner.__class__ is not dict:
+            inner = {key: value for key, value in wire.items() if key not in ("type", "sequence_number")}
+        error = self.adapter.read_response({"error": inner}).error
+        return error or ErrorContent(message="an error that does not say what it is")
+
+    def stop_open(self) -> None:
+        for item in self._in_order():
+            if item.done is None:
+                wire = item.settle()
+                if "status" in wire:
+                    wire["status"] = "incomplete"
+                self._stop_item(item, wire, is_complete=False)
+
+    def broken(self) -> tuple[dict[str, Any], Layout]:
+        if not self._has_begun:
+            return {}, []
+        wires = [item.done for item in self._in_order()]
+        self.answer = {**self.answer, "output": wires}
+        # Blocks of items stand under their place in the output, whatever the host numbered them.
+        self._items = dict(enumerate(self._in_order()))
+        return self.answer, self._layout(self.adapter.read_response(self.answer), range(len(wires)))
+
+
+def _number(wire: dict[str, Any], key: str) -> int:
+    value = wire.get(key, 0)
+    return value if value.__class__ is int else 0

@@ -1,0 +1,227 @@
+"""Bytes of a stream as frames, wherever they are cut: server-sent events, and JSON values one after the other.
+
+Sans-I/O, in time linear in the input. Knows nothing of what the frames say.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple, Protocol
+
+
+class Frame(NamedTuple):
+    """One event of a stream: its name, where it has one, and its data, unparsed."""
+
+    event: str | None
+    data: bytes
+
+
+class Framing(Protocol):
+    """What cuts bytes into frames."""
+
+    def feed(self, data: bytes) -> list[Frame]:
+        """The frames that these bytes complete."""
+        ...
+
+    def close(self) -> bytes:
+        """The bytes of a frame that was not completed; empty where nothing was left."""
+        ...
+
+
+BOM = b"\xef\xbb\xbf"
+
+
+class SseParser:
+    """Server-sent events, to the letter of the HTML standard (section 9.2.6, read November 2026).
+
+    Lines end in LF, CR or CRLF; a byte order mark at the start, comments and unknown fields are skipped; the lines of
+    `data` are joined; an event without data is none; what is not ended by a blank line is none either.
+    `last_event_id` and `retry` (milliseconds) are the stream's latest.
+    """
+
+    def __init__(self) -> None:
+        self.last_event_id: str | None = None
+        self.retry: int | None = None
+        self._pieces: list[bytes] = []
+        self._event: str | None = None
+        self._data: list[bytes] = []
+        self._has_begun = False
+        self._skips_lf = False
+
+    def feed(self, data: bytes) -> list[Frame]:
+        if not self._has_begun:
+            data = self._begin(data)
+        if self._skips_lf and data:
+            self._skips_lf = False
+            data = data.removeprefix(b"\n")
+        if b"\r" in data:
+            # A CR at the end ends its line at once; an LF that comes next belongs to it.
+            self._skips_lf = data.endswith(b"\r")
+            data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+        if b"\n" not in data:
+            if data:
+                self._pieces.append(data)
+            return []
+        if self._pieces:
+            data = b"".join([*self._pieces, data])
+        frames: list[Frame] = []
+        *blocks, rest = data.split(b"\n\n")
+        for block in blocks:
+            if block.startswith(b"data: ") and b"\n" not in block and not self._data:
+                frames.append(Frame(self._event, block[6:]))
+                self._event = None
+            else:
+                self._read_lines(block, frames)
+                self._dispatch(frames)
+        lines, newline, last = rest.rpartition(b"\n")
+        if newline:
+            self._read_lines(lines, frames)
+        self._pieces = [last] if last else []
+        return frames
+
+    def close(self) -> bytes:
+        return b"\n".join([*self._data, *self._pieces])
+
+    def _begin(self, data: bytes) -> bytes:
+        data = b"".join([*self._pieces, data])
+        self._pieces = []
+        if len(data) < len(BOM) and BOM.startswith(data):
+            self._pieces = [data] if data else []
+            return b""
+        self._has_begun = True
+        return data.removeprefix(BOM)
+
+    def _read_lines(self, lines: bytes, frames: list[Frame]) -> None:
+        for line in lines.split(b"\n"):
+            if line:
+                self._read_line(line)
+            else:
+                self._dispatch(frames)
+
+    def _read_line(self, line: bytes) -> None:
+        name, _, value = line.partition(b":")
+        if value.startswith(b" "):
+            value = value[1:]
+        if name == b"data":
+            self._data.append(value)
+        elif name == b"event":
+            self._event = value.decode("utf-8", "replace")
+        elif name == b"id" and b"\0" not in value:
+            self.last_event_id = value.decode("utf-8", "replace")
+        elif name == b"retry" and value.isdigit():
+            self.retry = int(value[:18])
+
+    def _dispatch(self, frames: list[Frame]) -> None:
+        if self._data:
+            frames.append(Frame(self._event or None, b"\n".join(self._data)))
+            self._data = []
+        self._event = None
+
+
+_STRUCTURE = re.compile(rb'["\\{}\[\]]')
+_BLANK = b" \t\r\n,"
+
+
+class JsonParser:
+    """JSON values one after the other: lines of them (NDJSON), or the elements of one array, as they complete.
+
+    Values are objects; anything else between them is a frame of its own, so that whoever parses it says what is wrong.
+    """
+
+    def __init__(self) -> None:
+        self._pieces: list[bytes] = []
+        self._depth = 0
+        self._in_string = False
+        self._escaped = False
+        self._has_begun = False
+
+    def feed(self, data: bytes) -> list[Frame]:
+        frames: list[Frame] = []
+        start = at = 0
+        while True:
+            if self._depth == 0:
+                start = at = self._skip(data, at, frames)
+                if at >= len(data):
+                    return frames
+            end = self._scan(data, at)
+            if end is None:
+                self._pieces.append(data[start:])
+                return frames
+            self._pieces.append(data[start:end])
+            frames.append(Frame(None, b"".join(self._pieces)))
+            self._pieces = []
+            start = at = end
+
+    def close(self) -> bytes:
+        return b"".join(self._pieces)
+
+    def _skip(self, data: bytes, at: int, frames: list[Frame]) -> int:
+        """Where the next object begins. The brackets of the array around them are no values."""
+        while at < len(data):
+            byte = data[at : at + 1]
+            if byte == b"{":
+                return at
+            if byte in b"[]" or byte in _BLANK or (not self._has_begun and byte in BOM):
+                at += 1
+                continue
+            end = at
+            while end < len(data) and data[end : end + 1] not in (b"{", b"\n", b","):
+                end += 1
+            frames.append(Frame(None, data[at:end]))
+            at = end
+        return at
+
+    def _scan(self, data: bytes, at: int) -> int | None:
+        """The end of the object that is open, or None where it goes on."""
+        self._has_begun = True
+        if self._escaped and at < len(data):
+            self._escaped = False
+            at += 1
+        while match := _STRUCTURE.search(data, at):
+            byte, at = match.group(), match.end()
+            if byte == b"\\":
+                if self._in_string:
+                    if at == len(data):
+                        self._escaped = True
+                    at += 1
+            elif byte == b'"':
+                self._in_string = not self._in_string
+            elif self._in_string:
+                continue
+            elif byte in b"{[":
+                self._depth += 1
+            else:
+                self._depth -= 1
+                if self._depth == 0:
+                    return at
+        return None
+
+
+class AnyFraming:
+    """Server-sent events or JSON values, whichever the first byte says."""
+
+    def __init__(self) -> None:
+        self._framing: Framing | None = None
+        self._first: list[bytes] = []
+
+    def feed(self, data: bytes) -> list[Frame]:
+        if self._framing is not None:
+            return self._framing.feed(data)
+        self._first.append(data)
+        begun = b"".join(self._first)
+        said = begun.removeprefix(BOM).lstrip(b" \t\r\n")
+        if not said or BOM.startswith(begun):
+            self._first = [begun]
+            return []
+        self._framing = JsonParser() if said[:1] in b"{[" else SseParser()
+        return self._framing.feed(begun)
+
+    def close(self) -> bytes:
+        return self._framing.close() if self._framing is not None else b"".join(self._first).strip()
+
+
+def write_sse(data: bytes, event: str | None = None) -> bytes:
+    """One server-sent event. `data` has no line breaks: it is JSON, or a word."""
+    if event is None:
+        return b"data: %b\n\n" % data
+    return b"event: %b\ndata: %b\n\n" % (event.encode(), data)

@@ -1,0 +1,308 @@
+"""What the stream decoders of all APIs share: frames in, events out, blocks that grow, and how a stream ends.
+
+A decoder merges deltas into the wire object that an answer without streaming would hold, and has the same table decode
+it. Its state belongs to one stream.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from contentmodel.adapter import as_json
+from contentmodel.content.outcomes import ErrorContent
+from contentmodel.content.tools import ToolCallContent
+from contentmodel.errors import DecodeError, Fault
+from contentmodel.events import (
+    ENDED,
+    MALFORMED,
+    BlockCatchUp,
+    BlockStart,
+    BlockStop,
+    Layout,
+    StreamEvent,
+    TurnComplete,
+    TurnError,
+    TurnStart,
+    UsageDelta,
+    WireEvent,
+    without_contents,
+)
+from contentmodel.message import Origin
+from contentmodel.response import ChatResponse
+from contentmodel.wire.context import DecodeContext
+from contentmodel.wire.framing import AnyFraming, Frame
+from contentmodel.wire.json import kind_of, parse
+
+if TYPE_CHECKING:
+    from contentmodel.wire.adapting import TableAdapter
+
+DONE = b"[DONE]"
+_decode = msgspec.json.Decoder().decode
+
+
+class OpenBlock:
+    """A block that is not complete: its wire object, and the pieces that its growing fields have got."""
+
+    __slots__ = ("choice", "index", "pieces", "said", "wire")
+
+    def __init__(self, index: int, wire: dict[str, Any], choice: int = 0) -> None:
+        self.index = index
+        self.wire = wire
+        self.choice = choice
+        self.pieces: dict[str, list[str]] = {}
+        self.said: Any = None
+        """The content that was last given out for it."""
+
+    def grow(self, field: str, text: str) -> None:
+        """`text` is more of `field`."""
+        pieces = self.pieces.get(field)
+        if pieces is None:
+            self.pieces[field] = [text]
+        else:
+            pieces.append(text)
+
+    def settle(self) -> dict[str, Any]:
+        """The wire object with everything that it has grown by."""
+        for field, pieces in self.pieces.items():
+            said = self.wire.get(field)
+            self.wire[field] = "".join([said if said.__class__ is str else "", *pieces])
+        self.pieces = {}
+        return self.wire
+
+
+class StreamDecoder:
+    """Bytes of one answer in, events out.
+
+    `feed` takes bytes, cut anywhere; `feed_event` one parsed event. The last event is a TurnComplete or a TurnError:
+    nothing is raised for what an API sends, and what comes after the end is not read.
+    """
+
+    def __init__(self, adapter: TableAdapter) -> None:
+        self.adapter = adapter
+        self.api = adapter.api
+        self.is_over = False
+        self.is_broken = False
+        self.answer: dict[str, Any] = {}
+        """The answer without its blocks, as the wire has it."""
+        self.events: list[StreamEvent] = []
+        self._framing = AnyFraming()
+        self._has_begun = False
+        self._blocks = 0
+        self._read = 0
+
+    # -- what the caller uses ----------------------------------------------------------------------------------
+
+    def feed(self, data: bytes) -> list[StreamEvent]:
+        """The events that these bytes complete."""
+        self.events = []
+        if not self.is_over:
+            frames = self._framing.feed(data)
+            if frames:
+                self._guarded(self._read_frames, frames)
+        return self.events
+
+    def feed_event(self, event: Any, name: str | None = None) -> list[StreamEvent]:
+        """The events of one event of the API: a dict, or the SDK's object."""
+        self.events = []
+        if not self.is_over:
+            self._guarded(self._read_wire, as_json(event, self.api), name)
+        return self.events
+
+    def close(self) -> list[StreamEvent]:
+        """The events that the end of the bytes makes. Every stream is to be closed."""
+        self.events = []
+        if not self.is_over:
+            self._guarded(self._end, self._framing.close())
+        return self.events
+
+    # -- frames ------------------------------------------------------------------------------------------------
+
+    def _guarded(self, work: Callable[..., None], *arguments: Any) -> None:
+        try:
+            work(*arguments)
+        except DecodeError as error:
+            self.fail(ErrorContent(code=MALFORMED, message=f"event {self._read}: {error}"))
+
+    def _read_frames(self, frames: list[Frame]) -> None:
+        read = self.read
+        for name, data in frames:
+            self._read += 1
+            if data == DONE:
+                self.done()
+            else:
+                try:
+                    wire = _decode(data)
+                except (msgspec.MsgspecError, UnicodeError, RecursionError):
+                    wire = parse(data, self.api)
+                if wire.__class__ is dict:
+                    read(name, wire)
+                else:
+                    self._read_wire(wire, name)
+            if self.is_over:
+                return
+
+    def _read_wire(self, wire: Any, name: str | None) -> None:
+        if wire.__class__ is not dict:
+            raise DecodeError(self.api, [Fault("$", f"expected an object: an event, got {kind_of(wire)}")])
+        self.read(name, wire)
+
+    def _end(self, rest: bytes) -> None:
+        if self.is_ready():
+            self.finish()
+            return
+        where = "in the middle of an event" if rest else "before the answer was complete"
+        self.fail(ErrorContent(code=ENDED, message=f"the stream ended {where}"))
+
+    # -- what an API's decoder says ----------------------------------------------------------------------------
+
+    def read(self, name: str | None, wire: dict[str, Any]) -> None:
+        """One event of the API."""
+        raise NotImplementedError
+
+    def done(self) -> None:
+        """The marker [DONE] was read."""
+        if self.is_ready():
+            self.finish()
+
+    def is_ready(self) -> bool:
+        """Whether the bytes may end here."""
+        return False
+
+    def finish(self) -> None:
+        """The answer is complete."""
+        raise NotImplementedError
+
+    def stop_open(self) -> None:
+        """Ends every open block where it is: the stream broke off."""
+
+    def broken(self) -> tuple[dict[str, Any], Layout]:
+        """The answer as far as it came, and where its blocks stand."""
+        return self.answer, []
+
+    # -- what it does with it ----------------------------------------------------------------------------------
+
+    def emit(self, event: StreamEvent) -> None:
+        self.events.append(event)
+
+    def wire_event(self, name: str | None, wire: dict[str, Any]) -> None:
+        """An event that changes nothing of the content."""
+        self.events.append(WireEvent(api=self.api, name=name, data=wire))
+
+    def context(self) -> DecodeContext:
+        """What decodes a block: faults are of that block alone."""
+        return DecodeContext(self.api, self.origin())
+
+    def origin(self) -> Origin:
+        return self.adapter.origin_of(self.answer)
+
+    def begin(self, wire: dict[str, Any]) -> None:
+        """The first thing that is known of the answer, without its choices."""
+        if not self._has_begun:
+            self._has_begun = True
+            response = self.adapter.read_response(wire)
+            self.emit(TurnStart(response=msgspec.structs.replace(response, choices=[], error=None)))
+
+    def start(self, wire: dict[str, Any], content: Any, choice: int = 0) -> OpenBlock:
+        """A block begins."""
+        block = OpenBlock(self._blocks, wire, choice)
+        self._blocks += 1
+        block.said = content
+        self.events.append(BlockStart(index=block.index, content=content, choice=choice))
+        return block
+
+    def stop(self, block: OpenBlock, content: Any, *, is_complete: bool = True) -> None:
+        """A block is complete, or broke off."""
+        if not is_complete and isinstance(content, ToolCallContent):
+            content = msgspec.structs.replace(content, status="incomplete")
+        block.said = content
+        self.events.append(BlockStop(index=block.index, content=content, is_complete=is_complete))
+
+    def whole(self, content: Any, choice: int = 0) -> int:
+        """A block that came whole."""
+        block = self.start({}, content, choice)
+        self.stop(block, content)
+        return block.index
+
+    def catch_up(self, block: OpenBlock, content: Any) -> None:
+        """A stopped block turns out to be something else."""
+        if content != block.said:
+            block.said = content
+            self.emit(BlockCatchUp(index=block.index, content=content, choice=block.choice))
+
+    def count(self, response: ChatResponse) -> None:
+        """The tokens so far."""
+        if response.usage is not None:
+            self.emit(UsageDelta(usage=response.usage))
+
+    def complete(self, response: ChatResponse, layout: Layout) -> None:
+        """The last event. A response that says an error failed."""
+        self.is_over = True
+        response = without_contents(response)
+        if response.error is not None:
+            self.emit(TurnError(error=response.error, response=response, layout=layout))
+        else:
+            self.emit(TurnComplete(response=response, layout=layout))
+
+    def fail(self, error: ErrorContent) -> None:
+        """The stream broke off, or said that it failed: what was received counts."""
+        self.is_over = self.is_broken = True
+        self.stop_open()
+        try:
+            wire, layout = self.broken()
+            response = without_contents(self.adapter.read_response(wire))
+        except DecodeError:
+            response, layout = ChatResponse(origin=self.adapter.origin_of({})), []
+        response = msgspec.structs.replace(response, error=error)
+        self.emit(TurnError(error=error, response=response, layout=layout))
+
+    def fail_with(self, wire: dict[str, Any]) -> None:
+        """An error of the API's own in the middle of a stream."""
+        response = self.adapter.read_response(wire)
+        self.fail(response.error or ErrorContent(code=MALFORMED, message="an error that does not say what it is"))
+
+
+def object_at(wire: Mapping[str, Any], key: str, api: str) -> dict[str, Any]:
+    """The object at `key`. DecodeError where there is none."""
+    value = wire.get(key)
+    if value.__class__ is not dict:
+        raise DecodeError(api, [Fault(f"$.{key}", f"expected an object, got {kind_of(value)}")])
+    return value
+
+
+def place_of(wire: Mapping[str, Any], key: str, api: str) -> int:
+    """The number at `key` that says which block is meant. DecodeError where there is none."""
+    value = wire.get(key)
+    if value.__class__ is not int:
+        raise DecodeError(api, [Fault(f"$.{key}", f"expected an integer, got {kind_of(value)}")])
+    return value
+
+
+def laid_out(response: ChatResponse, blocks: Iterable[Iterable[int]]) -> Layout:
+    """Which blocks stand in which message, where `blocks` has those of each choice in their order."""
+    layout: Layout = []
+    for choice, indices in zip(response.choices, blocks, strict=True):
+        left = list(indices)
+        layout.append([])
+        for message in choice.messages:
+            count = len(message.contents)
+            layout[-1].append(left[:count])
+            left = left[count:]
+    return layout
+
+
+def lay_over(old: dict[str, Any], new: Mapping[str, Any], first: Iterable[str] = ()) -> None:
+    """Writes what a later event says over what earlier ones said. Null says nothing; `first` keep their first word."""
+    for key, value in new.items():
+        said = old.get(key)
+        if said is None or said == "":
+            if value is not None or key not in old:
+                old[key] = value
+        elif value is not None and key not in first:
+            old[key] = _both(said, value) if said.__class__ is dict and value.__class__ is dict else value
+
+
+def _both(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
+    return {**old, **{key: value for key, value in new.items() if value is not None or key not in old}}
