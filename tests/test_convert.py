@@ -155,7 +155,7 @@ def test_cached_tokens_are_counted_as_the_target_counts_them() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"target": "openai-chat", "kind": "stream"}, "expected one of request, response"),
+        ({"target": "openai-chat", "kind": "batch"}, "expected one of request, response, stream"),
         ({"target": "openai-chat", "on_loss": "ignore"}, "expected 'report' or 'raise'"),
         ({"target": "openai-chat", "policies": {"reasoning": "shout"}}, "no policy reasoning=shout"),
     ],

@@ -6,14 +6,16 @@ from collections.abc import Mapping
 from typing import Any
 
 from contentmodel.adapter import Payload, adapter, adapters, as_json
-from contentmodel.errors import DetectError
+from contentmodel.errors import DecodeError, DetectError, Fault
 from contentmodel.rules import Violation
-from contentmodel.wire.json import kind_of
-from contentmodel.wire.losses import Encoded, LossError
+from contentmodel.streams import StreamConverter
+from contentmodel.wire.framing import AnyFraming
+from contentmodel.wire.json import kind_of, parse
+from contentmodel.wire.losses import Encoded, EncodedStream, LossError
 from contentmodel.wire.lowering import POLICIES
 from contentmodel.wire.names import Maps
 
-KINDS = ("request", "response")
+KINDS = ("request", "response", "stream")
 
 
 def convert(
@@ -26,19 +28,22 @@ def convert(
     maps: Maps | None = None,
     policies: Mapping[str, str] | None = None,
     on_loss: str = "report",
-) -> Encoded:
+) -> Encoded | EncodedStream:
     """`payload` of API `source` as API `target` writes it, with every loss.
 
     `model` is the target's model that a request is for: what only some models take is settled for this one.
     `maps` are those of the request that a response answers: its ids and tool names are those of `target` again.
 
-    `source` and `kind` ("request", "response") are detected where they are not given. `policies` says what the target
+    `source` and `kind` ("request", "response", "stream") are detected where they are not given. A stream is bytes, and
+    so is what becomes of it; `StreamConverter` does it while it runs. `policies` says what the target
     gets of content that it has no place for, by family (`contentmodel.POLICIES` lists them). `on_loss="raise"` raises
     LossError instead of losing anything.
 
     Raises DecodeError (the payload is not of `source`), DetectError, UnknownApiError, LossError.
     """
     _check_arguments(kind, policies, on_loss)
+    if kind == "stream" or (kind is None and _is_stream(payload)):
+        return _convert_stream(payload, source, target, maps, policies, on_loss)
     if source is None or kind is None:
         payload = as_json(payload, source or "json")
         source, kind = detect(payload, api=source, kind=kind)
@@ -59,11 +64,13 @@ def convert(
 
 
 def detect(payload: Payload, *, api: str | None = None, kind: str | None = None) -> tuple[str, str]:
-    """The API id and the kind ("request" or "response") of a payload, from what only that API has.
+    """The API id and the kind ("request", "response" or "stream") of a payload, from what only that API has.
 
-    What is known already is given: `api`, or `kind`. DetectError says which come closest where none, or more than one,
-    is recognised.
+    A stream is told by the first of its events that says what it is. What is known already is given: `api`, or `kind`.
+    DetectError says which come closest where none, or more than one, is recognised.
     """
+    if kind == "stream" or (kind is None and _is_stream(payload)):
+        return _detect_stream(payload, api), "stream"
     payload = as_json(payload, api or "json")
     if not isinstance(payload, dict):
         raise DetectError(f"expected an object to detect its API from, got {kind_of(payload)}")
@@ -85,6 +92,59 @@ def detect(payload: Payload, *, api: str | None = None, kind: str | None = None)
         names = " or ".join(f"{name} ({found})" for name, found in winners)
         raise DetectError(f"this may be {names}: name the API")
     return winners[0]
+
+
+def _is_stream(payload: Payload) -> bool:
+    """Whether this is the text of server-sent events: JSON begins with other letters."""
+    if not isinstance(payload, bytes | bytearray | memoryview | str):
+        return False
+    head = payload[:64] if isinstance(payload, str) else bytes(payload[:64]).decode("utf-8", "replace")
+    return head.lstrip("\ufeff \t\r\n").startswith(("data:", "event:", ":", "id:", "retry:"))
+
+
+def _as_bytes(payload: Payload) -> bytes:
+    if isinstance(payload, str):
+        return payload.encode("utf-8", "surrogatepass")
+    if isinstance(payload, bytes | bytearray | memoryview):
+        return bytes(payload)
+    raise DecodeError("stream", [Fault("$", f"expected the bytes of a stream, got {kind_of(payload)}")])
+
+
+def _detect_stream(payload: Payload, api: str | None) -> str:
+    """The API whose events these are. Events that could be anybody's are passed over."""
+    framing = AnyFraming()
+    candidates = adapters() if api is None else {api: adapter(api)}
+    for frame in framing.feed(_as_bytes(payload)):
+        try:
+            event = parse(frame.data)
+        except DecodeError:
+            continue
+        scores = {
+            name: candidate.recognises(event).get("stream", 0.0)
+            for name, candidate in candidates.items()
+            if isinstance(event, dict)
+        }
+        best = max(scores.values(), default=0.0)
+        winners = [name for name, score in scores.items() if score == best]
+        if best and len(winners) == 1:
+            return winners[0]
+    known = ", ".join(sorted(candidates))
+    raise DetectError(f"no event of this stream says whose it is: name the API, one of {known}")
+
+
+def _convert_stream(
+    payload: Payload,
+    source: str | None,
+    target: str,
+    maps: Maps | None,
+    policies: Mapping[str, str] | None,
+    on_loss: str,
+) -> EncodedStream:
+    data = _as_bytes(payload)
+    converter = StreamConverter(
+        source or _detect_stream(data, None), target, maps=maps, policies=policies, on_loss=on_loss
+    )
+    return EncodedStream(converter.feed(data) + converter.close(), converter.losses)
 
 
 def check(payload: Payload, *, api: str | None = None, model: str | None = None) -> list[Violation]:

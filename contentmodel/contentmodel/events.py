@@ -379,8 +379,6 @@ def _unfold_block(index: int, content: Any, choice: int, size: int | None) -> It
             yield MediaDelta(index=index, data=piece) if kind is MediaDelta else kind(index=index, text=piece)
     for citation in content.annotations or () if start is not content else ():
         yield CitationDelta(index=index, citation=citation)
-    if content.protected is not None and start is not content:
-        yield SignatureDelta(index=index, protected=content.protected)
     yield BlockStop(index=index, content=content)
 
 
@@ -400,5 +398,5 @@ def blank(content: Any) -> tuple[Any, list[tuple[Any, str]]]:
     said = content.arguments_text if field == "arguments" and content.arguments else getattr(content, field)
     if field == "arguments" and content.arguments is None:
         return content, []
-    start = msgspec.structs.replace(content, **{field: "", "annotations": None, "protected": None})
+    start = msgspec.structs.replace(content, **{field: "", "annotations": None})
     return start, [(next(delta for kind, delta in _KINDS if isinstance(content, kind)), said or "")]

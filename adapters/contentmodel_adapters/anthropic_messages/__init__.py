@@ -17,12 +17,14 @@ from contentmodel.wire.names import SchemaMap
 from contentmodel.wire.nested import Blocks, OneOf, TextOrBlocks
 from contentmodel.wire.origins import is_home
 from contentmodel.wire.pairing import with_fitting_calls
+from contentmodel.wire.stream_encoding import StreamEncoder
 from contentmodel.wire.streaming import StreamDecoder
 from contentmodel_adapters.anthropic_messages.blocks import API, SYSTEM, TABLE
 from contentmodel_adapters.anthropic_messages.messages import Messages
 from contentmodel_adapters.anthropic_messages.response import RESPONSE
 from contentmodel_adapters.anthropic_messages.rules import CALL_IDS, RULES, TOOL_NAMES
 from contentmodel_adapters.anthropic_messages.stream import Decoder
+from contentmodel_adapters.anthropic_messages.stream_encoder import Encoder
 from contentmodel_adapters.anthropic_messages.tools import OUTPUT_FORMAT, TOOLS, ChoiceAndParallel
 from contentmodel_adapters.shared.fitting import ANTHROPIC, restored_arguments, with_fitting_schemas
 from contentmodel_adapters.shared.usage import counted
@@ -90,6 +92,9 @@ class AnthropicMessages(TableAdapter):
     def stream_decoder(self) -> StreamDecoder:
         return Decoder(self)
 
+    def stream_encoder(self, policies: Mapping[str, str] | None = None) -> StreamEncoder:
+        return Encoder(self, policies)
+
     def restore_arguments(self, arguments: Any, adapted: SchemaMap) -> Any:
         return restored_arguments(arguments, adapted)
 
@@ -106,6 +111,8 @@ class AnthropicMessages(TableAdapter):
 
     def prepare_response(self, response: ChatResponse, context: EncodeContext) -> ChatResponse:
         response = passes.without_media(passes.settle_response(response, context), context)
+        if not context.native:
+            response = passes.without_blank_answers(response, context)
         return counted(response, context, cached_inside=False, reasoning_inside=True)
 
     def complete_request(self, payload: dict[str, Any], request: ChatRequest, context: EncodeContext) -> dict[str, Any]:
@@ -127,6 +134,8 @@ class AnthropicMessages(TableAdapter):
 
     def recognises(self, payload: dict[str, Any]) -> Mapping[str, float]:
         """A message says its type; a request has a limit, a system prompt beside its messages, or typed blocks."""
+        if payload.get("type") in ("message_start", "content_block_start", "content_block_delta", "message_delta"):
+            return {"stream": 1.0}
         if payload.get("type") == "message" and "content" in payload:
             return {"response": 1.0}
         if payload.get("type") == "error" and isinstance(payload.get("error"), dict):

@@ -83,12 +83,13 @@ class Decoder(StreamDecoder):
         self._open[place] = self.start(wire, content)
 
     def _grow(self, wire: dict[str, Any]) -> None:
-        block = self._open.get(wire.get("index", -1))  # type: ignore[arg-type]
+        place = wire.get("index")
+        block = self._open.get(place) if place.__class__ is int else None
         delta = wire.get("delta")
         if block is None or delta.__class__ is not dict:
             self._refuse(wire)
             return
-        kind = delta.get("type")
+        kind = delta.get("type", "")
         growth = GROWTH.get(kind)
         if growth is None:
             self._change_block(block, kind, delta)

@@ -16,6 +16,7 @@ from contentmodel.wire.context import DecodeContext, EncodeContext
 from contentmodel.wire.names import SchemaMap
 from contentmodel.wire.origins import is_home
 from contentmodel.wire.pairing import with_fitting_calls
+from contentmodel.wire.stream_encoding import StreamEncoder
 from contentmodel.wire.streaming import StreamDecoder
 from contentmodel.wire.table import Row
 from contentmodel_adapters.google_generate_content.blocks import API, TABLE
@@ -35,6 +36,7 @@ from contentmodel_adapters.google_generate_content.rules import (
     signs_calls,
 )
 from contentmodel_adapters.google_generate_content.stream import Decoder
+from contentmodel_adapters.google_generate_content.stream_encoder import Encoder
 from contentmodel_adapters.google_generate_content.tools import TOOL_CHOICE, Level, Tools
 from contentmodel_adapters.shared.fitting import GOOGLE, restored_arguments, with_fitting_schemas
 from contentmodel_adapters.shared.modalities import Modalities
@@ -107,6 +109,9 @@ class GoogleGenerateContent(TableAdapter):
     def stream_decoder(self) -> StreamDecoder:
         return Decoder(self)
 
+    def stream_encoder(self, policies: Mapping[str, str] | None = None) -> StreamEncoder:
+        return Encoder(self, policies)
+
     def restore_arguments(self, arguments: Any, adapted: SchemaMap) -> Any:
         return restored_arguments(arguments, adapted)
 
@@ -147,7 +152,7 @@ class GoogleGenerateContent(TableAdapter):
         if isinstance(payload.get("contents"), list):
             return {"request": 1.0}
         if any(key in payload for key in ("candidates", "usageMetadata", "promptFeedback")):
-            return {"response": 1.0}
+            return {"response": 1.0, "stream": 0.9}
         error = payload.get("error")
         return {"response": 0.9} if isinstance(error, dict) and "status" in error else {}
 

@@ -102,7 +102,7 @@ class CallIds:
 
     def _call(self, content: Any) -> Any:
         if content.call_id is None:
-            content = _with_id(content, self._own_id(content))
+            content = with_id(content, self._own_id(content))
         family, call_id = _family(content.__class__), content.call_id
         for key in ((family,), (family, content.name)):
             if key in self._waiting:
@@ -126,7 +126,7 @@ class CallIds:
             return _marked(content)
         call_id = self._first_waiting(content) or self._new_id()
         self._answered.add(call_id)
-        return _marked(_with_id(content, call_id))
+        return _marked(with_id(content, call_id))
 
     def _first_waiting(self, content: Any) -> str | None:
         family, name = _family(content.__class__), content.name
@@ -138,8 +138,10 @@ class CallIds:
         return None
 
 
-def _with_id(content: Any, call_id: str) -> Any:
-    """The content with an id, and with the note that this API's encoder leaves it out again."""
+def with_id(content: Any, call_id: str) -> Any:
+    """The content with an id, and with the note that this API's encoder leaves it out again; one that it has stays."""
+    if content.call_id is not None:
+        return content
     extra = content.extra
     if extra is not None:
         return noted(msgspec.structs.replace(content, call_id=call_id), API, ":minted", call_id)

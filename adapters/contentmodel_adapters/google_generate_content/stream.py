@@ -10,15 +10,18 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Any
 
+import msgspec
+
+from contentmodel.content.text import TextContent
 from contentmodel.errors import DecodeError, Fault
-from contentmodel.events import ArgumentsDelta, CitationDelta, Layout, ReasoningDelta, TextDelta
+from contentmodel.events import ArgumentsDelta, Layout, ReasoningDelta, TextDelta
 from contentmodel.message import ChatMessage
 from contentmodel.wire.json import kind_of, steps_of
 from contentmodel.wire.streaming import OpenBlock, StreamDecoder, laid_out, lay_over
 from contentmodel_adapters.google_generate_content.blocks import API, PARTS
-from contentmodel_adapters.google_generate_content.messages import CallIds
+from contentmodel_adapters.google_generate_content.messages import CallIds, with_id
 
-# Parts that are complete are not kept: these stand for them, so that citations find their text.
+# These stand for parts that are complete, so that citations find their text. Only texts are kept: they may be cited.
 A_TEXT, NO_TEXT = {"text": ""}, {"thought": True, "text": ""}
 FIRST = ("responseId", "createTime")
 _VALUES = ("stringValue", "numberValue", "boolValue", "nullValue")
@@ -27,14 +30,14 @@ _VALUES = ("stringValue", "numberValue", "boolValue", "nullValue")
 class Candidate:
     """One of the answers as far as it has come."""
 
-    __slots__ = ("arguments", "content", "ids", "indices", "number", "open", "parts", "rest")
+    __slots__ = ("arguments", "blocks", "content", "ids", "number", "open", "parts", "rest")
 
     def __init__(self, number: int) -> None:
         self.number = number
         self.rest: dict[str, Any] = {}
         self.content: dict[str, Any] | None = None
         self.parts: list[dict[str, Any]] = []
-        self.indices: list[int] = []
+        self.blocks: list[OpenBlock] = []
         self.open: OpenBlock | None = None
         self.arguments: dict[str, Any] | None = None
         self.ids = CallIds()
@@ -48,7 +51,7 @@ class Candidate:
 
 
 class Decoder(StreamDecoder):
-    """One answer, chunk by chunk. Finished parts are not kept."""
+    """One answer, chunk by chunk."""
 
     def __init__(self, adapter: Any) -> None:
         super().__init__(adapter)
@@ -89,7 +92,7 @@ class Decoder(StreamDecoder):
         parts = content.pop("parts", None)
         if candidate.content is None:
             candidate.content = {}
-        lay_over(candidate.content, content)
+        lay_over(candidate.content, content if parts is None else {**content, "parts": []})
         for part in parts if parts.__class__ is list else ():
             if part.__class__ is not dict:
                 raise DecodeError(API, [Fault("$.candidates[*].content.parts", f"got {kind_of(part)} for an object")])
@@ -131,8 +134,9 @@ class Decoder(StreamDecoder):
         text = part.get("text")
         is_text = text.__class__ is str and _is_plain(part)
         content = self._decode(candidate, {**part, "text": ""} if is_text else part)
+        content = candidate.ids.settle(ChatMessage(role="assistant", contents=[content])).contents[0]
         block = self.start(part, content, candidate.number)
-        candidate.indices.append(block.index)
+        candidate.blocks.append(block)
         if is_text:
             block.wire = {**part, "text": ""}
             block.grow("text", text)  # type: ignore[arg-type]
@@ -151,15 +155,18 @@ class Decoder(StreamDecoder):
         block, candidate.open = candidate.open, None
         if block is None:
             return
-        wire = block.settle()
-        if candidate.arguments is not None:
+        wire, content = block.wire, block.said
+        if block.pieces:
+            content = self._decode(candidate, block.settle())
+        elif candidate.arguments is not None:
             call = {key: value for key, value in wire["functionCall"].items() if key != "willContinue"}
             wire["functionCall"] = {**call, "args": candidate.arguments}
+            content = with_id(self._decode(candidate, wire), block.said.call_id)
             candidate.arguments = None
-        content = self._decode(candidate, wire)
-        message = candidate.ids.settle(ChatMessage(role="assistant", contents=[content]))
         candidate.parts.append(A_TEXT if wire.get("text").__class__ is str and not wire.get("thought") else NO_TEXT)
-        self.stop(block, message.contents[0], is_complete=is_complete)
+        self.stop(block, content, is_complete=is_complete)
+        if block.said.__class__ is not TextContent:
+            block.said = None
 
     def _open_call(self, candidate: Candidate, part: dict[str, Any], call: dict[str, Any]) -> None:
         """A call whose arguments come one by one."""
@@ -206,7 +213,7 @@ class Decoder(StreamDecoder):
         wire = self._whole()
         response = self.adapter.read_response(wire)
         self._bring_in(response)
-        self.complete(response, laid_out(response, (c.indices for c in self._candidates.values())))
+        self.complete(response, laid_out(response, ([b.index for b in c.blocks] for c in self._candidates.values())))
 
     def _whole(self) -> dict[str, Any]:
         if not self._candidates:
@@ -217,11 +224,11 @@ class Decoder(StreamDecoder):
         """What stands beside the content: citations of texts, and what a search found."""
         for candidate, choice in zip(self._candidates.values(), response.choices, strict=True):
             contents = [content for message in choice.messages for content in message.contents]
-            for index, content in zip(candidate.indices, contents, strict=False):
-                for citation in content.annotations or ():
-                    self.emit(CitationDelta(index=index, citation=citation))
-            for content in contents[len(candidate.indices) :]:
-                candidate.indices.append(self.whole(content, candidate.number))
+            for block, content in zip(candidate.blocks, contents, strict=False):
+                if content.annotations:
+                    self.catch_up(block, msgspec.structs.replace(block.said, annotations=content.annotations))
+            for content in contents[len(candidate.blocks) :]:
+                candidate.blocks.append(self.whole(content, candidate.number))
 
     def stop_open(self) -> None:
         for candidate in self._candidates.values():
@@ -233,7 +240,7 @@ class Decoder(StreamDecoder):
         wire = self._whole()
         response = self.adapter.read_response(wire)
         self._bring_in(response)
-        return wire, laid_out(response, (c.indices for c in self._candidates.values()))
+        return wire, laid_out(response, ([b.index for b in c.blocks] for c in self._candidates.values()))
 
 
 def _is_plain(part: dict[str, Any]) -> bool:

@@ -18,6 +18,7 @@ from contentmodel.wire.names import SchemaMap
 from contentmodel.wire.nested import Blocks, OneOf
 from contentmodel.wire.origins import is_home
 from contentmodel.wire.pairing import with_fitting_calls
+from contentmodel.wire.stream_encoding import StreamEncoder
 from contentmodel.wire.streaming import StreamDecoder
 from contentmodel.wire.table import Row
 from contentmodel_adapters.openai_chat.blocks import API, TABLE
@@ -25,6 +26,7 @@ from contentmodel_adapters.openai_chat.messages import Messages
 from contentmodel_adapters.openai_chat.response import RESPONSE
 from contentmodel_adapters.openai_chat.rules import CALL_IDS, RULES, TOOL_NAMES, hears
 from contentmodel_adapters.openai_chat.stream import Decoder
+from contentmodel_adapters.openai_chat.stream_encoder import Encoder
 from contentmodel_adapters.openai_chat.tools import RESPONSE_FORMAT, TOOL_CHOICE, TOOLS
 from contentmodel_adapters.shared.fitting import OPENAI, restored_arguments, with_fitting_schemas
 from contentmodel_adapters.shared.modalities import Modalities
@@ -138,6 +140,9 @@ class OpenAIChat(TableAdapter):
     def stream_decoder(self) -> StreamDecoder:
         return Decoder(self)
 
+    def stream_encoder(self, policies: Mapping[str, str] | None = None) -> StreamEncoder:
+        return Encoder(self, policies)
+
     def restore_arguments(self, arguments: Any, adapted: SchemaMap) -> Any:
         return restored_arguments(arguments, adapted)
 
@@ -176,10 +181,14 @@ class OpenAIChat(TableAdapter):
 
     def recognises(self, payload: dict[str, Any]) -> Mapping[str, float]:
         """Chat's own keys; a bare list of messages with string contents is Chat's as well as anybody's."""
-        if payload.get("object") in ("chat.completion", "chat.completion.chunk"):
+        if payload.get("object") == "chat.completion":
             return {"response": 1.0}
-        if isinstance(payload.get("choices"), list):
-            return {"response": 0.9}
+        if payload.get("object") == "chat.completion.chunk":
+            return {"stream": 1.0}
+        choices = payload.get("choices")
+        if isinstance(choices, list):
+            grows = any(isinstance(choice, dict) and "delta" in choice for choice in choices)
+            return {"stream": 0.9} if grows else {"response": 0.9}
         if isinstance(payload.get("error"), dict) and "type" not in payload and "status" not in payload["error"]:
             return {"response": 0.5}
         return recognise_messages(payload)

@@ -76,6 +76,8 @@ class Choice:
                 settle_entry(block)
         if self.calls:
             self.message["tool_calls"] = [self.blocks[key].wire for key in self.call_keys()]
+        # Every answer is an assistant's; not every host says so in a stream.
+        self.message["role"] = self.message.get("role") or "assistant"
         return {**self.rest, "message": self.message}
 
     def call_keys(self) -> list[Key]:
@@ -205,7 +207,8 @@ class Decoder(StreamDecoder):
             elif key == "text" and value.__class__ is str:
                 # Together repeats the words here.
                 choice.rest[key] = (said or "") + value
-            else:
+            elif key != "finish_reason" or value is not None:
+                # Null is that of a chunk that is not the last, and not of the answer.
                 lay_over(choice.rest, {key: value})
 
     def _read_field(self, choice: Choice, key: str, value: Any) -> None:
@@ -397,7 +400,7 @@ class Decoder(StreamDecoder):
         for key, content in zip(choice.keys(), contents, strict=True):
             block = left.pop(key, None)
             if block is None:
-                numbers.append(self.whole(content, choice.number))
+                numbers.append(self.whole(content, choice.number).index)
                 continue
             numbers.append(block.index)
             if key in choice.stopped:
@@ -447,7 +450,7 @@ def _stub(wire: dict[str, Any]) -> dict[str, Any]:
     kind = "custom" if wire.get("type") == "custom" else "function"
     inner = wire.get(kind)
     said = inner if inner.__class__ is dict else {}
-    return {"id": "", **wire, kind: {"name": "", **said, _GROWN[kind]: ""}}
+    return {"id": "", **wire, kind: {"name": "", _GROWN[kind]: "", **said}}
 
 
 def _is_another(old: dict[str, Any], new: dict[str, Any]) -> bool:

@@ -18,12 +18,14 @@ from contentmodel.wire.names import SchemaMap
 from contentmodel.wire.nested import Blocks, OneOf, WordsOf
 from contentmodel.wire.origins import is_home
 from contentmodel.wire.pairing import with_fitting_calls
+from contentmodel.wire.stream_encoding import StreamEncoder
 from contentmodel.wire.streaming import StreamDecoder
 from contentmodel_adapters.openai_responses.blocks import API, TABLE
 from contentmodel_adapters.openai_responses.messages import Items
 from contentmodel_adapters.openai_responses.response import RESPONSE
 from contentmodel_adapters.openai_responses.rules import CALL_IDS, RULES, TOOL_NAMES
 from contentmodel_adapters.openai_responses.stream import Decoder
+from contentmodel_adapters.openai_responses.stream_encoder import Encoder
 from contentmodel_adapters.openai_responses.tools import TEXT_FORMAT, TOOL_CHOICE, TOOLS
 from contentmodel_adapters.shared.fitting import OPENAI, restored_arguments, with_fitting_schemas
 from contentmodel_adapters.shared.usage import counted
@@ -83,6 +85,9 @@ class OpenAIResponses(TableAdapter):
     def stream_decoder(self) -> StreamDecoder:
         return Decoder(self)
 
+    def stream_encoder(self, policies: Mapping[str, str] | None = None) -> StreamEncoder:
+        return Encoder(self, policies)
+
     def restore_arguments(self, arguments: Any, adapted: SchemaMap) -> Any:
         return restored_arguments(arguments, adapted)
 
@@ -122,6 +127,8 @@ class OpenAIResponses(TableAdapter):
 
     def recognises(self, payload: dict[str, Any]) -> Mapping[str, float]:
         """`input` and `output` are nobody else's."""
+        if isinstance(payload.get("type"), str) and payload["type"].startswith("response."):
+            return {"stream": 1.0}
         if payload.get("object") in ("response", "response.compaction"):
             return {"response": 1.0}
         if isinstance(payload.get("output"), list) and "choices" not in payload:

@@ -114,8 +114,7 @@ class Decoder(StreamDecoder):
         elif kind == "response.output_item.done":
             self._done(wire)
         elif kind in PART_ADDED:
-            field, index = PART_ADDED[kind]
-            self._part(self._item(wire), field, _number(wire, index), object_at(wire, "part", API))
+            self._add_part(PART_ADDED[kind], wire)
         elif kind in LAST:
             self._last(object_at(wire, "response", API))
         elif kind in FIRST:
@@ -170,6 +169,14 @@ class Decoder(StreamDecoder):
                 if part.__class__ is dict:
                     self._part(item, field, number, part)
 
+    def _add_part(self, place: tuple[str, str], wire: dict[str, Any]) -> None:
+        field, index = place
+        item, number = self._item(wire), _number(wire, index)
+        if item.done is not None or (field, number) in item.blocks or ("", 0) in item.blocks:
+            self.wire_event(wire.get("type"), wire)
+        else:
+            self._part(item, field, number, object_at(wire, "part", API))
+
     def _open_item(self, item: Item) -> OpenBlock:
         """The block of an item that is no list of parts."""
         growing = next((field for kind, field, _ in CALLS.values() if kind == item.wire.get("type")), None)
@@ -195,6 +202,10 @@ class Decoder(StreamDecoder):
         if item is None:
             item = self._item(wire, "reasoning" if event is ReasoningDelta else "message")
         block = item.blocks.get((field, wire.get(index)))  # type: ignore[arg-type]
+        if item.done is not None or (block is None and item.wire.get("type") not in ("message", "reasoning")):
+            # Nothing grows any more, or never did.
+            self.wire_event(wire.get("type"), wire)
+            return
         if block is None:
             block = self._part(item, field, _number(wire, index), {"type": kind, grown: ""})
         if text.__class__ is not str:
@@ -210,6 +221,9 @@ class Decoder(StreamDecoder):
     def _grow_call(self, growth: tuple[str, str, str | None], wire: dict[str, Any]) -> None:
         kind, field, path = growth
         item = self._item(wire, kind)
+        if item.done is not None or item.wire.get("type") != kind:
+            self.wire_event(wire.get("type"), wire)
+            return
         block = item.blocks.get(("", 0)) or self._open_item(item)
         text = wire.get("delta")
         if text.__class__ is not str:
@@ -222,12 +236,12 @@ class Decoder(StreamDecoder):
         """Deltas that add to what a block shows; progress; and what nobody knows."""
         item = self._items.get(wire.get("output_index"))  # type: ignore[arg-type]
         blocks = list(item.ordered()) if item is not None else []
-        if not blocks:
+        if not blocks or item is None or item.done is not None:
             self.wire_event(name or kind, wire)
             return
         index, delta = blocks[-1].index, wire.get("delta")
         if kind == "response.output_text.annotation.added" and wire.get("annotation").__class__ is dict:
-            part = item.blocks.get(("content", wire.get("content_index", 0))) if item else None
+            part = item.blocks.get(("content", wire.get("content_index", 0)))
             for citation in CITATIONS.decode_list([wire["annotation"]], self.context()):
                 self.emit(CitationDelta(index=part.index if part else index, citation=citation))
             if part is not None:
@@ -279,7 +293,7 @@ class Decoder(StreamDecoder):
 
     def _last(self, response: dict[str, Any]) -> None:
         """The whole answer. Items that it does not have, or has otherwise, are caught up with."""
-        self.answer = {**self.answer, **response}
+        self.answer = dict(response)
         self.begin({**self.answer, "output": []})
         wires = response.get("output")
         if wires.__class__ is not list or not wires:

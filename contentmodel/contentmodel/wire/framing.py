@@ -68,7 +68,7 @@ class SseParser:
         *blocks, rest = data.split(b"\n\n")
         for block in blocks:
             if block.startswith(b"data: ") and b"\n" not in block and not self._data:
-                frames.append(Frame(self._event, block[6:]))
+                frames.append(Frame(self._event or None, block[6:]))
                 self._event = None
             else:
                 self._read_lines(block, frames)
@@ -208,10 +208,11 @@ class AnyFraming:
         if self._framing is not None:
             return self._framing.feed(data)
         self._first.append(data)
+        if not data.strip():
+            return []
         begun = b"".join(self._first)
-        said = begun.removeprefix(BOM).lstrip(b" \t\r\n")
+        said = begun.removeprefix(BOM).lstrip()
         if not said or BOM.startswith(begun):
-            self._first = [begun]
             return []
         self._framing = JsonParser() if said[:1] in b"{[" else SseParser()
         return self._framing.feed(begun)

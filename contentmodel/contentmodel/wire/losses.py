@@ -131,6 +131,11 @@ class Encoded:
         return self._context.maps or Maps()
 
     @property
+    def may_lose(self) -> bool:
+        """Whether anything was noted: False is sure that nothing was lost, and costs nothing."""
+        return bool(self._context.notes)
+
+    @property
     def losses(self) -> tuple[Loss, ...]:
         """Every loss, in the order of the source."""
         if self._losses is None:
@@ -155,6 +160,24 @@ class Encoded:
         for original, stand_in in self._context.stand_ins:
             wires.same(original, stand_in)
         return pruned([wires.loss(note, places) for note in notes])
+
+
+class EncodedStream(msgspec.Struct, frozen=True):
+    """A converted stream: `payload`, its bytes, and `losses`, with paths in the response that it folds to."""
+
+    payload: bytes
+    losses: tuple[Loss, ...]
+
+    @property
+    def maps(self) -> Maps:
+        """Nothing: an answer's ids and names stay."""
+        from contentmodel.wire.names import Maps
+
+        return Maps()
+
+    def to_json(self) -> bytes:
+        """The bytes of the stream."""
+        return self.payload
 
 
 def pruned(losses: list[Loss]) -> tuple[Loss, ...]:

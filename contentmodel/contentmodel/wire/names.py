@@ -12,13 +12,14 @@ import msgspec
 from contentmodel.content import CONTENT_TYPES
 from contentmodel.content.tools import ToolCallContent, ToolResultContent
 from contentmodel.errors import ToolArgumentsError
+from contentmodel.events import BlockCatchUp, BlockStart, BlockStop, StreamEvent
 from contentmodel.message import ChatMessage
 from contentmodel.request import ChatRequest, CustomTool, FunctionTool, ToolChoice, ToolGroup
+from contentmodel.response import ChatChoice, ChatResponse
 from contentmodel.rules import Alphabet
 from contentmodel.wire.origins import is_native
 
 if TYPE_CHECKING:
-    from contentmodel.response import ChatResponse
     from contentmodel.wire.context import EncodeContext
 
 
@@ -163,6 +164,15 @@ class Maps(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid
         ]
         answer: ChatResponse = changed(response, choices=choices)
         return answer
+
+    def undo_event(self, event: StreamEvent, restore: Callable[[Any, SchemaMap], Any]) -> StreamEvent:
+        """The same for a step of a streamed answer. Deltas keep the API's letters: a block's end is the authority."""
+        if not isinstance(event, BlockStart | BlockStop | BlockCatchUp) or self == Maps():
+            return event
+        message = ChatMessage(role="assistant", contents=[event.content])
+        answer = self.undo(ChatResponse(choices=[ChatChoice(messages=[message])]), restore)
+        changed: StreamEvent = msgspec.structs.replace(event, content=answer.messages[0].contents[0])
+        return changed
 
     def _restored(self, call: ToolCallContent, restore: Callable[[Any, SchemaMap], Any]) -> Any:
         """The arguments that the source's schema has; text that is no object, or needs no change, as it is."""

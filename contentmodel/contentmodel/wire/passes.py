@@ -152,6 +152,15 @@ def without_blank_texts(messages: list[ChatMessage], context: EncodeContext) -> 
     return kept
 
 
+def without_blank_answers(response: ChatResponse, context: EncodeContext) -> ChatResponse:
+    """The same for an answer: it comes back in the next request."""
+    choices = []
+    for choice in response.choices:
+        messages = without_blank_texts(choice.messages, context)
+        choices.append(context.same(choice, msgspec.structs.replace(choice, messages=messages)))
+    return msgspec.structs.replace(response, choices=choices)
+
+
 def _is_blank(content: Any) -> bool:
     return content.__class__ is TextContent and (not content.text or content.text.isspace())
 

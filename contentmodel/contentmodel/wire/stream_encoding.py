@@ -1,20 +1,412 @@
-"""What the stream encoders of all APIs share: events in, bytes out."""
+"""What the stream encoders of all APIs share: events in, bytes out, blocks that are written as they grow.
+
+A block whose content grows on this API's wire as well is written as it comes ("live"); every other one waits until it
+is complete. Both are encoded by the adapter's own `encode_response`, block by block, so that a stream says what the
+answer without streaming would say.
+"""
 
 from __future__ import annotations
 
-from contentmodel.events import StreamEvent
-from contentmodel.wire.losses import Loss
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from contentmodel.content.outcomes import ErrorContent
+from contentmodel.content.tools import ToolCallContent
+from contentmodel.errors import StreamError
+from contentmodel.events import (
+    ENDED,
+    ArgumentsDelta,
+    BlockCatchUp,
+    BlockDelta,
+    BlockStart,
+    BlockStop,
+    CitationDelta,
+    ReasoningDelta,
+    StreamEvent,
+    TextDelta,
+    TurnComplete,
+    TurnError,
+    TurnStart,
+    WireEvent,
+    growing_field,
+    grown,
+)
+from contentmodel.message import ChatMessage
+from contentmodel.response import ChatChoice, ChatResponse
+from contentmodel.wire.framing import write_sse
+from contentmodel.wire.json import write
+from contentmodel.wire.losses import Encoded, Loss, Note, family_of, what_of
+
+if TYPE_CHECKING:
+    from contentmodel.wire.adapting import TableAdapter
+
+_PLACE = re.compile(r"^\$\.choices\[0\]\.messages\[0\]\.contents\[(\d+)\]")
+
+
+class Outgoing:
+    """A block on its way out."""
+
+    __slots__ = (
+        "choice",
+        "cited",
+        "content",
+        "deltas",
+        "index",
+        "is_complete",
+        "is_held",
+        "is_stopped",
+        "pieces",
+        "place",
+        "state",
+    )
+
+    def __init__(self, index: int, content: Any, choice: int) -> None:
+        self.index = index
+        self.content = content
+        self.choice = choice
+        self.deltas: list[Any] = []
+        """What waits to be written."""
+        self.is_stopped = False
+        self.is_complete = True
+        self.pieces: list[str] = []
+        """What was written of what grows."""
+        self.cited = 0
+        """How many of its citations were written."""
+        self.place = 0
+        """Where the API's list has it."""
+        self.state: Any = None
+        """What the API's encoder keeps of a live block; None where it is not, or not yet."""
+        self.is_held = False
+        """Whether it is held back until it is complete."""
+
+    @property
+    def sent(self) -> int:
+        """How many characters of what grows were written."""
+        return sum(map(len, self.pieces))
+
+    def left(self, text: str) -> str:
+        """What was not written yet of all that it grew to."""
+        return text[self.sent :]
+
+    def settle(self) -> Any:
+        """The content with everything that has come."""
+        if self.deltas:
+            self.content, self.deltas = grown(self.content, self.deltas), []
+        return self.content
+
+
+class Written:
+    """What is remembered of a block that was written: where it stands, and how much of it there was."""
+
+    __slots__ = ("choice", "cited", "place", "sent")
+
+    def __init__(self, block: Outgoing) -> None:
+        self.choice, self.place, self.sent, self.cited = block.choice, block.place, block.sent, block.cited
 
 
 class StreamEncoder:
-    """Events of one answer in, bytes of the API's stream out. State belongs to one stream."""
+    """Events of one answer in, bytes of the API's stream out. State belongs to one stream.
 
-    losses: tuple[Loss, ...]
+    `losses` are those so far; their paths are places in the response that the events fold to.
+    """
+
+    concurrent = False
+    """Whether blocks of one choice may be open side by side."""
+    choices = False
+    """Whether the API gives several answers."""
+
+    def __init__(self, adapter: TableAdapter, policies: Mapping[str, str] | None = None) -> None:
+        self.adapter = adapter
+        self.api = adapter.api
+        self.is_over = False
+        self.is_native = True
+        self._policies = policies
+        self._losses: dict[Loss, None] = {}
+        self._origin: Any = None
+        self._has_begun = False
+        self._queues: dict[int, list[Outgoing]] = {}
+        self._blocks: dict[int, Outgoing] = {}
+        self._written: dict[int, Written] = {}
+        self._out: list[bytes] = []
+
+    @property
+    def losses(self) -> tuple[Loss, ...]:
+        """What did not reach the target as it was, so far."""
+        return tuple(self._losses)
+
+    # -- what the caller uses ----------------------------------------------------------------------------------
 
     def feed(self, event: StreamEvent) -> bytes:
-        """The bytes that this event makes; they may be none."""
-        raise NotImplementedError
+        """The bytes that this event makes; they may be none. StreamError where its block has not started."""
+        self._read(event)
+        if not self._out:
+            return b""
+        data = self._out[0] if len(self._out) == 1 else b"".join(self._out)
+        self._out = []
+        return data
 
     def close(self) -> bytes:
-        """The bytes of what is still held back; of an error where the turn never ended."""
+        """The bytes of what is still held back; those of an error where the turn never ended."""
+        if self.is_over:
+            return b""
+        error = ErrorContent(code=ENDED, message="the stream ended before the answer was complete")
+        return self.feed(TurnError(error=error, response=ChatResponse(origin=self._origin)))
+
+    def _read(self, event: StreamEvent) -> None:
+        kind = event.__class__
+        if self.is_over:
+            return
+        if kind is TextDelta or kind is ArgumentsDelta or kind is ReasoningDelta or isinstance(event, BlockDelta):
+            self._grow(event)  # type: ignore[arg-type]
+        elif isinstance(event, BlockStart):
+            self._start(Outgoing(event.index, event.content, event.choice))
+        elif isinstance(event, BlockStop):
+            self._stop(event)
+        elif isinstance(event, BlockCatchUp):
+            self._catch_up(event)
+        elif isinstance(event, TurnStart):
+            self._begin(event.response)
+        elif isinstance(event, TurnComplete):
+            self._finish(event)
+        elif isinstance(event, TurnError):
+            self._fail(event)
+        elif isinstance(event, WireEvent) and event.api == self.api:
+            self.wire_event(event)
+
+    # -- blocks ------------------------------------------------------------------------------------------------
+
+    def _start(self, block: Outgoing) -> None:
+        if not self._has_begun:
+            self._begin(ChatResponse(origin=self._origin))
+        self._blocks[block.index] = block
+        if block.choice and not self.choices:
+            return
+        queue = self._queues.setdefault(block.choice, [])
+        queue.append(block)
+        if self.concurrent or len(queue) == 1:
+            self._open(block)
+
+    def _open(self, block: Outgoing) -> None:
+        """It is this block's turn to be written. A text that says nothing yet waits for its first word."""
+        content = block.content
+        if block.is_stopped or (growing_field(content) == "text" and not content.text and not block.deltas):
+            return
+        block.state = self.open(block)
+        if block.state is None:
+            block.is_held = True
+            return
+        deltas, block.deltas = block.deltas, []
+        for delta in deltas:
+            self._write_delta(block, delta)
+
+    def _is_current(self, block: Outgoing) -> bool:
+        return self.concurrent or self._queues[block.choice][0] is block
+
+    def _grow(self, event: BlockDelta) -> None:
+        block = self._blocks.get(event.index)
+        if block is None:
+            if isinstance(event, CitationDelta) and event.index in self._written:
+                return
+            raise StreamError(f"{type(event).__name__} for block {event.index}, which has not started")
+        if block.state is not None:
+            self._write_delta(block, event)
+            return
+        block.deltas.append(event)
+        if not block.is_held and not (block.choice and not self.choices) and self._is_current(block):
+            self._open(block)
+
+    def _write_delta(self, block: Outgoing, delta: BlockDelta) -> None:
+        kind = delta.__class__
+        if kind is TextDelta or kind is ReasoningDelta or (kind is ArgumentsDelta and delta.path is None):  # type: ignore[attr-defined]
+            text = delta.text  # type: ignore[attr-defined]
+            if text:
+                self.say(block, text)
+
+    def say(self, block: Outgoing, text: str) -> None:
+        """Writes more of a live block, and remembers it."""
+        block.pieces.append(text)
+        self.grow(block, text)
+
+    def _stop(self, event: BlockStop) -> None:
+        block = self._blocks.get(event.index)
+        if block is None:
+            raise StreamError(f"BlockStop for block {event.index}, which has not started")
+        block.content, block.deltas = event.content, []
+        block.is_stopped, block.is_complete = True, event.is_complete
+        if block.choice and not self.choices:
+            del self._blocks[block.index]
+            return
+        if self._is_current(block):
+            self._close(block)
+            self._advance(self._queues[block.choice])
+
+    def _close(self, block: Outgoing) -> None:
+        """Writes what is left of a block that has stopped."""
+        del self._blocks[block.index]
+        self._queues[block.choice].remove(block)
+        block.deltas = []
+        self._compare(block)
+        self.shut(block)
+        self._written[block.index] = Written(block)
+
+    def _compare(self, block: Outgoing) -> None:
+        """The API's last word on a block may not be what it said before: what was written stays."""
+        field = growing_field(block.content)
+        if not block.pieces or field is None:
+            return
+        said, content = getattr(block.content, field), block.content
+        if said.__class__ is str and not said.startswith("".join(block.pieces)):
+            self.lose((block.choice, block.index), content, "it was written before it changed", field=field)
+
+    def _advance(self, queue: list[Outgoing]) -> None:
+        """The blocks whose turn it is now."""
+        while queue and not self.concurrent:
+            block = queue[0]
+            self._open(block)
+            if not block.is_stopped:
+                return
+            self._close(block)
+
+    def _catch_up(self, event: BlockCatchUp) -> None:
+        written = self._written.get(event.index)
+        if written is not None:
+            self.amend(event.index, event.content, written)
+        else:
+            if event.index not in self._blocks:
+                self._start(Outgoing(event.index, event.content, event.choice))
+            self._stop(BlockStop(index=event.index, content=event.content))
+
+    # -- the turn ----------------------------------------------------------------------------------------------
+
+    def _begin(self, response: ChatResponse) -> None:
+        if self._has_begun:
+            return
+        self._has_begun = True
+        self._origin = response.origin
+        self.is_native = response.origin is None or response.origin.api == self.api
+        self.begin(self.adapter.encode_response(response, self._policies).payload)
+
+    def _finish(self, event: TurnComplete) -> None:
+        self._begin(event.response)
+        for queue in self._queues.values():
+            for block in list(queue):
+                # A block that never stopped is what was said of it.
+                block.settle()
+                self._close(block)
+        self.finish(event)
+        self.is_over = True
+
+    def _fail(self, event: TurnError) -> None:
+        if self._has_begun:
+            for queue in self._queues.values():
+                for block in list(queue):
+                    block.is_complete = False
+                    block.settle()
+                    self._close(block)
+        encoded = self.adapter.encode_response(ChatResponse(error=event.error, origin=event.response.origin))
+        self._note(encoded, None)
+        self.fail(event, encoded.payload)
+        self.is_over = True
+
+    # -- what an API's encoder says ----------------------------------------------------------------------------
+
+    def begin(self, payload: dict[str, Any]) -> None:
+        """Writes what comes before everything; `payload` is the answer without its choices."""
+
+    def open(self, block: Outgoing) -> Any:
+        """Begins a block that can be written as it grows, and gives what is to be kept of it; None holds it back."""
+        return None
+
+    def grow(self, block: Outgoing, text: str) -> None:
+        """Writes more of a live block."""
+
+    def shut(self, block: Outgoing) -> None:
+        """Writes what is left of a block, or all of it where it was held back."""
         raise NotImplementedError
+
+    def amend(self, index: int, content: Any, written: Written) -> None:
+        """A block that was written turns out to be something else."""
+        raise NotImplementedError
+
+    def finish(self, event: TurnComplete) -> None:
+        """Writes the end."""
+        raise NotImplementedError
+
+    def fail(self, event: TurnError, payload: dict[str, Any]) -> None:
+        """Writes an error; `payload` is the API's body for it."""
+        raise NotImplementedError
+
+    def wire_event(self, event: WireEvent) -> None:
+        """An event of this very API that says nothing of the content."""
+
+    # -- what it does with it ----------------------------------------------------------------------------------
+
+    def put(self, value: Any, event: str | None = None) -> None:
+        """Writes one server-sent event."""
+        self._out.append(write_sse(write(value), event))
+
+    def put_raw(self, data: bytes) -> None:
+        self._out.append(data)
+
+    def encode(self, contents: list[Any], *, places: list[tuple[int, int]] | None = None) -> dict[str, Any]:
+        """The API's answer of nothing but these contents; with their `places`, choice and block, losses count."""
+        message = ChatMessage(role="assistant", contents=contents, origin=self._origin)
+        response = ChatResponse(choices=[ChatChoice(messages=[message])], origin=self._origin)
+        encoded = self.adapter.encode_response(response, self._policies)
+        if places is not None:
+            self._note(encoded, places)
+        payload: dict[str, Any] = encoded.payload
+        return payload
+
+    def encode_block(self, block: Outgoing) -> dict[str, Any]:
+        """The API's answer of one finished block."""
+        return self.encode([block.content], places=[(block.choice, block.index)])
+
+    def encode_start(self, content: Any) -> dict[str, Any]:
+        """The API's answer of a content that has just begun, with a mark where it will grow."""
+        field = growing_field(content)
+        if field is not None and getattr(content, field) == "":
+            content = msgspec.structs.replace(content, **{field: {} if field == "arguments" else MARK})
+        return self.encode([content])
+
+    def encode_envelope(self, event: TurnComplete) -> dict[str, Any]:
+        """The API's answer without contents; its losses count."""
+        encoded = self.adapter.encode_response(event.response, self._policies)
+        self._note(encoded, None)
+        payload: dict[str, Any] = encoded.payload
+        return payload
+
+    def _note(self, encoded: Encoded, places: list[tuple[int, int]] | None) -> None:
+        if not encoded.may_lose:
+            return
+        for loss in encoded.losses:
+            if places is None:
+                self._losses[loss] = None
+                continue
+            found = _PLACE.match(loss.path)
+            if found is not None and int(found[1]) < len(places):
+                path = path_of(*places[int(found[1])]) + loss.path[found.end() :]
+                self._losses[msgspec.structs.replace(loss, path=path)] = None
+
+    def lose(self, place: tuple[int, int], content: Any, why: str, *, field: str | None = None) -> None:
+        """A block, or a field of it, does not reach the target."""
+        note = Note(content, field, "dropped", why)
+        path = path_of(*place) + (f".{field}" if field else "")
+        self._losses[Loss(path, "dropped", what_of(note), why, family_of(note))] = None
+
+
+MARK = "x"
+"""Stands where a content will grow."""
+
+
+def path_of(choice: int, index: int) -> str:
+    """Where a block stands in a response whose choices have one message each."""
+    return f"$.choices[{choice}].messages[0].contents[{index}]"
+
+
+def is_half_a_call(block: Outgoing) -> bool:
+    """Whether a call broke off: it must not look whole."""
+    return not block.is_complete and isinstance(block.content, ToolCallContent)

@@ -28,6 +28,7 @@ from contentmodel.events import (
     TurnStart,
     UsageDelta,
     WireEvent,
+    growing_field,
     without_contents,
 )
 from contentmodel.message import Origin
@@ -41,18 +42,22 @@ if TYPE_CHECKING:
 
 DONE = b"[DONE]"
 _decode = msgspec.json.Decoder().decode
+# What plain code raises where a value is of another kind than the API ever sends. DecodeError is one of them.
+UNREADABLE = (TypeError, AttributeError, LookupError, ValueError, RecursionError)
 
 
 class OpenBlock:
     """A block that is not complete: its wire object, and the pieces that its growing fields have got."""
 
-    __slots__ = ("choice", "index", "pieces", "said", "wire")
+    __slots__ = ("choice", "grown", "index", "pieces", "said", "wire")
 
     def __init__(self, index: int, wire: dict[str, Any], choice: int = 0) -> None:
         self.index = index
         self.wire = wire
         self.choice = choice
         self.pieces: dict[str, list[str]] = {}
+        self.grown: tuple[str, ...] = ()
+        """The fields that pieces were joined in."""
         self.said: Any = None
         """The content that was last given out for it."""
 
@@ -69,8 +74,14 @@ class OpenBlock:
         for field, pieces in self.pieces.items():
             said = self.wire.get(field)
             self.wire[field] = "".join([said if said.__class__ is str else "", *pieces])
-        self.pieces = {}
+        self.grown, self.pieces = (*self.grown, *self.pieces), {}
         return self.wire
+
+    def words(self) -> Any:
+        """What it has grown by, also where its wire object cannot be read."""
+        for pieces in self.pieces.values():
+            return "".join(pieces)
+        return next((self.wire[field] for field in self.grown if field in self.wire), "")
 
 
 class StreamDecoder:
@@ -89,6 +100,8 @@ class StreamDecoder:
         """The answer without its blocks, as the wire has it."""
         self.events: list[StreamEvent] = []
         self._framing = AnyFraming()
+        self._envelope = ChatResponse(origin=adapter.origin_of({}))
+        self._unstopped: dict[int, OpenBlock] = {}
         self._has_begun = False
         self._blocks = 0
         self._read = 0
@@ -123,8 +136,9 @@ class StreamDecoder:
     def _guarded(self, work: Callable[..., None], *arguments: Any) -> None:
         try:
             work(*arguments)
-        except DecodeError as error:
-            self.fail(ErrorContent(code=MALFORMED, message=f"event {self._read}: {error}"))
+        except UNREADABLE as error:
+            said = str(error) if isinstance(error, DecodeError) else f"{self.api}: {error.__class__.__name__}: {error}"
+            self.fail(ErrorContent(code=MALFORMED, message=f"event {self._read}: {said}"))
 
     def _read_frames(self, frames: list[Frame]) -> None:
         read = self.read
@@ -203,28 +217,33 @@ class StreamDecoder:
         if not self._has_begun:
             self._has_begun = True
             response = self.adapter.read_response(wire)
-            self.emit(TurnStart(response=msgspec.structs.replace(response, choices=[], error=None)))
+            self._envelope = msgspec.structs.replace(response, choices=[], error=None)
+            self.emit(TurnStart(response=self._envelope))
 
     def start(self, wire: dict[str, Any], content: Any, choice: int = 0) -> OpenBlock:
         """A block begins."""
         block = OpenBlock(self._blocks, wire, choice)
         self._blocks += 1
+        self._unstopped[block.index] = block
         block.said = content
         self.events.append(BlockStart(index=block.index, content=content, choice=choice))
         return block
 
     def stop(self, block: OpenBlock, content: Any, *, is_complete: bool = True) -> None:
         """A block is complete, or broke off."""
+        if self._unstopped.pop(block.index, None) is None:
+            self.catch_up(block, content)
+            return
         if not is_complete and isinstance(content, ToolCallContent):
             content = msgspec.structs.replace(content, status="incomplete")
         block.said = content
         self.events.append(BlockStop(index=block.index, content=content, is_complete=is_complete))
 
-    def whole(self, content: Any, choice: int = 0) -> int:
+    def whole(self, content: Any, choice: int = 0) -> OpenBlock:
         """A block that came whole."""
         block = self.start({}, content, choice)
         self.stop(block, content)
-        return block.index
+        return block
 
     def catch_up(self, block: OpenBlock, content: Any) -> None:
         """A stopped block turns out to be something else."""
@@ -240,6 +259,7 @@ class StreamDecoder:
     def complete(self, response: ChatResponse, layout: Layout) -> None:
         """The last event. A response that says an error failed."""
         self.is_over = True
+        self._stop_rest()
         response = without_contents(response)
         if response.error is not None:
             self.emit(TurnError(error=response.error, response=response, layout=layout))
@@ -249,14 +269,30 @@ class StreamDecoder:
     def fail(self, error: ErrorContent) -> None:
         """The stream broke off, or said that it failed: what was received counts."""
         self.is_over = self.is_broken = True
-        self.stop_open()
+        response, layout = self._envelope, []
         try:
-            wire, layout = self.broken()
-            response = without_contents(self.adapter.read_response(wire))
-        except DecodeError:
-            response, layout = ChatResponse(origin=self.adapter.origin_of({})), []
+            self.stop_open()
+            wire, said = self.broken()
+            response, layout = without_contents(self.adapter.read_response(wire)), said
+        except UNREADABLE:
+            # Something that cannot be read stands in the way: each block for itself, then.
+            layout = []
+        if self._stop_rest() - {index for choice in layout for message in choice for index in message}:
+            layout = []
         response = msgspec.structs.replace(response, error=error)
         self.emit(TurnError(error=error, response=response, layout=layout))
+
+    def _stop_rest(self) -> set[int]:
+        """Stops the blocks that the API forgot, or that cannot be read; their numbers."""
+        rest = list(self._unstopped.values())
+        for block in rest:
+            self.stop(block, self.remains(block), is_complete=False)
+        return {block.index for block in rest}
+
+    def remains(self, block: OpenBlock) -> Any:
+        """What has come of a block whose wire object cannot be read."""
+        field, words = growing_field(block.said), block.words()
+        return msgspec.structs.replace(block.said, **{field: words}) if field is not None and words else block.said
 
     def fail_with(self, wire: dict[str, Any]) -> None:
         """An error of the API's own in the middle of a stream."""

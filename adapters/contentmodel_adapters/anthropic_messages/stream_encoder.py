@@ -1,0 +1,141 @@
+"""Streams of the Messages API, written: one block after the other, each begun, grown and stopped."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from contentmodel.events import TurnComplete, TurnError, WireEvent
+from contentmodel.wire.json import write
+from contentmodel.wire.stream_encoding import MARK, Outgoing, StreamEncoder, Written, is_half_a_call
+
+# What a block grows by: its field, and the type and the field of the delta.
+GROWTH = {"text": ("text", "text_delta", "text"), "thinking": ("thinking", "thinking_delta", "thinking")}
+# What message_delta says in its delta; everything else stands beside it.
+IN_DELTA = ("stop_reason", "stop_sequence", "stop_details", "container")
+
+
+class Encoder(StreamEncoder):
+    """One answer as the events of the Messages API."""
+
+    def begin(self, payload: dict[str, Any]) -> None:
+        self._count = 0
+        ending: dict[str, Any] = {"stop_reason": None, "stop_sequence": None, "content": []}
+        usage = {"input_tokens": 0, "output_tokens": 0, **(payload.get("usage") or {})}
+        self._head = {"type": "message", "role": "assistant", **payload, **ending, "usage": usage}
+        self.put({"type": "message_start", "message": self._head}, "message_start")
+
+    # -- blocks ------------------------------------------------------------------------------------------------
+
+    def open(self, block: Outgoing) -> Any:
+        wires = self.encode_start(block.content)["content"]
+        wire = wires[0] if len(wires) == 1 else {}
+        growth = growth_of(wire)
+        if growth is None:
+            return None
+        field, delta, text = growth
+        said = wire[field]
+        start = {**wire, field: {} if field == "input" else ""}
+        if start.get("signature"):
+            start["signature"] = ""
+        self._begin_block(start)
+        prefix = (
+            b'event: content_block_delta\ndata: {"type":"content_block_delta","index":%d,"delta":{"type":"%b","%b":'
+        )
+        block.state = prefix % (self._count, delta.encode(), text.encode())
+        if said and said != MARK:
+            self.say(block, said if isinstance(said, str) else write(said).decode())
+        return block.state
+
+    def grow(self, block: Outgoing, text: str) -> None:
+        self.put_raw(b"%b%b}}\n\n" % (block.state, write(text)))
+
+    def shut(self, block: Outgoing) -> None:
+        live = block.state is not None
+        if is_half_a_call(block):
+            if not live:
+                self.lose((block.choice, block.index), block.content, "the call broke off")
+            return
+        wires = self.encode_block(block)["content"]
+        if live:
+            # A text of nothing but white space is none to the encoder, and was begun.
+            self._end_block(block, wires[0] if wires else {"type": "text", "text": ""}, sent=block.sent)
+            wires = wires[1:]
+        for wire in wires:
+            self._write_whole(block, wire)
+        block.cited = len(block.content.annotations or ())
+
+    def _write_whole(self, block: Outgoing, wire: dict[str, Any]) -> None:
+        """A block that is there already, in the steps that the API takes."""
+        growth = growth_of(wire)
+        start = wire if growth is None else {**wire, growth[0]: {} if growth[0] == "input" else ""}
+        if growth is not None and start.get("signature"):
+            start["signature"] = ""
+        if start.get("citations"):
+            start = {**start, "citations": []}
+        self._begin_block(start)
+        self._end_block(block, wire, sent=0)
+
+    def _begin_block(self, start: dict[str, Any]) -> None:
+        event = {"type": "content_block_start", "index": self._count, "content_block": start}
+        self.put(event, "content_block_start")
+
+    def _end_block(self, block: Outgoing, wire: dict[str, Any], *, sent: int) -> None:
+        growth = growth_of(wire)
+        if growth is not None:
+            field, delta, text = growth
+            said = wire[field]
+            if isinstance(said, str):
+                left = said[sent:]
+            else:
+                left = write(said).decode() if said and not sent else ""
+            if left:
+                self._delta({"type": delta, text: left})
+        for citation in wire.get("citations") or ():
+            self._delta({"type": "citations_delta", "citation": citation})
+        if growth is not None and wire.get("signature"):
+            self._delta({"type": "signature_delta", "signature": wire["signature"]})
+        if block.is_complete:
+            self.put({"type": "content_block_stop", "index": self._count}, "content_block_stop")
+        self._count += 1
+
+    def _delta(self, delta: dict[str, Any]) -> None:
+        self.put({"type": "content_block_delta", "index": self._count, "delta": delta}, "content_block_delta")
+
+    def amend(self, index: int, content: Any, written: Written) -> None:
+        text = getattr(content, "text", None)
+        if isinstance(text, str) and len(text) > written.sent:
+            for wire in self.encode([content], places=[(0, index)])["content"]:
+                field = (growth_of(wire) or ("text",))[0]
+                self._write_whole(Outgoing(index, content, 0), {**wire, field: wire[field][written.sent :]})
+            written.sent = len(text)
+        elif len(content.annotations or ()) > written.cited:
+            self.lose((0, index), content, "it came when the block was complete", field="annotations")
+
+    # -- the end -----------------------------------------------------------------------------------------------
+
+    def finish(self, event: TurnComplete) -> None:
+        payload = self.encode_envelope(event)
+        usage = {**self._head["usage"], **(payload.get("usage") or {})}
+        said = {"stop_reason": payload.get("stop_reason"), "stop_sequence": payload.get("stop_sequence")}
+        beside: dict[str, Any] = {"usage": usage}
+        for key, value in payload.items():
+            if key in IN_DELTA:
+                said[key] = value
+            elif key not in ("content", "usage") and (key not in self._head or self._head[key] != value):
+                beside[key] = value
+        self.put({"type": "message_delta", "delta": said, **beside}, "message_delta")
+        self.put({"type": "message_stop"}, "message_stop")
+
+    def fail(self, event: TurnError, payload: dict[str, Any]) -> None:
+        self.put({"type": "error", **payload}, "error")
+
+    def wire_event(self, event: WireEvent) -> None:
+        self.put(event.data, event.name)
+
+
+def growth_of(wire: dict[str, Any]) -> tuple[str, str, str] | None:
+    """What a block grows by; None where it comes whole."""
+    if wire.get("input").__class__ in (dict, str):
+        return "input", "input_json_delta", "partial_json"
+    growth = GROWTH.get(wire.get("type", ""))
+    return growth if growth is not None and isinstance(wire.get(growth[0]), str) else None

@@ -1,0 +1,134 @@
+"""Streams of generateContent, written: answers that add up, as server-sent events."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from contentmodel.content.text import TextContent
+from contentmodel.events import TurnComplete, TurnError
+from contentmodel.wire.json import write
+from contentmodel.wire.stream_encoding import MARK, Outgoing, StreamEncoder, Written, is_half_a_call
+from contentmodel.wire.table import note_of
+from contentmodel_adapters.google_generate_content.blocks import API
+
+
+class Encoder(StreamEncoder):
+    """One answer as chunks."""
+
+    choices = True
+
+    def begin(self, payload: dict[str, Any]) -> None:
+        self._beside: dict[int, list[tuple[int, Any]]] = {}
+        self._parts: dict[int, int] = {}
+        keys = ("modelVersion", "responseId", "createTime")
+        self._head = {key: payload[key] for key in keys if key in payload}
+        self._suffix = b"}]" + (b"," + write(self._head)[1:] if self._head else b"}") + b"\n\n"
+
+    def _chunk(self, choice: int, parts: list[Any]) -> None:
+        index = {"index": choice} if choice else {}
+        self.put({"candidates": [{"content": {"parts": parts, "role": "model"}, **index}], **self._head})
+        self._parts[choice] = self._parts.get(choice, 0) + len(parts)
+
+    # -- blocks ------------------------------------------------------------------------------------------------
+
+    def open(self, block: Outgoing) -> Any:
+        if block.content.protected is not None or _is_beside(block.content):
+            return None
+        parts = self.encode_start(block.content)["candidates"][0]["content"].get("parts") or []
+        if len(parts) != 1 or parts[0].get("text") is None or not parts[0].keys() <= {"text", "thought"}:
+            return None
+        thought = b'"thought":true,' if parts[0].get("thought") else b""
+        prefix = b'data: {"candidates":[{"content":{"parts":[{%b"text":' % thought
+        index = b',"index":%d' % block.choice if block.choice else b""
+        block.state = (prefix, b'}],"role":"model"}' + index + self._suffix)
+        said = parts[0]["text"]
+        if said != MARK:
+            self.say(block, said)
+        return block.state
+
+    def grow(self, block: Outgoing, text: str) -> None:
+        prefix, suffix = block.state
+        self.put_raw(b"%b%b%b" % (prefix, write(text), suffix))
+
+    def shut(self, block: Outgoing) -> None:
+        content, place = block.content, (block.choice, block.index)
+        if is_half_a_call(block):
+            self.lose(place, content, "the call broke off")
+            return
+        if _is_beside(content):
+            self._beside.setdefault(block.choice, []).append((-1, content))
+            return
+        plain = msgspec.structs.replace(content, annotations=None) if content.annotations else content
+        parts = self.encode([plain], places=[place])["candidates"][0].get("content", {}).get("parts") or []
+        number = self._parts.get(block.choice, 0)
+        if block.state is not None:
+            number = self._shut_live(block, parts)
+        elif parts:
+            self._chunk(block.choice, parts)
+        if content.annotations:
+            self._cite(block.choice, number, content)
+        block.place = number
+        block.cited = len(content.annotations or ())
+
+    def _shut_live(self, block: Outgoing, parts: list[Any]) -> int:
+        """What is left of a text: a signature comes with a part of its own. Gives the number of the text's part."""
+        part = parts[0] if parts else {}
+        left = block.left(part.get("text", ""))
+        if left:
+            self.say(block, left)
+        rest = {key: value for key, value in part.items() if key != "text"}
+        number = self._parts.get(block.choice, 0)
+        self._parts[block.choice] = number + 1
+        if rest.keys() - {"thought"}:
+            self._chunk(block.choice, [{**rest, "text": ""}])
+        return number
+
+    def _cite(self, choice: int, number: int, content: Any) -> None:
+        self._beside.setdefault(choice, []).append((number, content))
+
+    def amend(self, index: int, content: Any, written: Written) -> None:
+        text = getattr(content, "text", None)
+        if isinstance(text, str) and len(text) > written.sent and written.sent:
+            fresh = msgspec.structs.replace(content, text=text[written.sent :], annotations=None)
+            candidate = self.encode([fresh], places=[(written.choice, index)])["candidates"][0]
+            self._chunk(written.choice, candidate["content"].get("parts") or [])
+            written.sent = len(text)
+        if len(content.annotations or ()) > written.cited:
+            self._cite(written.choice, written.place, content)
+            written.cited = len(content.annotations)
+
+    # -- the end -----------------------------------------------------------------------------------------------
+
+    def finish(self, event: TurnComplete) -> None:
+        payload = self.encode_envelope(event)
+        rest = {key: value for key, value in payload.items() if key != "candidates"}
+        candidates = []
+        for choice, wire in enumerate(payload.get("candidates") or ()):
+            candidates.append({**({"index": choice} if choice else {}), **wire, **self._found(choice)})
+            content = wire.get("content")
+            if content is not None and not content.get("parts"):
+                candidates[-1]["content"] = {**content, "parts": []}
+        said = {"candidates": candidates} if candidates else {}
+        self.put({**said, **self._head, **rest})
+
+    def _found(self, choice: int) -> dict[str, Any]:
+        """What stands beside the content: the citations of its texts, and what a search found."""
+        beside = self._beside.get(choice)
+        if not beside:
+            return {}
+        cited = {number: content for number, content in beside if number >= 0}
+        contents: list[Any] = [cited.get(n, TextContent(text="")) for n in range(max(cited, default=-1) + 1)]
+        contents += [content for number, content in beside if number < 0]
+        places = [(choice, n) for n in range(len(contents))]
+        wire = self.encode(contents, places=places)["candidates"][0]
+        return {key: wire[key] for key in ("groundingMetadata", "urlContextMetadata") if key in wire}
+
+    def fail(self, event: TurnError, payload: dict[str, Any]) -> None:
+        self.put({"error": payload.get("error")})
+
+
+def _is_beside(content: Any) -> bool:
+    """Whether a content stands beside the parts."""
+    return bool(note_of(content, API, ":grounding"))

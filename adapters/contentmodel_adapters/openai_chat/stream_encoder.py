@@ -1,0 +1,173 @@
+"""Streams of Chat Completions, written: every chunk says more of the columns of a choice's message."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from contentmodel.content.text import TextContent
+from contentmodel.events import TurnComplete, TurnError, WireEvent
+from contentmodel.wire.json import write
+from contentmodel.wire.stream_encoding import Outgoing, StreamEncoder, Written, is_half_a_call
+from contentmodel_adapters.openai_chat.stream import TEXTS
+from contentmodel_adapters.shared.citations import placed
+
+GROWN = {"function": "arguments", "custom": "input"}
+
+
+class Encoder(StreamEncoder):
+    """One answer as chunks."""
+
+    concurrent = True
+    choices = True
+
+    def begin(self, payload: dict[str, Any]) -> None:
+        self._calls: dict[int, int] = {}
+        self._lengths: dict[int, int] = {}
+        self._begun: set[int] = set()
+        said = {key: value for key, value in payload.items() if key not in ("choices", "usage", "error")}
+        self._head = {"id": "", **said, "object": "chat.completion.chunk"}
+        for key, value in (("created", 0), ("model", "")):
+            self._head.setdefault(key, value)
+        self._prefix = write(self._head)[:-1] + b',"choices":[{"index":%d,"delta":{'
+
+    def _chunk(self, choice: int, delta: dict[str, Any], **ending: Any) -> None:
+        said = {"index": choice, "delta": delta, "finish_reason": None, **ending}
+        self.put({**self._head, "choices": [said]})
+
+    # -- blocks ------------------------------------------------------------------------------------------------
+
+    def open(self, block: Outgoing) -> Any:
+        self._begin_choice(block.choice)
+        message = self.encode_start(block.content)["choices"][0]["message"]
+        for column in TEXTS:
+            if message.get(column).__class__ is str:
+                return self._open_text(block, column)
+        calls = message.get("tool_calls")
+        if calls.__class__ is list and len(calls) == 1:
+            return self._open_call(block, calls[0])
+        return None
+
+    def _begin_choice(self, choice: int) -> None:
+        if choice not in self._begun:
+            self._begun.add(choice)
+            # What nobody says of it is null, as the API's own first chunk has it; a host of its own says what it says.
+            self._chunk(choice, {"role": "assistant", **({} if self.is_native else {"content": None, "refusal": None})})
+
+    def _open_text(self, block: Outgoing, column: str) -> Any:
+        block.state = (self._prefix % block.choice + b'"%b":' % column.encode(), b'},"finish_reason":null}]}\n\n')
+        said = block.content.message if column == "refusal" else block.content.text
+        if said:
+            self.say(block, said)
+        return block.state
+
+    def _open_call(self, block: Outgoing, wire: dict[str, Any]) -> Any:
+        kind = next((kind for kind in GROWN if isinstance(wire.get(kind), dict)), None)
+        if kind is None:
+            return None
+        number = self._next_call(block.choice)
+        grown = GROWN[kind]
+        inner = wire[kind] if block.content.arguments is None else {**wire[kind], grown: ""}
+        start = {"index": number, **wire, kind: inner}
+        self._chunk(block.choice, {"tool_calls": [start]})
+        prefix = b'"tool_calls":[{"index":%d,"%b":{"%b":' % (number, kind.encode(), grown.encode())
+        block.state = (self._prefix % block.choice + prefix, b'}}]},"finish_reason":null}]}\n\n')
+        said = block.content.arguments
+        if said:
+            text = block.content.arguments_text
+            self.say(block, text)
+        return block.state
+
+    def _next_call(self, choice: int) -> int:
+        self._calls[choice] = number = self._calls.get(choice, -1) + 1
+        return number
+
+    def grow(self, block: Outgoing, text: str) -> None:
+        prefix, suffix = block.state
+        self.put_raw(b"data: %b%b%b" % (prefix, write(text), suffix))
+
+    def shut(self, block: Outgoing) -> None:
+        self._begin_choice(block.choice)
+        content = block.content
+        if is_half_a_call(block) and block.state is None:
+            self.lose((block.choice, block.index), content, "the call broke off")
+            return
+        block.place = self._lengths.get(block.choice, 0)
+        if content.__class__ is TextContent:
+            self._lengths[block.choice] = block.place + len(content.text)
+        placed_content = self._placed(content, block.place)
+        place = [(block.choice, block.index)]
+        message = self.encode([placed_content], places=place)["choices"][0]["message"]
+        if block.state is not None and not is_half_a_call(block):
+            self._write_rest(block, message)
+        for column in [] if block.state is None else [*TEXTS, "tool_calls"]:
+            message.pop(column, None)
+        self._write_message(block.choice, message)
+        block.cited = len(content.annotations or ())
+
+    def _write_rest(self, block: Outgoing, message: dict[str, Any]) -> None:
+        """What has not been written of a live block's words."""
+        said = next((message[column] for column in TEXTS if isinstance(message.get(column), str)), None)
+        for wire in message.get("tool_calls") or ():
+            kind = next(kind for kind in GROWN if isinstance(wire.get(kind), dict))
+            said = wire[kind].get(GROWN[kind])
+        if isinstance(said, str) and (block.left(said) or not said):
+            self.say(block, block.left(said))
+
+    def _write_message(self, choice: int, message: dict[str, Any]) -> None:
+        """Columns that come whole."""
+        delta = {key: value for key, value in message.items() if key != "role" and value is not None}
+        calls = delta.get("tool_calls")
+        if calls.__class__ is list:
+            delta["tool_calls"] = [{"index": self._next_call(choice), **call} for call in calls]
+        if delta:
+            self._chunk(choice, delta)
+
+    def _placed(self, content: Any, before: int) -> Any:
+        """A text whose citations count from the beginning of all the texts."""
+        if content.__class__ is not TextContent or not content.annotations or (self.is_native and not before):
+            return content
+        citations = [placed(citation, content.text, before) for citation in content.annotations]
+        return msgspec.structs.replace(content, annotations=citations)
+
+    def amend(self, index: int, content: Any, written: Written) -> None:
+        place = (written.choice, index)
+        message = self.encode([self._placed(content, written.place)], places=[place])["choices"][0]["message"]
+        for column in TEXTS:
+            text = message.pop(column, None)
+            if isinstance(text, str) and len(text) > written.sent:
+                self._chunk(written.choice, {column: text[written.sent :]})
+                written.sent = len(text)
+        citations = message.pop("annotations", None)
+        if citations and len(citations) > written.cited:
+            self._chunk(written.choice, {"annotations": citations[written.cited :]})
+            written.cited = len(citations)
+        if any(message.get(column) for column in ("tool_calls", "function_call")):
+            self.lose(place, content, "it changed when it was written already")
+
+    # -- the end -----------------------------------------------------------------------------------------------
+
+    def finish(self, event: TurnComplete) -> None:
+        payload = self.encode_envelope(event)
+        for number, wire in enumerate(payload.get("choices", ())):
+            self._begin_choice(number)
+            message = {k: v for k, v in (wire.get("message") or {}).items() if k != "role"}
+            if not self.is_native:
+                message = {k: v for k, v in message.items() if k not in ("content", "refusal")}
+            rest = {key: value for key, value in wire.items() if key not in ("index", "message")}
+            self._chunk(number, message, **rest)
+        rest = {
+            key: value
+            for key, value in payload.items()
+            if key not in ("choices", "object") and (key not in self._head or self._head[key] != value)
+        }
+        if rest:
+            self.put({**self._head, **rest, "choices": []})
+        self.put_raw(b"data: [DONE]\n\n")
+
+    def fail(self, event: TurnError, payload: dict[str, Any]) -> None:
+        self.put({"error": payload.get("error")})
+
+    def wire_event(self, event: WireEvent) -> None:
+        self.put(event.data, event.name)

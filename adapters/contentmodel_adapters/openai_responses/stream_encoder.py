@@ -1,0 +1,291 @@
+"""Streams of the Responses API, written: items that are added, grow by parts and are done, and the whole answer again.
+
+Contents that make one item together (the parts of a message, a call and its result) are one group; what is held back
+waits until its group is complete. The last event repeats the whole answer, so all contents are kept until then.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from contentmodel.content.reasoning import ReasoningContent
+from contentmodel.events import ENDED, TurnComplete, TurnError, WireEvent, with_contents
+from contentmodel.wire.framing import write_sse
+from contentmodel.wire.json import write
+from contentmodel.wire.stream_encoding import MARK, Outgoing, StreamEncoder, Written, is_half_a_call
+
+# The type of a part: the list that it stands in, its number's name, its field, and the beginning of its events.
+PARTS = {
+    "output_text": ("content", "content_index", "text", "response.output_text", "response.content_part"),
+    "refusal": ("content", "content_index", "refusal", "response.refusal", "response.content_part"),
+    "reasoning_text": ("content", "content_index", "text", "response.reasoning_text", "response.content_part"),
+    "summary_text": (
+        "summary",
+        "summary_index",
+        "text",
+        "response.reasoning_summary_text",
+        "response.reasoning_summary_part",
+    ),
+}
+# The type of an item: its field that grows, and the beginning of its events.
+ITEMS = {
+    "function_call": ("arguments", "response.function_call_arguments"),
+    "custom_tool_call": ("input", "response.custom_tool_call_input"),
+    "mcp_call": ("arguments", "response.mcp_call_arguments"),
+    "code_interpreter_call": ("code", "response.code_interpreter_call_code"),
+}
+LAST = ("completed", "incomplete", "failed")
+
+
+class Encoder(StreamEncoder):
+    """One answer as the events of the Responses API."""
+
+    def begin(self, payload: dict[str, Any]) -> None:
+        self._sequence = 0
+        self._items = 0
+        self._contents: dict[int, Any] = {}
+        self._group: list[Outgoing] = []
+        self._item: dict[str, Any] | None = None
+        head = {**payload, "status": "in_progress", "output": []}
+        head.pop("usage", None)
+        self._event("response.created", response=head)
+        self._event("response.in_progress", response=head)
+
+    def _event(self, kind: str, **fields: Any) -> None:
+        self.put({"type": kind, "sequence_number": self._sequence, **fields}, kind)
+        self._sequence += 1
+
+    # -- live blocks -------------------------------------------------------------------------------------------
+
+    def open(self, block: Outgoing) -> Any:
+        content = block.content
+        if content.__class__ is ReasoningContent and content.kind is None:
+            return None
+        items = self.encode_start(content)["output"]
+        if len(items) != 1:
+            return None
+        item = items[0]
+        part = _only_part(item)
+        if part is not None:
+            return self._open_part(block, item, part)
+        if item.get("type") in ("function_call", "custom_tool_call"):
+            return self._open_call(block, item)
+        return None
+
+    def _open_part(self, block: Outgoing, item: dict[str, Any], part: dict[str, Any]) -> Any:
+        field, _, grown, _, _ = PARTS[part["type"]]
+        if self._item is None or not self._continues(block.content):
+            self._close_group()
+            self._add(item, {field: []})
+        self._group.append(block)
+        said = part[grown]
+        block.state = self._begin_part(part)
+        if said and said != MARK:
+            self.say(block, said)
+        return block.state
+
+    def _begin_part(self, part: dict[str, Any]) -> tuple[bytes, dict[str, Any], str]:
+        """Adds an empty part to the item that is open."""
+        field, number, grown, growth, added = PARTS[part["type"]]
+        assert self._item is not None
+        before = [block for block in self._group[:-1] if block.state is not None and block.state[2] == field]
+        place = {**self._place(), number: len(before)}
+        self._event(f"{added}.added", **place, part={**part, grown: "", **_no_annotations(part)})
+        rest: dict[str, Any] = {"logprobs": []} if part["type"] == "output_text" else {}
+        head = write({"type": f"{growth}.delta", **place, **rest})[:-1]
+        prefix = b"event: %b\ndata: %b" % (f"{growth}.delta".encode(), head.replace(b"%", b"%%"))
+        return prefix + b',"sequence_number":%d,"delta":%b}\n\n', place, field
+
+    def _open_call(self, block: Outgoing, item: dict[str, Any]) -> Any:
+        self._close_group()
+        field, growth = ITEMS[item["type"]]
+        self._add(item, {field: ""})
+        self._group = [block]
+        head = write({"type": f"{growth}.delta", **self._place()})[:-1].replace(b"%", b"%%")
+        prefix = b"event: %b\ndata: %b" % (f"{growth}.delta".encode(), head)
+        block.state = (prefix + b',"sequence_number":%d,"delta":%b}\n\n', self._place(), field)
+        if block.content.arguments:
+            text = block.content.arguments_text
+            self.say(block, text)
+        return block.state
+
+    def grow(self, block: Outgoing, text: str) -> None:
+        self.put_raw(block.state[0] % (self._sequence, write(text)))
+        self._sequence += 1
+
+    # -- items -------------------------------------------------------------------------------------------------
+
+    def _place(self) -> dict[str, Any]:
+        assert self._item is not None
+        return {"item_id": self._item.get("id") or f"item_{self._items}", "output_index": self._items}
+
+    def _add(self, item: dict[str, Any], start: dict[str, Any]) -> None:
+        """An item begins."""
+        status = {"status": "in_progress"} if "status" in item else {}
+        self._item = self._named({**item, **start, **status})
+        self._event("response.output_item.added", output_index=self._items, item=self._item)
+
+    def _named(self, item: dict[str, Any]) -> dict[str, Any]:
+        """The item with the id that it has in the whole answer, where this library gave it one."""
+        if not self.is_native and item.get("id") == "msg_0":
+            return {**item, "id": f"msg_{self._items}"}
+        return item
+
+    def _continues(self, content: Any) -> bool:
+        """Whether a content belongs to the item that is open."""
+        if not self._group:
+            return False
+        contents = [block.content for block in self._group]
+        return len(self.encode([*contents, content])["output"]) == len(self.encode(contents)["output"]) == 1
+
+    def shut(self, block: Outgoing) -> None:
+        content = block.content
+        if is_half_a_call(block):
+            self._close_group(but=block)
+            return
+        self._contents[block.index] = content
+        block.cited = len(content.annotations or ())
+        if block.state is not None:
+            self._end_live(block)
+        elif self._item is not None:
+            # A part that came whole, of an item that is open.
+            if self._continues(content):
+                self._whole_part(block)
+            else:
+                self._close_group()
+                self._group = [block]
+        elif self._continues(content):
+            self._group.append(block)
+        else:
+            self._close_group()
+            self._group = [block]
+
+    def _end_live(self, block: Outgoing) -> None:
+        item = self.encode([block.content])["output"][0]
+        part = _only_part(item)
+        _, place, _ = block.state
+        if part is None:
+            field, growth = ITEMS[item["type"]]
+            said = item.get(field) or ""
+        else:
+            _, _, field, growth, _ = PARTS[part["type"]]
+            said = part[field]
+        if block.left(said):
+            self.say(block, block.left(said))
+        if part is None:
+            name = {"name": item.get("name", "")} if field == "arguments" else {}
+            self._event(f"{growth}.done", **place, **{field: said}, **name)
+        else:
+            self._end_part(part, place)
+
+    def _end_part(self, part: dict[str, Any], place: dict[str, Any]) -> None:
+        _, _, field, growth, added = PARTS[part["type"]]
+        for number, annotation in enumerate(part.get("annotations") or ()):
+            kind = "response.output_text.annotation.added"
+            self._event(kind, **place, annotation_index=number, annotation=annotation)
+        rest = {"logprobs": part.get("logprobs") or []} if part["type"] == "output_text" else {}
+        self._event(f"{growth}.done", **place, **{field: part[field]}, **rest)
+        self._event(f"{added}.done", **place, part={**part, **_no_annotations(part, part.get("annotations"))})
+
+    def _whole_part(self, block: Outgoing) -> None:
+        items = self.encode([block.content])["output"]
+        part = _only_part(items[0]) if items else None
+        self._group.append(block)
+        if part is not None:
+            block.state = self._begin_part(part)
+            self.grow(block, part[PARTS[part["type"]][2]])
+            self._end_part(part, block.state[1])
+
+    def _close_group(self, but: Outgoing | None = None) -> None:
+        """Writes what is left of the open group: the end of its item, or all of it where it was held back."""
+        group, self._group = [block for block in self._group if block is not but], []
+        item, self._item = self._item, None
+        if not group:
+            self._items += item is not None
+            return
+        items = self.encode([block.content for block in group])["output"]
+        for made in items:
+            if item is None:
+                self._whole_item(made)
+            self._event("response.output_item.done", output_index=self._items, item=self._named(made))
+            self._items += 1
+
+    def _whole_item(self, item: dict[str, Any]) -> None:
+        """An item that is there already, as far as it grows at all."""
+        growth = ITEMS.get(item.get("type", ""))
+        lists: dict[str, Any] = {
+            key: [] for key in ("content", "summary") if item.get("type") in ("message", "reasoning") and key in item
+        }
+        self._add(item, {growth[0]: ""} if growth and item.get(growth[0]).__class__ is str else lists)
+        place = self._place()
+        if growth and item.get(growth[0]).__class__ is str:
+            field, events = growth
+            name = {"name": item.get("name", "")} if field == "arguments" else {}
+            self._event(f"{events}.delta", **place, delta=item[field])
+            self._event(f"{events}.done", **place, **{field: item[field]}, **name)
+        for field in lists:
+            for number, part in enumerate(item[field] or ()):
+                self._whole_part_of(part, {**place, PARTS.get(part.get("type"), PARTS["output_text"])[1]: number})
+        self._item = None
+
+    def _whole_part_of(self, part: dict[str, Any], place: dict[str, Any]) -> None:
+        kind = PARTS.get(part.get("type", ""))
+        if kind is None:
+            return
+        _, _, field, growth, added = kind
+        self._event(f"{added}.added", **place, part={**part, field: "", **_no_annotations(part)})
+        rest: dict[str, Any] = {"logprobs": []} if part["type"] == "output_text" else {}
+        self._event(f"{growth}.delta", **place, **rest, delta=part[field])
+        self._end_part(part, place)
+
+    def amend(self, index: int, content: Any, written: Written) -> None:
+        # The last event says it.
+        self._contents[index] = content
+
+    # -- the end -----------------------------------------------------------------------------------------------
+
+    def finish(self, event: TurnComplete) -> None:
+        self._last(event)
+
+    def _last(self, event: TurnComplete | TurnError) -> None:
+        self._close_group()
+        layout = [[[i for i in m if i in self._contents] for m in choice] for choice in event.layout]
+        if not self._contents.keys() <= {i for choice in layout for m in choice for i in m}:
+            layout = layout or [[sorted(self._contents)]]
+        whole = with_contents(event.response, self._contents, layout)
+        encoded = self.adapter.encode_response(whole, self._policies)
+        self._note(encoded, None)
+        status = encoded.payload.get("status")
+        self._event(f"response.{status if status in LAST else 'completed'}", response=encoded.payload)
+
+    def fail(self, event: TurnError, payload: dict[str, Any]) -> None:
+        finish = event.response.finish_reason
+        if event.error.code != ENDED and finish is not None and finish.reason == "error":
+            self._last(event)
+            return
+        error = payload.get("error") or {}
+        said = {"code": error.get("code"), "message": error.get("message") or "", "param": None}
+        self._event("error", **said)
+
+    def wire_event(self, event: WireEvent) -> None:
+        data = event.data if isinstance(event.data, dict) else {}
+        if "sequence_number" in data:
+            data = {**data, "sequence_number": self._sequence}
+        self._out.append(write_sse(write(data), event.name))
+        self._sequence += 1
+
+
+def _only_part(item: dict[str, Any]) -> dict[str, Any] | None:
+    """The one part of an item that is made of parts which grow."""
+    if item.get("type") not in ("message", "reasoning"):
+        return None
+    parts = [part for field in ("summary", "content") for part in item.get(field) or ()]
+    if len(parts) != 1 or not isinstance(parts[0], dict):
+        return None
+    kind = PARTS.get(parts[0].get("type", ""))
+    return parts[0] if kind is not None and isinstance(parts[0].get(kind[2]), str) else None
+
+
+def _no_annotations(part: dict[str, Any], said: Any = None) -> dict[str, Any]:
+    """A text always says its annotations."""
+    return {"annotations": said or []} if part["type"] == "output_text" else {}

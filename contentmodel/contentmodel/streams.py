@@ -1,0 +1,150 @@
+"""Streams as they run: bytes into events, events into bytes, one API's stream into another's. Sync and async.
+
+The decoders and encoders do no I/O; what is here hands them chunks of bytes from anywhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from contentmodel.adapter import adapter
+from contentmodel.events import Fold, StreamEvent
+from contentmodel.wire.losses import Loss, LossError
+from contentmodel.wire.names import Maps
+
+if TYPE_CHECKING:
+    from contentmodel.response import ChatResponse
+
+
+def decode_stream(chunks: Iterable[bytes], api: str) -> Iterator[StreamEvent]:
+    """The events of a stream, as they come. The last one is a TurnComplete or a TurnError."""
+    decoder = adapter(api).stream_decoder()
+    for chunk in chunks:
+        yield from decoder.feed(chunk)
+    yield from decoder.close()
+
+
+async def adecode_stream(chunks: AsyncIterable[bytes], api: str) -> AsyncIterator[StreamEvent]:
+    """`decode_stream` over an async iterator of bytes."""
+    decoder = adapter(api).stream_decoder()
+    async for chunk in chunks:
+        for event in decoder.feed(chunk):
+            yield event
+    for event in decoder.close():
+        yield event
+
+
+def fold_stream(chunks: Iterable[bytes], api: str) -> ChatResponse:
+    """The response that a stream carries. `error` is set where it failed or broke off."""
+    gathered = Fold()
+    for event in decode_stream(chunks, api):
+        gathered.feed(event)
+    return gathered.response
+
+
+def encode_stream(
+    events: Iterable[StreamEvent], api: str, policies: Mapping[str, str] | None = None
+) -> Iterator[bytes]:
+    """Events as a stream of `api`. Events that stop before the end make a stream that ends with an error."""
+    encoder = adapter(api).stream_encoder(policies)
+    for event in events:
+        data = encoder.feed(event)
+        if data:
+            yield data
+    data = encoder.close()
+    if data:
+        yield data
+
+
+class StreamConverter:
+    """One stream of `source` as a stream of `target`, while it runs: bytes in, bytes out.
+
+    `maps` are those of the request that the stream answers: its ids and tool names are those of `target` again.
+    `losses` are those so far; their paths are places in the response that the stream folds to. With
+    `on_loss="raise"`, `feed` and `close` raise LossError before the bytes that would lose something.
+    """
+
+    def __init__(
+        self,
+        source: str,
+        target: str,
+        *,
+        maps: Maps | None = None,
+        policies: Mapping[str, str] | None = None,
+        on_loss: str = "report",
+    ) -> None:
+        self.source, self.target = source, target
+        self._reader = adapter(source)
+        self._decoder = self._reader.stream_decoder()
+        self._encoder = adapter(target).stream_encoder(policies)
+        self._maps = None if maps == Maps() else maps
+        self._raises = on_loss == "raise"
+
+    @property
+    def losses(self) -> tuple[Loss, ...]:
+        """What did not reach the target as it was, so far."""
+        found: tuple[Loss, ...] = self._encoder.losses
+        return found
+
+    def feed(self, data: bytes) -> bytes:
+        """What these bytes of the source are on the target's wire; it may be nothing yet."""
+        return self._encoded(self._decoder.feed(data))
+
+    def close(self) -> bytes:
+        """The end. Every stream is to be closed: one that broke off ends with the target's error."""
+        last = self._encoded(self._decoder.close()) + self._encoder.close()
+        self._check()
+        return last
+
+    def _encoded(self, events: list[StreamEvent]) -> bytes:
+        if self._maps is not None:
+            events = [self._maps.undo_event(event, self._reader.restore_arguments) for event in events]
+        feed = self._encoder.feed
+        data = feed(events[0]) if len(events) == 1 else b"".join([feed(event) for event in events])
+        self._check()
+        return data
+
+    def _check(self) -> None:
+        if self._raises and self.losses:
+            raise LossError(self.target, self.losses)
+
+
+def convert_stream(
+    chunks: Iterable[bytes],
+    *,
+    source: str,
+    target: str,
+    maps: Maps | None = None,
+    policies: Mapping[str, str] | None = None,
+    on_loss: str = "report",
+) -> Iterator[bytes]:
+    """A stream of `source` as one of `target`, chunk by chunk. `StreamConverter` also tells the losses."""
+    converter = StreamConverter(source, target, maps=maps, policies=policies, on_loss=on_loss)
+    for chunk in chunks:
+        data = converter.feed(chunk)
+        if data:
+            yield data
+    data = converter.close()
+    if data:
+        yield data
+
+
+async def aconvert_stream(
+    chunks: AsyncIterable[bytes],
+    *,
+    source: str,
+    target: str,
+    maps: Maps | None = None,
+    policies: Mapping[str, str] | None = None,
+    on_loss: str = "report",
+) -> AsyncIterator[bytes]:
+    """`convert_stream` over an async iterator of bytes."""
+    converter = StreamConverter(source, target, maps=maps, policies=policies, on_loss=on_loss)
+    async for chunk in chunks:
+        data = converter.feed(chunk)
+        if data:
+            yield data
+    data = converter.close()
+    if data:
+        yield data
