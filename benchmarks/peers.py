@@ -68,10 +68,15 @@ class Peer:
 
     @property
     def version(self) -> str:
-        try:
-            return version(self.package)
-        except PackageNotFoundError:
-            return "not installed"
+        return installed(self.package)
+
+
+def installed(package: str) -> str:
+    """The version of a package, or that there is none."""
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "not installed"
 
 
 def load() -> list[Peer]:
@@ -101,7 +106,8 @@ def quiet() -> Any:
             logging.disable(logging.NOTSET)
 
 
-def _get(module: str, name: str) -> Any:
+def named(module: str, name: str) -> Any:
+    """What a module calls `name`."""
     return getattr(importlib.import_module(module), name)
 
 
@@ -121,17 +127,17 @@ def _any_llm() -> Peer:
 
 
 def _any_llm_functions() -> Functions:
-    messages_params = _get("any_llm.types.messages", "MessagesParams")
-    completion_params = _get("any_llm.types.completion", "CompletionParams")
-    chat_completion = _get("any_llm.types.completion", "ChatCompletion")
-    to_chat = _get("any_llm.utils.messages_compat", "messages_params_to_completion_params")
-    to_message = _get("any_llm.utils.messages_compat", "chat_completion_to_message_response")
-    to_responses = _get("any_llm.providers.openai.messages_responses", "messages_params_to_responses_params")
-    from_responses = _get("any_llm.providers.openai.messages_responses", "response_to_message_response")
-    to_anthropic = _get("any_llm.providers.anthropic.utils", "_convert_params")
-    from_anthropic = _get("any_llm.providers.anthropic.utils", "_convert_response")
-    message = _get("anthropic.types", "Message")
-    response = _get("openai.types.responses", "Response")
+    messages_params = named("any_llm.types.messages", "MessagesParams")
+    completion_params = named("any_llm.types.completion", "CompletionParams")
+    chat_completion = named("any_llm.types.completion", "ChatCompletion")
+    to_chat = named("any_llm.utils.messages_compat", "messages_params_to_completion_params")
+    to_message = named("any_llm.utils.messages_compat", "chat_completion_to_message_response")
+    to_responses = named("any_llm.providers.openai.messages_responses", "messages_params_to_responses_params")
+    from_responses = named("any_llm.providers.openai.messages_responses", "response_to_message_response")
+    to_anthropic = named("any_llm.providers.anthropic.utils", "_convert_params")
+    from_anthropic = named("any_llm.providers.anthropic.utils", "_convert_response")
+    message = named("anthropic.types", "Message")
+    response = named("openai.types.responses", "Response")
 
     def anthropic_to_chat(data: bytes) -> bytes:
         return _write(to_chat(messages_params(**_parse(data))))
@@ -183,16 +189,16 @@ def _litellm() -> Peer:
 
 def _litellm_functions() -> Functions:
     passing = "litellm.llms.anthropic.pass_through"
-    adapter = _get(f"{passing}.adapters.transformation", "LiteLLMAnthropicMessagesAdapter")()
-    to_responses = _get(f"{passing}.responses_adapters.transformation", "LiteLLMAnthropicToResponsesAPIAdapter")()
-    config = _get("litellm.llms.anthropic.chat.transformation", "AnthropicConfig")()
-    bridge = _get(
+    adapter = named(f"{passing}.adapters.transformation", "LiteLLMAnthropicMessagesAdapter")()
+    to_responses = named(f"{passing}.responses_adapters.transformation", "LiteLLMAnthropicToResponsesAPIAdapter")()
+    config = named("litellm.llms.anthropic.chat.transformation", "AnthropicConfig")()
+    bridge = named(
         "litellm.responses.litellm_completion_transformation.transformation",
         "LiteLLMCompletionResponsesConfig",
     )
-    model_response = _get("litellm", "ModelResponse")
-    responses_response = _get("litellm.types.llms.openai", "ResponsesAPIResponse")
-    no_http = _get("httpx", "Response")(200)
+    model_response = named("litellm", "ModelResponse")
+    responses_response = named("litellm.types.llms.openai", "ResponsesAPIResponse")
+    no_http = named("httpx", "Response")(200)
 
     def write_anthropic(payload: dict[str, Any]) -> bytes:
         model, messages = payload.pop("model"), payload.pop("messages")
@@ -262,19 +268,19 @@ def _langchain() -> Peer:
 
 
 def _langchain_functions() -> Functions:
-    to_messages = _get("langchain_core.messages", "convert_to_messages")
-    to_openai = _get("langchain_core.messages", "convert_to_openai_messages")
-    to_openai_tool = _get("langchain_core.utils.function_calling", "convert_to_openai_tool")
-    to_anthropic_tool = _get("langchain_anthropic.chat_models", "convert_to_anthropic_tool")
-    to_anthropic = _get("langchain_anthropic.chat_models", "_format_messages")
-    to_input = _get("langchain_openai.chat_models.base", "_construct_responses_api_input")
-    to_dict = _get("langchain_openai.chat_models.base", "_convert_message_to_dict")
-    from_responses = _get("langchain_openai.chat_models.base", "_construct_lc_result_from_responses_api")
-    anthropic = _get("langchain_anthropic", "ChatAnthropic")(model="claude-sonnet-4-5", api_key="none")
-    openai = _get("langchain_openai", "ChatOpenAI")(model="gpt-4.1", api_key="none")
-    message = _get("anthropic.types", "Message")
-    completion = _get("openai.types.chat", "ChatCompletion")
-    response = _get("openai.types.responses", "Response")
+    to_messages = named("langchain_core.messages", "convert_to_messages")
+    to_openai = named("langchain_core.messages", "convert_to_openai_messages")
+    to_openai_tool = named("langchain_core.utils.function_calling", "convert_to_openai_tool")
+    to_anthropic_tool = named("langchain_anthropic.chat_models", "convert_to_anthropic_tool")
+    to_anthropic = named("langchain_anthropic.chat_models", "_format_messages")
+    to_input = named("langchain_openai.chat_models.base", "_construct_responses_api_input")
+    to_dict = named("langchain_openai.chat_models.base", "_convert_message_to_dict")
+    from_responses = named("langchain_openai.chat_models.base", "_construct_lc_result_from_responses_api")
+    anthropic = named("langchain_anthropic", "ChatAnthropic")(model="claude-sonnet-4-5", api_key="none")
+    openai = named("langchain_openai", "ChatOpenAI")(model="gpt-4.1", api_key="none")
+    message = named("anthropic.types", "Message")
+    completion = named("openai.types.chat", "ChatCompletion")
+    response = named("openai.types.responses", "Response")
 
     def from_anthropic(payload: dict[str, Any]) -> list[Any]:
         said = to_messages(payload["messages"])
@@ -346,8 +352,8 @@ def _babel() -> Peer:
 
 
 def _babel_functions() -> Functions:
-    translate = _get("llm_transform.registry", "translate")
-    answer = _get("llm_transform.registry", "translate_response")
+    translate = named("llm_transform.registry", "translate")
+    answer = named("llm_transform.registry", "translate_response")
     names = {ANTHROPIC: ANTHROPIC, CHAT: CHAT, RESPONSES: RESPONSES, GOOGLE: "gemini"}
 
     def request(source: str, target: str) -> Convert:
@@ -377,9 +383,9 @@ def _rosetta() -> Peer:
 
 
 def _rosetta_functions() -> Functions:
-    pipeline = _get("llm_rosetta.pipeline", "ConversionPipeline")
-    get_shim = _get("llm_rosetta.shims", "get_shim")
-    converter = _get("llm_rosetta", "get_converter_for_provider")
+    pipeline = named("llm_rosetta.pipeline", "ConversionPipeline")
+    get_shim = named("llm_rosetta.shims", "get_shim")
+    converter = named("llm_rosetta", "get_converter_for_provider")
     names = {ANTHROPIC: "anthropic", CHAT: "openai_chat", RESPONSES: "openai_responses", GOOGLE: "google"}
 
     def made(source: str, target: str) -> Any:

@@ -423,7 +423,8 @@ def _google_request(said: Transcript) -> dict[str, Any]:
 def _google_parts(turn: Turn) -> list[dict[str, Any]]:
     calls: list[dict[str, Any]] = [{"functionCall": {"name": call.name, "args": call.arguments}} for call in turn.calls]
     # The signature of a thought stands on the first call after it.
-    calls[0]["thoughtSignature"] = turn.signature
+    for call in calls[:1]:
+        call["thoughtSignature"] = turn.signature
     return [{"text": turn.thinking, "thought": True}, {"text": turn.text}, *calls]
 
 

@@ -48,8 +48,8 @@ class Adapter(Protocol):
         """The answer as this API would have given it, and what it cannot carry."""
         ...
 
-    def stream_decoder(self) -> StreamDecoder:
-        """What reads one stream of this API."""
+    def stream_decoder(self, *, deltas: bool = True) -> StreamDecoder:
+        """What reads one stream of this API; without `deltas`, events are only made of blocks that are complete."""
         ...
 
     def stream_encoder(self, policies: Mapping[str, str] | None = None) -> StreamEncoder:

@@ -194,6 +194,12 @@ class ChatClient(Protocol):
         """Closes the connections of the SDK's client, unless the caller gave it."""
         ...
 
+    def __enter__(self) -> ChatClient: ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None: ...
+
 
 @runtime_checkable
 class AsyncChatClient(Protocol):
@@ -213,6 +219,12 @@ class AsyncChatClient(Protocol):
     async def close(self) -> None:
         """Closes the connections of the SDK's client, unless the caller gave it."""
         ...
+
+    async def __aenter__(self) -> AsyncChatClient: ...
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None: ...
 
 
 def chat_client(

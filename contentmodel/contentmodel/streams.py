@@ -37,8 +37,12 @@ async def adecode_stream(chunks: AsyncIterable[bytes], api: str) -> AsyncIterato
 
 def fold_stream(chunks: Iterable[bytes], api: str) -> ChatResponse:
     """The response that a stream carries. `error` is set where it failed or broke off."""
+    decoder = adapter(api).stream_decoder(deltas=False)
     gathered = Fold()
-    for event in decode_stream(chunks, api):
+    for chunk in chunks:
+        for event in decoder.feed(chunk):
+            gathered.feed(event)
+    for event in decoder.close():
         gathered.feed(event)
     return gathered.response
 
@@ -93,7 +97,7 @@ class StreamConverter:
 
     def close(self) -> bytes:
         """The end. Every stream is to be closed: one that broke off ends with the target's error."""
-        last = self._encoded(self._decoder.close()) + self._encoder.close()
+        last: bytes = self._encoded(self._decoder.close()) + self._encoder.close()
         self._check()
         return last
 

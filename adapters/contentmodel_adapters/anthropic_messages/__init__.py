@@ -89,8 +89,8 @@ class AnthropicMessages(TableAdapter):
     requires = {"messages": list}
     response = RESPONSE
 
-    def stream_decoder(self) -> StreamDecoder:
-        return Decoder(self)
+    def stream_decoder(self, *, deltas: bool = True) -> StreamDecoder:
+        return Decoder(self, deltas=deltas)
 
     def stream_encoder(self, policies: Mapping[str, str] | None = None) -> StreamEncoder:
         return Encoder(self, policies)

@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from contentmodel.content.tools import ToolCallContent
 from contentmodel.errors import DecodeError, Fault
 from contentmodel.events import (
     ArgumentsDelta,
@@ -33,8 +34,8 @@ PLACEHOLDER = {"type": "text", "text": ""}
 class Decoder(StreamDecoder):
     """One answer, event by event. Finished blocks are not kept."""
 
-    def __init__(self, adapter: Any) -> None:
-        super().__init__(adapter)
+    def __init__(self, adapter: Any, *, deltas: bool = True) -> None:
+        super().__init__(adapter, deltas=deltas)
         self._open: dict[int, OpenBlock] = {}
 
     def read(self, name: str | None, wire: dict[str, Any]) -> None:
@@ -80,7 +81,8 @@ class Decoder(StreamDecoder):
         content = self._decode(wire)
         if wire.get("input") == {} and getattr(content, "arguments", None) == {}:
             content = msgspec.structs.replace(content, arguments="")
-        self._open[place] = self.start(wire, content)
+        # A copy grows: what is told already, does not change any more.
+        self._open[place] = self.start(dict(wire), content)
 
     def _grow(self, wire: dict[str, Any]) -> None:
         place = wire.get("index")
@@ -101,12 +103,14 @@ class Decoder(StreamDecoder):
             return
         pieces = block.pieces.get(grown)
         if pieces is None:
-            block.pieces[grown] = [text]
-        else:
-            pieces.append(text)
-        self.events.append(event(index=block.index, text=text))
-        if len(delta) > 2:
-            rest = {key: value for key, value in delta.items() if key != field}
+            pieces = block.pieces[grown] = []
+        pieces.append(text)
+        if len(delta) == 2 and len(wire) == 3:
+            self.grew(block, pieces, text, event)
+            return
+        self.emit(event(index=block.index, text=text))
+        rest = {key: value for key, value in delta.items() if key != field}
+        if len(rest) > 1:
             self.emit(UnknownDelta(index=block.index, api=API, delta=rest))
 
     def _refuse(self, wire: dict[str, Any]) -> None:
@@ -140,10 +144,14 @@ class Decoder(StreamDecoder):
         wire = block.settle()
         text = "".join(typed or ())
         if text:
-            wire["input"] = _object_or_text(text)
+            block.joined = wire["input"] = _object_or_text(text)
         context = self.context()
         content = self._decode(wire, context)
         context.finish(wire)
+        if text and wire["input"] is text and isinstance(content, ToolCallContent):
+            # Half an object, mostly: max_tokens. An answer without streaming has no place for it.
+            content = self._decode({**wire, "input": {}})
+            return msgspec.structs.replace(content, arguments=text)
         return content
 
     def _decode(self, wire: dict[str, Any], context: Any = None) -> Any:

@@ -46,8 +46,9 @@ class Encoder(StreamEncoder):
             self.say(block, said if isinstance(said, str) else write(said).decode())
         return block.state
 
-    def grow(self, block: Outgoing, text: str) -> None:
-        self.put_raw(b"%b%b}}\n\n" % (block.state, write(text)))
+    def growth(self, block: Outgoing, text: str) -> bytes:
+        prefix: bytes = block.state
+        return prefix + write(text) + b"}}\n\n"
 
     def shut(self, block: Outgoing) -> None:
         live = block.state is not None

@@ -106,8 +106,8 @@ class GoogleGenerateContent(TableAdapter):
         value = super()._decode_row(row, wire, context)
         return with_format_kind(value) if isinstance(value, ChatRequest) else value
 
-    def stream_decoder(self) -> StreamDecoder:
-        return Decoder(self)
+    def stream_decoder(self, *, deltas: bool = True) -> StreamDecoder:
+        return Decoder(self, deltas=deltas)
 
     def stream_encoder(self, policies: Mapping[str, str] | None = None) -> StreamEncoder:
         return Encoder(self, policies)

@@ -53,8 +53,8 @@ class Candidate:
 class Decoder(StreamDecoder):
     """One answer, chunk by chunk."""
 
-    def __init__(self, adapter: Any) -> None:
-        super().__init__(adapter)
+    def __init__(self, adapter: Any, *, deltas: bool = True) -> None:
+        super().__init__(adapter, deltas=deltas)
         self._candidates: dict[int, Candidate] = {}
 
     def read(self, name: str | None, wire: dict[str, Any]) -> None:
@@ -121,7 +121,7 @@ class Decoder(StreamDecoder):
         if not _is_plain(part):
             return False
         block = candidate.open
-        if text == "" and (block is None or candidate.arguments is None) and (candidate.parts or block is not None):
+        if text == "" and (candidate.parts or block is not None):
             return True
         if block is None or candidate.arguments is not None or block.wire.get("thought") != part.get("thought"):
             return False
@@ -151,7 +151,8 @@ class Decoder(StreamDecoder):
         context.finish(part)
         return contents[0]
 
-    def _stop_open(self, candidate: Candidate, *, is_complete: bool = True) -> None:
+    def _stop_open(self, candidate: Candidate, *, is_complete: bool = True, is_ended: bool = False) -> None:
+        """Stops the part that is open. A call that was to go on, and did not end, is half a call."""
         block, candidate.open = candidate.open, None
         if block is None:
             return
@@ -163,6 +164,7 @@ class Decoder(StreamDecoder):
             wire["functionCall"] = {**call, "args": candidate.arguments}
             content = with_id(self._decode(candidate, wire), block.said.call_id)
             candidate.arguments = None
+            is_complete = is_ended
         candidate.parts.append(A_TEXT if wire.get("text").__class__ is str and not wire.get("thought") else NO_TEXT)
         self.stop(block, content, is_complete=is_complete)
         if block.said.__class__ is not TextContent:
@@ -174,6 +176,8 @@ class Decoder(StreamDecoder):
         block = candidate.open = self._start(candidate, {**part, "functionCall": begun})
         candidate.arguments = dict(begun["args"]) if begun.get("args").__class__ is dict else {}
         self._add_arguments(candidate, block, call)
+        if not call.get("willContinue"):
+            self._stop_open(candidate, is_ended=True)
 
     def _grow_call(self, candidate: Candidate, part: dict[str, Any], call: dict[str, Any]) -> None:
         block = candidate.open
@@ -186,7 +190,7 @@ class Decoder(StreamDecoder):
             lay_over(block.wire["functionCall"], rest)
             if call.get("args").__class__ is dict:
                 candidate.arguments = {**(candidate.arguments or {}), **call["args"]}
-            self._stop_open(candidate)
+            self._stop_open(candidate, is_ended=True)
 
     def _add_arguments(self, candidate: Candidate, block: OpenBlock, call: dict[str, Any]) -> None:
         partial = call.get("partialArgs")
@@ -252,7 +256,10 @@ def _longer(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
     made = {}
     for key, value in new.items():
         said = old.get(key)
-        made[key] = [*said, *value] if said.__class__ is list and value.__class__ is list else value
+        if said.__class__ is list and value.__class__ is list:
+            said.extend(value)
+            value = said
+        made[key] = value
     return made
 
 

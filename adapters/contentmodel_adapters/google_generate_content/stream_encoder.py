@@ -48,9 +48,9 @@ class Encoder(StreamEncoder):
             self.say(block, said)
         return block.state
 
-    def grow(self, block: Outgoing, text: str) -> None:
+    def growth(self, block: Outgoing, text: str) -> bytes:
         prefix, suffix = block.state
-        self.put_raw(b"%b%b%b" % (prefix, write(text), suffix))
+        return prefix + write(text) + suffix  # type: ignore[no-any-return]
 
     def shut(self, block: Outgoing) -> None:
         content, place = block.content, (block.choice, block.index)

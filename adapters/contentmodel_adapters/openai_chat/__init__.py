@@ -137,8 +137,8 @@ class OpenAIChat(TableAdapter):
         write_aliases(encoded.payload, request)
         return encoded
 
-    def stream_decoder(self) -> StreamDecoder:
-        return Decoder(self)
+    def stream_decoder(self, *, deltas: bool = True) -> StreamDecoder:
+        return Decoder(self, deltas=deltas)
 
     def stream_encoder(self, policies: Mapping[str, str] | None = None) -> StreamEncoder:
         return Encoder(self, policies)

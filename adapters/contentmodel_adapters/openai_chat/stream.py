@@ -64,16 +64,16 @@ class Choice:
 
     def text(self, column: str) -> str:
         """The words of a column so far."""
-        self.message[column] = "".join([self.message.get(column) or "", *self.texts.pop(column, ())])
-        return self.message[column]  # type: ignore[no-any-return]
+        said = self.message.get(column)
+        text = self.message[column] = "".join([said if said.__class__ is str else "", *self.texts.pop(column, ())])
+        return text
 
     def settle(self) -> dict[str, Any]:
         """The wire choice with everything that it has grown by."""
         for column in list(self.texts):
             self.text(column)
-        for (column, _), block in self.blocks.items():
-            if column not in TEXTS:
-                settle_entry(block)
+        for block in self.blocks.values():
+            settle_entry(block)
         if self.calls:
             self.message["tool_calls"] = [self.blocks[key].wire for key in self.call_keys()]
         # Every answer is an assistant's; not every host says so in a stream.
@@ -83,6 +83,15 @@ class Choice:
     def call_keys(self) -> list[Key]:
         """The calls in the order of their numbers."""
         return [key for _, key in sorted(self.calls, key=lambda call: call[0])]
+
+    def number_of(self, entry: dict[str, Any]) -> int:
+        """The number of a call that says none: the one with its id, a new one, or the last."""
+        name = entry.get("id")
+        for number, key in reversed(self.calls):
+            if name and self.blocks[key].wire.get("id") == name:
+                return number
+        is_new = name or not self.calls or _is_named(entry)
+        return len(self.calls) if is_new else self.calls[-1][0]
 
     def keys(self) -> Iterator[Key]:
         """What every content of the message was made of, in the order of the columns."""
@@ -97,7 +106,7 @@ def settle_entry(block: OpenBlock) -> None:
         owner, name = (block.wire.setdefault(outer, {}), inner) if outer else (block.wire, field)
         said = owner.get(name)
         join = join_base64 if field == "data" else "".join
-        owner[name] = join([said if said.__class__ is str else "", *pieces])
+        block.joined = owner[name] = join([said if said.__class__ is str else "", *pieces])
     block.pieces = {}
 
 
@@ -114,8 +123,8 @@ def join_base64(pieces: list[str]) -> str:
 class Decoder(StreamDecoder):
     """One answer, chunk by chunk."""
 
-    def __init__(self, adapter: Any) -> None:
-        super().__init__(adapter)
+    def __init__(self, adapter: Any, *, deltas: bool = True) -> None:
+        super().__init__(adapter, deltas=deltas)
         self._choices: dict[int, Choice] = {}
         self._head: dict[str, Any] | None = None
 
@@ -135,6 +144,8 @@ class Decoder(StreamDecoder):
                 self._read_choice(choice)
             else:
                 self.wire_event(name, {"choices": [choice]})
+        if len(choices) > 1:
+            self._grown = None
 
     def _read_nothing(self, name: str | None, wire: dict[str, Any], choices: Any) -> list[Any]:
         """A chunk without a list of choices: a head alone where it says so, else an event that nobody knows."""
@@ -169,16 +180,21 @@ class Decoder(StreamDecoder):
                 if event is not None and value.__class__ is str:
                     pieces = choice.texts.get(key)
                     if pieces is None:
-                        pieces = self._grow_column(choice, key)
+                        if choice.message.get(key).__class__ is list:
+                            self._grow_parts(choice, key, [{"type": "text", "text": value}] if value else [])
+                            continue
+                        pieces = choice.texts[key] = []
                     if value:
                         pieces.append(value)
                         block = choice.blocks.get((key, 0)) or self._open_text(choice, key)
                         if block is not None:
-                            self.events.append(event(index=block.index, text=value))
+                            self.grew(block, pieces, value, event)
                 elif value is not None or key not in choice.message:
                     self._read_field(choice, key, value)
-        if len(wire) > 2:
+        if len(wire) > 2 or "index" not in wire:
             self._read_rest(choice, wire)
+        if self._grown is not None and not _only_grew(wire):
+            self._grown = None
 
     def _new_choice(self, wire: dict[str, Any], number: Any) -> Choice:
         if not self._has_begun:
@@ -190,18 +206,34 @@ class Decoder(StreamDecoder):
             choice.rest["index"] = number
         return choice
 
-    def _grow_column(self, choice: Choice, column: str) -> list[str]:
-        """The pieces of a column. One that is a list of parts so far goes on with a part of its own."""
-        if choice.message.get(column).__class__ is list:
-            choice.message[column].append({"type": "text", "text": ""})
-            return []
-        return choice.texts.setdefault(column, [])
+    def _grow_parts(self, choice: Choice, column: str, parts: list[Any]) -> None:
+        """A column that is a list of parts, or becomes one. A text that follows a text is more of it, and so are words."""
+        said = choice.message.get(column)
+        if said.__class__ is not list:
+            before = {"type": "text", "text": choice.text(column)}
+            said = choice.message[column] = [before] if before["text"] else []
+            choice.texts.pop(column, None)
+            if (column, 0) in choice.blocks:
+                choice.blocks[column, 0].wire = before
+        for part in parts:
+            text = _words_of(part)
+            if text is None:
+                said.append(part)
+                continue
+            if not said or _words_of(said[-1]) is None:
+                said.append({"type": "text", "text": ""})
+                self._open(choice, (column, len(said) - 1), said[-1], _blank(column))
+            block = choice.blocks[column, len(said) - 1]
+            block.grow("text", text)
+            self.events.append(TextDelta(index=block.index, text=text))
 
     def _read_rest(self, choice: Choice, wire: dict[str, Any]) -> None:
         for key, value in wire.items():
             if key in ("index", "delta", "message"):
                 continue
             said = choice.rest.get(key)
+            if value is None and key in choice.rest:
+                continue
             if key == "logprobs" and value.__class__ is dict:
                 choice.rest[key] = _longer(said, value)
             elif key == "text" and value.__class__ is str:
@@ -227,6 +259,8 @@ class Decoder(StreamDecoder):
             self._grow_audio(choice, value)
         elif key == "annotations" and value.__class__ is list:
             self._cite(choice, value)
+        elif key == "content" and value.__class__ is list:
+            self._grow_parts(choice, key, value)
         elif key == "role":
             if value or "role" not in message:
                 message["role"] = value
@@ -257,7 +291,8 @@ class Decoder(StreamDecoder):
         column, _ = key
         block = choice.blocks[key]
         if column in TEXTS:
-            self.stop(block, _with_words(block.said, choice.text(column)))
+            settle_entry(block)
+            self.stop(block, _with_words(block.said, block.wire.get("text") or choice.text(column)))
             choice.stopped.add(key)
         elif column == "tool_calls":
             settle_entry(block)
@@ -269,7 +304,7 @@ class Decoder(StreamDecoder):
     def _grow_call(self, choice: Choice, entry: dict[str, Any]) -> None:
         number = entry.get("index")
         if number.__class__ is not int:
-            number = len(choice.calls) if entry.get("id") or not choice.calls else choice.calls[-1][0]
+            number = choice.number_of(entry)
         key = next((key for known, key in reversed(choice.calls) if known == number), None)
         wire, pieces = _parted(entry)
         block = None if key is None else choice.blocks[key]
@@ -379,7 +414,20 @@ class Decoder(StreamDecoder):
         if not self._has_begun:
             return {}, []
         wire = self._whole()
-        return wire, self._stop_all(self.adapter.read_response(wire))
+        try:
+            return wire, self._stop_all(self.adapter.read_response(wire))
+        except DecodeError:
+            for choice in self._choices.values():
+                for key in choice.stopped:
+                    self.catch_up(choice.blocks[key], self.remains(choice.blocks[key]))
+            raise
+
+    def remains(self, block: OpenBlock) -> Any:
+        for choice in self._choices.values():
+            for key, known in choice.blocks.items():
+                if known is block and key[0] in TEXTS and choice.message.get(key[0]).__class__ is not list:
+                    return _with_words(block.said, choice.text(key[0]))
+        return super().remains(block)
 
     def _whole(self) -> dict[str, Any]:
         choices = [choice.settle() for choice in self._choices.values()]
@@ -455,12 +503,30 @@ def _stub(wire: dict[str, Any]) -> dict[str, Any]:
 
 def _is_another(old: dict[str, Any], new: dict[str, Any]) -> bool:
     """Whether a delta begins another call: some hosts give every call the number 0, and an id of its own."""
-    named = any(new.get(kind).__class__ is dict and new[kind].get("name") for kind in _GROWN)
-    return bool(named and new.get("id") and old.get("id") and new["id"] != old["id"])
+    return bool(_is_named(new) and new.get("id") and old.get("id") and new["id"] != old["id"])
+
+
+def _is_named(entry: dict[str, Any]) -> bool:
+    return any(entry.get(kind).__class__ is dict and entry[kind].get("name") for kind in _GROWN)
+
+
+def _words_of(part: Any) -> str | None:
+    """The words of a part that is nothing but text."""
+    if part.__class__ is not dict or part.keys() != {"type", "text"} or part["type"] != "text":
+        return None
+    return part["text"] if part["text"].__class__ is str else None
 
 
 def _with_words(content: Any, text: str) -> Any:
     return msgspec.structs.replace(content, **{"message" if isinstance(content, ErrorContent) else "text": text})
+
+
+def _only_grew(wire: dict[str, Any]) -> bool:
+    """Whether a choice says one thing that adds up, and nothing that would, said again."""
+    delta = wire.get("delta")
+    if delta.__class__ is not dict or sum(1 for key, value in delta.items() if value and key != "role") != 1:
+        return False
+    return all(key == "delta" or (key != "text" and value.__class__ not in (list, dict)) for key, value in wire.items())
 
 
 def _lay_call(old: dict[str, Any], new: dict[str, Any]) -> None:

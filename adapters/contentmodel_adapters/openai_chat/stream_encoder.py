@@ -56,7 +56,10 @@ class Encoder(StreamEncoder):
             self._chunk(choice, {"role": "assistant", **({} if self.is_native else {"content": None, "refusal": None})})
 
     def _open_text(self, block: Outgoing, column: str) -> Any:
-        block.state = (self._prefix % block.choice + b'"%b":' % column.encode(), b'},"finish_reason":null}]}\n\n')
+        block.state = (
+            b"data: " + self._prefix % block.choice + b'"%b":' % column.encode(),
+            b'},"finish_reason":null}]}\n\n',
+        )
         said = block.content.message if column == "refusal" else block.content.text
         if said:
             self.say(block, said)
@@ -72,7 +75,7 @@ class Encoder(StreamEncoder):
         start = {"index": number, **wire, kind: inner}
         self._chunk(block.choice, {"tool_calls": [start]})
         prefix = b'"tool_calls":[{"index":%d,"%b":{"%b":' % (number, kind.encode(), grown.encode())
-        block.state = (self._prefix % block.choice + prefix, b'}}]},"finish_reason":null}]}\n\n')
+        block.state = (b"data: " + self._prefix % block.choice + prefix, b'}}]},"finish_reason":null}]}\n\n')
         said = block.content.arguments
         if said:
             text = block.content.arguments_text
@@ -83,9 +86,9 @@ class Encoder(StreamEncoder):
         self._calls[choice] = number = self._calls.get(choice, -1) + 1
         return number
 
-    def grow(self, block: Outgoing, text: str) -> None:
+    def growth(self, block: Outgoing, text: str) -> bytes:
         prefix, suffix = block.state
-        self.put_raw(b"data: %b%b%b" % (prefix, write(text), suffix))
+        return prefix + write(text) + suffix  # type: ignore[no-any-return]
 
     def shut(self, block: Outgoing) -> None:
         self._begin_choice(block.choice)

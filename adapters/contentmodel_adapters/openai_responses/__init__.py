@@ -82,8 +82,8 @@ class OpenAIResponses(TableAdapter):
     request = REQUEST
     response = RESPONSE
 
-    def stream_decoder(self) -> StreamDecoder:
-        return Decoder(self)
+    def stream_decoder(self, *, deltas: bool = True) -> StreamDecoder:
+        return Decoder(self, deltas=deltas)
 
     def stream_encoder(self, policies: Mapping[str, str] | None = None) -> StreamEncoder:
         return Encoder(self, policies)

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+import msgspec
+
 from contentmodel.content.outcomes import ErrorContent
 from contentmodel.errors import DecodeError, Fault
 from contentmodel.events import (
@@ -92,11 +94,28 @@ class Item:
         return self.wire
 
 
+class _Growth(msgspec.Struct, forbid_unknown_fields=True, gc=False):
+    """An event that makes a part or a call longer, with every field that it is known to have."""
+
+    type: str
+    delta: str
+    output_index: int
+    content_index: int = 0
+    summary_index: int = 0
+    item_id: str | None = None
+    sequence_number: int | None = None
+    logprobs: list[Any] | None = None
+    obfuscation: str | None = None
+
+
+_decode_growth = msgspec.json.Decoder(_Growth).decode
+
+
 class Decoder(StreamDecoder):
     """One answer, event by event."""
 
-    def __init__(self, adapter: Any) -> None:
-        super().__init__(adapter)
+    def __init__(self, adapter: Any, *, deltas: bool = True) -> None:
+        super().__init__(adapter, deltas=deltas)
         self._items: dict[int, Item] = {}
         self._places: dict[str, int] = {}
         self._error: dict[str, Any] | None = None
@@ -119,13 +138,34 @@ class Decoder(StreamDecoder):
             self._last(object_at(wire, "response", API))
         elif kind in FIRST:
             self._first(object_at(wire, "response", API))
+        elif kind is None and wire.get("object") == "response":
+            self._last(wire)
         elif kind == "error" or (kind is None and "error" in wire):
             # The answer that failed may come after it (some hosts nest the error, and then say so again).
             self._error = wire
-        elif wire.get("object") == "response":
-            self._last(wire)
         else:
             self._read_other(kind, name, wire)
+
+    def reads_quickly(self, name: str | None, data: bytes) -> bool:
+        growth = PARTS.get(name)  # type: ignore[arg-type]
+        if growth is None:
+            return False
+        try:
+            event = _decode_growth(data)
+        except (msgspec.MsgspecError, UnicodeError):
+            return False
+        item = self._items.get(event.output_index)
+        if item is None or item.done is not None or event.type != name:
+            return False
+        field, _, _, grown, kind = growth
+        block = item.blocks.get((field, event.content_index if field == "content" else event.summary_index))
+        pieces = None if block is None else block.pieces.get(grown)
+        if block is None or pieces is None:
+            return False
+        pieces.append(event.delta)
+        if self.deltas:
+            self.events.append(kind(index=block.index, text=event.delta))
+        return True
 
     def _first(self, response: dict[str, Any]) -> None:
         lay_over(self.answer, {key: value for key, value in response.items() if key != "output"})
@@ -180,7 +220,7 @@ class Decoder(StreamDecoder):
     def _open_item(self, item: Item) -> OpenBlock:
         """The block of an item that is no list of parts."""
         growing = next((field for kind, field, _ in CALLS.values() if kind == item.wire.get("type")), None)
-        contents = self._contents(item.wire if growing is None else {growing: "", **item.wire})
+        contents = self._contents({**item.wire} if growing is None else {growing: "", **item.wire})
         block = item.blocks["", 0] = self.start(item.wire, contents[0])
         return block
 
@@ -191,7 +231,7 @@ class Decoder(StreamDecoder):
     def _part(self, item: Item, field: str, number: int, part: dict[str, Any]) -> OpenBlock:
         """A part begins."""
         note = {**item.wire, "content": [], "summary": []} if item.wire.get("type") == "reasoning" else dict(item.wire)
-        found = self._contents({**note, field: [part]})
+        found = self._contents({**note, field: [{**part}]})
         block = item.blocks[field, number] = self.start(part, found[0])
         return block
 
@@ -201,7 +241,7 @@ class Decoder(StreamDecoder):
         item = self._items.get(wire.get("output_index"))  # type: ignore[arg-type]
         if item is None:
             item = self._item(wire, "reasoning" if event is ReasoningDelta else "message")
-        block = item.blocks.get((field, wire.get(index)))  # type: ignore[arg-type]
+        block = item.blocks.get((field, _number(wire, index)))
         if item.done is not None or (block is None and item.wire.get("type") not in ("message", "reasoning")):
             # Nothing grows any more, or never did.
             self.wire_event(wire.get("type"), wire)
@@ -216,7 +256,8 @@ class Decoder(StreamDecoder):
             block.pieces[grown] = [text]
         else:
             pieces.append(text)
-        self.events.append(event(index=block.index, text=text))
+        if self.deltas:
+            self.events.append(event(index=block.index, text=text))
 
     def _grow_call(self, growth: tuple[str, str, str | None], wire: dict[str, Any]) -> None:
         kind, field, path = growth
@@ -299,8 +340,10 @@ class Decoder(StreamDecoder):
         if wires.__class__ is not list or not wires:
             # Some hosts do not repeat the items.
             for item in self._items.values():
-                if item.done is None:
+                if item.done is None and response.get("status", "completed") == "completed":
                     self._stop_item(item, item.settle())
+                elif item.done is None:
+                    self._break_off(item)
             wires = [item.done for item in self._in_order()]
             if wires:
                 self.answer["output"] = wires
@@ -315,6 +358,8 @@ class Decoder(StreamDecoder):
 
     def _complete(self, places: Iterable[int]) -> None:
         response = self.adapter.read_response(self.answer)
+        if self._error is not None and response.error is None:
+            response = msgspec.structs.replace(response, error=self._said_error(self._error))
         self.complete(response, self._layout(response, places))
 
     def _layout(self, response: Any, places: Iterable[int]) -> Layout:
@@ -343,10 +388,13 @@ class Decoder(StreamDecoder):
     def stop_open(self) -> None:
         for item in self._in_order():
             if item.done is None:
-                wire = item.settle()
-                if "status" in wire:
-                    wire["status"] = "incomplete"
-                self._stop_item(item, wire, is_complete=False)
+                self._break_off(item)
+
+    def _break_off(self, item: Item) -> None:
+        wire = item.settle()
+        if "status" in wire:
+            wire["status"] = "incomplete"
+        self._stop_item(item, wire, is_complete=False)
 
     def broken(self) -> tuple[dict[str, Any], Layout]:
         if not self._has_begun:

@@ -109,9 +109,10 @@ class Encoder(StreamEncoder):
             self.say(block, text)
         return block.state
 
-    def grow(self, block: Outgoing, text: str) -> None:
-        self.put_raw(block.state[0] % (self._sequence, write(text)))
+    def growth(self, block: Outgoing, text: str) -> bytes:
+        event: bytes = block.state[0] % (self._sequence, write(text))
         self._sequence += 1
+        return event
 
     # -- items -------------------------------------------------------------------------------------------------
 
@@ -193,7 +194,7 @@ class Encoder(StreamEncoder):
         self._group.append(block)
         if part is not None:
             block.state = self._begin_part(part)
-            self.grow(block, part[PARTS[part["type"]][2]])
+            self.say(block, part[PARTS[part["type"]][2]])
             self._end_part(part, block.state[1])
 
     def _close_group(self, but: Outgoing | None = None) -> None:

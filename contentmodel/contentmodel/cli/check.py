@@ -45,7 +45,7 @@ def check(path: In = None, *, api: For = None, model: Model = None, as_json: AsJ
     """
     check_api(api, "--for", stored=False)
     console = out()
-    source = open_source(path)
+    source = open_source(path, "rules are for requests")
     found = 0
 
     def work(document: Document) -> None:

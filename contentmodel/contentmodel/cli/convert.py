@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from contextlib import AbstractContextManager, nullcontext, suppress
-from dataclasses import dataclass
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
 
@@ -12,13 +11,16 @@ import msgspec
 import typer
 
 from contentmodel.cli.console import err
+from contentmodel.cli.convert_stream import convert_stream
 from contentmodel.cli.errors import LOSSES_REFUSED, Problem
+from contentmodel.cli.incoming import Stream
 from contentmodel.cli.installed import STORED, check_api, load
 from contentmodel.cli.losses import Tally, print_tally
 from contentmodel.cli.options import From, In, Kind, Model, OnLoss, parse_policies
-from contentmodel.cli.output import Write, check_output, layout, open_output
+from contentmodel.cli.order import Order, Outputs
+from contentmodel.cli.output import Write, layout, open_optional, open_output
 from contentmodel.cli.progress import documents_of
-from contentmodel.cli.read import Document, Source, decode, for_each, identify, open_source
+from contentmodel.cli.read import Document, Source, decode, for_each, identify, open_input
 from contentmodel.convert import convert as convert_payload
 from contentmodel.request import ChatRequest
 from contentmodel.response import ChatResponse
@@ -72,40 +74,6 @@ Pretty = Annotated[
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing about losses and progress.")]
 
 
-@dataclass(frozen=True)
-class Order:
-    """What the command line asks for."""
-
-    target: str
-    api: str | None
-    kind: str | None
-    policies: Mapping[str, str]
-    on_loss: str
-    pretty: bool
-    model: str | None
-    undo: Maps | None
-
-
-@dataclass(frozen=True)
-class Outputs:
-    """Where everything goes; None is standard output for the payload, and nowhere for the others."""
-
-    payload: str | None
-    losses: str | None
-    maps: str | None
-
-    def check(self, path: str | None) -> None:
-        """Problem where one would take the place of the input, or of another."""
-        named = {"--output": self.payload or "-", "--losses": self.losses, "--maps": self.maps}
-        taken = [path]
-        for option, output in named.items():
-            if output == "-" and "-" in taken[1:]:
-                hint = f"name a file: {option} FILE, or -o OUT for the payload"
-                raise Problem(f"{option} -: something else goes to standard output already", hint=hint)
-            check_output(output, taken, option)
-            taken.append(output)
-
-
 def convert(
     path: In = None,
     *,
@@ -122,9 +90,14 @@ def convert(
     pretty: Pretty = None,
     quiet: Quiet = False,
 ) -> None:
-    """Convert payloads from one API to another, and say what was lost.
+    """Convert payloads and streams from one API to another, and say what was lost.
 
     What the input is of is detected, document by document. A summary of the losses goes to standard error.
+
+    A stream (server-sent events) is converted while it arrives: what has come is written before more is awaited. One
+    that is broken ends with the error of the target, and exit code 2; a provider's error in it is converted like
+    everything else. --to contentmodel stores the answer that it amounts to; a stored response becomes a stream with
+    --kind stream, and so do the JSON arrays that Gemini streams.
 
     Exit codes: 0 converted; 1 something would have been lost (--on-loss raise); 2 bad input, or a bad command line.
 
@@ -138,6 +111,9 @@ def convert(
     contentmodel convert answer.json --to anthropic-messages --undo-maps m.json
     contentmodel convert chat.json --to contentmodel -o stored.json
     curl ... | contentmodel convert --kind response --to contentmodel
+    curl -N ... | contentmodel convert --kind stream --to openai-chat
+    contentmodel convert answer.sse --to contentmodel -o stored.json
+    contentmodel convert stored.json --kind stream --to anthropic-messages
     """
     check_api(target, "--to")
     check_api(api, "--from")
@@ -151,11 +127,14 @@ def convert(
         kind and kind.value,
         parse_policies(policy or []),
         on_loss.value,
-        pretty is not False,
+        pretty,
         model,
         None if undo_maps is None else _read_maps(undo_maps),
+        quiet,
     )
-    source = open_source(path)
+    source = open_input(path, order.kind)
+    if isinstance(source, Stream):
+        raise typer.Exit(convert_stream(source, order, outputs))
     if source.is_lines:
         _check_lines(pretty, maps, undo_maps)
     code, tally = _convert_source(
@@ -186,17 +165,13 @@ def _check_lines(pretty: bool | None, maps: str | None, undo_maps: str | None) -
 
 def _convert_source(source: Source, order: Order, outputs: Outputs, documents: Iterable[Document]) -> tuple[int, Tally]:
     code = 0
-    with _optional(outputs.losses) as listing:
+    with open_optional(outputs.losses) as listing:
         tally = Tally(listing)
-        with suppress(_Refused), open_output(outputs.payload) as write, _optional(outputs.maps) as keep:
+        with suppress(_Refused), open_output(outputs.payload) as write, open_optional(outputs.maps) as keep:
             code = _convert_all(source, order, write, keep, tally, documents)
             if code and not source.is_lines:
                 raise _Refused if code == LOSSES_REFUSED else typer.Exit(code)
     return code, tally
-
-
-def _optional(path: str | None) -> AbstractContextManager[Write | None]:
-    return nullcontext() if path is None else open_output(path)
 
 
 def _read_maps(path: str) -> Maps:
@@ -216,7 +191,7 @@ def _convert_all(
         except LossError as error:
             tally.add(document, error.losses)
             raise
-        write(layout(body, pretty=order.pretty and not source.is_lines))
+        write(layout(body, pretty=order.pretty is not False and not source.is_lines))
         if keep is not None:
             keep(layout(msgspec.json.encode(maps), pretty=True))
         tally.converted += 1

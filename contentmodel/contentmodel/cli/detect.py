@@ -7,23 +7,24 @@ from typing import Annotated
 import typer
 
 from contentmodel.cli.console import visible
-from contentmodel.cli.errors import Problem, print_problem, problem_of
+from contentmodel.cli.errors import BAD_DOCUMENT, Problem, print_problem, problem_of
+from contentmodel.cli.incoming import STREAM, Stream, read_turn
 from contentmodel.cli.installed import STORED
 from contentmodel.cli.progress import documents_of
-from contentmodel.cli.read import Document, decode, for_each, identify, open_source
+from contentmodel.cli.read import Document, decode, for_each, identify, open_input
 
 Files = Annotated[
     list[str] | None,
     typer.Argument(
         metavar="FILE",
-        help="JSON or JSON Lines; - is standard input, which is also read when something is piped in.",
+        help="JSON, JSON Lines, or a stream; - is standard input, which is also read when something is piped in.",
         show_default=False,
     ),
 ]
 
 
 def detect(paths: Files = None) -> None:
-    """Say which API payloads are of, and whether they are requests or responses.
+    """Say which API payloads are of, and whether they are requests, responses or streams.
 
     Prints `API KIND` for a document; for JSON Lines the line number stands before it. Of several files the name comes
     first: `FILE API KIND`, `FILE:LINE API KIND`. Exit code 2 where a document is not recognised.
@@ -50,10 +51,25 @@ def _detect_in(path: str | None, *, named: bool) -> int:
         typer.echo(visible(" ".join(filter(None, (":".join(place), payload.api, payload.kind)))))
 
     try:
-        return for_each(documents_of(open_source(path), "detecting"), work, way="")
+        source = open_input(path)
+        if isinstance(source, Stream):
+            return _detect_stream(source, named=named)
+        return for_each(documents_of(source, "detecting"), work, way="")
     except BrokenPipeError:
         raise
     except (Problem, OSError) as error:
         problem = problem_of(error)
         print_problem(problem)
         return problem.code
+
+
+def _detect_stream(stream: Stream, *, named: bool) -> int:
+    """Said as soon as an event tells: the rest of the stream is not awaited."""
+    try:
+        api = read_turn(stream, None).api
+    except BAD_DOCUMENT as error:
+        problem = problem_of(error, stream.name, "")
+        print_problem(problem)
+        return problem.code
+    typer.echo(visible(" ".join((*([stream.name] if named else []), api, STREAM))))
+    return 0

@@ -17,6 +17,7 @@ class PayloadKind(StrEnum):
 
     request = "request"
     response = "response"
+    stream = "stream"
 
 
 class OnLoss(StrEnum):
@@ -30,7 +31,7 @@ In = Annotated[
     str | None,
     typer.Argument(
         metavar="FILE",
-        help="JSON or JSON Lines; - is standard input, which is also read when something is piped in.",
+        help="JSON, JSON Lines, or a stream; - is standard input, which is also read when something is piped in.",
         show_default=False,
     ),
 ]
@@ -38,7 +39,7 @@ From = Annotated[
     str | None,
     typer.Option("--from", metavar="API", help="The API that the input is of, or contentmodel. Default: detected."),
 ]
-Kind = Annotated[PayloadKind | None, typer.Option("--kind", help="Which of the two the input is. Default: detected.")]
+Kind = Annotated[PayloadKind | None, typer.Option("--kind", help="Which of these the input is. Default: detected.")]
 
 
 Model = Annotated[

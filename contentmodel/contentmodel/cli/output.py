@@ -6,7 +6,7 @@ import errno
 import os
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import IO
 from uuid import uuid4
@@ -21,20 +21,36 @@ Write = Callable[[bytes], object]
 
 
 @contextmanager
-def open_output(path: str | None) -> Iterator[Write]:
-    """Takes bytes to a file, or to standard output (None, "-"). A file appears when the block ends well."""
+def open_output(path: str | None, *, at_once: bool = False) -> Iterator[Write]:
+    """Takes bytes to a file, or to standard output (None, "-"). A file appears when the block ends well.
+
+    `at_once` lets nothing wait: a reader at the other end has everything that was written.
+    """
     if path is None or path == "-":
-        yield _write_to_stdout()
+        yield _write_to_stdout(at_once=at_once)
         sys.stdout.flush()
         return
     place = Path(os.path.realpath(path))
-    if not place.exists() or place.is_file():
+    if is_replaced(path):
         with _atomic(place, path) as taking:
             yield taking
         return
     # A device or a pipe: there is nothing to rename over.
-    with _opened(place, "wb", path) as taking:
+    with _opened(place, "wb", path, at_once=at_once) as taking:
         yield taking
+
+
+def open_optional(path: str | None) -> AbstractContextManager[Write | None]:
+    """The same for what is only written where somebody names a place for it."""
+    return nullcontext() if path is None else open_output(path)
+
+
+def is_replaced(path: str | None) -> bool:
+    """Whether an output is a file, which is there whole or not at all."""
+    if path is None or path == "-":
+        return False
+    place = Path(os.path.realpath(path))
+    return not place.exists() or place.is_file()
 
 
 @contextmanager
@@ -53,7 +69,7 @@ def _atomic(place: Path, name: str) -> Iterator[Write]:
 
 
 @contextmanager
-def _opened(place: Path, mode: str, name: str) -> Iterator[Write]:
+def _opened(place: Path, mode: str, name: str, *, at_once: bool = False) -> Iterator[Write]:
     """Takes bytes to an open file. What fails there bears the name that the caller gave."""
     try:
         file: IO[bytes] = open(place, mode)  # noqa: SIM115
@@ -63,6 +79,8 @@ def _opened(place: Path, mode: str, name: str) -> Iterator[Write]:
     def write_named(body: bytes) -> None:
         with naming(name):
             file.write(body)
+            if at_once:
+                file.flush()
 
     try:
         yield write_named
@@ -71,14 +89,20 @@ def _opened(place: Path, mode: str, name: str) -> Iterator[Write]:
             file.close()
 
 
-def _write_to_stdout() -> Write:
+def _write_to_stdout(*, at_once: bool = False) -> Write:
     if sys.stdout is None:
         raise Problem("standard output is closed", hint="write to a file with -o OUT")
     sys.stdout.flush()
     buffer = sys.stdout.buffer
-    if sys.stdout.isatty():
-        return lambda body: buffer.write(safe_json(body))
-    return buffer.write
+    written = safe_json if sys.stdout.isatty() else bytes
+    if not at_once:
+        return lambda body: buffer.write(written(body))
+
+    def write_at_once(body: bytes) -> None:
+        buffer.write(written(body))
+        buffer.flush()
+
+    return write_at_once
 
 
 def print_json(value: object) -> None:

@@ -77,7 +77,8 @@ def plan(
             _print(document, plans)
 
     load_all()
-    raise typer.Exit(for_each(documents_of(open_source(path), "planning"), work))
+    source = open_source(path, "only requests and responses are planned", kind and kind.value)
+    raise typer.Exit(for_each(documents_of(source, "planning"), work))
 
 
 def _print(document: Document, plans: Sequence[Plan]) -> None:

@@ -1,4 +1,4 @@
-"""Input: files and standard input, as documents; JSON Lines as a document a line."""
+"""Input: files and standard input, as documents; JSON Lines as a document a line. A stream is left to `incoming`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from contentmodel.cli.errors import BAD_DOCUMENT, NAMED_BY, Problem, naming, print_problem, problem_of
+from contentmodel.cli.errors import BAD_DOCUMENT, NAMED_BY, Problem, print_problem, problem_of
+from contentmodel.cli.incoming import STREAM, Stream, chunks_of, peek
 from contentmodel.cli.installed import STORED, load, load_all
 from contentmodel.convert import detect
 from contentmodel.errors import DecodeError, Fault
@@ -53,20 +54,28 @@ class Payload:
     kind: str
 
 
-def open_source(path: str | None) -> Source:
-    """The documents of a file, or of standard input ("-", or None where something is piped in)."""
+def open_input(path: str | None, kind: str | None = None) -> Source | Stream:
+    """What a file holds, or standard input ("-", or None where something is piped in): documents, or one stream."""
     if path is None and (sys.stdin is None or sys.stdin.isatty()):
         raise Problem("no input", hint="name a file, or pipe JSON in")
-    if path is None or path == "-":
-        return _divide(_read_stdin(), "standard input")
-    if Path(path).suffix.lower() in (".jsonl", ".ndjson"):
-        return Source(path, True, os.stat(path).st_size, _lines_of(path))
-    return _divide(Path(path).read_bytes(), path)
+    name = "standard input" if path is None or path == "-" else path
+    if kind == STREAM:
+        return Stream(name, chunks_of(path))
+    if Path(name).suffix.lower() in (".jsonl", ".ndjson"):
+        return Source(name, True, os.stat(name).st_size, _lines_of(name))
+    is_stream, chunks = peek(chunks_of(path))
+    if is_stream and kind is not None:
+        raise Problem(f"{name}: this begins as a stream does, and not as a {kind}", hint="leave --kind out")
+    return Stream(name, chunks) if is_stream else _divide(b"".join(chunks), name)
 
 
-def _read_stdin() -> bytes:
-    with naming("standard input"):
-        return b"" if sys.stdin is None else sys.stdin.buffer.read()
+def open_source(path: str | None, refusal: str, kind: str | None = None) -> Source:
+    """The documents of a file, for a command that takes no stream: Problem, with the `refusal`, where it is one."""
+    source = open_input(path, kind)
+    if isinstance(source, Stream):
+        hint = "contentmodel convert FILE --to contentmodel makes a stored response of it"
+        raise Problem(f"{source.name}: this is a stream: {refusal}", hint=hint)
+    return source
 
 
 def _divide(data: bytes, name: str) -> Source:

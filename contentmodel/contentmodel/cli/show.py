@@ -8,10 +8,12 @@ import typer
 from rich.rule import Rule
 
 from contentmodel.cli.console import out, safe_text
+from contentmodel.cli.follow import show_stream
+from contentmodel.cli.incoming import Stream
 from contentmodel.cli.installed import check_api
 from contentmodel.cli.options import From, In, Kind
 from contentmodel.cli.pieces import Page
-from contentmodel.cli.read import Document, decode, for_each, identify, open_source
+from contentmodel.cli.read import Document, decode, for_each, identify, open_input
 from contentmodel.cli.transcript import transcript
 
 Width = Annotated[
@@ -21,8 +23,9 @@ Full = Annotated[bool, typer.Option("--full", help="Cut no long texts.")]
 
 
 def show(path: In = None, api: From = None, kind: Kind = None, width: Width = None, full: Full = False) -> None:
-    """Show payloads as readable transcripts: any API's, or stored documents.
+    """Show payloads as readable transcripts: any API's, or stored documents, or streams.
 
+    On a terminal a stream is shown while it comes, each block as soon as it is complete and what grows below them.
     Calls stand with their results. Control characters of the content are shown as escapes.
 
     \b
@@ -30,6 +33,7 @@ def show(path: In = None, api: From = None, kind: Kind = None, width: Width = No
     contentmodel show chat.json
     contentmodel show log.jsonl --full | less -R
     contentmodel show response.json --from openai-responses --kind response
+    curl -N ... | contentmodel show
     """
     check_api(api, "--from")
     console = out(width)
@@ -42,4 +46,7 @@ def show(path: In = None, api: From = None, kind: Kind = None, width: Width = No
         for part in transcript(value, Page(full)):
             console.print(part)
 
-    raise typer.Exit(for_each(open_source(path).documents, work))
+    source = open_input(path, kind and kind.value)
+    if isinstance(source, Stream):
+        raise typer.Exit(show_stream(source, api, console, Page(full)))
+    raise typer.Exit(for_each(source.documents, work))

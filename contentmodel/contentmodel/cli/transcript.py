@@ -78,19 +78,34 @@ def _of_request(value: ChatRequest, page: Page) -> Parts:
 
 @transcript.register
 def _of_response(value: ChatResponse, page: Page) -> Parts:
-    yield from _labelled("model", value.model)
+    yield from beginning(value)
     if value.error is not None:
         yield from draw(value.error, page)
     for number, choice in enumerate(value.choices, 1):
         if len(value.choices) > 1:
             yield heading(f"answer {number} of {len(value.choices)}", "bright_white")
-        yield from _choice(choice, page)
+        yield from conversation(choice.messages, page)
+        yield from _finished(choice)
     if value.usage is not None:
         yield usage_line(value.usage)
 
 
-def _choice(choice: ChatChoice, page: Page) -> Parts:
-    yield from conversation(choice.messages, page)
+def beginning(value: ChatResponse) -> Parts:
+    """What is known of a response before it says anything."""
+    yield from _labelled("model", value.model)
+
+
+def ending(value: ChatResponse, page: Page) -> Parts:
+    """What stands below the messages of a response that was shown while it came."""
+    for choice in value.choices:
+        yield from _finished(choice)
+    if value.error is not None:
+        yield from draw(value.error, page)
+    if value.usage is not None:
+        yield usage_line(value.usage)
+
+
+def _finished(choice: ChatChoice) -> Parts:
     if choice.finish_reason is not None:
         yield Text()
         yield _finish(choice.finish_reason)

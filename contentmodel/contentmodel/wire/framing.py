@@ -16,6 +16,10 @@ class Frame(NamedTuple):
     data: bytes
 
 
+# Quicker than to call the class.
+_frame = tuple.__new__
+
+
 class Framing(Protocol):
     """What cuts bytes into frames."""
 
@@ -43,6 +47,8 @@ class SseParser:
         self.last_event_id: str | None = None
         self.retry: int | None = None
         self._pieces: list[bytes] = []
+        self._name: str | None = None
+        self._head, self._head_size = b"data: ", 6
         self._event: str | None = None
         self._data: list[bytes] = []
         self._has_begun = False
@@ -66,13 +72,17 @@ class SseParser:
             data = b"".join([*self._pieces, data])
         frames: list[Frame] = []
         *blocks, rest = data.split(b"\n\n")
+        is_fresh = not self._data and self._event is None
         for block in blocks:
-            if block.startswith(b"data: ") and b"\n" not in block and not self._data:
-                frames.append(Frame(self._event or None, block[6:]))
-                self._event = None
-            else:
-                self._read_lines(block, frames)
-                self._dispatch(frames)
+            # What nearly every event is: a line of data, or the name that the last one had and a line of data.
+            if is_fresh and block.startswith(self._head):
+                data = block[self._head_size :]
+                if b"\n" not in data:
+                    frames.append(_frame(Frame, (self._name, data)))
+                    continue
+            self._read_lines(block, frames)
+            self._dispatch(frames)
+            is_fresh = True
         lines, newline, last = rest.rpartition(b"\n")
         if newline:
             self._read_lines(lines, frames)
@@ -113,8 +123,12 @@ class SseParser:
 
     def _dispatch(self, frames: list[Frame]) -> None:
         if self._data:
-            frames.append(Frame(self._event or None, b"\n".join(self._data)))
+            self._name = self._event or None
+            frames.append(Frame(self._name, b"\n".join(self._data)))
             self._data = []
+            name = b"" if self._name is None else b"event: %b\n" % self._name.encode()
+            self._head = name + b"data: "
+            self._head_size = len(self._head)
         self._event = None
 
 

@@ -141,6 +141,11 @@ class StreamEncoder:
 
     def feed(self, event: StreamEvent) -> bytes:
         """The bytes that this event makes; they may be none. StreamError where its block has not started."""
+        if event.__class__ is TextDelta or event.__class__ is ReasoningDelta:
+            block = self._blocks.get(event.index)  # type: ignore[attr-defined]
+            if block is not None and block.state is not None and event.text:
+                block.pieces.append(event.text)
+                return self.growth(block, event.text)
         self._read(event)
         if not self._out:
             return b""
@@ -228,7 +233,7 @@ class StreamEncoder:
     def say(self, block: Outgoing, text: str) -> None:
         """Writes more of a live block, and remembers it."""
         block.pieces.append(text)
-        self.grow(block, text)
+        self.put_raw(self.growth(block, text))
 
     def _stop(self, event: BlockStop) -> None:
         block = self._blocks.get(event.index)
@@ -320,8 +325,9 @@ class StreamEncoder:
         """Begins a block that can be written as it grows, and gives what is to be kept of it; None holds it back."""
         return None
 
-    def grow(self, block: Outgoing, text: str) -> None:
-        """Writes more of a live block."""
+    def growth(self, block: Outgoing, text: str) -> bytes:
+        """The event that makes a live block longer."""
+        raise NotImplementedError
 
     def shut(self, block: Outgoing) -> None:
         """Writes what is left of a block, or all of it where it was held back."""

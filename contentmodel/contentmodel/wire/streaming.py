@@ -35,29 +35,34 @@ from contentmodel.message import Origin
 from contentmodel.response import ChatResponse
 from contentmodel.wire.context import DecodeContext
 from contentmodel.wire.framing import AnyFraming, Frame
-from contentmodel.wire.json import kind_of, parse
+from contentmodel.wire.json import kind_of, parse, write
 
 if TYPE_CHECKING:
     from contentmodel.wire.adapting import TableAdapter
 
 DONE = b"[DONE]"
 _decode = msgspec.json.Decoder().decode
+_decode_text = msgspec.json.Decoder(str).decode
 # What plain code raises where a value is of another kind than the API ever sends. DecodeError is one of them.
 UNREADABLE = (TypeError, AttributeError, LookupError, ValueError, RecursionError)
+
+
+Grown = tuple[int, list[str], str, Any]
+"""What made a block longer: the block's number, the pieces it was added to, the text, and the kind of event."""
 
 
 class OpenBlock:
     """A block that is not complete: its wire object, and the pieces that its growing fields have got."""
 
-    __slots__ = ("choice", "grown", "index", "pieces", "said", "wire")
+    __slots__ = ("choice", "index", "joined", "pieces", "said", "wire")
 
     def __init__(self, index: int, wire: dict[str, Any], choice: int = 0) -> None:
         self.index = index
         self.wire = wire
         self.choice = choice
         self.pieces: dict[str, list[str]] = {}
-        self.grown: tuple[str, ...] = ()
-        """The fields that pieces were joined in."""
+        self.joined: Any = ""
+        """What pieces were joined to."""
         self.said: Any = None
         """The content that was last given out for it."""
 
@@ -73,15 +78,68 @@ class OpenBlock:
         """The wire object with everything that it has grown by."""
         for field, pieces in self.pieces.items():
             said = self.wire.get(field)
-            self.wire[field] = "".join([said if said.__class__ is str else "", *pieces])
-        self.grown, self.pieces = (*self.grown, *self.pieces), {}
+            self.joined = self.wire[field] = "".join([said if said.__class__ is str else "", *pieces])
+        self.pieces = {}
         return self.wire
 
     def words(self) -> Any:
         """What it has grown by, also where its wire object cannot be read."""
-        for pieces in self.pieces.values():
-            return "".join(pieces)
-        return next((self.wire[field] for field in self.grown if field in self.wire), "")
+        return next(("".join(pieces) for pieces in self.pieces.values()), self.joined)
+
+
+class Repeat:
+    """An event that only made a block longer. What is the same but for one string says the same of another text.
+
+    The string stood once in JSON without a backslash, so it was the text; a next event that has the same bytes before
+    and after one JSON string differs in nothing else. Padding at the end of an event says nothing.
+    """
+
+    __slots__ = ("begin", "end", "event", "head", "index", "is_fresh", "is_padded", "least", "name", "pieces", "tail")
+
+    def __init__(self, name: str | None, data: bytes, grown: Grown) -> None:
+        self.index, self.pieces, text, self.event = grown
+        self.name = name
+        self.is_fresh = True
+        core = unpadded(data)
+        self.is_padded = core is not None
+        self.head, _, self.tail = (data if core is None else core).partition(write(text))
+        self.begin, self.end = len(self.head), -len(self.tail)
+        self.least = len(self.head) + len(self.tail) + 3
+
+    @staticmethod
+    def teaches(data: bytes, grown: Grown) -> bool:
+        """Whether the text stands in the event in one place, to the letter."""
+        text = grown[2]
+        return text != "" and b"\\" not in data and data.count(write(text)) == 1
+
+    def reads(self, name: str | None, data: bytes, events: list[StreamEvent] | None) -> bool:
+        """Whether this is such an event: then it has been read."""
+        if not data.startswith(self.head) or name != self.name:
+            return False
+        if self.is_padded:
+            data = unpadded(data) or b""
+        if len(data) < self.least or not data.endswith(self.tail):
+            return False
+        try:
+            text = _decode_text(data[self.begin : self.end])
+        except (msgspec.MsgspecError, UnicodeError):
+            return False
+        self.is_fresh = False
+        self.pieces.append(text)
+        if events is not None:
+            events.append(self.event(index=self.index, text=text))
+        return True
+
+
+PADDING = b',"obfuscation":"'
+
+
+def unpadded(data: bytes) -> bytes | None:
+    """An object without the padding that is its last field, and without its last brace; None where it has none."""
+    cut = data.rfind(PADDING)
+    if cut < 0 or data.find(b'"', cut + len(PADDING)) != len(data) - 2:
+        return None
+    return data[:cut]
 
 
 class StreamDecoder:
@@ -91,9 +149,11 @@ class StreamDecoder:
     nothing is raised for what an API sends, and what comes after the end is not read.
     """
 
-    def __init__(self, adapter: TableAdapter) -> None:
+    def __init__(self, adapter: TableAdapter, *, deltas: bool = True) -> None:
         self.adapter = adapter
         self.api = adapter.api
+        self.deltas = deltas
+        """Whether events are made of what only makes a block longer; who folds them has no use for it."""
         self.is_over = False
         self.is_broken = False
         self.answer: dict[str, Any] = {}
@@ -105,6 +165,9 @@ class StreamDecoder:
         self._has_begun = False
         self._blocks = 0
         self._read = 0
+        self._repeat: Repeat | None = None
+        self._grown: Grown | None = None
+        self._wasted = 0
 
     # -- what the caller uses ----------------------------------------------------------------------------------
 
@@ -121,7 +184,10 @@ class StreamDecoder:
         """The events of one event of the API: a dict, or the SDK's object."""
         self.events = []
         if not self.is_over:
+            self._repeat = None
+            self._read += 1
             self._guarded(self._read_wire, as_json(event, self.api), name)
+            self._grown = None
         return self.events
 
     def close(self) -> list[StreamEvent]:
@@ -144,6 +210,14 @@ class StreamDecoder:
         read = self.read
         for name, data in frames:
             self._read += 1
+            repeat = self._repeat
+            if repeat is not None:
+                if repeat.reads(name, data, self.events if self.deltas else None):
+                    continue
+                self._repeat = None
+                self._wasted += 1 if repeat.is_fresh else -1
+            if self.reads_quickly is not None and self.reads_quickly(name, data):
+                continue
             if data == DONE:
                 self.done()
             else:
@@ -155,8 +229,23 @@ class StreamDecoder:
                     read(name, wire)
                 else:
                     self._read_wire(wire, name)
+                if self._grown is not None:
+                    self._learn(name, data)
             if self.is_over:
                 return
+
+    def grew(self, block: OpenBlock, pieces: list[str], text: str, event: Any) -> None:
+        """`text` was added to `pieces`, and that is all that the last event did."""
+        if self.deltas:
+            self.events.append(event(index=block.index, text=text))
+        self._grown = (block.index, pieces, text, event)
+
+    def _learn(self, name: str | None, data: bytes) -> None:
+        """Remembers an event that only made a block longer: the next one is likely to be the same but for its text."""
+        grown, self._grown = self._grown, None
+        # Where events always differ in more than that, it is not worth the trying.
+        if grown is not None and self._wasted < 8 and Repeat.teaches(data, grown):
+            self._repeat = Repeat(name, data, grown)
 
     def _read_wire(self, wire: Any, name: str | None) -> None:
         if wire.__class__ is not dict:
@@ -171,6 +260,9 @@ class StreamDecoder:
         self.fail(ErrorContent(code=ENDED, message=f"the stream ended {where}"))
 
     # -- what an API's decoder says ----------------------------------------------------------------------------
+
+    reads_quickly: Callable[[str | None, bytes], bool] | None = None
+    """A quicker way to read what most events are; False where this one is something else."""
 
     def read(self, name: str | None, wire: dict[str, Any]) -> None:
         """One event of the API."""

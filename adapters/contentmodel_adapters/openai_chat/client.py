@@ -1,0 +1,51 @@
+"""A client of Chat Completions over OpenAI's SDK."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from contentmodel_adapters.openai_chat.blocks import API
+from contentmodel_adapters.shared import clients
+
+try:
+    import openai
+except ImportError as error:
+    raise ImportError(f"the client of {API} needs its SDK: pip install 'contentmodel[openai]'") from error
+
+PATH = "/chat/completions"
+
+
+def settle(payload: dict[str, Any], *, stream: bool) -> None:
+    """A stream tells its usage only where it is asked to; an answer that is none refuses to be asked."""
+    if stream:
+        payload.setdefault("stream_options", {"include_usage": True})
+    else:
+        payload.pop("stream_options", None)
+
+
+class Client(clients.PostingClient):
+    """A ChatClient over `openai.OpenAI`, or another client of that SDK."""
+
+    api = API
+    path = PATH
+    errors = openai
+
+    def make_sdk(self, options: dict[str, Any]) -> openai.OpenAI:
+        return openai.OpenAI(**options)
+
+    def settle(self, payload: dict[str, Any], *, stream: bool) -> None:
+        settle(payload, stream=stream)
+
+
+class AsyncClient(clients.AsyncPostingClient):
+    """An AsyncChatClient over `openai.AsyncOpenAI`."""
+
+    api = API
+    path = PATH
+    errors = openai
+
+    def make_sdk(self, options: dict[str, Any]) -> openai.AsyncOpenAI:
+        return openai.AsyncOpenAI(**options)
+
+    def settle(self, payload: dict[str, Any], *, stream: bool) -> None:
+        settle(payload, stream=stream)

@@ -1,0 +1,259 @@
+"""One call of an API: the request as it is sent, and its answer as it comes in.
+
+Imports no SDK and does not wait: what brings the bytes is given to the streams.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from types import TracebackType
+from typing import Any, Self
+
+import msgspec
+
+from contentmodel.client import ClientError
+from contentmodel.content.outcomes import ErrorContent
+from contentmodel.events import ENDED, BlockCatchUp, BlockStart, BlockStop, Fold, StreamEvent, TurnError
+from contentmodel.message import ChatMessage
+from contentmodel.response import ChatChoice, ChatResponse
+from contentmodel.wire.losses import Encoded, Loss
+from contentmodel.wire.names import Maps
+
+
+class Call:
+    """One request as it is sent, and what its answer needs to be read."""
+
+    def __init__(self, adapter: Any, encoded: Encoded, payload: dict[str, Any], model: str) -> None:
+        self.adapter = adapter
+        self.payload = payload
+        self.model = model
+        self.maps: Maps = encoded.maps
+        self._encoded = encoded
+
+    @property
+    def losses(self) -> tuple[Loss, ...]:
+        """What the API is not told of the request. The model is told: it is the one that the client asks."""
+        return tuple(loss for loss in self._encoded.losses if loss.path != "$.model")
+
+    def undone(self, response: ChatResponse) -> ChatResponse:
+        """An answer in the ids, names and arguments of the request."""
+        if self.maps == Maps():
+            return response
+        return self.maps.undo(response, self.adapter.restore_arguments)
+
+    def undone_event(self, event: StreamEvent) -> StreamEvent:
+        """The same for an event. Deltas keep the letters of the API: the block that they end in is the authority."""
+        if not isinstance(event, BlockStart | BlockStop | BlockCatchUp) or self.maps == Maps():
+            return event
+        message = ChatMessage(role="assistant", contents=[event.content])
+        answer = self.undone(ChatResponse(choices=[ChatChoice(messages=[message])]))
+        changed: StreamEvent = msgspec.structs.replace(event, content=answer.messages[0].contents[0])
+        return changed
+
+
+class Reading:
+    """An answer as its bytes come in: sans-I/O, the state of one stream."""
+
+    def __init__(self, call: Call) -> None:
+        self.failure: ClientError | None = None
+        self._call = call
+        self._decoder = call.adapter.stream_decoder()
+        self._fold = Fold()
+        self._ready: deque[StreamEvent] = deque()
+        self._has_begun = False
+        self._is_closed = False
+
+    @property
+    def losses(self) -> tuple[Loss, ...]:
+        """What the API is not told of the request."""
+        return self._call.losses
+
+    @property
+    def maps(self) -> Maps:
+        """What stood for which id and tool name: it is undone in the events already."""
+        return self._call.maps
+
+    @property
+    def response(self) -> ChatResponse:
+        """What the events until now amount to."""
+        return self._fold.response
+
+    @property
+    def _is_over(self) -> bool:
+        return self._is_closed or self._decoder.is_over
+
+    def _feed(self, data: bytes | None) -> None:
+        """More bytes; None is their end."""
+        self._has_begun = True
+        self._take(self._decoder.close() if data is None else self._decoder.feed(data))
+
+    def _break(self, failure: ClientError, cause: Exception) -> None:
+        """The bytes broke off: what came until then counts. Before there was any, the failure is raised."""
+        failure.__cause__ = cause
+        if not self._has_begun:
+            raise failure
+        error = ErrorContent(code=ENDED, message=str(failure), details={"kind": type(failure).__name__})
+        events = [with_error(event, error) for event in self._decoder.close()]
+        if any(isinstance(event, TurnError) for event in events):
+            self.failure = failure
+        self._take(events)
+
+    def _take(self, events: list[StreamEvent]) -> None:
+        self._ready.extend(self._call.undone_event(event) for event in events)
+
+    def _give(self) -> StreamEvent:
+        event = self._ready.popleft()
+        self._fold.feed(event)
+        return event
+
+
+def with_error(event: StreamEvent, error: ErrorContent) -> StreamEvent:
+    """A TurnError with another error; any other event as it is."""
+    if not isinstance(event, TurnError):
+        return event
+    response = msgspec.structs.replace(event.response, error=error)
+    changed: StreamEvent = msgspec.structs.replace(event, error=error, response=response)
+    return changed
+
+
+Chunks = tuple[Iterator[bytes], Callable[[], None]]
+"""The bytes of an answer as they come, and what closes its connection."""
+
+AsyncChunks = tuple[AsyncIterator[bytes], Callable[[], Awaitable[None]]]
+
+
+class SyncStream(Reading):
+    """A ChatStream."""
+
+    def __init__(self, call: Call, send: Callable[[], Chunks], broken: Callable[[Exception], ClientError]) -> None:
+        super().__init__(call)
+        self._send = send
+        self._broken = broken
+        self._chunks: Chunks | None = None
+
+    @property
+    def events(self) -> Iterator[StreamEvent]:
+        return self
+
+    def read(self) -> ChatResponse:
+        for _ in self:
+            pass
+        return self.response
+
+    def close(self) -> None:
+        self._is_closed = True
+        if self._chunks is not None:
+            self._chunks[1]()
+
+    def __enter__(self) -> Self:
+        self._open()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __iter__(self) -> Self:
+        return self
+
+    def __next__(self) -> StreamEvent:
+        while not self._ready:
+            if self._is_over:
+                raise StopIteration
+            self._advance(self._open())
+        return self._give()
+
+    def _open(self) -> Iterator[bytes]:
+        if self._chunks is None and not self._is_closed:
+            # A request that failed is not sent again by who goes on reading.
+            self._is_closed = True
+            self._chunks = self._send()
+            self._is_closed = False
+        return self._chunks[0] if self._chunks is not None else iter(())
+
+    def _advance(self, chunks: Iterator[bytes]) -> None:
+        try:
+            data = next(chunks, None)
+        except Exception as error:
+            self.close()
+            self._break(self._broken(error), error)
+            return
+        except BaseException:
+            self.close()
+            raise
+        self._feed(data)
+        if self._decoder.is_over:
+            # Some hosts keep the connection open after the last event: nobody waits for its end.
+            self.close()
+
+
+class AsyncStream(Reading):
+    """An AsyncChatStream."""
+
+    def __init__(
+        self,
+        call: Call,
+        send: Callable[[], Awaitable[AsyncChunks]],
+        broken: Callable[[Exception], ClientError],
+    ) -> None:
+        super().__init__(call)
+        self._send = send
+        self._broken = broken
+        self._chunks: AsyncChunks | None = None
+
+    @property
+    def events(self) -> AsyncIterator[StreamEvent]:
+        return self
+
+    async def read(self) -> ChatResponse:
+        async for _ in self:
+            pass
+        return self.response
+
+    async def close(self) -> None:
+        self._is_closed = True
+        if self._chunks is not None:
+            await self._chunks[1]()
+
+    async def __aenter__(self) -> Self:
+        await self._open()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> StreamEvent:
+        while not self._ready:
+            if self._is_over:
+                raise StopAsyncIteration
+            await self._advance(await self._open())
+        return self._give()
+
+    async def _open(self) -> AsyncIterator[bytes] | None:
+        if self._chunks is None and not self._is_closed:
+            self._is_closed = True
+            self._chunks = await self._send()
+            self._is_closed = False
+        return self._chunks[0] if self._chunks is not None else None
+
+    async def _advance(self, chunks: AsyncIterator[bytes] | None) -> None:
+        try:
+            data = None if chunks is None else await anext(chunks, None)
+        except Exception as error:
+            await self.close()
+            self._break(self._broken(error), error)
+            return
+        except BaseException:
+            # The task was cancelled.
+            await self.close()
+            raise
+        self._feed(data)
+        if self._decoder.is_over:
+            await self.close()

@@ -1,0 +1,379 @@
+"""What the clients of all APIs share: the request on its way out, the answer on its way in, and what goes wrong.
+
+Imports no SDK: a client says how its SDK sends a payload and gives the raw bytes of the answer, and what its errors
+mean.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from email.utils import parsedate_to_datetime
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+import msgspec
+
+from contentmodel.adapter import adapter
+from contentmodel.client import (
+    AuthenticationError,
+    ClientError,
+    ConnectionFailed,
+    InvalidRequestError,
+    RateLimitError,
+    ServerError,
+    TimeoutExceeded,
+)
+from contentmodel.content.outcomes import ErrorContent
+from contentmodel.errors import DecodeError, EncodeError
+from contentmodel.message import Origin
+from contentmodel.request import ChatRequest
+from contentmodel.response import ChatResponse
+from contentmodel.wire.losses import Loss, LossError
+from contentmodel.wire.lowering import POLICIES
+from contentmodel_adapters.shared.calls import AsyncChunks, AsyncStream, Call, Chunks, SyncStream
+
+if TYPE_CHECKING:
+    import httpx2
+
+ToldLosses = Callable[[tuple[Loss, ...]], None]
+
+BY_HAND = Origin(api="", issuer="")
+"""The origin of a request that was decoded from nowhere: it is made to fit like one of another API."""
+
+
+class BaseClient:
+    """What sync and async clients have in common: everything but the waiting."""
+
+    api: str
+    says_stream = True
+    """Whether a payload says that its answer is to be streamed."""
+
+    def __init__(
+        self,
+        sdk: Any = None,
+        *,
+        model: str | None = None,
+        policies: Mapping[str, str] | None = None,
+        on_loss: str = "report",
+        on_losses: ToldLosses | None = None,
+        **options: Any,
+    ) -> None:
+        if sdk is not None and options:
+            raise TypeError(f"options of a client that is there already: {', '.join(options)}")
+        check_arguments(policies, on_loss)
+        self.adapter = adapter(self.api)
+        self.model = model
+        self.policies = policies
+        self.on_loss = on_loss
+        self.on_losses = on_losses
+        self._owns_sdk = sdk is None
+        self.sdk = self.make_sdk(options) if sdk is None else sdk
+
+    def make_sdk(self, options: dict[str, Any]) -> Any:
+        """A client of the SDK."""
+        raise NotImplementedError
+
+    def settle(self, payload: dict[str, Any], *, stream: bool) -> None:
+        """What this API's payload has to say besides, or must not, because its answer is streamed or is not."""
+
+    def failure_of(self, error: Exception) -> ClientError | None:
+        """An error of the SDK as one of ours; None where it is not about a request."""
+        raise NotImplementedError
+
+    def prepare(self, request: ChatRequest, *, stream: bool) -> Call:
+        """The request as it is sent."""
+        request = self._asking(request, stream=stream)
+        encoded = self.adapter.encode_request(request, self.policies, self.model)
+        payload = dict(encoded.payload)
+        model = self.model or request.model or payload.get("model")
+        if not isinstance(model, str) or not model:
+            raise EncodeError(f"{self.api}: neither the client nor the request says which model is asked")
+        self.settle(payload, stream=stream)
+        call = Call(self.adapter, encoded, payload, model)
+        if (self.on_loss == "raise" or self.on_losses is not None) and call.losses:
+            if self.on_loss == "raise":
+                raise LossError(self.api, call.losses)
+            assert self.on_losses is not None
+            self.on_losses(call.losses)
+        return call
+
+    def _asking(self, request: ChatRequest, *, stream: bool) -> ChatRequest:
+        said = request.options.stream
+        asks = (True if stream else None if said else said) if self.says_stream else None
+        changed: dict[str, Any] = {}
+        if asks is not said:
+            changed["options"] = msgspec.structs.replace(request.options, stream=asks)
+        if request.origin is None:
+            changed["origin"] = BY_HAND
+        return msgspec.structs.replace(request, **changed) if changed else request
+
+    @contextmanager
+    def _translated(self) -> Iterator[None]:
+        try:
+            yield
+        except Exception as error:
+            failure = self.failure_of(error)
+            if failure is None:
+                raise
+            raise failure from error
+
+    # -- what went wrong ---------------------------------------------------------------------------------------
+
+    def refused(
+        self,
+        status: int,
+        body: Any,
+        headers: Mapping[str, str],
+        *,
+        kind: type[ClientError] | None = None,
+        retry_after: float | None = None,
+    ) -> ClientError:
+        """The error of an answer that is none: `body` is its bytes, or its JSON."""
+        error = self._error_in(body)
+        said = " ".join(f"{error.code or ''} {error.message}".split())
+        return (kind or kind_of_status(status))(
+            f"{self.api}: {status} {said if len(said) <= LONGEST else said[:LONGEST] + '...'}".strip(),
+            api=self.api,
+            status=status,
+            error=error,
+            request_id=headers.get("request-id") or headers.get("x-request-id"),
+            retry_after=wait_of(headers) if retry_after is None else retry_after,
+            retryable=may_retry(status, error, headers),
+        )
+
+    def _error_in(self, body: Any) -> ErrorContent:
+        try:
+            error: ErrorContent | None = self.adapter.decode_response(body).error
+        except DecodeError:
+            error = None
+        if error is not None:
+            return error
+        text = body.decode("utf-8", "replace") if isinstance(body, bytes) else msgspec.json.encode(body).decode()
+        return ErrorContent(message=text.strip())
+
+    def unanswered(self, error: BaseException) -> ClientError | None:
+        """An error of what carries the bytes; None where it is another."""
+        names = {kind.__name__ for kind in type(error).__mro__}
+        why = f"{type(error).__name__} {error}".strip()
+        if names & TIMEOUTS:
+            return TimeoutExceeded(f"{self.api}: no answer in time: {why}", api=self.api, retryable=True)
+        if names & BREAKS:
+            return ConnectionFailed(f"{self.api}: the connection failed: {why}", api=self.api, retryable=True)
+        return None
+
+    def broken(self, error: Exception) -> ClientError:
+        """The error that ended the bytes of an answer."""
+        why = f"{type(error).__name__} {error}".strip()
+        return self.unanswered(error) or ConnectionFailed(
+            f"{self.api}: the connection failed: {why}", api=self.api, retryable=True
+        )
+
+
+def check_arguments(policies: Mapping[str, str] | None, on_loss: str) -> None:
+    """What a client is made with. ValueError names what there is to choose from."""
+    if on_loss not in ("report", "raise"):
+        raise ValueError(f"on_loss is {on_loss!r}: expected 'report' or 'raise'")
+    for family, policy in (policies or {}).items():
+        if policy not in POLICIES.get(family, ()):
+            choices = "; ".join(f"{name}: {' | '.join(options)}" for name, options in POLICIES.items())
+            raise ValueError(f"no policy {family}={policy}: {choices}")
+
+
+# -- what went wrong ---------------------------------------------------------------------------------------------------
+
+LONGEST = 500
+"""How much of an error's words stands in the message of an exception: a proxy may send a page."""
+
+# By name: httpx2, httpx, aiohttp or requests carries the bytes, as the SDK chooses, and seldom are all installed.
+TIMEOUTS = frozenset({"TimeoutException", "TimeoutError", "Timeout"})
+BREAKS = frozenset({"RequestError", "StreamError", "ClientError", "RequestException", "TransportError", "OSError"})
+
+
+def kind_of_status(status: int) -> type[ClientError]:
+    """The error class of an HTTP status."""
+    if status in (401, 403):
+        return AuthenticationError
+    if status == 429:
+        return RateLimitError
+    if status in (408, 504):
+        return TimeoutExceeded
+    return ServerError if status >= 500 else InvalidRequestError
+
+
+def may_retry(status: int, error: ErrorContent, headers: Mapping[str, str]) -> bool:
+    """Whether the same request may succeed later. Money does not come back by waiting."""
+    said = headers.get("x-should-retry")
+    if said in ("true", "false"):
+        return said == "true"
+    return (status in (408, 409, 429) or status >= 500) and error.code != "insufficient_quota"
+
+
+def wait_of(headers: Mapping[str, str]) -> float | None:
+    """The seconds that an answer says to wait: a number, or a date (RFC 9110, section 10.2.3)."""
+    for name, unit in (("retry-after-ms", 1000), ("retry-after", 1)):
+        try:
+            return max(0.0, float(headers.get(name, "")) / unit)
+        except ValueError:
+            continue
+    try:
+        return max(0.0, parsedate_to_datetime(headers.get("retry-after", "")).timestamp() - time.time())
+    except ValueError:
+        return None
+
+
+# -- clients -----------------------------------------------------------------------------------------------------------
+
+
+class SyncClient(BaseClient):
+    """A ChatClient: what its SDK has to be told is in `send`, `open` and `close_sdk`."""
+
+    def send(self, call: Call, timeout: float | None) -> bytes | str:
+        """The whole answer to a payload, as it came."""
+        raise NotImplementedError
+
+    def open(self, call: Call, timeout: float | None) -> Chunks:
+        """The answer to a payload as it comes."""
+        raise NotImplementedError
+
+    def close_sdk(self) -> None:
+        self.sdk.close()
+
+    def complete(self, request: ChatRequest, *, timeout: float | None = None) -> ChatResponse:
+        """The answer to a request."""
+        call = self.prepare(request, stream=False)
+        with self._translated():
+            body = self.send(call, timeout)
+        return call.undone(self.adapter.decode_response(body))
+
+    def stream(self, request: ChatRequest, *, timeout: float | None = None) -> SyncStream:
+        """The answer to a request as it comes."""
+        call = self.prepare(request, stream=True)
+
+        def send() -> Chunks:
+            with self._translated():
+                return self.open(call, timeout)
+
+        return SyncStream(call, send, self.broken)
+
+    def close(self) -> None:
+        """Closes the connections of the SDK's client, unless the caller gave it."""
+        if self._owns_sdk:
+            self.close_sdk()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+class AsyncClient(BaseClient):
+    """An AsyncChatClient: the same, asynchronously."""
+
+    async def send(self, call: Call, timeout: float | None) -> bytes | str:
+        """The whole answer to a payload, as it came."""
+        raise NotImplementedError
+
+    async def open(self, call: Call, timeout: float | None) -> AsyncChunks:
+        """The answer to a payload as it comes."""
+        raise NotImplementedError
+
+    async def close_sdk(self) -> None:
+        await self.sdk.close()
+
+    async def complete(self, request: ChatRequest, *, timeout: float | None = None) -> ChatResponse:
+        """The answer to a request."""
+        call = self.prepare(request, stream=False)
+        with self._translated():
+            body = await self.send(call, timeout)
+        return call.undone(self.adapter.decode_response(body))
+
+    def stream(self, request: ChatRequest, *, timeout: float | None = None) -> AsyncStream:
+        """The answer to a request as it comes."""
+        call = self.prepare(request, stream=True)
+
+        async def send() -> AsyncChunks:
+            with self._translated():
+                return await self.open(call, timeout)
+
+        return AsyncStream(call, send, self.broken)
+
+    async def close(self) -> None:
+        """Closes the connections of the SDK's client, unless the caller gave it."""
+        if self._owns_sdk:
+            await self.close_sdk()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+
+# -- SDKs that can post ------------------------------------------------------------------------------------------------
+
+
+def posted(call: Call, timeout: float | None, *, stream: bool = False) -> dict[str, Any]:
+    """What `post` is given for the bytes of an answer. The SDK's own timeout holds where nobody says another."""
+    # Imported here: who has no SDK is to be told of the SDK.
+    import httpx2
+
+    options = {} if timeout is None else {"timeout": timeout}
+    return {"cast_to": httpx2.Response, "body": call.payload, "options": options, "stream": stream}
+
+
+def failure_of_posting(client: BaseClient, errors: Any, error: Exception) -> ClientError | None:
+    """An error of an SDK that can post as one of ours."""
+    if isinstance(error, errors.APIStatusError):
+        response: httpx2.Response = error.response
+        return client.refused(response.status_code, response.content, response.headers)
+    if isinstance(error, errors.APIConnectionError):
+        # What the SDK says is "Connection error."; its cause says which.
+        return client.broken(error.__cause__ if isinstance(error.__cause__, Exception) else error)
+    return client.unanswered(error)
+
+
+class PostingClient(SyncClient):
+    """Over an SDK with `post`, which sends what it is given: those of OpenAI and Anthropic, and their variants.
+
+    `post(path, cast_to=httpx2.Response, body=...)` is what their readmes give for endpoints that they do not know.
+    """
+
+    path: str
+    errors: Any
+    """The module that has APIStatusError and APIConnectionError."""
+
+    def failure_of(self, error: Exception) -> ClientError | None:
+        return failure_of_posting(self, self.errors, error)
+
+    def send(self, call: Call, timeout: float | None) -> bytes:
+        response: httpx2.Response = self.sdk.post(self.path, **posted(call, timeout))
+        return response.content
+
+    def open(self, call: Call, timeout: float | None) -> Chunks:
+        response: httpx2.Response = self.sdk.post(self.path, **posted(call, timeout, stream=True))
+        return response.iter_bytes(), response.close
+
+
+class AsyncPostingClient(AsyncClient):
+    """The same, asynchronously."""
+
+    path: str
+    errors: Any
+
+    def failure_of(self, error: Exception) -> ClientError | None:
+        return failure_of_posting(self, self.errors, error)
+
+    async def send(self, call: Call, timeout: float | None) -> bytes:
+        response: httpx2.Response = await self.sdk.post(self.path, **posted(call, timeout))
+        return response.content
+
+    async def open(self, call: Call, timeout: float | None) -> AsyncChunks:
+        response: httpx2.Response = await self.sdk.post(self.path, **posted(call, timeout, stream=True))
+        return response.aiter_bytes(), response.aclose

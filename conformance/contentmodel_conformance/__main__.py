@@ -1,0 +1,27 @@
+"""`python -m contentmodel_conformance`, and the command `contentmodel-conformance`. Needs the extra `conformance`."""
+
+from __future__ import annotations
+
+import sys
+
+_NEEDED = {"typer", "rich", "starlette", "uvicorn"}
+
+
+def main() -> None:
+    """Runs the command with the arguments of the process, and exits."""
+    try:
+        from contentmodel_conformance.cli import app
+    except ModuleNotFoundError as error:
+        name = (error.name or "").partition(".")[0]
+        if name not in _NEEDED:
+            raise
+        need = 'Install it: pip install "contentmodel[conformance]"'
+        print(f"The contentmodel-conformance command needs {name}. {need}", file=sys.stderr)
+        raise SystemExit(2) from None
+    except KeyboardInterrupt:
+        raise SystemExit(130) from None
+    app(prog_name="contentmodel-conformance")
+
+
+if __name__ == "__main__":
+    main()

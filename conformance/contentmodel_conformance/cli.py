@@ -1,0 +1,188 @@
+"""The `contentmodel-conformance` command: its commands, and what they have in common."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import Annotated
+
+import typer
+from rich.text import Text
+
+import contentmodel
+from contentmodel.cli.app import Commands
+from contentmodel.cli.console import err, out, safe_text
+from contentmodel.cli.errors import Problem, naming
+from contentmodel.cli.output import print_json
+from contentmodel.wire.json import write
+from contentmodel_conformance.server import LoopbackServer, Recorded, read_script
+from contentmodel_conformance.server.app import DELTA_SIZE
+
+app = typer.Typer(
+    cls=Commands,
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"contentmodel-conformance {contentmodel.__version__}")
+        raise typer.Exit
+
+
+Version = Annotated[
+    bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version, and exit.")
+]
+
+
+@app.callback()
+def conformance_command(version: Version = False) -> None:
+    """Prove adapters, and test what talks to LLM providers without one.
+
+    \b
+    [bold]Examples[/bold]
+    contentmodel-conformance serve script.json
+    """
+
+
+def command(function: Callable[..., None]) -> Callable[..., None]:
+    """Adds a command. Its docstring is its help, a line for each paragraph: the source's line breaks are not meant."""
+    paragraphs = inspect.cleandoc(function.__doc__ or "").split("\n\n")
+    text = "\n\n".join(part if part.startswith("\b") else " ".join(part.split()) for part in paragraphs)
+    app.command(help=text)(function)
+    return function
+
+
+# -- serve -------------------------------------------------------------------------------------------------------------
+
+SCRIPT_HELP = "JSON (a list of turns, or one) or JSON Lines (a turn a line); - is standard input."
+ScriptPath = Annotated[str, typer.Argument(metavar="SCRIPT", help=SCRIPT_HELP, show_default=False)]
+Host = Annotated[str, typer.Option("--host", metavar="HOST", help="The address to listen at.")]
+Port = Annotated[int, typer.Option("--port", min=0, max=65535, help="The port; 0 is any that is free.")]
+Repeat = Annotated[bool, typer.Option("--repeat", help="Begin again when every turn is answered.")]
+Log = Annotated[
+    str | None,
+    typer.Option(
+        "--log", metavar="FILE", help="Append what clients send as JSON Lines, without keys; - is standard output."
+    ),
+]
+DeltaSize = Annotated[
+    int, typer.Option("--delta-size", metavar="N", min=1, help="Characters of a text in one event of a stream.")
+]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say the URL, and nothing about requests.")]
+
+
+@command
+def serve(
+    path: ScriptPath,
+    *,
+    host: Host = "127.0.0.1",
+    port: Port = 8089,
+    repeat: Repeat = False,
+    log: Log = None,
+    delta_size: DeltaSize = DELTA_SIZE,
+    quiet: Quiet = False,
+) -> None:
+    """Answer as every provider would, from a script, on this machine.
+
+    The server speaks OpenAI Chat Completions and Responses, Anthropic Messages and Gemini generateContent, streaming or
+    not. Turns are answered in order, whichever API asks; when none is left, the answer is an error that says so. Ctrl-C
+    stops it.
+
+    A turn is a text with calls of tools, or an answer of any API just as that API gives it (with its API where that
+    cannot be detected), or a stored document of contentmodel. A fault beside it makes its first tries fail, as many as
+    "times" says: status (with retry_after, message), drop_after (bytes), stall (seconds; stall_after bytes),
+    malformed_at (an event), truncate (true).
+
+    \b
+    [bold]Turns[/bold]
+    {"text": "Hi."}
+    {"calls": [{"name": "weather", "arguments": {"city": "Oslo"}}]}
+    {"text": "Hi.", "fault": {"status": 429, "retry_after": 1, "times": 2}}
+    {"text": "Hi.", "fault": {"drop_after": 200}}
+    {"api": "anthropic-messages", "payload": {"content": [...], ...}}
+
+    Exit codes: 0 stopped; 2 bad input, or a bad command line.
+
+    \b
+    [bold]Examples[/bold]
+    contentmodel-conformance serve script.json
+    contentmodel-conformance serve turns.jsonl --port 0 --log requests.jsonl
+    echo '{"text": "Hi."}' | contentmodel-conformance serve - --repeat
+    """
+    turns = read_script(path)
+    with _logging(log) as keep:
+
+        def report(record: Recorded) -> None:
+            keep(record)
+            if not quiet:
+                err().print(_line_of(record), soft_wrap=True)
+
+        server = LoopbackServer(turns, host=host, port=port, repeat=repeat, delta_size=delta_size, on_request=report)
+        _listen(server, host, port)
+        _greet(server, len(turns), to_stderr=log == "-")
+        with suppress(KeyboardInterrupt):
+            server.run()
+
+
+def _listen(server: LoopbackServer, host: str, port: int) -> None:
+    try:
+        server.listen()
+    except OSError as error:
+        hint = "another --port, or --port 0 for any that is free"
+        raise Problem(f"cannot listen at {host} port {port}: {error.strerror or error}", hint=hint) from None
+
+
+@contextmanager
+def _logging(path: str | None) -> Iterator[Callable[[Recorded], None]]:
+    """Takes records to a file, a line each, as they come."""
+    if path is None:
+        yield lambda record: None
+        return
+    if path == "-":
+        yield lambda record: print_json(record.as_json())
+        return
+    with naming(path), open(path, "ab", buffering=0) as file:
+
+        def keep(record: Recorded) -> None:
+            file.write(write(record.as_json()) + b"\n")
+
+        yield keep
+
+
+def _greet(server: LoopbackServer, turns: int, *, to_stderr: bool) -> None:
+    """The URL, and how to point each client at it."""
+    console = err() if to_stderr else out()
+    count = "1 turn" if turns == 1 else f"{turns:,} turns"
+    console.print(
+        Text.assemble(("listening at ", "bold"), (server.url, "bold green"), f" with {count}"), soft_wrap=True
+    )
+    for line in (
+        f'OpenAI(base_url="{server.base_url("openai-chat")}", api_key="none")',
+        f'Anthropic(base_url="{server.base_url("anthropic-messages")}", api_key="none")',
+        f'genai.Client(http_options={{"base_url": "{server.base_url("google-generate-content")}"}}, api_key="none")',
+    ):
+        console.print(f"  {line}", style="dim", soft_wrap=True)
+    console.print("Ctrl-C stops it", style="dim")
+    console.file.flush()
+
+
+def _line_of(record: Recorded) -> Text:
+    """What was asked and what is answered, in a line."""
+    line = Text(f"{record.number} ", style="cyan").append_text(safe_text(f"{record.api} {record.model or '-'}"))
+    line.append(" stream" if record.is_stream else " plain", style="dim")
+    turn = "no turn" if record.turn is None else f"turn {record.turn}"
+    line.append(f" -> {turn}, HTTP {record.status}")
+    if record.fault is not None:
+        line.append(", with its fault", style="yellow")
+    if record.error is not None:
+        line.append_text(safe_text(f": {record.error}", "red"))
+    elif record.losses:
+        count = "1 loss" if len(record.losses) == 1 else f"{len(record.losses)} losses"
+        line.append(f", {count}", style="yellow")
+    return line

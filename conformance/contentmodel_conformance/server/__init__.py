@@ -1,0 +1,27 @@
+"""A loopback server that speaks every API from a script: a fake provider for tests of whatever talks to one.
+
+It speaks through the adapters' own encoders, streaming or not, records what clients send, and fails on request.
+"""
+
+from contentmodel_conformance.server.app import Loopback
+from contentmodel_conformance.server.doors import DOORS, Door
+from contentmodel_conformance.server.files import read_script
+from contentmodel_conformance.server.records import Recorded
+from contentmodel_conformance.server.running import LoopbackServer
+from contentmodel_conformance.server.script import Call, Fault, Script, ScriptError, Turn, as_turn, say
+
+__all__ = [
+    "Call",
+    "DOORS",
+    "Door",
+    "Fault",
+    "Loopback",
+    "LoopbackServer",
+    "Recorded",
+    "Script",
+    "ScriptError",
+    "Turn",
+    "as_turn",
+    "read_script",
+    "say",
+]

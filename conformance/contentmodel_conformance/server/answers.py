@@ -1,0 +1,222 @@
+"""A turn as the bytes of one API: frames, and what a fault makes of them. Pure: no sockets and no clocks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import msgspec
+
+from contentmodel.adapter import adapter
+from contentmodel.content.tools import ToolCallContent
+from contentmodel.events import TurnComplete, TurnError, unfold
+from contentmodel.message import ChatMessage, Origin
+from contentmodel.response import ChatChoice, ChatResponse, FinishReason
+from contentmodel.wire.framing import SseParser
+from contentmodel.wire.json import write
+from contentmodel.wire.losses import Loss
+from contentmodel_conformance.server.doors import STATUSES, Door
+from contentmodel_conformance.server.script import Fault
+
+JSON_TYPE, SSE_TYPE = "application/json", "text/event-stream; charset=utf-8"
+SCRIPTED = Origin(api="script", issuer="script")
+"""Where an answer comes from that says nothing of it: encoders then supply what their API always gives."""
+
+
+@dataclass(frozen=True)
+class Stall:
+    """Nothing is said for so many seconds."""
+
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Cut:
+    """The connection is cut here."""
+
+
+Step: TypeAlias = bytes | Stall | Cut
+
+
+@dataclass(frozen=True)
+class Body:
+    """An answer in frames: the events of a stream, or the whole. From `closing` on they say that the answer is over."""
+
+    status: int
+    media_type: str
+    frames: tuple[bytes, ...]
+    closing: int
+    losses: tuple[Loss, ...] = ()
+
+    @property
+    def is_stream(self) -> bool:
+        """Whether it is made of events."""
+        return self.media_type == SSE_TYPE or len(self.frames) > 1
+
+
+# -- an answer as the script has it, made fit for the wire -------------------------------------------------------------
+
+
+def dressed(response: ChatResponse, door: Door, model: str | None, number: int) -> ChatResponse:
+    """The response with what a provider gives and a script need not say: ids, the model, why it ended.
+
+    An answer that came from this very API is left as it was.
+    """
+    if response.origin is not None and response.origin.api == door.api:
+        return response
+    choices = [_dressed_choice(choice, number) for choice in response.choices]
+    return msgspec.structs.replace(
+        response,
+        id=response.id or f"{door.id_prefix}{number}",
+        model=response.model or model or "scripted",
+        origin=response.origin or SCRIPTED,
+        choices=choices,
+    )
+
+
+def _dressed_choice(choice: ChatChoice, number: int) -> ChatChoice:
+    messages = [_with_call_ids(message, number) for message in choice.messages]
+    has_calls = any(message.tool_calls for message in messages)
+    finish = choice.finish_reason or FinishReason(reason="tool_calls" if has_calls else "stop")
+    return msgspec.structs.replace(choice, messages=messages, finish_reason=finish)
+
+
+def _with_call_ids(message: ChatMessage, number: int) -> ChatMessage:
+    contents: list[Any] = []
+    for place, content in enumerate(message.contents):
+        if isinstance(content, ToolCallContent) and content.executor == "client" and not content.call_id:
+            content = msgspec.structs.replace(content, call_id=f"call_{number}_{place}")
+        contents.append(content)
+    return msgspec.structs.replace(message, contents=contents, origin=message.origin or SCRIPTED)
+
+
+# -- bodies ------------------------------------------------------------------------------------------------------------
+
+
+def error_body(door: Door, status: int, message: str, retry_after: float | None = None) -> Body:
+    """An error of this API."""
+    return Body(status, JSON_TYPE, (write(door.error_body(status, message, retry_after)),), 1)
+
+
+def body_of(response: ChatResponse, door: Door, *, streams: str | None = None, size: int | None = None) -> Body:
+    """The answer of this API: plain, or as a stream of server-sent events ("sse") or of a JSON array ("array").
+
+    What is nothing but an error is an error body with an HTTP status that fits, streamed or not.
+    """
+    if response.error is not None and not response.choices:
+        body = _failure(response, door)
+        if body is not None:
+            return body
+    if streams is None:
+        encoded = adapter(door.api).encode_response(response)
+        return Body(200, JSON_TYPE, (write(encoded.payload),), 1, encoded.losses)
+    body = _stream(response, door, size)
+    return body if streams == "sse" else _as_array(body)
+
+
+def _failure(response: ChatResponse, door: Door) -> Body | None:
+    """An error body; None where the API has a whole answer that says that it failed."""
+    assert response.error is not None
+    encoded = adapter(door.api).encode_response(response)
+    said = encoded.payload.get("error")
+    is_native = response.origin is not None and response.origin.api == door.api
+    if is_native and (not isinstance(said, dict) or not encoded.payload.keys() <= {"error", "type", "request_id"}):
+        return None
+    error = said if isinstance(said, dict) else {}
+    status = status_of([*error.values(), response.error.code])
+    if is_native:
+        return Body(status, JSON_TYPE, (write(encoded.payload),), 1, encoded.losses)
+    usual = door.error_body(status, response.error.message)
+    payload = {**usual, "error": {**usual["error"], **error}}
+    return Body(status, JSON_TYPE, (write(payload),), 1, encoded.losses)
+
+
+def status_of(words: Iterable[Any]) -> int:
+    """The HTTP status that fits what an error says of itself: a status, or one of the APIs' words; else 500."""
+    for word in words:
+        if isinstance(word, int) and 400 <= word <= 599:
+            return word
+        if isinstance(word, str) and word in STATUSES:
+            return STATUSES[word]
+    return 500
+
+
+def _stream(response: ChatResponse, door: Door, size: int | None) -> Body:
+    encoder = adapter(door.api).stream_encoder()
+    said: list[bytes] = []
+    closing: list[bytes] = []
+    for event in unfold(response, size=size):
+        (closing if isinstance(event, TurnComplete | TurnError) else said).append(encoder.feed(event))
+    closing.append(encoder.close())
+    frames = split_frames(b"".join(said))
+    ends = split_frames(b"".join(closing))
+    return Body(200, SSE_TYPE, (*frames, *ends), len(frames), tuple(encoder.losses))
+
+
+def split_frames(data: bytes) -> list[bytes]:
+    """The events of a stream, each with the blank line that ends it."""
+    *frames, rest = data.replace(b"\r\n", b"\n").split(b"\n\n")
+    return [frame + b"\n\n" for frame in frames] + ([rest] if rest else [])
+
+
+def _as_array(body: Body) -> Body:
+    """The events as the elements of one JSON array, as Gemini sends them where nobody asks for `alt=sse`."""
+    parsed = SseParser().feed(b"".join(body.frames))
+    frames = [(b"," if place else b"[") + frame.data for place, frame in enumerate(parsed)]
+    return Body(body.status, JSON_TYPE, (*frames, b"]" if frames else b"[]"), body.closing, body.losses)
+
+
+# -- faults ------------------------------------------------------------------------------------------------------------
+
+
+def steps_of(body: Body, fault: Fault | None) -> Iterator[Step]:
+    """What is sent, piece by piece, and where the server waits or cuts."""
+    if fault is None:
+        yield from body.frames
+        return
+    marks: list[tuple[int, Step]] = []
+    if fault.stall is not None:
+        marks.append((fault.stall_after, Stall(fault.stall)))
+    if fault.drop_after is not None:
+        marks.append((fault.drop_after, Cut()))
+    # Where both stand at one place, the wait comes first: after a cut there is nothing to wait for.
+    yield from _with_marks(spoilt(body, fault), sorted(marks, key=lambda mark: mark[0]))
+
+
+def spoilt(body: Body, fault: Fault) -> list[bytes]:
+    """The frames that a fault leaves, as it leaves them."""
+    frames = list(body.frames)
+    if fault.malformed_at is not None:
+        place = min(fault.malformed_at, len(frames) - 1)
+        frames[place] = _broken(frames[place])
+    if not fault.truncate:
+        return frames
+    return frames[: body.closing] if body.is_stream else [_half(frames[0])]
+
+
+def _broken(frame: bytes) -> bytes:
+    """A frame whose JSON stops in the middle."""
+    head, mark, data = frame.partition(b"data: ")
+    if not mark:
+        return _half(frame)
+    return head + mark + _half(data.rstrip(b"\n")) + b"\n\n"
+
+
+def _half(data: bytes) -> bytes:
+    return data[: len(data) // 2]
+
+
+def _with_marks(frames: Iterable[bytes], marks: list[tuple[int, Step]]) -> Iterator[Step]:
+    """The frames with each mark after so many bytes, or at the end where there are fewer."""
+    at = 0
+    for frame in frames:
+        while marks and marks[0][0] < at + len(frame):
+            place, mark = marks.pop(0)
+            if place > at:
+                yield frame[: place - at]
+                frame, at = frame[place - at :], place
+            yield mark
+        yield frame
+        at += len(frame)
+    yield from (mark for _, mark in marks)

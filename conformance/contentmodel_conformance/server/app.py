@@ -1,0 +1,205 @@
+"""The loopback server as an ASGI app: a request comes in and is recorded, the script's next turn goes out.
+
+Any ASGI server can run it; cutting a connection needs the transport that `running.py` puts into the request's state.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
+
+from contentmodel.response import ChatResponse
+from contentmodel_conformance.server.answers import Body, Cut, Stall, body_of, dressed, error_body, steps_of
+from contentmodel_conformance.server.doors import DOORS, Door
+from contentmodel_conformance.server.records import Recorded, read_body
+from contentmodel_conformance.server.script import Fault, Script, Taken, TurnLike
+
+DELTA_SIZE = 16
+"""Characters of a text in one event of a stream, where nobody says how many: few, so that clients have to join them."""
+
+
+class Loopback:
+    """Answers requests of every API from one script, and keeps what was asked.
+
+    `on_request` is called with each record when its answer is ready and nothing of it is sent yet.
+    """
+
+    def __init__(
+        self,
+        script: Iterable[TurnLike],
+        *,
+        repeat: bool = False,
+        delta_size: int | None = DELTA_SIZE,
+        doors: Sequence[Door] = DOORS,
+        on_request: Callable[[Recorded], object] | None = None,
+    ) -> None:
+        self.script = Script(script, repeat=repeat)
+        self.requests: list[Recorded] = []
+        self.stopping = asyncio.Event()
+        self._delta_size = delta_size
+        self._on_request = on_request
+        self.doors = tuple(doors)
+        self.app = Starlette(routes=list(self._routes()), exception_handlers={HTTPException: self._refuse})
+
+    def _routes(self) -> Iterable[Route]:
+        for door in self.doors:
+            for path in door.paths:
+                yield Route(path, partial(self._answer, door, False), methods=["POST"])
+            for path in door.stream_paths:
+                yield Route(path, partial(self._answer, door, True), methods=["POST"])
+
+    async def _refuse(self, request: Request, error: Exception) -> Response:
+        """Says what there is, to a client that asked for something else."""
+        status = error.status_code if isinstance(error, HTTPException) else 500
+        known = ", ".join(path for door in self.doors for path in (*door.paths, *door.stream_paths))
+        message = f"the loopback server has no {request.method} {request.url.path}: it answers POST at {known}"
+        return JSONResponse({"error": {"message": message, "type": "not_found_error"}}, status, _NO_RETRY)
+
+    async def _answer(self, door: Door, is_stream: bool, request: Request) -> Sending:
+        record = await self._record(door, is_stream, request)
+        body, taken, headers = await self._prepare(door, record)
+        record.status, record.losses = body.status, body.losses
+        if self._on_request is not None:
+            self._on_request(record)
+        return Sending(self, body, taken, {door.id_header: f"req_{record.number}", **headers})
+
+    async def _record(self, door: Door, is_stream: bool, request: Request) -> Recorded:
+        body = await request.body()
+        record = Recorded(
+            number=len(self.requests) + 1,
+            api=door.api,
+            path=request.url.path,
+            query=dict(request.query_params),
+            headers=dict(request.headers),
+            payload=None,
+            is_stream=is_stream,
+            model=request.path_params.get("model"),
+        )
+        self.requests.append(record)
+        read_body(record, body)
+        if isinstance(record.payload, dict) and record.payload.get("stream") is True and not door.stream_paths:
+            record.is_stream = True
+        return record
+
+    # -- which answer ------------------------------------------------------------------------------------------
+
+    async def _prepare(self, door: Door, record: Recorded) -> tuple[Body, Taken | None, dict[str, str]]:
+        if record.error is not None:
+            return error_body(door, 400, str(record.error)), None, _NO_RETRY
+        taken = self.script.take()
+        if taken is None:
+            return error_body(door, 500, self._exhausted(record)), None, _NO_RETRY
+        record.turn, record.fault = taken.number, taken.fault
+        try:
+            return await self._body(door, record, taken), taken, _headers_of(taken.fault)
+        except Exception as error:  # Whatever a script's own function raises, the client has to hear of it.
+            record.fault = None
+            why = f"turn {taken.number} of the script: {type(error).__name__}: {error}"
+            return error_body(door, 500, why), None, _NO_RETRY
+
+    def _exhausted(self, record: Recorded) -> str:
+        count = len(self.script.turns)
+        turns = "1 turn" if count == 1 else f"{count} turns"
+        return f"the script is exhausted: it has {turns}, all answered, and this is request {record.number}"
+
+    async def _body(self, door: Door, record: Recorded, taken: Taken) -> Body:
+        fault, turn = taken.fault, taken.turn
+        if fault is not None and fault.status is not None:
+            message = fault.message or f"a scripted fault: HTTP {fault.status}"
+            return error_body(door, fault.status, message, fault.retry_after)
+        response = turn.response
+        if response is None:
+            return Body(200, "", (), 0)  # The connection is cut before anything of it is said.
+        if not isinstance(response, ChatResponse):
+            assert record.request is not None
+            response = await run_in_threadpool(response, record.request)
+        response = dressed(response, door, record.model, record.number)
+        size = turn.delta_size or self._delta_size
+        return body_of(response, door, streams=_way_of(record, door), size=size)
+
+
+class Sending:
+    """One answer on its way, as the ASGI app that Starlette calls for it."""
+
+    def __init__(self, loopback: Loopback, body: Body, taken: Taken | None, headers: dict[str, str]) -> None:
+        self._loopback, self._taken = loopback, taken
+        self._fault = None if taken is None else taken.fault
+        self._body = body
+        self._headers = {"content-type": body.media_type, **headers}
+        if not body.is_stream and (self._fault is None or not self._fault.spoils):
+            self._headers["content-length"] = str(sum(map(len, body.frames)))
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        has_begun = False
+        for step in steps_of(self._body, self._fault):
+            if isinstance(step, Stall):
+                if not await self._wait(step.seconds, receive):
+                    return await _cut(scope, receive)
+                self._sat_out()
+            elif isinstance(step, Cut):
+                return await _cut(scope, receive)
+            else:
+                if not has_begun:
+                    await self._begin(send)
+                    has_begun = True
+                await send({"type": "http.response.body", "body": step, "more_body": True})
+        if not has_begun:
+            await self._begin(send)
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
+        return None
+
+    async def _begin(self, send: Send) -> None:
+        headers = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in self._headers.items()]
+        await send({"type": "http.response.start", "status": self._body.status, "headers": headers})
+
+    async def _wait(self, seconds: float, receive: Receive) -> bool:
+        """Waits, and says whether the client still does."""
+        stopped = asyncio.ensure_future(self._loopback.stopping.wait())
+        gone: asyncio.Future[Any] = asyncio.ensure_future(receive())
+        done, waiting = await asyncio.wait({stopped, gone}, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+        for task in waiting:
+            task.cancel()
+        return not done
+
+    def _sat_out(self) -> None:
+        """The client waited for as long as it was to: what it gets now is the turn's answer."""
+        if self._taken is not None and self._fault is not None and self._fault.only_delays:
+            self._loopback.script.finish(self._taken)
+
+
+async def _cut(scope: Scope, receive: Receive) -> None:
+    """Closes the connection in the middle of what was being said."""
+    transport = scope.get("state", {}).get("transport")
+    if transport is None:
+        raise ConnectionAbortedError("the connection is cut here, on purpose")
+    transport.close()
+    # Until the connection is lost: the server would take an end before that for a mistake of this app.
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
+_NO_RETRY = {"x-should-retry": "false"}
+"""The official clients of OpenAI and Anthropic obey it: what is wrong with a test will not be right the next time."""
+
+
+def _headers_of(fault: Fault | None) -> dict[str, str]:
+    if fault is None or fault.retry_after is None:
+        return {}
+    return {"retry-after": f"{fault.retry_after:g}"}
+
+
+def _way_of(record: Recorded, door: Door) -> str | None:
+    """How a record wants its answer: plain (None), as server-sent events, or as an array."""
+    if not record.is_stream:
+        return None
+    return "array" if door.stream_paths and record.query.get("alt") != "sse" else "sse"

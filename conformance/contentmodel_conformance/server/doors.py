@@ -1,0 +1,120 @@
+"""Where each API is reached: paths, headers, what its official client takes as base URL, how its errors look.
+
+The words for errors are those that the providers' pages on errors list: platform.openai.com/docs/guides/error-codes,
+platform.claude.com/docs/en/api/errors, cloud.google.com/apis/design/errors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+ErrorBody = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Door:
+    """One API at the loopback server.
+
+    `paths` and `stream_paths` are Starlette's; what arrives at `paths` is streamed where the payload says `stream`.
+    `codes` are the API's words for HTTP statuses, and `describe` its error body: of a status, its word, a message and
+    the seconds until a retry. `base` follows the server's URL in the base URL of the official client.
+    """
+
+    api: str
+    paths: tuple[str, ...]
+    codes: Mapping[int, str]
+    describe: Callable[[int, str, str, float | None], ErrorBody]
+    stream_paths: tuple[str, ...] = ()
+    base: str = ""
+    id_header: str = "x-request-id"
+    id_prefix: str = "resp_"
+
+    def error_body(self, status: int, message: str, retry_after: float | None = None) -> ErrorBody:
+        """The body of an error."""
+        code = self.codes.get(status) or self.codes[400 if status < 500 else 500]
+        return self.describe(status, code, message, retry_after)
+
+
+def _openai_error(status: int, code: str, message: str, retry_after: float | None) -> ErrorBody:
+    kind = "server_error" if status >= 500 else "invalid_request_error"
+    said = None if code == kind else code
+    return {"error": {"message": message, "type": "requests" if status == 429 else kind, "param": None, "code": said}}
+
+
+def _anthropic_error(status: int, code: str, message: str, retry_after: float | None) -> ErrorBody:
+    return {"type": "error", "error": {"type": code, "message": message}}
+
+
+def _google_error(status: int, code: str, message: str, retry_after: float | None) -> ErrorBody:
+    error: dict[str, Any] = {"code": status, "message": message, "status": code}
+    if retry_after is not None:
+        delay = {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": f"{retry_after:g}s"}
+        error["details"] = [delay]
+    return {"error": error}
+
+
+OPENAI_CODES = {
+    400: "invalid_request_error",
+    401: "invalid_api_key",
+    404: "model_not_found",
+    429: "rate_limit_exceeded",
+    500: "server_error",
+}
+ANTHROPIC_CODES = {
+    400: "invalid_request_error",
+    401: "authentication_error",
+    403: "permission_error",
+    404: "not_found_error",
+    413: "request_too_large",
+    429: "rate_limit_error",
+    500: "api_error",
+    504: "timeout_error",
+    529: "overloaded_error",
+}
+GOOGLE_CODES = {
+    400: "INVALID_ARGUMENT",
+    401: "UNAUTHENTICATED",
+    403: "PERMISSION_DENIED",
+    404: "NOT_FOUND",
+    429: "RESOURCE_EXHAUSTED",
+    500: "INTERNAL",
+    503: "UNAVAILABLE",
+    504: "DEADLINE_EXCEEDED",
+    529: "UNAVAILABLE",
+}
+_ALSO = {"insufficient_quota": 429, "server_is_overloaded": 503, "overloaded": 529, "rate_limit": 429, "timeout": 504}
+STATUSES: dict[str, int] = {
+    **_ALSO,
+    **{word: status for codes in (ANTHROPIC_CODES, OPENAI_CODES) for status, word in codes.items()},
+    **{word: status for status, word in GOOGLE_CODES.items() if status != 529},
+}
+"""The HTTP status of an error, by the word that one of the APIs has for it."""
+
+
+def _gemini(method: str) -> tuple[str, ...]:
+    """The Developer API's path, and those of Vertex AI: with a project and location, or an API key alone."""
+    return (f"/{{version}}/models/{{model}}:{method}", f"/{{version}}/{{parent:path}}/models/{{model}}:{method}")
+
+
+DOORS: tuple[Door, ...] = (
+    Door("openai-chat", ("/v1/chat/completions",), OPENAI_CODES, _openai_error, base="/v1", id_prefix="chatcmpl-"),
+    Door("openai-responses", ("/v1/responses",), OPENAI_CODES, _openai_error, base="/v1"),
+    Door(
+        "anthropic-messages",
+        ("/v1/messages",),
+        ANTHROPIC_CODES,
+        _anthropic_error,
+        id_header="request-id",
+        id_prefix="msg_",
+    ),
+    Door(
+        "google-generate-content",
+        _gemini("generateContent"),
+        GOOGLE_CODES,
+        _google_error,
+        stream_paths=_gemini("streamGenerateContent"),
+    ),
+)
+"""The APIs that a server speaks where it is not told others."""

@@ -1,0 +1,71 @@
+"""Script files: turns as JSON, one a line or a list of them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from contentmodel.errors import ContentModelError, DecodeError
+from contentmodel.wire.json import kind_of, parse
+from contentmodel_conformance.server.script import ScriptError, Turn, as_turn, within
+
+LINES = (".jsonl", ".ndjson")
+
+
+def read_script(path: str) -> list[Turn]:
+    """The turns of a file; "-" is standard input. ScriptError names the file, the place and the JSON path.
+
+    The file is JSON Lines, a turn a line, or JSON: a list of turns, or one. `as_turn` says what a turn looks like.
+    """
+    name = "standard input" if path == "-" else path
+    data = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
+    turns = [_turn(value, where, at) for value, where, at in _values(data, name)]
+    if not turns:
+        raise ScriptError(f"{name}: there is no turn in it")
+    return turns
+
+
+def _values(data: bytes, name: str) -> Iterator[tuple[Any, str, str]]:
+    """What may be a turn, where it stands for people, and its JSON path."""
+    lines = [(number, line) for number, line in enumerate(data.split(b"\n"), 1) if line.strip()]
+    if Path(name).suffix.lower() in LINES or not _is_json(data, lines):
+        for number, line in lines:
+            yield _parsed(line, f"{name}, line {number}"), f"{name}, line {number}", "$"
+        return
+    value = _parsed(data, name)
+    if not isinstance(value, list):
+        yield value, name, "$"
+        return
+    for place, item in enumerate(value):
+        yield item, f"{name}, turn {place + 1}", f"$[{place}]"
+
+
+def _is_json(data: bytes, lines: list[tuple[int, bytes]]) -> bool:
+    """Whether the whole is one JSON text, or is to be one: lines of JSON begin with one that is JSON by itself."""
+    for text in (data, *(line for _, line in lines[:1])):
+        try:
+            parse(text)
+        except DecodeError:
+            continue
+        return text is data
+    return True
+
+
+def _parsed(data: bytes, where: str) -> Any:
+    try:
+        return parse(data)
+    except DecodeError as error:
+        raise ScriptError(f"{where}: {error.faults[0].message}") from None
+
+
+def _turn(value: Any, where: str, path: str) -> Turn:
+    if not isinstance(value, dict | str):
+        raise ScriptError(f"{where}: expected an object or a text, got {kind_of(value)} at {path}")
+    try:
+        return as_turn(value)
+    except DecodeError as error:
+        raise ScriptError(f"{where}: {within(error, path)}") from None
+    except ContentModelError as error:
+        raise ScriptError(f"{where}: {error}") from None

@@ -1,0 +1,194 @@
+"""A loopback server that listens: in a thread for tests, in the foreground for the command."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from types import FrameType, TracebackType
+from typing import Any, Self
+
+import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from contentmodel.rules import Violation
+from contentmodel_conformance.server.app import DELTA_SIZE, Loopback
+from contentmodel_conformance.server.doors import DOORS, Door
+from contentmodel_conformance.server.records import Recorded
+from contentmodel_conformance.server.script import TurnLike
+
+_GRACE = 1
+"""Seconds that answers under way have when the server stops."""
+
+
+class _Protocol(H11Protocol):
+    """Lets the app have its connection, so that it can cut it."""
+
+    def connection_made(self, transport: Any) -> None:
+        super().connection_made(transport)
+        self.app_state = {**self.app_state, "transport": transport}
+
+
+class _Uvicorn(uvicorn.Server):
+    """Says when it has started, and stops when it is told, without looking at a clock in between."""
+
+    def __init__(self, loopback: Loopback) -> None:
+        config = uvicorn.Config(
+            loopback.app,
+            loop="asyncio",
+            http=_Protocol,
+            ws="none",
+            lifespan="off",
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            date_header=False,
+            timeout_graceful_shutdown=_GRACE,
+        )
+        super().__init__(config)
+        self.has_begun = threading.Event()
+        self._stopping = loopback.stopping
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets=sockets)
+        self._loop = asyncio.get_running_loop()
+        self.has_begun.set()
+
+    async def main_loop(self) -> None:
+        await self._stopping.wait()
+
+    def stop(self) -> None:
+        """May be called from any thread, and from a signal handler."""
+        if self._loop is not None and not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self._stopping.set)
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        # Not kept, as uvicorn would, to be raised again: to be told to stop is how a server ends well.
+        self.force_exit = self._stopping.is_set()
+        self.stop()
+
+
+class LoopbackServer:
+    """A server on this machine that answers every API from a script, and records what clients send.
+
+    As a context manager it listens while the block runs. `script` is a list of turns: responses, `Turn`s, functions
+    from a request to a response, texts, or dicts as script files have them. They are answered in order, whatever the
+    API; when none is left, the answer is an error that says so, or with `repeat` the script begins again.
+    `delta_size` is how many characters of a text come with one event of a stream (None: all of them). `on_request` is
+    called with each record when its answer is ready and nothing of it is sent yet, in the server's thread.
+
+    Raises ScriptError where something in the script is no turn.
+    """
+
+    def __init__(
+        self,
+        script: Iterable[TurnLike],
+        *,
+        host: str = "127.0.0.1",
+        port: int = 0,
+        repeat: bool = False,
+        delta_size: int | None = DELTA_SIZE,
+        doors: Sequence[Door] = DOORS,
+        on_request: Callable[[Recorded], object] | None = None,
+    ) -> None:
+        self._loopback = Loopback(script, repeat=repeat, delta_size=delta_size, doors=doors, on_request=on_request)
+        self._place = (host, port)
+        self._socket: socket.socket | None = None
+        self._server: _Uvicorn | None = None
+        self._thread: threading.Thread | None = None
+        self._failure: BaseException | None = None
+        self._url: str | None = None
+
+    # -- what clients need, and what they sent -----------------------------------------------------------------
+
+    @property
+    def url(self) -> str:
+        """The root of the server, without a slash at its end."""
+        if self._url is None:
+            raise RuntimeError("the server has not started: use it in a with statement, or call start()")
+        return self._url
+
+    def base_url(self, api: str) -> str:
+        """What the official client of an API takes as its base URL. LookupError where the server has no such API."""
+        for door in self._loopback.doors:
+            if door.api == api:
+                return self.url + door.base
+        known = ", ".join(door.api for door in self._loopback.doors)
+        raise LookupError(f"the server does not speak {api!r}: it speaks {known}")
+
+    @property
+    def requests(self) -> list[Recorded]:
+        """Every request so far, in the order in which they arrived."""
+        return self._loopback.requests
+
+    @property
+    def turns_left(self) -> int:
+        """How many turns of the script are not over; of a script that is repeated, of this round."""
+        script = self._loopback.script
+        return len(script.turns) - (script.done % len(script.turns) if script.repeat else script.done)
+
+    def check(self) -> list[Violation]:
+        """What the APIs would refuse, ignore or answer badly in the requests so far."""
+        return [violation for record in self.requests for violation in record.check()]
+
+    # -- its life ----------------------------------------------------------------------------------------------
+
+    def listen(self) -> None:
+        """Takes the port. Clients can connect from here on; they are answered while the server runs. OSError."""
+        if self._server is not None:
+            raise RuntimeError("the server has started already: a second one is another LoopbackServer")
+        host, port = self._place
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        self._socket = socket.create_server((host, port), family=family)
+        name = f"[{host}]" if ":" in host else host
+        self._url = f"http://{name}:{self._socket.getsockname()[1]}"
+        self._server = _Uvicorn(self._loopback)
+
+    def run(self) -> None:
+        """Answers until it is interrupted (Ctrl-C, SIGTERM) or `stop` is called from another thread."""
+        if self._server is None:
+            self.listen()
+        assert self._server is not None
+        assert self._socket is not None
+        try:
+            self._server.run(sockets=[self._socket])
+        finally:
+            self._socket.close()
+
+    def start(self) -> Self:
+        """Listens, and answers in a thread of its own until `stop`."""
+        self.listen()
+        assert self._server is not None
+        self._thread = threading.Thread(target=self._run_in_thread, name="contentmodel-loopback", daemon=True)
+        self._thread.start()
+        self._server.has_begun.wait()
+        if self._failure is not None:
+            raise RuntimeError("the server did not start") from self._failure
+        return self
+
+    def _run_in_thread(self) -> None:
+        assert self._server is not None
+        try:
+            self.run()
+        except BaseException as error:
+            self._failure = error
+        finally:
+            self._server.has_begun.set()
+
+    def stop(self) -> None:
+        """Ends the answers under way, and the server. A second call does nothing."""
+        if self._server is not None:
+            self._server.stop()
+        if self._thread is not None:
+            self._thread.join()
+            self._thread = None
+
+    def __enter__(self) -> Self:
+        return self.start()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()

@@ -1,0 +1,264 @@
+"""What a loopback server answers: turns, the faults on the way, and which turn is next.
+
+Knows nothing of HTTP: a script says which answer a request gets, and `Fault` what is to go wrong with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import msgspec
+
+from contentmodel.adapter import adapter
+from contentmodel.content.text import TextContent
+from contentmodel.content.tools import FunctionCallContent
+from contentmodel.convert import detect
+from contentmodel.errors import ContentModelError, DecodeError, DetectError, UnknownApiError
+from contentmodel.errors import Fault as Flaw
+from contentmodel.message import ChatMessage
+from contentmodel.request import ChatRequest
+from contentmodel.response import ChatChoice, ChatResponse
+from contentmodel.serialize import loads
+from contentmodel.wire.json import kind_of, write
+
+Answerer: TypeAlias = Callable[[ChatRequest], ChatResponse]
+"""Makes the answer to a request."""
+
+
+class ScriptError(ContentModelError, ValueError):
+    """A script has something in it that is no turn."""
+
+
+class Fault(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """What goes wrong with an answer; what is named together happens together.
+
+    `status` answers with the API's own error body, `message` and the header `retry-after`; `drop_after` cuts the
+    connection after so many bytes of the body (0: before anything is said); `stall` waits so many seconds, before
+    anything is said or after `stall_after` bytes of the body; `malformed_at` breaks the JSON of this event of a stream,
+    counted from 0 (of its last one, where it has fewer), or of a plain answer; `truncate` ends the body well, but
+    without the events that close a stream, or in the middle of a plain answer.
+
+    The first `times` tries of a turn are hit; the next one gets the turn's answer.
+    """
+
+    status: int | None = None
+    message: str | None = None
+    retry_after: float | None = None
+    drop_after: int | None = None
+    stall: float | None = None
+    stall_after: int = 0
+    malformed_at: int | None = None
+    truncate: bool = False
+    times: int = 1
+
+    def __post_init__(self) -> None:
+        for name in ("retry_after", "drop_after", "stall", "stall_after", "malformed_at"):
+            if (getattr(self, name) or 0) < 0:
+                raise ValueError(f"{name} is negative")
+        if self.times < 1:
+            raise ValueError("times is less than 1: leave the fault out")
+        if self.status is not None and not 400 <= self.status <= 599:
+            raise ValueError(f"status {self.status} is no error: expected 400 to 599")
+        if self.status is None and (self.message is not None or self.retry_after is not None):
+            raise ValueError("message and retry_after go with a status")
+        if self.stall_after and self.stall is None:
+            raise ValueError("stall_after goes with stall: how many seconds")
+        if self.status is None and self.stall is None and not self.spoils:
+            raise ValueError("nothing goes wrong: expected status, drop_after, stall, malformed_at or truncate")
+
+    @property
+    def spoils(self) -> bool:
+        """Whether the body does not arrive as it is."""
+        return self.drop_after is not None or self.malformed_at is not None or self.truncate
+
+    @property
+    def only_delays(self) -> bool:
+        """Whether a client that is patient gets the answer all the same."""
+        return self.status is None and not self.spoils
+
+    @property
+    def needs_answer(self) -> bool:
+        """Whether there must be an answer that this can happen to."""
+        return self.status is None and self.drop_after != 0
+
+
+@dataclass(frozen=True)
+class Turn:
+    """One answer of a script: a response, or what makes one of a request, and what goes wrong before.
+
+    A turn with a fault and no response is over when the fault has hit. `delta_size` is how many characters of a text
+    come with one event of a stream.
+    """
+
+    response: ChatResponse | Answerer | None = None
+    fault: Fault | None = None
+    delta_size: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.response is None and self.fault is None:
+            raise ValueError("a turn has a response, or a fault, or both")
+        if self.response is None and self.fault is not None and self.fault.needs_answer:
+            raise ValueError("this fault needs a response to happen to: only a status and drop_after 0 do without")
+        if self.delta_size is not None and self.delta_size < 1:
+            raise ValueError("delta_size is less than 1")
+
+
+class Call(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A function call in a few words."""
+
+    name: str
+    arguments: dict[str, Any] | str = {}
+    id: str | None = None
+
+
+class _Words(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    text: str | None = None
+    calls: list[Call] = []
+
+
+class _Frame(msgspec.Struct, frozen=True, kw_only=True):
+    """What may stand beside every way to write an answer."""
+
+    fault: Fault | None = None
+    delta_size: int | None = None
+
+
+TurnLike: TypeAlias = Turn | ChatResponse | Answerer | str | Mapping[str, Any]
+"""What a turn is made of: `as_turn` says how each is read."""
+
+_FRAME = frozenset(_Frame.__struct_fields__)
+_WORDS = frozenset(_Words.__struct_fields__)
+
+
+def say(text: str | None = None, *calls: Call) -> ChatResponse:
+    """An answer of a text and calls of the application's functions, as any API can give it."""
+    contents: list[Any] = [] if text is None else [TextContent(text=text)]
+    contents += [FunctionCallContent(call_id=call.id, name=call.name, arguments=call.arguments) for call in calls]
+    return ChatResponse(choices=[ChatChoice(messages=[ChatMessage(role="assistant", contents=contents)])])
+
+
+def as_turn(value: TurnLike) -> Turn:
+    """A turn of what stands for one; what it does not know, DecodeError and DetectError say.
+
+    A text is an answer of this text. A dict is what a script file has: a stored document (`contentmodel.dumps`), an
+    answer of any API (`{"api": ..., "payload": ...}` where it cannot be detected), or `{"text": ..., "calls": [...]}`;
+    "fault" and "delta_size" may stand beside each of them.
+    """
+    if isinstance(value, Turn):
+        return value
+    if isinstance(value, str):
+        return Turn(say(value))
+    if isinstance(value, ChatResponse) or callable(value):
+        return Turn(value)
+    if not isinstance(value, Mapping):
+        raise DecodeError("turn", [Flaw("$", f"expected an object, got {kind_of(value)}")])
+    frame = _typed({key: value[key] for key in _FRAME & value.keys()}, _Frame)
+    said = {key: item for key, item in value.items() if key not in _FRAME}
+    try:
+        return Turn(_response_of(said) if said else None, frame.fault, frame.delta_size)
+    except (DecodeError, DetectError, UnknownApiError):
+        raise
+    except ValueError as error:
+        raise DecodeError("turn", [Flaw("$", str(error))]) from None
+
+
+def _response_of(said: dict[str, Any]) -> ChatResponse:
+    if "contentmodel" in said:
+        return _stored(said)
+    if "payload" in said:
+        return _named(said)
+    if said.keys() <= _WORDS:
+        words: _Words = _typed(said, _Words)
+        return say(words.text, *words.calls)
+    api, _ = detect(said, kind="response")
+    answer: ChatResponse = adapter(api).decode_response(said)
+    return answer
+
+
+def _stored(said: dict[str, Any]) -> ChatResponse:
+    if said.get("kind") != "response":
+        raise DecodeError("contentmodel", [Flaw("$.kind", f"expected 'response', got {said.get('kind')!r}")])
+    response: ChatResponse = loads(write(said))
+    return response
+
+
+def _named(said: dict[str, Any]) -> ChatResponse:
+    other = next((key for key in said if key not in ("api", "payload")), None)
+    if other is not None:
+        raise DecodeError("turn", [Flaw(f"$.{other}", "expected api and payload alone")])
+    payload, api = said["payload"], said.get("api")
+    if api is not None and not isinstance(api, str):
+        raise DecodeError("turn", [Flaw("$.api", f"expected str, got {kind_of(api)}")])
+    if api is None:
+        api, _ = detect(payload, kind="response")
+    try:
+        answer: ChatResponse = adapter(api).decode_response(payload)
+    except DecodeError as error:
+        raise within(error, "$.payload") from None
+    return answer
+
+
+def within(error: DecodeError, path: str) -> DecodeError:
+    """The same faults in a document that has the faulty one at `path`."""
+    return DecodeError(error.api, [Flaw(path + flaw.path.removeprefix("$"), flaw.message) for flaw in error.faults])
+
+
+def _typed(value: Any, kind: Any) -> Any:
+    try:
+        return msgspec.convert(value, kind)
+    except msgspec.ValidationError as error:
+        message, _, where = str(error).partition(" - at `")
+        raise DecodeError("turn", [Flaw(where.rstrip("`") or "$", message)]) from None
+
+
+def turns_of(script: Iterable[TurnLike]) -> list[Turn]:
+    """The turns of a script. ScriptError names the one that is none."""
+    if isinstance(script, str | Mapping | ChatResponse | Turn):
+        raise ScriptError(f"expected a list of turns, got one {type(script).__name__}: put it into a list")
+    turns = []
+    for number, value in enumerate(script, 1):
+        try:
+            turns.append(as_turn(value))
+        except ContentModelError as error:
+            raise ScriptError(f"turn {number}: {error}") from error
+    return turns
+
+
+@dataclass(frozen=True)
+class Taken:
+    """The turn that one request gets. `number` counts on where a script is repeated; `fault` is what hits this try."""
+
+    number: int
+    turn: Turn
+    fault: Fault | None
+
+
+class Script:
+    """Gives each request its turn, in the order in which they arrive."""
+
+    def __init__(self, turns: Iterable[TurnLike], *, repeat: bool = False) -> None:
+        self.turns = turns_of(turns)
+        self.repeat = repeat
+        self.done = 0
+        """How many turns are over; a script that is repeated counts on."""
+        self._tries = 0
+
+    def take(self) -> Taken | None:
+        """The turn for the request that has just arrived; None where there is none left."""
+        if not self.turns or (self.done >= len(self.turns) and not self.repeat):
+            return None
+        turn = self.turns[self.done % len(self.turns)]
+        fault = turn.fault if turn.fault is not None and self._tries < turn.fault.times else None
+        taken = Taken(self.done + 1, turn, fault)
+        self._tries += 1
+        if fault is None or (turn.response is None and self._tries >= fault.times):
+            self.finish(taken)
+        return taken
+
+    def finish(self, taken: Taken) -> None:
+        """A turn is over, unless it was already: its answer is on its way."""
+        if taken.number == self.done + 1:
+            self.done += 1
+            self._tries = 0

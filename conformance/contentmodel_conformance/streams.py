@@ -1,0 +1,328 @@
+"""The laws of streams, one plain function each; pytest is not needed.
+
+A law that is broken raises `LawBroken`: which law, at which event or block, and what stands there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import msgspec
+
+from contentmodel import ChatResponse, FunctionCallContent, TextContent
+from contentmodel import events as ev
+from contentmodel.content.reasoning import ReasoningContent
+from contentmodel.content.tools import ToolCallContent
+from contentmodel.events import Fold, fold, unfold
+from contentmodel.wire.json import steps_of, write
+from contentmodel_conformance.laws import LawBroken, difference
+
+Events = Sequence[ev.StreamEvent]
+BOM = b"\xef\xbb\xbf"
+
+
+# -- bytes and events --------------------------------------------------------------------------------------------------
+
+
+def frames_of(body: Iterable[dict[str, Any]]) -> list[bytes]:
+    """A recorded stream, a list of {event?, data}, as server-sent events."""
+    frames = []
+    for event in body:
+        data = event["data"]
+        name = b"event: %b\n" % event["event"].encode() if event.get("event") else b""
+        frames.append(b"%bdata: %b\n\n" % (name, data.encode() if isinstance(data, str) else write(data)))
+    return frames
+
+
+def decode(adapter: Any, pieces: Iterable[bytes]) -> list[ev.StreamEvent]:
+    """The events of a stream that comes in these pieces, and is closed."""
+    decoder = adapter.stream_decoder()
+    events = [event for piece in pieces for event in decoder.feed(piece)]
+    return [*events, *decoder.close()]
+
+
+def cut(raw: bytes, places: Iterable[int]) -> list[bytes]:
+    """The bytes, cut at these places."""
+    inner = sorted({place for place in places if 0 < place < len(raw)})
+    return [raw[start:end] for start, end in zip([0, *inner], [*inner, len(raw)], strict=True)]
+
+
+def disguises(raw: bytes) -> Iterator[tuple[str, bytes]]:
+    """The same server-sent events in the other spellings that the standard allows."""
+    yield "CRLF", raw.replace(b"\n", b"\r\n")
+    yield "CR", raw.replace(b"\n", b"\r")
+    yield "comments", raw.replace(b"\n\n", b"\n\n: still here\n\n")
+    yield "blank lines", raw.replace(b"\n\n", b"\n\n\n\n")
+    yield "ids", raw.replace(b"\n\n", b"\nid: 7\nretry: 10\nfield: of tomorrow\n\n")
+    yield "no space", raw.replace(b"\ndata: ", b"\ndata:")
+    yield "byte order mark", BOM + raw
+
+
+# -- the laws of decoding ----------------------------------------------------------------------------------------------
+
+
+def cuts(adapter: Any, raw: bytes, places: Iterable[int]) -> None:
+    """Wherever the bytes are cut, the events are the same ones."""
+    same_events("cuts", decode(adapter, [raw]), decode(adapter, cut(raw, places)))
+
+
+def readings(adapter: Any, body: Sequence[dict[str, Any]]) -> None:
+    """Events that somebody else has parsed are read like their bytes; and who wants no deltas gets the same response."""
+    whole = decode(adapter, frames_of(body))
+    decoder, quiet = adapter.stream_decoder(), adapter.stream_decoder(deltas=False)
+    parsed: list[ev.StreamEvent] = []
+    told: list[ev.StreamEvent] = []
+    for event, frame in zip(body, frames_of(body), strict=True):
+        is_parsed = isinstance(event["data"], dict)
+        parsed += decoder.feed_event(event["data"], event.get("event")) if is_parsed else decoder.feed(frame)
+        told += quiet.feed(frame)
+    same_events("readings (parsed)", whole, [*parsed, *decoder.close()])
+    same("readings (without deltas)", fold(whole), fold([*told, *quiet.close()]))
+
+
+def spellings(adapter: Any, raw: bytes) -> None:
+    """However the server ends its lines and whatever it sends between events, the events are the same ones."""
+    whole = decode(adapter, [raw])
+    for name, disguised in disguises(raw):
+        same_events(f"spellings ({name})", whole, decode(adapter, [disguised]))
+
+
+def separation(adapter: Any, one: bytes, other: bytes, size: int) -> None:
+    """Two streams that are read in turns by one adapter do not mix."""
+    decoders = adapter.stream_decoder(), adapter.stream_decoder()
+    found: tuple[list[ev.StreamEvent], list[ev.StreamEvent]] = ([], [])
+    for at in range(0, max(len(one), len(other)), size):
+        for number, raw in enumerate((one, other)):
+            found[number].extend(decoders[number].feed(raw[at : at + size]))
+    for number, raw in enumerate((one, other)):
+        found[number].extend(decoders[number].close())
+        same_events("separation", decode(adapter, [raw]), found[number])
+
+
+def same_events(law: str, one: Events, other: Events) -> None:
+    """Fails at the first event that is another one."""
+    for place, (left, right) in enumerate(zip(one, other, strict=False)):
+        if left != right:
+            raise LawBroken(law, f"event {place}", f"{left!r:.300} became {right!r:.300}")
+    if len(one) != len(other):
+        raise LawBroken(law, f"event {min(len(one), len(other))}", f"{len(one)} events became {len(other)}")
+
+
+def section(adapter: Any, events: Events) -> None:
+    """What a stream folds to, the API could have answered without streaming: encoded and decoded it is the same, but
+    for the mark of half a call, for which most APIs have no field.
+    """
+    response = fold(events)
+    again = adapter.decode_response(adapter.encode_response(response).payload)
+    same("section", _without_marks(response), _without_marks(again))
+
+
+def _without_marks(response: ChatResponse) -> ChatResponse:
+    replace = msgspec.structs.replace
+    choices = [
+        replace(choice, messages=[replace(m, contents=[_unmarked(c) for c in m.contents]) for m in choice.messages])
+        for choice in response.choices
+    ]
+    return replace(response, choices=choices)
+
+
+def _unmarked(content: Any) -> Any:
+    is_half = isinstance(content, ToolCallContent) and content.status == "incomplete"
+    return msgspec.structs.replace(content, status=None) if is_half else content
+
+
+def same(law: str, one: Any, other: Any) -> None:
+    """Fails at the path of the first difference of two values of the model."""
+    if one != other:
+        found = difference(msgspec.to_builtins(one), msgspec.to_builtins(other))
+        raise LawBroken(law, *(found or ("$", "the values differ, and their JSON does not")))
+
+
+def order(events: Events) -> None:
+    """The turn starts and ends once, and every block starts once before its deltas and stops once; numbers have no gaps."""
+    if not events or not isinstance(events[-1], ev.TurnComplete | ev.TurnError):
+        raise LawBroken("order", "the end", "the last event is no end of the turn")
+    started: set[int] = set()
+    stopped: set[int] = set()
+    for place, event in enumerate(events):
+        fault = _out_of_order(event, started, stopped)
+        if isinstance(event, ev.TurnStart) and any(isinstance(e, ev.TurnStart) for e in events[:place]):
+            fault = "the turn starts twice"
+        if isinstance(event, ev.TurnComplete | ev.TurnError) and place != len(events) - 1:
+            fault = "the turn ends before its last event"
+        if fault:
+            raise LawBroken("order", f"event {place}", f"{fault}: {event!r:.200}")
+    if started != stopped:
+        raise LawBroken("order", "the end", f"blocks {sorted(started - stopped)} never stop")
+    laid = [index for choice in events[-1].layout for message in choice for index in message]
+    if len(laid) != len(set(laid)) or not set(laid) <= started:
+        raise LawBroken("order", "the layout", f"{laid} of blocks {sorted(started)}")
+
+
+def _out_of_order(event: ev.StreamEvent, started: set[int], stopped: set[int]) -> str | None:
+    if isinstance(event, ev.BlockStart):
+        if event.index != len(started):
+            return f"block {event.index} starts as number {len(started)}"
+        started.add(event.index)
+    elif isinstance(event, ev.BlockStop):
+        if event.index not in started or event.index in stopped:
+            return "a block stops that is not open"
+        stopped.add(event.index)
+    elif isinstance(event, ev.BlockCatchUp | ev.CitationDelta):
+        return None if event.index in started else "a block is spoken of that has not started"
+    elif isinstance(event, ev.BlockDelta) and event.index not in started:
+        return "a block grows that has not started"
+    return None
+
+
+def deltas(events: Events) -> None:
+    """Who only listens to the deltas has the words, the arguments and the signature that the block has at its end."""
+    starts: dict[int, Any] = {}
+    grown: dict[int, list[Any]] = {}
+    ends: dict[int, Any] = {}
+    for event in events:
+        if isinstance(event, ev.BlockStart):
+            starts[event.index], grown[event.index] = event.content, []
+        elif isinstance(event, ev.BlockDelta):
+            grown[event.index].append(event)
+        elif isinstance(event, ev.BlockStop | ev.BlockCatchUp):
+            ends[event.index] = event.content
+    for index, end in ends.items():
+        said, is_said = told(ev.grown(starts[index], grown[index]), grown[index]), told(end, ())
+        if said != is_said:
+            raise LawBroken("deltas", f"block {index}", f"{said!r:.300} was said, and it is {is_said!r:.300}")
+
+
+def told(content: Any, pieces: Sequence[Any]) -> Any:
+    """What of a content comes piece by piece, as a value to compare; None where nothing of it does."""
+    if isinstance(content, TextContent | ReasoningContent):
+        return content.text or ""
+    if not isinstance(content, ToolCallContent):
+        return None
+    arguments = content.arguments
+    for piece in pieces:
+        if isinstance(piece, ev.ArgumentsDelta) and piece.path is not None:
+            arguments = put(arguments, steps_of(piece.path), piece.text or piece.value)
+    return _value_of(arguments)
+
+
+def _value_of(arguments: Any) -> Any:
+    """Arguments as a value where their text is JSON; none at all and an empty object are the same."""
+    if isinstance(arguments, str):
+        try:
+            arguments = msgspec.json.decode(arguments)
+        except (msgspec.MsgspecError, UnicodeError):
+            return arguments
+    return arguments or {}
+
+
+def put(owner: Any, steps: Sequence[str | int], value: Any) -> Any:
+    """A copy of `owner` with `value` at a path; text is more of the text that is there."""
+    if not steps:
+        return owner + value if isinstance(owner, str) and isinstance(value, str) else value
+    step, *rest = steps
+    if isinstance(step, int):
+        made = list(owner) if isinstance(owner, list) else []
+        made += [None] * (step + 1 - len(made))
+        made[step] = put(made[step], rest, value)
+        return made
+    entries = dict(owner) if isinstance(owner, dict) else {}
+    entries[step] = put(entries.get(step), rest, value)
+    return entries
+
+
+def snapshots(events: Events, places: Iterable[int]) -> None:
+    """At any moment the fold gives a response, and what a block has said so far only grows until it stops."""
+    moments = set(places)
+    gathered = Fold()
+    texts: dict[int, str] = {}
+    for place, event in enumerate(events):
+        gathered.feed(event)
+        if isinstance(event, ev.BlockStop | ev.BlockCatchUp):
+            texts.pop(event.index, None)
+        if place not in moments:
+            continue
+        response = gathered.response
+        if not isinstance(response, ChatResponse):
+            raise LawBroken("snapshots", f"event {place}", f"{response!r:.200} is no response")
+        for index in list(texts) + ([event.index] if isinstance(event, ev.BlockStart) else []):
+            texts[index] = _still_growing(index, texts.get(index, ""), gathered)
+
+
+def _still_growing(index: int, before: str, gathered: Fold) -> str:
+    now = words(gathered.content(index))
+    if not now.startswith(before):
+        raise LawBroken("snapshots", f"block {index}", f"{before!r:.200} became {now!r:.200}")
+    return now
+
+
+def words(content: Any) -> str:
+    """The text of a content that comes piece by piece; empty where it has none."""
+    field = ev.growing_field(content)
+    if field == "arguments":
+        return content.arguments if isinstance(content.arguments, str) else ""
+    return (getattr(content, field) or "") if field in ("text", "message") else ""
+
+
+# -- broken streams ----------------------------------------------------------------------------------------------------
+
+
+def prefix(adapter: Any, raw: bytes, length: int, whole: Events | None = None) -> None:
+    """A stream that breaks off tells what it told until then; then it ends, in an error or complete; and no half of a
+    call looks whole.
+    """
+    whole = decode(adapter, [raw]) if whole is None else whole
+    decoder = adapter.stream_decoder()
+    before = decoder.feed(raw[:length])
+    after = decoder.close()
+    same_events("prefix", whole[: len(before)], before)
+    order([*before, *after])
+    last = (before + after)[-1]
+    if isinstance(last, ev.TurnError) and not (last.error.code or last.error.message):
+        raise LawBroken("prefix", f"byte {length}", "the error does not say what it is")
+    _no_more_than(fold([*before, *after]), before + after, whole, length)
+
+
+def _no_more_than(response: ChatResponse, events: Events, whole: Events, length: int) -> None:
+    gathered, all_of_it = Fold(), Fold()
+    for event in events:
+        gathered.feed(event)
+    for event in whole:
+        all_of_it.feed(event)
+    for index in {event.index for event in events if isinstance(event, ev.BlockStart)}:
+        content, full = gathered.content(index), all_of_it.content(index)
+        if isinstance(content, FunctionCallContent):
+            if content.status != "incomplete" and content.arguments != full.arguments:  # type: ignore[union-attr]
+                raise LawBroken("prefix", f"byte {length}", f"half a call looks whole: {content!r:.200}")
+        elif isinstance(content, TextContent | ReasoningContent) and not words(full).startswith(words(content)):
+            raise LawBroken(
+                "prefix", f"byte {length}", f"{words(content)!r:.200} is no beginning of {words(full)!r:.200}"
+            )
+
+
+def totality(adapter: Any, pieces: Sequence[bytes]) -> list[ev.StreamEvent]:
+    """Whatever comes in, nothing is raised, and the turn ends in good order."""
+    events = decode(adapter, pieces)
+    order(events)
+    fold(events)
+    return events
+
+
+# -- the other way -----------------------------------------------------------------------------------------------------
+
+
+def unfolding(response: ChatResponse, size: int | None) -> None:
+    """An answer that is there already can be told as a turn, in pieces of any size, and is the same answer after it."""
+    events = list(unfold(response, size=size))
+    order(events)
+    deltas(events)
+    same("unfolding", response, fold(events))
+
+
+def encode(adapter: Any, events: Iterable[ev.StreamEvent], policies: Any = None) -> tuple[bytes, Any]:
+    """The bytes of the API's stream that these events make, and what it cannot carry."""
+    encoder = adapter.stream_encoder(policies)
+    raw = b"".join(encoder.feed(event) for event in events)
+    raw += encoder.close()
+    return raw, encoder.losses

@@ -1,0 +1,1021 @@
+"""Clients over the real SDKs, against a server on this machine that answers with the bytes that a test gives it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import select
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import anthropic
+import msgspec
+import openai
+import pytest
+from google import genai
+
+import contentmodel
+from conftest import APIS, records
+from contentmodel import (
+    ChatMessage,
+    ChatOptions,
+    ChatRequest,
+    ChatResponse,
+    FunctionTool,
+    LossError,
+    TextContent,
+    adapter,
+    async_chat_client,
+    chat_client,
+)
+from contentmodel.events import BlockStart, BlockStop, TextDelta, TurnComplete, TurnError, fold
+from contentmodel.message import Origin
+
+PATIENCE = 20.0
+"""How long anything here waits for the other side before the test fails."""
+
+UNTIL_GONE = object()
+"""A piece of an answer: nothing more comes until the client closes the connection."""
+
+CUT = object()
+"""A piece of an answer: the connection is cut in the middle of it."""
+
+
+class Answer:
+    """What the server says: `pieces` are sent one after the other; an Event is waited for."""
+
+    def __init__(self, *pieces: Any, status: int = 200, kind: str = "application/json", **headers: str) -> None:
+        self.pieces = pieces
+        self.status = status
+        self.headers = {"content-type": kind, **{name.replace("_", "-"): value for name, value in headers.items()}}
+
+
+class Server(ThreadingHTTPServer):
+    request_queue_size = 64
+    daemon_threads = True
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A client that went away is no error: that is what some tests do."""
+
+
+class Loopback:
+    """A server whose answers are what `answers` makes of a path and a payload. `asked` has every request."""
+
+    def __init__(self) -> None:
+        self.answers: Callable[[str, Any], Answer] = lambda path, payload: Answer(b"{}")
+        self.asked: list[tuple[str, dict[str, str], Any]] = []
+        self.gone = threading.Event()
+        self.server = Server(("127.0.0.1", 0), self._handler())
+        self.url = f"http://127.0.0.1:{self.server.server_address[1]}"
+
+    def reset(self) -> Loopback:
+        self.asked.clear()
+        self.gone.clear()
+        return self
+
+    def _handler(self) -> type[BaseHTTPRequestHandler]:
+        loopback = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_POST(self) -> None:
+                body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+                loopback.asked.append((self.path, {k.lower(): v for k, v in self.headers.items()}, body))
+                with contextlib.suppress(OSError):
+                    loopback.say(self, loopback.answers(self.path, body))
+
+            def log_message(self, *_: Any) -> None:
+                pass
+
+        return Handler
+
+    def say(self, handler: BaseHTTPRequestHandler, answer: Answer) -> None:
+        handler.send_response(answer.status)
+        for name, value in {**answer.headers, "transfer-encoding": "chunked"}.items():
+            handler.send_header(name, value)
+        handler.end_headers()
+        for piece in answer.pieces:
+            if isinstance(piece, bytes):
+                handler.wfile.write(b"%x\r\n%b\r\n" % (len(piece), piece))
+                handler.wfile.flush()
+            elif isinstance(piece, threading.Event):
+                assert piece.wait(PATIENCE)
+            else:
+                if piece is UNTIL_GONE and self._is_gone(handler.connection):
+                    self.gone.set()
+                handler.close_connection = True
+                handler.connection.shutdown(socket.SHUT_RDWR)
+                return
+        handler.wfile.write(b"0\r\n\r\n")
+
+    def _is_gone(self, connection: socket.socket) -> bool:
+        readable, _, _ = select.select([connection], [], [], PATIENCE)
+        try:
+            return bool(readable) and connection.recv(1) == b""
+        except ConnectionResetError:
+            return True
+
+
+@pytest.fixture(scope="module")
+def served() -> Iterator[Loopback]:
+    loopback = Loopback()
+    thread = threading.Thread(target=loopback.server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
+    thread.start()
+    yield loopback
+    loopback.server.shutdown()
+    loopback.server.server_close()
+
+
+@pytest.fixture
+def loop(served: Loopback) -> Loopback:
+    return served.reset()
+
+
+def options(api: str, url: str) -> dict[str, Any]:
+    return {"api_key": "secret", "base_url": url + ("/v1" if api.startswith("openai") else ""), "max_retries": 0}
+
+
+_CLIENTS: dict[tuple[str, str], Any] = {}
+
+
+def client_of(api: str, loop: Loopback, **more: Any) -> Any:
+    """A client of the server. Those without settings of their own are made once: an SDK's client takes a while."""
+    if more:
+        return chat_client(api, **{"model": "m", **options(api, loop.url), **more})
+    key = (api, loop.url)
+    if key not in _CLIENTS:
+        _CLIENTS[key] = chat_client(api, model="m", **options(api, loop.url))
+    return _CLIENTS[key]
+
+
+def waited(api: str, loop: Loopback, work: Callable[[Any], Any], seconds: float | None = None, **more: Any) -> Any:
+    """What an asynchronous client gives, in an event loop of its own."""
+
+    async def run() -> Any:
+        async with async_chat_client(api, **{"model": "m", **options(api, loop.url), **more}) as client:
+            return await asyncio.wait_for(work(client), seconds or PATIENCE)
+
+    return asyncio.run(run())
+
+
+def completed(how: str, api: str, loop: Loopback, request: ChatRequest, **more: Any) -> ChatResponse:
+    if how == "sync":
+        answer: ChatResponse = client_of(api, loop).complete(request, **more)
+        return answer
+    return waited(api, loop, lambda client: client.complete(request, **more))
+
+
+def streamed(how: str, api: str, loop: Loopback, request: ChatRequest, **more: Any) -> tuple[list[Any], Any]:
+    """Every event, and the stream."""
+    if how == "sync":
+        with client_of(api, loop).stream(request, **more) as stream:
+            return list(stream.events), stream
+
+    async def work(client: Any) -> tuple[list[Any], Any]:
+        async with client.stream(request, **more) as stream:
+            return [event async for event in stream.events], stream
+
+    return waited(api, loop, work)
+
+
+WAYS = pytest.mark.parametrize("how", ["sync", "async"])
+EVERY = pytest.mark.parametrize("api", APIS)
+HELLO = ChatRequest(messages=[ChatMessage(role="user", contents=[TextContent(text="Hello")])])
+
+PATHS = {
+    "openai-chat": ("/v1/chat/completions", "/v1/chat/completions"),
+    "openai-responses": ("/v1/responses", "/v1/responses"),
+    "anthropic-messages": ("/v1/messages", "/v1/messages"),
+    "google-generate-content": (
+        "/models/m:generateContent",
+        "/models/m:streamGenerateContent?alt=sse",
+    ),
+}
+
+
+# -- answers written by hand -------------------------------------------------------------------------------------------
+
+
+def frames(*events: Any) -> list[bytes]:
+    return [b"data: %b\n\n" % (e.encode() if isinstance(e, str) else json.dumps(e).encode()) for e in events]
+
+
+def answer_of(api: str, text: str) -> bytes:
+    """An answer of a text."""
+    bodies: dict[str, Any] = {
+        "openai-chat": {
+            "id": "c1",
+            "object": "chat.completion",
+            "created": 1,
+            "model": "m",
+            "choices": [
+                {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": text}},
+            ],
+        },
+        "openai-responses": {
+            "id": "r1",
+            "object": "response",
+            "created_at": 1,
+            "model": "m",
+            "status": "completed",
+            "output": [response_item(text)],
+        },
+        "anthropic-messages": {
+            "id": "m1",
+            "type": "message",
+            "role": "assistant",
+            "model": "m",
+            "content": [{"type": "text", "text": text}],
+            "stop_reason": "end_turn",
+            "stop_sequence": None,
+            "usage": {"input_tokens": 1, "output_tokens": 1},
+        },
+        "google-generate-content": {
+            "candidates": [{"content": {"role": "model", "parts": [{"text": text}]}, "finishReason": "STOP"}],
+        },
+    }
+    return json.dumps(bodies[api]).encode()
+
+
+def response_item(text: str) -> dict[str, Any]:
+    part = {"type": "output_text", "text": text, "annotations": []}
+    return {"type": "message", "id": "i1", "role": "assistant", "status": "completed", "content": [part]}
+
+
+def stream_of(api: str, *words: str) -> list[bytes]:
+    """The frames of a streamed answer: one that begins it, one for each of the words, and what ends it."""
+    if api == "openai-chat":
+        chunk = {"id": "c1", "object": "chat.completion.chunk", "created": 1, "model": "m"}
+
+        def choice(delta: dict[str, Any], reason: str | None = None) -> dict[str, Any]:
+            return {**chunk, "choices": [{"index": 0, "delta": delta, "finish_reason": reason}]}
+
+        said = [choice({"content": word}) for word in words]
+        return frames(choice({"role": "assistant", "content": ""}), *said, choice({}, "stop"), "[DONE]")
+    if api == "openai-responses":
+        at = {"item_id": "i1", "output_index": 0, "content_index": 0}
+        shell = {"id": "r1", "object": "response", "created_at": 1, "model": "m"}
+        item, whole = {**response_item(""), "content": [], "status": "in_progress"}, response_item("".join(words))
+        deltas = [{"type": "response.output_text.delta", **at, "delta": word} for word in words]
+        return frames(
+            {"type": "response.created", "response": {**shell, "status": "in_progress", "output": []}},
+            {"type": "response.output_item.added", "output_index": 0, "item": item},
+            {"type": "response.content_part.added", **at, "part": response_item("")["content"][0]},
+            *deltas,
+            {"type": "response.output_text.done", **at, "text": "".join(words)},
+            {"type": "response.content_part.done", **at, "part": whole["content"][0]},
+            {"type": "response.output_item.done", "output_index": 0, "item": whole},
+            {"type": "response.completed", "response": {**shell, "status": "completed", "output": [whole]}},
+        )
+    if api == "anthropic-messages":
+        message = {**json.loads(answer_of(api, "")), "content": [], "stop_reason": None}
+        delta = {"type": "content_block_delta", "index": 0}
+        return frames(
+            {"type": "message_start", "message": message},
+            {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}},
+            *({**delta, "delta": {"type": "text_delta", "text": word}} for word in words),
+            {"type": "content_block_stop", "index": 0},
+            {"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": 1}},
+            {"type": "message_stop"},
+        )
+    parts = [{"candidates": [{"content": {"role": "model", "parts": [{"text": word}]}}]} for word in words]
+    return frames(*parts, {"candidates": [{"content": {"role": "model", "parts": []}, "finishReason": "STOP"}]})
+
+
+def cut_after(api: str, word: str, rest: str) -> tuple[list[bytes], list[bytes]]:
+    """A stream in two: until a word has been said, and what comes after it."""
+    whole = stream_of(api, word, rest)
+    place = next(n for n, frame in enumerate(whole) if rest.encode() in frame)
+    return whole[:place], whole[place:]
+
+
+def sse(*pieces: Any, **more: Any) -> Answer:
+    return Answer(*pieces, kind="text/event-stream", **more)
+
+
+# -- finding clients ---------------------------------------------------------------------------------------------------
+
+
+def test_every_adapter_has_its_clients(loop: Loopback) -> None:
+    for api in contentmodel.adapters():
+        client = client_of(api, loop)
+        assert isinstance(client, contentmodel.ChatClient)
+        assert (client.api, client.model) == (api, "m")
+        waiting = async_chat_client(api, model="m", **options(api, loop.url))
+        assert isinstance(waiting, contentmodel.AsyncChatClient)
+        assert isinstance(client.stream(HELLO), contentmodel.ChatStream)
+        assert isinstance(waiting.stream(HELLO), contentmodel.AsyncChatStream)
+
+
+def test_an_api_without_a_client_is_named() -> None:
+    with pytest.raises(contentmodel.UnknownApiError, match=r"smoke-signals.*openai-chat"):
+        chat_client("smoke-signals")
+
+
+def test_the_library_loads_no_sdk_until_a_client_is_made() -> None:
+    code = (
+        "import sys, contentmodel; contentmodel.adapters();"
+        "print([m for m in ('openai', 'anthropic', 'google.genai', 'httpx2', 'pydantic') if m in sys.modules])"
+    )
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert said.stdout.strip() == "[]"
+
+
+@EVERY
+def test_a_missing_sdk_is_named(api: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    name = f"contentmodel_adapters.{api.replace('-', '_')}.client"
+    for sdk in ("openai", "anthropic", "google.genai", "google"):
+        monkeypatch.setitem(sys.modules, sdk, None)
+    monkeypatch.delitem(sys.modules, name, raising=False)
+    with pytest.raises(ImportError, match=r"pip install 'contentmodel\[\w+\]'"):
+        __import__(name)
+
+
+@pytest.mark.parametrize("wrong", [{"on_loss": "shrug"}, {"policies": {"reasoning": "shout"}}])
+@EVERY
+def test_wrong_settings_are_refused(api: str, wrong: dict[str, Any], loop: Loopback) -> None:
+    with pytest.raises(ValueError, match=r"expected|no policy"):
+        client_of(api, loop, **wrong)
+
+
+def test_a_client_that_is_there_takes_no_options(loop: Loopback) -> None:
+    with pytest.raises(TypeError, match="api_key"):
+        chat_client("openai-chat", sdk=openai.OpenAI(api_key="k"), api_key="other")
+
+
+@EVERY
+def test_somebody_has_to_name_a_model(api: str, loop: Loopback) -> None:
+    client = client_of(api, loop, model=None)
+    with pytest.raises(contentmodel.EncodeError, match="which model"):
+        client.complete(HELLO)
+    loop.answers = lambda path, payload: Answer(answer_of(api, "Hi."))
+    client.complete(msgspec.structs.replace(HELLO, model="m"))
+    path, _, payload = loop.asked[-1]
+    assert path.endswith(PATHS[api][0])
+    assert payload.get("model") == (None if api.startswith("google") else "m")
+
+
+# -- recorded traffic --------------------------------------------------------------------------------------------------
+
+
+def sample(api: str, kind: str, count: int) -> list[dict[str, Any]]:
+    """Records spread evenly over those there are."""
+    every = [r for r in records(api, kind) if kind != "request" or r["status"] in (None, 200)]
+    return every[:: max(1, len(every) // count)]
+
+
+@pytest.mark.usefixtures("corpus")
+@WAYS
+@EVERY
+def test_a_recorded_answer_is_what_the_codec_reads(api: str, how: str, loop: Loopback) -> None:
+    bodies = [json.dumps(r["body"], ensure_ascii=False).encode() for r in sample(api, "response", 25)]
+    loop.answers = lambda path, payload: Answer(bodies[len(loop.asked) - 1])
+    expected = [adapter(api).decode_response(body) for body in bodies]
+    if how == "sync":
+        assert [client_of(api, loop).complete(HELLO) for _ in bodies] == expected
+    else:
+
+        async def work(client: Any) -> list[Any]:
+            return [await client.complete(HELLO) for _ in bodies]
+
+        assert waited(api, loop, work) == expected
+    assert all(path.endswith(PATHS[api][0]) for path, _, _ in loop.asked)
+
+
+@pytest.mark.usefixtures("corpus")
+@WAYS
+@EVERY
+def test_a_recorded_stream_is_what_the_codec_reads(api: str, how: str, loop: Loopback) -> None:
+    streams = [bytes_of(record["body"]) for record in sample(api, "stream", 12)]
+    loop.answers = lambda path, payload: sse(*halves(streams[len(loop.asked) - 1]))
+    expected = [events_of(api, raw) for raw in streams]
+    if how == "sync":
+        told = [streamed("sync", api, loop, HELLO) for _ in streams]
+    else:
+
+        async def work(client: Any) -> list[Any]:
+            found = []
+            for _ in streams:
+                async with client.stream(HELLO) as stream:
+                    found.append(([event async for event in stream], stream))
+            return found
+
+        told = waited(api, loop, work)
+    assert [events for events, _ in told] == expected
+    assert [stream.response for _, stream in told] == [fold(events) for events in expected]
+    assert all(path.endswith(PATHS[api][1]) for path, _, _ in loop.asked)
+
+
+def bytes_of(body: list[dict[str, Any]]) -> bytes:
+    lines = []
+    for event in body:
+        lines += [b"event: %b\n" % event["event"].encode()] if event.get("event") else []
+        lines += frames(event["data"])
+    return b"".join(lines)
+
+
+def halves(raw: bytes) -> list[bytes]:
+    """Two pieces, cut where no frame ends."""
+    return [raw[: len(raw) // 2 - 1], raw[len(raw) // 2 - 1 :]]
+
+
+def events_of(api: str, raw: bytes) -> list[Any]:
+    decoder = adapter(api).stream_decoder()
+    return [*(event for piece in halves(raw) for event in decoder.feed(piece)), *decoder.close()]
+
+
+@pytest.mark.usefixtures("corpus")
+@EVERY
+def test_what_is_encoded_is_sent_to_the_letter(api: str, loop: Loopback) -> None:
+    """With the fields that no SDK knows, and in the API's own words."""
+    loop.answers = lambda path, payload: Answer(answer_of(api, "Hi."))
+    for record in sample(api, "request", 40):
+        payload = {**record["body"], "field_of_tomorrow": [{"deep": None, "text": "é\u2028"}]}
+        request = adapter(api).decode_request(payload)
+        before = contentmodel.dumps(request)
+        client_of(api, loop, model=None).complete(request) if request.model else client_of(api, loop).complete(request)
+        sent = loop.asked[-1][2]
+        expected = adapter(api).encode_request(request, None, request.model or "m").payload
+        for wire in (sent, expected):
+            for key in ("stream", "stream_options"):
+                wire.pop(key, None)
+        assert sent == expected, record["id"]
+        assert sent["field_of_tomorrow"] == payload["field_of_tomorrow"]
+        assert contentmodel.dumps(request) == before
+
+
+# -- what a request says -----------------------------------------------------------------------------------------------
+
+
+@WAYS
+@EVERY
+def test_the_key_goes_out_and_the_answer_comes_back(api: str, how: str, loop: Loopback) -> None:
+    loop.answers = lambda path, payload: Answer(answer_of(api, "Hi."))
+    assert completed(how, api, loop, HELLO).text == "Hi."
+    headers = loop.asked[-1][1]
+    assert "secret" in headers.get("x-goog-api-key", headers.get("x-api-key", headers.get("authorization", "")))
+
+
+@EVERY
+def test_a_stream_is_asked_for_where_the_api_wants_it(api: str, loop: Loopback) -> None:
+    loop.answers = lambda path, payload: (
+        sse(*stream_of(api, "Hi.")) if "stream" in path or payload.get("stream") else Answer(answer_of(api, "Hi."))
+    )
+    client = client_of(api, loop)
+    for said in (None, True, False):
+        request = msgspec.structs.replace(HELLO, options=ChatOptions(stream=said))
+        with client.stream(request) as stream:
+            assert stream.read().text == "Hi."
+            assert stream.losses == () or api == "anthropic-messages"
+        assert client.complete(request).text == "Hi."
+        assert request.options.stream is said
+        (_, _, asked), (_, _, complete) = loop.asked[-2:]
+        assert asked.get("stream") is (None if api.startswith("google") else True)
+        assert complete.get("stream") is (False if said is False and not api.startswith("google") else None)
+
+
+def test_a_chat_stream_is_asked_for_its_usage_unless_the_caller_spoke_of_it(loop: Loopback) -> None:
+    loop.answers = lambda path, payload: (
+        sse(*stream_of("openai-chat", "Hi.")) if payload.get("stream") else Answer(answer_of("openai-chat", "Hi."))
+    )
+    client = client_of("openai-chat", loop)
+    client.stream(HELLO).read()
+    assert loop.asked[-1][2]["stream_options"] == {"include_usage": True}
+    spoken = adapter("openai-chat").decode_request(
+        {"model": "m", "messages": [{"role": "user", "content": "Hi"}], "stream": True, "stream_options": {"x": 1}}
+    )
+    client.stream(spoken).read()
+    assert loop.asked[-1][2]["stream_options"] == {"x": 1}
+    client.complete(spoken)
+    assert "stream_options" not in loop.asked[-1][2]
+
+
+def test_a_request_made_by_hand_has_what_the_api_requires(loop: Loopback) -> None:
+    loop.answers = lambda path, payload: Answer(answer_of("anthropic-messages", "Hi."))
+    client_of("anthropic-messages", loop).complete(HELLO)
+    assert loop.asked[-1][2]["max_tokens"] > 0
+    assert contentmodel.check(loop.asked[-1][2], api="anthropic-messages") == []
+
+
+@EVERY
+def test_losses_are_told_or_refused_and_the_model_is_none(api: str, loop: Loopback) -> None:
+    loop.answers = lambda path, payload: Answer(answer_of(api, "Hi."))
+    other = Origin(api="cohere-chat", issuer="cohere")
+    plain = msgspec.structs.replace(HELLO, model="command", origin=other, options=ChatOptions(max_output_tokens=9))
+    lossy = msgspec.structs.replace(plain, extra={"cohere-chat": {"k": 3}})
+    told: list[Any] = []
+    client = client_of(api, loop, on_losses=told.append)
+    client.complete(plain)
+    assert told == []
+    client.complete(lossy)
+    assert [[loss.path for loss in losses] for losses in told] == [["$.extra['cohere-chat'].k"]]
+    assert [loss.path for loss in client.stream(lossy).losses] == ["$.extra['cohere-chat'].k"]
+    strict = client_of(api, loop, on_loss="raise")
+    strict.complete(plain)
+    asked = len(loop.asked)
+    for refused in (strict.complete, strict.stream):
+        with pytest.raises(LossError):
+            refused(lossy)
+    assert len(loop.asked) == asked
+
+
+# -- ids, names and arguments ------------------------------------------------------------------------------------------
+
+WEATHER = FunctionTool(
+    name="weather.of the day",
+    parameters={
+        "type": "object",
+        "properties": {"city": {"type": "string"}, "unit": {"type": "string"}},
+        "required": ["city"],
+        "additionalProperties": False,
+    },
+    strict=True,
+)
+
+
+def called(api: str, name: str, arguments: str) -> tuple[bytes, list[bytes]]:
+    """A call of a tool as an answer, and as a stream."""
+    if api == "openai-chat":
+        call = {"id": "call_1", "type": "function", "function": {"name": name, "arguments": arguments}}
+        shell = {"id": "c1", "created": 1, "model": "m"}
+        message = {"role": "assistant", "content": None, "tool_calls": [call]}
+        whole = {
+            **shell,
+            "object": "chat.completion",
+            "choices": [{"index": 0, "finish_reason": "tool_calls", "message": message}],
+        }
+        deltas = [
+            {"role": "assistant", "tool_calls": [{"index": 0, **call, "function": {"name": name, "arguments": ""}}]},
+            {"tool_calls": [{"index": 0, "function": {"arguments": arguments[:5]}}]},
+            {"tool_calls": [{"index": 0, "function": {"arguments": arguments[5:]}}]},
+        ]
+        choices = [{"index": 0, "delta": delta, "finish_reason": None} for delta in deltas]
+        choices.append({"index": 0, "delta": {}, "finish_reason": "tool_calls"})
+        chunks = [{**shell, "object": "chat.completion.chunk", "choices": [choice]} for choice in choices]
+        return json.dumps(whole).encode(), frames(*chunks, "[DONE]")
+    block = {"type": "tool_use", "id": "toolu_1", "name": name, "input": json.loads(arguments)}
+    whole = {**json.loads(answer_of(api, "")), "content": [block], "stop_reason": "tool_use"}
+    start = {**whole, "content": [], "stop_reason": None}
+    delta = {"type": "content_block_delta", "index": 0}
+    return json.dumps(whole).encode(), frames(
+        {"type": "message_start", "message": start},
+        {"type": "content_block_start", "index": 0, "content_block": {**block, "input": {}}},
+        {**delta, "delta": {"type": "input_json_delta", "partial_json": arguments[:5]}},
+        {**delta, "delta": {"type": "input_json_delta", "partial_json": arguments[5:]}},
+        {"type": "content_block_stop", "index": 0},
+        {"type": "message_delta", "delta": {"stop_reason": "tool_use"}, "usage": {"output_tokens": 1}},
+        {"type": "message_stop"},
+    )
+
+
+@WAYS
+@pytest.mark.parametrize("api", ["openai-chat", "anthropic-messages"])
+def test_names_and_arguments_come_back_as_the_request_has_them(api: str, how: str, loop: Loopback) -> None:
+    """The name has letters that no API takes; a strict schema of OpenAI makes every property required."""
+    request = msgspec.structs.replace(HELLO, tools=[WEATHER])
+    arguments = '{"city": "Paris", "unit": null}' if api == "openai-chat" else '{"city": "Paris"}'
+
+    def answers(path: str, payload: Any) -> Answer:
+        tool = payload["tools"][0]
+        name = tool.get("name") or tool["function"]["name"]
+        assert name != WEATHER.name
+        body, stream = called(api, name, arguments)
+        return sse(*stream) if payload.get("stream") else Answer(body)
+
+    loop.answers = answers
+    (call,) = completed(how, api, loop, request).messages[0].tool_calls
+    assert (call.name, call.arguments_object) == (WEATHER.name, {"city": "Paris"})
+    events, stream = streamed(how, api, loop, request)
+    (start,) = [event for event in events if isinstance(event, BlockStart)]
+    (stop,) = [event for event in events if isinstance(event, BlockStop)]
+    assert (start.content.name, stop.content.name) == (WEATHER.name, WEATHER.name)
+    assert stop.content.arguments_object == {"city": "Paris"}
+    assert stream.response.messages[0].tool_calls == [stop.content]
+    assert stream.maps.names[WEATHER.name] != WEATHER.name
+
+
+# -- what goes wrong ---------------------------------------------------------------------------------------------------
+
+ERRORS = {
+    "openai-chat": {"error": {"message": "No.", "type": "refusal", "param": None, "code": "no_way"}},
+    "openai-responses": {"error": {"message": "No.", "type": "refusal", "param": None, "code": "no_way"}},
+    "anthropic-messages": {"type": "error", "error": {"type": "no_way", "message": "No."}, "request_id": "req_1"},
+    "google-generate-content": {"error": {"code": 400, "message": "No.", "status": "no_way", "details": []}},
+}
+KINDS = {
+    400: (contentmodel.InvalidRequestError, False),
+    401: (contentmodel.AuthenticationError, False),
+    403: (contentmodel.AuthenticationError, False),
+    404: (contentmodel.InvalidRequestError, False),
+    429: (contentmodel.RateLimitError, True),
+    500: (contentmodel.ServerError, True),
+    503: (contentmodel.ServerError, True),
+    529: (contentmodel.ServerError, True),
+}
+SDK_ERRORS = (openai.APIStatusError, anthropic.APIStatusError, genai.errors.APIError)
+
+
+@WAYS
+@EVERY
+def test_a_refusal_is_a_typed_error_with_all_that_was_said(api: str, how: str, loop: Loopback) -> None:
+    for status, (kind, retryable) in KINDS.items():
+        headers = {"retry_after": "7"} if status == 429 else {}
+        body = json.dumps(ERRORS[api]).encode()
+        answer = Answer(body, status=status, request_id="req_1", x_request_id="req_1", **headers)
+        loop.answers = lambda path, payload, answer=answer: answer
+        for send in (completed, streamed):
+            with pytest.raises(kind) as caught:
+                send(how, api, loop, HELLO)
+            error = caught.value
+            assert type(error) is kind
+            assert (error.api, error.status, error.code, error.retryable) == (api, status, "no_way", retryable)
+            assert error.error == adapter(api).decode_response(body).error
+            assert error.retry_after == (7.0 if status == 429 else None)
+            assert error.request_id == "req_1"
+            assert isinstance(error.__cause__, SDK_ERRORS)
+            assert str(error) == f"{api}: {status} no_way No."
+
+
+@EVERY
+def test_an_error_that_is_not_of_the_api_is_told_in_its_words(api: str, loop: Loopback) -> None:
+    page = b"<html>" + b"Bad gateway. " * 100 + b"</html>"
+    loop.answers = lambda path, payload: Answer(page, status=502, kind="text/html")
+    with pytest.raises(contentmodel.ServerError) as caught:
+        client_of(api, loop).complete(HELLO)
+    assert caught.value.error is not None
+    assert "Bad gateway." in caught.value.error.message
+    assert len(str(caught.value)) < 600
+    loop.answers = lambda path, payload: Answer(b'{"detail": "No such token."}', status=401)
+    with pytest.raises(contentmodel.AuthenticationError, match="No such token"):
+        client_of(api, loop).complete(HELLO)
+
+
+def test_google_says_in_the_body_what_others_say_in_headers(loop: Loopback) -> None:
+    api = "google-generate-content"
+    retry = {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "34.5s"}
+    wrong = {"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": "API_KEY_INVALID"}
+    for status, detail in ((429, retry), (400, wrong)):
+        body = {"error": {"code": status, "message": "No.", "status": "NO", "details": [detail]}}
+        answer = Answer(json.dumps(body).encode(), status=status)
+        loop.answers = lambda path, payload, answer=answer: answer
+        with pytest.raises(contentmodel.ClientError) as caught:
+            client_of(api, loop).complete(HELLO)
+        if status == 429:
+            assert caught.value.retry_after == 34.5
+        else:
+            assert isinstance(caught.value, contentmodel.AuthenticationError)
+
+
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ({"retry_after_ms": "1500"}, 1.5),
+        ({"retry_after": "2.5"}, 2.5),
+        ({"retry_after": "Wed, 21 Oct 2015 07:28:00 GMT"}, 0.0),
+        ({"retry_after": "soon"}, None),
+    ],
+)
+def test_how_long_to_wait_is_read_in_every_form(headers: dict[str, str], seconds: float, loop: Loopback) -> None:
+    loop.answers = lambda path, payload: Answer(b"{}", status=429, **headers)
+    with pytest.raises(contentmodel.RateLimitError) as caught:
+        client_of("openai-chat", loop).complete(HELLO)
+    assert caught.value.retry_after == seconds
+
+
+def test_money_does_not_come_back_by_waiting_and_the_server_knows_best(loop: Loopback) -> None:
+    broke = json.dumps({"error": {"message": "Pay.", "code": "insufficient_quota"}}).encode()
+    for answer, retryable in (
+        (Answer(broke, status=429), False),
+        (Answer(b"{}", status=400, x_should_retry="true"), True),
+        (Answer(b"{}", status=500, x_should_retry="false"), False),
+    ):
+        loop.answers = lambda path, payload, answer=answer: answer
+        with pytest.raises(contentmodel.ClientError) as caught:
+            client_of("openai-chat", loop).complete(HELLO)
+        assert caught.value.retryable is retryable
+
+
+@EVERY
+def test_an_error_survives_a_pickle(api: str, loop: Loopback) -> None:
+    import pickle
+
+    loop.answers = lambda path, payload: Answer(json.dumps(ERRORS[api]).encode(), status=429, retry_after="7")
+    with pytest.raises(contentmodel.RateLimitError) as caught:
+        client_of(api, loop).complete(HELLO)
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert (str(again), again.status, again.retry_after) == (str(caught.value), 429, 7.0)
+    assert again.error == caught.value.error
+
+
+@WAYS
+@EVERY
+def test_an_answer_that_is_none_is_a_decode_error(api: str, how: str, loop: Loopback) -> None:
+    loop.answers = lambda path, payload: Answer(b"[1, 2")
+    with pytest.raises(contentmodel.DecodeError):
+        completed(how, api, loop, HELLO)
+
+
+@EVERY
+def test_the_sdk_retries(api: str, loop: Loopback) -> None:
+    def answers(path: str, payload: Any) -> Answer:
+        if len(loop.asked) < 2:
+            return Answer(b"{}", status=500, retry_after_ms="1")
+        return Answer(answer_of(api, "Hi."))
+
+    loop.answers = answers
+    more: dict[str, Any] = {"max_retries": 2}
+    if api.startswith("google"):
+        more = {"http_options": {"retry_options": {"attempts": 2, "initial_delay": 0.0, "jitter": 0.0}}}
+        more["max_retries"] = None
+    assert client_of(api, loop, **more).complete(HELLO).text == "Hi."
+    assert len(loop.asked) == 2
+
+
+@WAYS
+@EVERY
+def test_no_answer_in_time_is_an_error(api: str, how: str, loop: Loopback) -> None:
+    """Before the status, and before the first byte of a stream."""
+    never = threading.Event()
+    loop.answers = lambda path, payload: Answer(str(never.wait(PATIENCE)).encode())
+    for send in (completed, streamed):
+        with pytest.raises(contentmodel.TimeoutExceeded) as caught:
+            send(how, api, loop, HELLO, timeout=0.2)
+        assert caught.value.retryable
+        assert caught.value.status is None
+        assert caught.value.__cause__ is not None
+    loop.answers = lambda path, payload: sse(never)
+    with pytest.raises(contentmodel.TimeoutExceeded):
+        streamed(how, api, loop, HELLO, timeout=0.2)
+    never.set()
+
+
+@WAYS
+@EVERY
+def test_nobody_there_is_an_error(api: str, how: str) -> None:
+    with socket.socket() as taken:
+        # Bound and not listening: nothing else gets the port, and nobody answers.
+        taken.bind(("127.0.0.1", 0))
+        nobody = Loopback.__new__(Loopback)
+        nobody.url = f"http://127.0.0.1:{taken.getsockname()[1]}"
+        for send in (completed, streamed):
+            with pytest.raises(contentmodel.ConnectionFailed, match=f"{api}: the connection failed") as caught:
+                send(how, api, nobody, HELLO)
+            assert caught.value.retryable
+            assert caught.value.__cause__ is not None
+
+
+@WAYS
+@EVERY
+def test_a_connection_that_is_cut_keeps_what_came(api: str, how: str, loop: Loopback) -> None:
+    first, _ = cut_after(api, "Hello", " there")
+    loop.answers = lambda path, payload: sse(*first, CUT)
+    events, stream = streamed(how, api, loop, HELLO)
+    assert any(isinstance(event, TextDelta) and event.text == "Hello" for event in events) or api.startswith("google")
+    assert isinstance(events[-1], TurnError)
+    assert events[-1].error.code == "stream_ended"
+    assert events[-1].error.details == {"kind": "ConnectionFailed"}
+    assert isinstance(stream.failure, contentmodel.ConnectionFailed)
+    assert stream.failure.__cause__ is not None
+    assert stream.response.text == "Hello"
+    assert stream.response.error == events[-1].error
+
+
+@WAYS
+@EVERY
+def test_a_stream_that_stalls_keeps_what_came(api: str, how: str, loop: Loopback) -> None:
+    first, _ = cut_after(api, "Hello", " there")
+    loop.answers = lambda path, payload: sse(*first, UNTIL_GONE)
+    events, stream = streamed(how, api, loop, HELLO, timeout=0.5)
+    assert isinstance(events[-1], TurnError)
+    assert isinstance(stream.failure, contentmodel.TimeoutExceeded)
+    assert stream.response.text == "Hello"
+    assert loop.gone.wait(PATIENCE)
+
+
+@WAYS
+@EVERY
+def test_a_stream_that_ends_early_keeps_what_came(api: str, how: str, loop: Loopback) -> None:
+    first, _ = cut_after(api, "Hello", " there")
+    loop.answers = lambda path, payload: sse(*first)
+    events, stream = streamed(how, api, loop, HELLO)
+    assert isinstance(events[-1], TurnError)
+    assert events[-1].error.code == "stream_ended"
+    assert stream.failure is None
+    assert stream.response.text == "Hello"
+
+
+@WAYS
+@pytest.mark.parametrize("api", [api for api in APIS if not api.startswith("google")])
+def test_nobody_waits_for_a_connection_that_stays_open(api: str, how: str, loop: Loopback) -> None:
+    """Google's streams have no last event but the end of the connection."""
+    loop.answers = lambda path, payload: sse(*stream_of(api, "Hi."), UNTIL_GONE)
+    events, stream = streamed(how, api, loop, HELLO)
+    assert isinstance(events[-1], TurnComplete)
+    assert stream.response.text == "Hi."
+    assert loop.gone.wait(PATIENCE)
+
+
+# -- closing -----------------------------------------------------------------------------------------------------------
+
+
+@EVERY
+def test_leaving_a_stream_closes_its_connection(api: str, loop: Loopback) -> None:
+    first, _ = cut_after(api, "Hello", " there")
+    loop.answers = lambda path, payload: sse(*first, UNTIL_GONE)
+    with client_of(api, loop).stream(HELLO) as stream:
+        for _ in stream:
+            if stream.response.text == "Hello":
+                break
+    assert loop.gone.wait(PATIENCE)
+    assert list(stream) == []
+    assert stream.response.text == "Hello"
+
+
+@EVERY
+def test_leaving_an_asynchronous_stream_closes_its_connection(api: str, loop: Loopback) -> None:
+    first, _ = cut_after(api, "Hello", " there")
+    loop.answers = lambda path, payload: sse(*first, UNTIL_GONE)
+
+    async def work(client: Any) -> None:
+        async with client.stream(HELLO) as stream:
+            async for _ in stream:
+                if stream.response.text == "Hello":
+                    break
+        assert await asyncio.to_thread(loop.gone.wait, PATIENCE)
+
+    waited(api, loop, work)
+
+
+@pytest.mark.parametrize("what", ["complete", "stream"])
+@EVERY
+def test_cancelling_a_task_closes_its_connection(api: str, what: str, loop: Loopback) -> None:
+    first, _ = cut_after(api, "Hello", " there")
+    loop.answers = lambda path, payload: sse(*first, UNTIL_GONE)
+
+    async def work(client: Any) -> None:
+        reached = asyncio.Event()
+
+        async def ask() -> None:
+            if what == "complete":
+                await client.complete(HELLO)
+            # Not entered: cancelling alone closes it.
+            stream = client.stream(HELLO)
+            async for _ in stream:
+                if stream.response.text == "Hello":
+                    reached.set()
+
+        task = asyncio.create_task(ask())
+        if what == "stream":
+            await reached.wait()
+        while not loop.asked:
+            await asyncio.sleep(0.01)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert await asyncio.to_thread(loop.gone.wait, PATIENCE)
+
+    waited(api, loop, work)
+
+
+@EVERY
+def test_nothing_is_sent_before_a_stream_is_read_and_a_closed_one_is_not(api: str, loop: Loopback) -> None:
+    stream = client_of(api, loop).stream(HELLO)
+    assert stream.response == ChatResponse()
+    stream.close()
+    assert list(stream) == []
+    assert loop.asked == []
+
+
+@WAYS
+@EVERY
+def test_a_request_that_was_refused_is_not_sent_again_by_reading_on(api: str, how: str, loop: Loopback) -> None:
+    loop.answers = lambda path, payload: Answer(b"{}", status=400)
+
+    async def work(client: Any) -> list[Any]:
+        stream = client.stream(HELLO)
+        with pytest.raises(contentmodel.InvalidRequestError):
+            await anext(stream)
+        return [event async for event in stream]
+
+    if how == "sync":
+        stream = client_of(api, loop).stream(HELLO)
+        with pytest.raises(contentmodel.InvalidRequestError):
+            next(stream)
+        assert list(stream) == []
+    else:
+        assert waited(api, loop, work) == []
+    assert len(loop.asked) == 1
+
+
+@EVERY
+def test_streams_of_one_client_do_not_mix(api: str, loop: Loopback) -> None:
+    turns = {word: threading.Event() for word in ("one", "two")}
+
+    def answers(path: str, payload: Any) -> Answer:
+        word = next(word for word in turns if word in json.dumps(payload))
+        first, rest = cut_after(api, word, f" and {word} again")
+        return sse(*first, turns[word], *rest)
+
+    loop.answers = answers
+    client = client_of(api, loop)
+
+    def asking(word: str) -> ChatRequest:
+        return msgspec.structs.replace(
+            HELLO, messages=[ChatMessage(role="user", contents=[TextContent(text=f"Say {word}.")])]
+        )
+
+    with client.stream(asking("one")) as one, client.stream(asking("two")) as two:
+        for stream, word in ((one, "one"), (two, "two")):
+            while stream.response.text != word:
+                next(stream)
+        turns["two"].set()
+        assert two.read().text == "two and two again"
+        turns["one"].set()
+        assert one.read().text == "one and one again"
+
+
+@EVERY
+def test_many_asynchronous_streams_of_one_client_do_not_mix(api: str, loop: Loopback) -> None:
+    def answers(path: str, payload: Any) -> Answer:
+        number = json.dumps(payload).split("Say ")[1].split(".")[0]
+        return sse(*stream_of(api, f"{number} ", "is ", number))
+
+    loop.answers = answers
+
+    async def work(client: Any) -> list[str]:
+        async def ask(number: int) -> str:
+            said = ChatMessage(role="user", contents=[TextContent(text=f"Say {number}.")])
+            async with client.stream(msgspec.structs.replace(HELLO, messages=[said])) as stream:
+                return (await stream.read()).text
+
+        return await asyncio.gather(*(ask(number) for number in range(20)))
+
+    assert waited(api, loop, work) == [f"{number} is {number}" for number in range(20)]
+
+
+# -- clients of the SDK that are there already -------------------------------------------------------------------------
+
+
+def test_a_client_that_was_given_is_not_closed(loop: Loopback) -> None:
+    loop.answers = lambda path, payload: Answer(answer_of("openai-chat", "Hi."))
+    sdk = openai.OpenAI(**options("openai-chat", loop.url))
+    with chat_client("openai-chat", model="m", sdk=sdk) as client:
+        assert client.complete(HELLO).text == "Hi."
+    assert not sdk.is_closed()
+    with client_of("openai-chat", loop, max_retries=1) as own:
+        pass
+    assert own.sdk.is_closed()
+    sdk.close()
+
+
+def test_the_clouds_clients_send_where_they_send(loop: Loopback) -> None:
+    """They read the payload: a model's name stands in the path there."""
+    azure = openai.AzureOpenAI(azure_endpoint=loop.url, api_key="secret", api_version="2026-01-01", max_retries=0)
+    loop.answers = lambda path, payload: Answer(answer_of("openai-chat", "Hi."))
+    assert chat_client("openai-chat", model="m", sdk=azure).complete(HELLO).text == "Hi."
+    assert loop.asked[-1][0] == "/openai/deployments/m/chat/completions?api-version=2026-01-01"
+    vertex = anthropic.AnthropicVertex(
+        region="r", project_id="p", access_token="secret", base_url=loop.url, max_retries=0
+    )
+    loop.answers = lambda path, payload: Answer(answer_of("anthropic-messages", "Hi."))
+    assert chat_client("anthropic-messages", model="m", sdk=vertex).complete(HELLO).text == "Hi."
+    path, _, payload = loop.asked[-1]
+    assert path == "/projects/p/locations/r/publishers/anthropic/models/m:rawPredict"
+    assert "model" not in payload
+
+
+def test_gemini_on_vertex_has_paths_of_its_own(loop: Loopback) -> None:
+    api = "google-generate-content"
+    loop.answers = lambda path, payload: Answer(answer_of(api, "Hi."))
+    client = client_of(api, loop, vertexai=True)
+    for model, path in (
+        ("m", "publishers/google/models/m"),
+        ("meta/m", "publishers/meta/models/m"),
+        ("publishers/google/models/m", "publishers/google/models/m"),
+    ):
+        client.model = model
+        assert client.complete(HELLO).text == "Hi."
+        assert loop.asked[-1][0] == f"/v1beta1/{path}:generateContent"
+    client.model = "../secrets"
+    with pytest.raises(ValueError, match="names no model"):
+        client.complete(HELLO)
+
+
+@EVERY
+def test_options_have_one_name_for_every_sdk(api: str, loop: Loopback) -> None:
+    loop.answers = lambda path, payload: Answer(answer_of(api, "Hi."))
+    client = client_of(api, loop, default_headers={"x-team": "blue"}, timeout=PATIENCE)
+    assert client.complete(HELLO).text == "Hi."
+    assert loop.asked[-1][1]["x-team"] == "blue"
+    never = threading.Event()
+    loop.answers = lambda path, payload: sse(never)
+    with pytest.raises(contentmodel.TimeoutExceeded):
+        client_of(api, loop, timeout=0.2).complete(HELLO)
+    never.set()

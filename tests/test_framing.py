@@ -1,0 +1,307 @@
+"""Bytes as frames: server-sent events to the letter of the standard, and JSON values one after the other."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from contentmodel.wire.framing import AnyFraming, Frame, JsonParser, SseParser, write_sse
+
+BOM = b"\xef\xbb\xbf"
+
+
+# -- server-sent events ------------------------------------------------------------------------------------------------
+
+
+class Read:
+    """What a reader by the standard has at the end of a stream: its events, and what it remembers."""
+
+    def __init__(self) -> None:
+        self.frames: list[Frame] = []
+        self.last_event_id: str | None = None
+        self.retry: int | None = None
+
+
+def slowly(stream: bytes) -> Read:
+    """The standard's own words, a rule at a time (html.spec.whatwg.org, 9.2.6), over a stream that is all there."""
+    read = Read()
+    # "one leading U+FEFF BYTE ORDER MARK character must be ignored if any are present"
+    stream = stream[3:] if stream[:3] == BOM else stream
+    lines: list[bytes] = []
+    line = bytearray()
+    at = 0
+    while at < len(stream):
+        byte = stream[at : at + 1]
+        at += 1
+        if byte not in (b"\r", b"\n"):
+            line += byte
+            continue
+        if byte == b"\r" and stream[at : at + 1] == b"\n":
+            at += 1
+        lines.append(bytes(line))
+        line.clear()
+    # What is left in `line` is not ended, and so it is no line: "any pending data must be discarded".
+    data, event = b"", ""
+    for each in lines:
+        if each == b"":
+            if data != b"":
+                read.frames.append(Frame(event or None, data[:-1]))
+            data, event = b"", ""
+        elif each[:1] == b":":
+            continue
+        else:
+            colon = each.find(b":")
+            field, value = (each, b"") if colon < 0 else (each[:colon], each[colon + 1 :])
+            if value[:1] == b" ":
+                value = value[1:]
+            if field == b"event":
+                event = value.decode("utf-8", "replace")
+            elif field == b"data":
+                data += value + b"\n"
+            elif field == b"id" and b"\x00" not in value:
+                read.last_event_id = value.decode("utf-8", "replace")
+            elif field == b"retry" and value != b"" and all(48 <= digit <= 57 for digit in value):
+                read.retry = int(value)
+    return read
+
+
+def parsed(stream: bytes, cuts: Any = ()) -> tuple[list[Frame], SseParser]:
+    parser = SseParser()
+    places = sorted({0, len(stream), *(cut for cut in cuts if cut < len(stream))})
+    pieces = [stream[start:end] for start, end in zip(places, places[1:], strict=False)]
+    return [frame for piece in pieces for frame in parser.feed(piece)], parser
+
+
+# The examples of the standard (section 9.2.6), and one stream for each rule.
+EXAMPLES: dict[str, tuple[bytes, list[tuple[str | None, bytes]]]] = {
+    "the stock ticker": (b"data: YHOO\ndata: +2\ndata: 10\n\n", [(None, b"YHOO\n+2\n10")]),
+    "four blocks, the last of them not ended": (
+        b": test stream\n\ndata: first event\nid: 1\n\ndata:second event\nid\n\ndata:  third event\n",
+        [(None, b"first event"), (None, b"second event")],
+    ),
+    "four blocks": (
+        b": test stream\n\ndata: first event\nid: 1\n\ndata:second event\nid\n\ndata:  third event\n\n",
+        [(None, b"first event"), (None, b"second event"), (None, b" third event")],
+    ),
+    "empty data": (b"data\n\ndata\ndata\n\ndata:", [(None, b""), (None, b"\n")]),
+    "with and without a space": (b"data:test\n\ndata: test\n\n", [(None, b"test"), (None, b"test")]),
+    "names": (
+        b"event: add\ndata: 73857293\n\nevent: remove\ndata: 2153\n\nevent: add\ndata: 113411\n\n",
+        [("add", b"73857293"), ("remove", b"2153"), ("add", b"113411")],
+    ),
+    "a name belongs to one event": (b"event: a\ndata: 1\n\ndata: 2\n\n", [("a", b"1"), (None, b"2")]),
+    "a name without data is forgotten": (b"event: a\n\ndata: 2\n\n", [(None, b"2")]),
+    "an empty name is none": (b"event\ndata: 1\n\n", [(None, b"1")]),
+    "the last name counts": (b"event: a\nevent: b\ndata: 1\n\n", [("b", b"1")]),
+    "a name after the data": (b"data: 1\nevent: a\n\n", [("a", b"1")]),
+    "CRLF": (b"event: a\r\ndata: 1\r\n\r\ndata: 2\r\n\r\n", [("a", b"1"), (None, b"2")]),
+    "CR": (b"event: a\rdata: 1\r\rdata: 2\r\r", [("a", b"1"), (None, b"2")]),
+    "mixed": (b"data: 1\n\r\ndata: 2\r\n\ndata: 3\r\n\rdata: 4\r\r\n", [(None, b"%d" % n) for n in (1, 2, 3, 4)]),
+    "a byte order mark": (BOM + b"data: 1\n\n", [(None, b"1")]),
+    "two of them": (BOM + BOM + b"data: 1\n\ndata: 2\n\n", [(None, b"2")]),
+    "comments": (b": hello\n:\ndata: 1\n: in between\n\n", [(None, b"1")]),
+    "nothing but a colon in the data": (b"data: :\n\n", [(None, b":")]),
+    "fields that nobody knows": (b"datum: 0\ndata : 0\n data: 0\nDATA: 0\ndata: 1\n\n", [(None, b"1")]),
+    "no blank line at the end": (b"data: 1\n\ndata: 2\n", [(None, b"1")]),
+    "no line end at the end": (b"data: 1\n\ndata: 2", [(None, b"1")]),
+    "nothing": (b"", []),
+}
+
+
+@pytest.mark.parametrize("name", sorted(EXAMPLES))
+def test_the_examples_of_the_standard(name: str) -> None:
+    stream, frames = EXAMPLES[name]
+    expected = [Frame(*frame) for frame in frames]
+    assert slowly(stream).frames == expected
+    for cut in range(len(stream) + 1):
+        assert parsed(stream, [cut])[0] == expected
+    assert parsed(stream, range(len(stream)))[0] == expected
+
+
+_LINES = st.sampled_from(
+    [
+        b"data: x",
+        b"data:x",
+        b"data",
+        b"data:",
+        b"data:  x ",
+        b"data: a:b",
+        b'data: {"a": "\xc3\xa9"}',
+        b"event: e",
+        b"event",
+        b"id: 7",
+        b"id",
+        b"id: a\x00b",
+        b"retry: 30",
+        b"retry: 3s",
+        b"retry:",
+        b"retry: +3",
+        "retry: ٣".encode(),
+        b": comment",
+        b":",
+        b" data: x",
+        b"dat: x",
+        b"",
+        b"",
+        BOM,
+        b"\xff",
+    ]
+)
+_ENDS = st.sampled_from([b"\n", b"\r\n", b"\r"])
+_LINED = st.lists(st.tuples(_LINES, _ENDS), max_size=14).map(lambda pairs: b"".join(a + b for a, b in pairs))
+_STREAMS = st.tuples(st.sampled_from([b"", BOM]), _LINED, st.sampled_from([b"", b"data: x", b"\r"])).map(b"".join)
+
+
+@given(stream=_STREAMS | st.binary(max_size=40), cuts=st.sets(st.integers(1, 80)))
+@example(stream=b"data: 1\r\n\r\ndata: 2\r\r", cuts={8, 9, 10, 11})
+@example(stream=BOM + b"\ndata: 1\n\n", cuts={1, 2, 3})
+def test_a_slow_reader_by_the_standard_reads_the_same(stream: bytes, cuts: set[int]) -> None:
+    expected = slowly(stream)
+    frames, parser = parsed(stream, cuts)
+    assert frames == expected.frames
+    assert parser.last_event_id == expected.last_event_id
+    assert parser.retry == expected.retry
+
+
+@given(stream=_STREAMS)
+def test_bytes_one_by_one_are_the_same_stream(stream: bytes) -> None:
+    assert parsed(stream, range(len(stream)))[0] == slowly(stream).frames
+
+
+@given(data=st.text(st.characters(exclude_characters="\r\n", codec="utf-8")), event=st.sampled_from([None, "e", "a:b"]))
+def test_what_is_written_is_read(data: str, event: str | None) -> None:
+    frame = Frame(event, data.encode())
+    assert parsed(write_sse(frame.data, event))[0] == [frame]
+
+
+@pytest.mark.parametrize("stream", [b"data: 1\n", b"data: 1", b"data: 0\n\ndata: 1", b"event: e\ndata: 1\n"])
+def test_what_was_not_ended_is_told_at_the_end(stream: bytes) -> None:
+    assert b"1" in parsed(stream)[1].close()
+
+
+@pytest.mark.parametrize("stream", [b"", b"data: 1\n\n", b"data: 1\r\n\r\n", b": comment\n\n"])
+def test_nothing_is_left_of_a_stream_that_ended(stream: bytes) -> None:
+    assert parsed(stream)[1].close() == b""
+
+
+# -- JSON values -------------------------------------------------------------------------------------------------------
+
+_TEXTS = st.text(st.sampled_from('a{}[]",\\:\n é✅'), max_size=6)
+_VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | _TEXTS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(_TEXTS, inner, max_size=3),
+    max_leaves=8,
+)
+_OBJECTS = st.lists(st.dictionaries(_TEXTS, _VALUES, max_size=4), max_size=5)
+_INDENTS = st.sampled_from([None, 0, 2])
+
+
+def cut(data: bytes, places: Any) -> list[bytes]:
+    marks = sorted({0, len(data), *(place for place in places if place < len(data))})
+    return [data[start:end] for start, end in zip(marks, marks[1:], strict=False)]
+
+
+def values(framing: Any, pieces: list[bytes]) -> list[Any]:
+    return [json.loads(frame.data) for piece in pieces for frame in framing.feed(piece)]
+
+
+@given(objects=_OBJECTS, cuts=st.sets(st.integers(1, 300)), end=st.sampled_from(["\n", "\r\n", "\n\n"]))
+def test_lines_of_json(objects: list[Any], cuts: set[int], end: str) -> None:
+    data = "".join(json.dumps(value, ensure_ascii=False) + end for value in objects).encode()
+    for framing in (JsonParser(), AnyFraming()):
+        assert values(framing, cut(data, cuts)) == objects
+        assert framing.close() == b""
+
+
+@given(objects=_OBJECTS, cuts=st.sets(st.integers(1, 300)), indent=_INDENTS, mark=st.sampled_from([b"", BOM, b" \n"]))
+def test_elements_of_an_array(objects: list[Any], cuts: set[int], indent: int | None, mark: bytes) -> None:
+    data = mark + json.dumps(objects, ensure_ascii=False, indent=indent).encode()
+    for pieces in (cut(data, cuts), cut(data, range(len(data)))):
+        for framing in (JsonParser(), AnyFraming()):
+            assert values(framing, pieces) == objects
+            assert framing.close() == b""
+
+
+@given(objects=_OBJECTS.filter(bool), length=st.integers(1, 300))
+def test_an_element_comes_as_soon_as_it_is_complete(objects: list[Any], length: int) -> None:
+    data = json.dumps(objects).encode()
+    framing = JsonParser()
+    found = values(framing, [data[:length]])
+    assert found == objects[: len(found)]
+    ends = [len(json.dumps(objects[: count + 1])) - 1 for count in range(len(objects))]
+    assert len(found) == sum(end <= length for end in ends)
+    assert values(framing, [data[length:]]) == objects[len(found) :]
+
+
+def test_strings_hide_brackets_and_quotes() -> None:
+    value = {"a": '}{][\\"', "b\\": ["\\\\", "\\\\\\"], "c": {"d": '"}'}}
+    data = json.dumps([value, value]).encode()
+    for place in range(1, len(data)):
+        assert values(JsonParser(), [data[:place], data[place:]]) == [value, value]
+
+
+@pytest.mark.parametrize("junk", [b"null", b"17", b'"text"', b"oops", b"}"])
+def test_what_is_no_object_is_a_frame_of_its_own(junk: bytes) -> None:
+    framing = JsonParser()
+    frames = [frame.data for piece in (b'{"a":1}\n', junk, b"\n", b'{"b":2}\n') for frame in framing.feed(piece)]
+    assert frames == [b'{"a":1}', junk, b'{"b":2}']
+
+
+@given(data=st.binary(max_size=60), cuts=st.sets(st.integers(1, 60)))
+def test_no_bytes_break_a_framing(data: bytes, cuts: set[int]) -> None:
+    for framing in (SseParser(), JsonParser(), AnyFraming()):
+        for piece in cut(data, cuts):
+            framing.feed(piece)
+        framing.close()
+
+
+# -- whichever it is ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("stream", "frames"),
+    [
+        (b'data: {"a":1}\n\n', [b'{"a":1}']),
+        (b': comment\n\ndata: {"a":1}\n\n', [b'{"a":1}']),
+        (BOM + b'\r\n\r\ndata: {"a":1}\r\n\r\n', [b'{"a":1}']),
+        (b'{"a":1}\n{"b":2}\n', [b'{"a":1}', b'{"b":2}']),
+        (b'[{"a":1},\r\n{"b":2}]', [b'{"a":1}', b'{"b":2}']),
+        (BOM + b'\n [ {"a":1} ] ', [b'{"a":1}']),
+        (b'{"error":{"message":"no"}}', [b'{"error":{"message":"no"}}']),
+    ],
+)
+def test_the_first_byte_says_which_framing_it_is(stream: bytes, frames: list[bytes]) -> None:
+    for pieces in ([stream], cut(stream, range(len(stream)))):
+        framing = AnyFraming()
+        assert [frame.data for piece in pieces for frame in framing.feed(piece)] == frames
+
+
+# -- linear time -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("framing", "first", "more"),
+    [
+        (SseParser, b"data: x", b"y"),
+        (SseParser, b"data: x\n", b"data: y\n"),
+        (JsonParser, b'{"a":"', b"y"),
+        (JsonParser, b'{"a":[', b"[0],"),
+        (AnyFraming, b"\n", b" "),
+    ],
+)
+def test_what_is_held_is_not_copied_with_every_piece(framing: Any, first: bytes, more: bytes) -> None:
+    parser = framing()
+    parser.feed(first)
+    for _ in range(2_000):
+        parser.feed(more)
+    assert 2_000 <= len(held(parser)) <= 2_003
+    assert max(map(len, held(parser))) < 20
+
+
+def held(parser: Any) -> list[bytes]:
+    """The pieces that a parser keeps. One that joined them as they come would have few, and long ones."""
+    return [piece for name in ("_pieces", "_data", "_first") for piece in getattr(parser, name, ())]

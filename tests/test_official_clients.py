@@ -1,0 +1,228 @@
+"""Every recorded answer, served by our encoders, is read by the official clients as what the recording says."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import Any
+
+import anthropic
+import msgspec
+import openai
+import pytest
+from google import genai
+
+import contentmodel
+from conftest import APIS, records
+from contentmodel import ChatResponse, ToolCallContent, fold_stream
+from contentmodel.wire.table import note_of
+from contentmodel_conformance.server import LoopbackServer
+from contentmodel_conformance.streams import frames_of
+
+ASKED = [{"role": "user", "content": "?"}]
+
+
+def answers(api: str) -> Iterator[tuple[str, ChatResponse]]:
+    """Recorded answers of the API, streamed ones folded; those that say that they failed are no answers."""
+    adapter = contentmodel.adapter(api)
+    for record in records(api, "response"):
+        yield record["id"], adapter.decode_response(record["body"])
+    for record in records(api, "stream"):
+        yield record["id"], fold_stream(frames_of(record["body"]), api)
+
+
+def served(api: str) -> list[tuple[str, ChatResponse]]:
+    return [
+        (n, answer) for n, answer in answers(api) if answer.error is None and answer.choices and is_readable(answer)
+    ]
+
+
+def words_of(answer: ChatResponse) -> str:
+    return "".join(message.text for choice in answer.choices for message in choice.messages)
+
+
+def is_readable(answer: ChatResponse) -> bool:
+    """Whether the SDK reads such answers at all: google-genai 3.4 raises where enums are asked for as integers."""
+    return answer.finish_reason is None or not isinstance(answer.finish_reason.raw, int)
+
+
+def essence(response: ChatResponse) -> list[Any]:
+    """What an answer says, without what only one API's encoding has."""
+    said: list[Any] = []
+    for choice in response.choices:
+        contents = [_content(content) for message in choice.messages for content in message.contents]
+        # A host that fills its fields with blanks says "" (Snowflake): openai's accumulator takes it for nothing said.
+        reason = choice.finish_reason.reason if choice.finish_reason and choice.finish_reason.raw != "" else None
+        said.append([[content for content in contents if content], reason])
+    return [said, None if response.usage is None else response.usage.all_output_tokens]
+
+
+def _content(content: Any) -> Any:
+    if note_of(content, "openai-chat", ":column") == "reasoning_details":
+        # openai's accumulator lays entries of one index over each other, whatever their types.
+        return None
+    if isinstance(content, ToolCallContent) and isinstance(content.arguments, str):
+        # The clients parse arguments; text that is no object stays what it is.
+        with suppress(contentmodel.ToolArgumentsError):
+            content = msgspec.structs.replace(content, arguments=content.arguments_object)
+    plain = _plain(msgspec.to_builtins(content))
+    return plain if plain != {"type": "text", "text": ""} else None
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {k: _plain(v) for k, v in value.items() if k not in ("extra", "status", "executor", "annotations")}
+    if isinstance(value, str):
+        # google-genai writes bytes in the other alphabet of base64.
+        return value.replace("+", "-").replace("/", "_").rstrip("=")
+    return [_plain(item) for item in value] if isinstance(value, list) else value
+
+
+def google(url: str) -> genai.Client:
+    return genai.Client(api_key="none", http_options={"base_url": url})
+
+
+class Reader:
+    """Reads answer after answer with one official client, and has each as wire JSON."""
+
+    def __init__(self, api: str, url: str) -> None:
+        self.api = api
+        if api == "anthropic-messages":
+            self.client: Any = anthropic.Anthropic(base_url=url, api_key="none", max_retries=0)
+            self.later: Any = anthropic.AsyncAnthropic(base_url=url, api_key="none", max_retries=0)
+        elif api == "google-generate-content":
+            self.client = google(url)
+            self.later = self.client.aio
+        else:
+            self.client = openai.OpenAI(base_url=url, api_key="none", max_retries=0)
+            self.later = openai.AsyncOpenAI(base_url=url, api_key="none", max_retries=0)
+
+    def plain(self) -> Any:
+        if self.api == "anthropic-messages":
+            return self.client.beta.messages.create(model="m", max_tokens=9, messages=ASKED)
+        if self.api == "openai-chat":
+            return self.client.chat.completions.create(model="m", messages=ASKED)
+        if self.api == "openai-responses":
+            return self.client.responses.create(model="m", input="?")
+        return self.client.models.generate_content(model="m", contents="?")
+
+    def streamed(self) -> tuple[Any, str]:
+        """The final object of the client's own helper, and the words that it gave on the way."""
+        if self.api == "anthropic-messages":
+            with self.client.beta.messages.stream(model="m", max_tokens=9, messages=ASKED) as stream:
+                words = "".join(stream.text_stream)
+                return stream.get_final_message(), words
+        if self.api == "openai-chat":
+            with self.client.chat.completions.stream(model="m", messages=ASKED) as stream:
+                words = "".join(event.delta for event in stream if event.type == "content.delta")
+                return stream.get_final_completion(), words
+        if self.api == "openai-responses":
+            with self.client.responses.stream(model="m", input="?") as stream:
+                events = list(stream)
+                words = "".join(event.delta for event in events if event.type == "response.output_text.delta")
+                # An answer that is not complete is no final response to the client, and is in its last event.
+                is_whole = events[-1].type == "response.completed"
+                return (stream.get_final_response() if is_whole else events[-1].response), words
+        chunks = list(self.client.models.generate_content_stream(model="m", contents="?"))
+        return chunks, "".join(_text_of_chunk(chunk) for chunk in chunks)
+
+    async def plain_later(self) -> Any:
+        if self.api == "anthropic-messages":
+            return await self.later.beta.messages.create(model="m", max_tokens=9, messages=ASKED)
+        if self.api == "openai-chat":
+            return await self.later.chat.completions.create(model="m", messages=ASKED)
+        if self.api == "openai-responses":
+            return await self.later.responses.create(model="m", input="?")
+        return await self.later.models.generate_content(model="m", contents="?")
+
+    async def streamed_later(self) -> Any:
+        if self.api == "anthropic-messages":
+            async with self.later.beta.messages.stream(model="m", max_tokens=9, messages=ASKED) as stream:
+                return await stream.get_final_message()
+        if self.api == "openai-chat":
+            async with self.later.chat.completions.stream(model="m", messages=ASKED) as stream:
+                try:
+                    return await stream.get_final_completion()
+                except openai.LengthFinishReasonError as error:
+                    return error.completion
+        if self.api == "openai-responses":
+            async with self.later.responses.stream(model="m", input="?") as stream:
+                return [event async for event in stream][-1].response
+        chunks = await self.later.models.generate_content_stream(model="m", contents="?")
+        return [chunk async for chunk in chunks]
+
+
+def _text_of_chunk(chunk: Any) -> str:
+    parts = [p for c in chunk.candidates or [] if c.content for p in c.content.parts or []]
+    return "".join(part.text or "" for part in parts if not part.thought)
+
+
+def decoded(api: str, read: Any) -> ChatResponse:
+    """What a client's object, or its chunks, say in our model."""
+    adapter = contentmodel.adapter(api)
+    if not isinstance(read, list):
+        return adapter.decode_response(read)
+    decoder = adapter.stream_decoder()
+    events = [event for chunk in read for event in decoder.feed_event(chunk)]
+    return contentmodel.fold([*events, *decoder.close()])
+
+
+def differences(api: str, pairs: Iterator[tuple[str, ChatResponse, Any]]) -> list[str]:
+    """The answers that a client read as something else."""
+    wrong = []
+    for name, answer, read in pairs:
+        said, expected = essence(decoded(api, read)), essence(answer)
+        if said != expected:
+            wrong.append(f"{name}\n  read     {str(said)[:400]}\n  recorded {str(expected)[:400]}")
+    return wrong
+
+
+def report(wrong: list[str]) -> str:
+    return f"{len(wrong)} answers are read otherwise:\n" + "\n".join(wrong[:4])
+
+
+@pytest.mark.parametrize("api", APIS)
+def test_a_client_reads_every_recorded_answer(api: str, corpus: Any) -> None:
+    wanted = served(api)
+    with LoopbackServer([answer for _, answer in wanted]) as server:
+        reader = Reader(api, server.base_url(api))
+        wrong = differences(api, ((name, answer, reader.plain()) for name, answer in wanted))
+    assert not wrong, report(wrong)
+    assert len(wanted) > 20
+
+
+@pytest.mark.parametrize("api", APIS)
+def test_a_client_reads_every_recorded_answer_as_a_stream(api: str, corpus: Any) -> None:
+    wanted = served(api)
+    wrong, words = [], []
+    with LoopbackServer([answer for _, answer in wanted]) as server:
+        reader = Reader(api, server.base_url(api))
+        for name, answer in wanted:
+            try:
+                read, text = reader.streamed()
+            except openai.LengthFinishReasonError as error:
+                # The client's helper raises at every answer that was cut, and has it.
+                read, text = error.completion, words_of(answer)
+            wrong += differences(api, iter([(name, answer, read)]))
+            if text != words_of(answer):
+                words.append(f"{name}: {text[:200]!r} for {words_of(answer)[:200]!r}")
+    assert not wrong, report(wrong)
+    assert not words, report(words)
+
+
+@pytest.mark.parametrize("api", APIS)
+def test_an_async_client_reads_the_same(api: str, corpus: Any) -> None:
+    wanted = served(api)[::5]
+
+    async def read(server: LoopbackServer) -> list[tuple[str, ChatResponse, Any]]:
+        reader = Reader(api, server.base_url(api))
+        found = []
+        for name, answer in wanted:
+            found.append((name, answer, await reader.plain_later()))
+            found.append((name, answer, await reader.streamed_later()))
+        return found
+
+    with LoopbackServer([answer for _, answer in wanted for _ in range(2)]) as server:
+        wrong = differences(api, iter(asyncio.run(read(server))))
+    assert not wrong, report(wrong)
