@@ -29,7 +29,7 @@ CHAT = "openai-chat"
 RESPONSES = "openai-responses"
 GOOGLE = "google-generate-content"
 
-_parse = msgspec.json.Decoder().decode
+parse = msgspec.json.Decoder().decode
 
 
 def _default(value: Any) -> Any:
@@ -38,7 +38,7 @@ def _default(value: Any) -> Any:
     return msgspec.Raw(token) if isinstance(token, str) else value.model_dump(exclude_none=True)
 
 
-_write = msgspec.json.Encoder(enc_hook=_default).encode
+write = msgspec.json.Encoder(enc_hook=_default).encode
 
 # Nothing may go out while measuring: litellm fetches prices, and several report usage.
 OFFLINE = {
@@ -140,17 +140,17 @@ def _any_llm_functions() -> Functions:
     response = named("openai.types.responses", "Response")
 
     def anthropic_to_chat(data: bytes) -> bytes:
-        return _write(to_chat(messages_params(**_parse(data))))
+        return write(to_chat(messages_params(**parse(data))))
 
     def anthropic_to_responses(data: bytes) -> bytes:
-        params = to_responses(messages_params(**_parse(data)))
+        params = to_responses(messages_params(**parse(data)))
         return bytes(params.model_dump_json(exclude_none=True).encode())
 
     def chat_to_anthropic(data: bytes) -> bytes:
-        payload = _parse(data)
+        payload = parse(data)
         payload["model_id"] = payload.pop("model")
         payload["max_tokens"] = payload.pop("max_completion_tokens")
-        return _write(to_anthropic(completion_params(**payload), provider_name="anthropic"))
+        return write(to_anthropic(completion_params(**payload), provider_name="anthropic"))
 
     def anthropic_answer_to_chat(data: bytes) -> bytes:
         return bytes(from_anthropic(message.model_validate_json(data)).model_dump_json().encode())
@@ -203,21 +203,21 @@ def _litellm_functions() -> Functions:
     def write_anthropic(payload: dict[str, Any]) -> bytes:
         model, messages = payload.pop("model"), payload.pop("messages")
         optional = config.map_openai_params(payload, {}, model, drop_params=True)
-        return _write(config.transform_request(model, messages, optional, {}, {}))
+        return write(config.transform_request(model, messages, optional, {}, {}))
 
     def anthropic_to_chat(data: bytes) -> bytes:
-        return _write(adapter.translate_anthropic_to_openai(_parse(data))[0])
+        return write(adapter.translate_anthropic_to_openai(parse(data))[0])
 
     def anthropic_to_responses(data: bytes) -> bytes:
-        return _write(to_responses.translate_request(_parse(data)))
+        return write(to_responses.translate_request(parse(data)))
 
     def chat_to_anthropic(data: bytes) -> bytes:
-        payload = _parse(data)
+        payload = parse(data)
         payload["model"] = "claude-sonnet-4-5"
         return write_anthropic(payload)
 
     def responses_to_anthropic(data: bytes) -> bytes:
-        payload = _parse(data)
+        payload = parse(data)
         items = payload.pop("input")
         chat = bridge.transform_responses_api_request_to_chat_completion_request(
             "claude-sonnet-4-5", items, payload, "anthropic"
@@ -225,17 +225,17 @@ def _litellm_functions() -> Functions:
         return write_anthropic(chat)
 
     def anthropic_answer_to_chat(data: bytes) -> bytes:
-        answer = config.transform_parsed_response(_parse(data), no_http, model_response())
+        answer = config.transform_parsed_response(parse(data), no_http, model_response())
         return bytes(answer.model_dump_json().encode())
 
     def chat_answer_to_anthropic(data: bytes) -> bytes:
-        return _write(adapter.translate_openai_response_to_anthropic(model_response(**_parse(data))))
+        return write(adapter.translate_openai_response_to_anthropic(model_response(**parse(data))))
 
     def responses_answer_to_anthropic(data: bytes) -> bytes:
-        return _write(to_responses.translate_response(responses_response(**_parse(data))))
+        return write(to_responses.translate_response(responses_response(**parse(data))))
 
     def anthropic_answer_to_responses(data: bytes) -> bytes:
-        answer = config.transform_parsed_response(_parse(data), no_http, model_response())
+        answer = config.transform_parsed_response(parse(data), no_http, model_response())
         made = bridge.transform_chat_completion_response_to_responses_api_response("", {}, answer)
         return bytes(made.model_dump_json().encode())
 
@@ -287,42 +287,42 @@ def _langchain_functions() -> Functions:
         return list(to_messages([{"role": "system", "content": payload["system"]}])) + list(said)
 
     def anthropic_to_chat(data: bytes) -> bytes:
-        payload = _parse(data)
+        payload = parse(data)
         tools = [to_openai_tool(tool) for tool in payload["tools"]]
-        return _write({"messages": to_openai(from_anthropic(payload)), "tools": tools})
+        return write({"messages": to_openai(from_anthropic(payload)), "tools": tools})
 
     def anthropic_to_responses(data: bytes) -> bytes:
-        payload = _parse(data)
+        payload = parse(data)
         tools = [to_openai_tool(tool) for tool in payload["tools"]]
         items = to_input(to_messages(to_openai(from_anthropic(payload))))
-        return _write({"input": items, "tools": tools})
+        return write({"input": items, "tools": tools})
 
     def chat_to_anthropic(data: bytes) -> bytes:
-        payload = _parse(data)
+        payload = parse(data)
         tools = [to_anthropic_tool(tool) for tool in payload["tools"]]
         system, messages = to_anthropic(to_messages(payload["messages"]), model="claude-sonnet-4-5")
-        return _write({"system": system, "messages": messages, "tools": tools})
+        return write({"system": system, "messages": messages, "tools": tools})
 
     def chat_to_responses(data: bytes) -> bytes:
-        payload = _parse(data)
+        payload = parse(data)
         tools = [to_openai_tool(tool) for tool in payload["tools"]]
-        return _write({"input": to_input(to_messages(payload["messages"])), "tools": tools})
+        return write({"input": to_input(to_messages(payload["messages"])), "tools": tools})
 
     def anthropic_answer_to_chat(data: bytes) -> bytes:
         answer = anthropic._format_output(message.model_validate_json(data)).generations[0].message
-        return _write({"choices": [{"message": to_dict(answer)}]})
+        return write({"choices": [{"message": to_dict(answer)}]})
 
     def chat_answer_to_anthropic(data: bytes) -> bytes:
         answer = openai._create_chat_result(completion.model_validate_json(data)).generations[0].message
-        return _write(to_anthropic([answer], model="claude-sonnet-4-5")[1][0])
+        return write(to_anthropic([answer], model="claude-sonnet-4-5")[1][0])
 
     def responses_answer_to_anthropic(data: bytes) -> bytes:
         answer = from_responses(response.model_validate_json(data)).generations[0].message
-        return _write(to_anthropic([answer], model="claude-sonnet-4-5")[1][0])
+        return write(to_anthropic([answer], model="claude-sonnet-4-5")[1][0])
 
     def anthropic_answer_to_responses(data: bytes) -> bytes:
         answer = anthropic._format_output(message.model_validate_json(data)).generations[0].message
-        return _write({"output": to_input([answer])})
+        return write({"output": to_input([answer])})
 
     requests: dict[Pair, Convert] = {
         (ANTHROPIC, CHAT): anthropic_to_chat,
@@ -357,10 +357,10 @@ def _babel_functions() -> Functions:
     names = {ANTHROPIC: ANTHROPIC, CHAT: CHAT, RESPONSES: RESPONSES, GOOGLE: "gemini"}
 
     def request(source: str, target: str) -> Convert:
-        return lambda data: _write(translate(source, target, _parse(data)))
+        return lambda data: write(translate(source, target, parse(data)))
 
     def response(source: str, target: str) -> Convert:
-        return lambda data: _write(answer(source, target, _parse(data)))
+        return lambda data: write(answer(source, target, parse(data)))
 
     pairs = [(a, b) for a in names for b in names]
     return (
@@ -399,13 +399,13 @@ def _rosetta_functions() -> Functions:
         )
 
     def request(source: str, target: str) -> Convert:
-        return lambda data: _write(made(source, target).convert_request(_parse(data)))
+        return lambda data: write(made(source, target).convert_request(parse(data)))
 
     def response(source: str, target: str) -> Convert:
         # The pipeline wants the request again before it takes the answer: its converters do not.
         read = converter(source).response_from_provider
         write = converter(target).response_to_provider
-        return lambda data: _write(write(read(_parse(data))))
+        return lambda data: write(write(read(parse(data))))
 
     pairs = [(a, b) for a in names for b in names]
     return (

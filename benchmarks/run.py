@@ -4,6 +4,7 @@
     python benchmarks/run.py --markdown       the same, written into docs/performance.md too
     python benchmarks/run.py --quick          a short run, for a first look
     python benchmarks/run.py --alone          without the peers
+    python benchmarks/run.py --streams        the tables of streams alone
 
 Recorded traffic is measured where CONTENTMODEL_CORPUS names a folder of it. Nothing here passes or fails.
 """
@@ -23,9 +24,11 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+import stream_peers
 from measure import Timing, Work, measure
 from peers import OFFLINE, Peer, load, quiet
 from report import Report, Table, milliseconds, times
+from stream_tables import StreamBench
 from transcripts import APIS, Census, census, long_answer, request, response, short_answer, transcript
 from unmended import convert_unmended
 
@@ -342,13 +345,32 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="a short run")
     parser.add_argument("--alone", action="store_true", help="without the peers")
     parser.add_argument("--markdown", action="store_true", help="write the tables into docs/performance.md")
+    parser.add_argument("--streams", action="store_true", help="the tables of streams alone")
     options = parser.parse_args()
+    if options.streams and options.markdown:
+        parser.error("--markdown writes all tables: it does not go with --streams")
 
-    peers = [] if options.alone else load()
-    bench = Bench(seconds=0.6 if options.quick else 4.0, peers=peers)
+    seconds = 0.6 if options.quick else 4.0
+    corpus = Path(os.environ["CONTENTMODEL_CORPUS"]) if os.environ.get("CONTENTMODEL_CORPUS") else None
+    if corpus is None:
+        print("Recorded traffic is not measured: CONTENTMODEL_CORPUS is not set.")
+    bench = Bench(seconds=seconds, peers=[] if options.alone or options.streams else load())
+    if not options.streams:
+        _payloads(bench, corpus)
+    streams = StreamBench(seconds / 2, [] if options.alone else stream_peers.load(), bench.report)
+    _streams(streams, corpus, 10 if options.quick else 100)
+    bench.report.add_unmeasured()
+    if not options.streams:
+        bench.imports(3 if options.quick else 7)
+    if options.markdown:
+        bench.report.write(Path(__file__).parent.parent / "docs" / "performance.md")
+
+
+def _payloads(bench: Bench, corpus: Path | None) -> None:
+    """The tables of requests and answers."""
     said = transcript(TURNS)
     short, long = short_answer(), long_answer()
-    bench.report.about_peers(peers)
+    bench.report.about_peers(bench.peers)
     bench.conversions("request", f"Request of {TURNS} turns", lambda api: request(api, said))
     bench.conversions("response", "Answer with two tool calls", lambda api: response(api, short))
     bench.conversions("response", "Long answer", lambda api: response(api, long))
@@ -357,15 +379,18 @@ def main() -> None:
         f"The same API, decoded and encoded again: the request of {TURNS} turns, the long answer",
         lambda api, kind: request(api, said) if kind == "request" else response(api, long),
     )
-    corpus = os.environ.get("CONTENTMODEL_CORPUS")
-    if corpus:
-        bench.recorded(Path(corpus))
-    else:
-        print("Recorded traffic is not measured: CONTENTMODEL_CORPUS is not set.")
-    bench.report.add_unmeasured()
-    bench.imports(3 if options.quick else 7)
-    if options.markdown:
-        bench.report.write(Path(__file__).parent.parent / "docs" / "performance.md")
+    if corpus is not None:
+        bench.recorded(corpus)
+
+
+def _streams(streams: StreamBench, corpus: Path | None, megabytes: int) -> None:
+    """The tables of streams."""
+    streams.about_peers()
+    streams.folds()
+    streams.translations()
+    if corpus is not None:
+        streams.recorded(corpus)
+    streams.memory(megabytes)
 
 
 if __name__ == "__main__":

@@ -14,15 +14,12 @@ from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any
 
-import msgspec
-from peers import ANTHROPIC, CHAT, GOOGLE, OFFLINE, RESPONSES, Pair, installed, named, quiet
+
+from peers import ANTHROPIC, CHAT, GOOGLE, OFFLINE, RESPONSES, Pair, installed, named, parse, quiet, write
 from streams import Sent
 
 Gather = Callable[[Sent], Any]
 Translate = Callable[[Sent], bytes]
-
-_parse = msgspec.json.Decoder().decode
-_write = msgspec.json.Encoder().encode
 
 
 @dataclass
@@ -179,7 +176,9 @@ def _litellm_functions() -> Functions:
     passing = "litellm.llms.anthropic.pass_through"
     from_anthropic = named("litellm.llms.anthropic.chat.handler", "ModelResponseIterator")
     to_anthropic = named(f"{passing}.adapters.streaming_iterator", "AnthropicStreamWrapper")
-    responses_to_anthropic = named(f"{passing}.responses_adapters.streaming_iterator", "AnthropicResponsesStreamWrapper")
+    responses_to_anthropic = named(
+        f"{passing}.responses_adapters.streaming_iterator", "AnthropicResponsesStreamWrapper"
+    )
     bridge = "litellm.completion_extras.litellm_responses_transformation.transformation"
     from_responses = named(bridge, "OpenAiResponsesToChatCompletionStreamIterator")
     gemini = "litellm.llms.vertex_ai.gemini.vertex_and_google_ai_studio_gemini"
@@ -187,12 +186,12 @@ def _litellm_functions() -> Functions:
     logging = SimpleNamespace(optional_params={})
 
     def chat(sent: Sent) -> Iterator[Any]:
-        return (chunk(**_parse(data)) for data in sent.data)
+        return (chunk(**parse(data)) for data in sent.data)
 
     def parsed(make: Callable[[], Any]) -> Callable[[Sent], Iterator[Any]]:
         def chunks(sent: Sent) -> Iterator[Any]:
             read = make().chunk_parser
-            found = (read(_parse(data)) for data in sent.data)
+            found = (read(parse(data)) for data in sent.data)
             return (made for made in found if made is not None)
 
         return chunks
@@ -215,7 +214,7 @@ def _litellm_functions() -> Functions:
 
     def responses_to_messages(sent: Sent) -> bytes:
         async def gathered() -> bytes:
-            events = _asynchronous(_parse(data) for data in sent.data)
+            events = _asynchronous(parse(data) for data in sent.data)
             wrapper = responses_to_anthropic(events, "model")
             return b"".join([frame async for frame in wrapper.async_anthropic_sse_wrapper()])
 
@@ -228,7 +227,6 @@ def _litellm_functions() -> Functions:
             (RESPONSES, CHAT): to_chat(RESPONSES),
             (GOOGLE, CHAT): to_chat(GOOGLE),
             (CHAT, ANTHROPIC): to_messages(CHAT),
-            (GOOGLE, ANTHROPIC): to_messages(GOOGLE),
             (RESPONSES, ANTHROPIC): responses_to_messages,
         },
     )
@@ -291,9 +289,9 @@ def _babel_functions() -> Functions:
 
     def stream(source: str, target: str) -> Translate:
         def translated(sent: Sent) -> bytes:
-            made = translate(names[source], names[target], [_parse(data) for data in sent.data])
+            made = translate(names[source], names[target], [parse(data) for data in sent.data])
             kinds = [event["type"] for event in made] if target == ANTHROPIC else None
-            return _sse((_write(event) for event in made), kinds)
+            return _sse((write(event) for event in made), kinds)
 
         return translated
 
@@ -315,9 +313,9 @@ def _rosetta_functions() -> Functions:
                 from_ctx=read.create_stream_context(),
                 to_ctx=write.create_stream_context(),
             ).process_chunk
-            made = [event for data in sent.data for event in work(_parse(data))]
+            made = [event for data in sent.data for event in work(parse(data))]
             kinds = [event["type"] for event in made] if target in (ANTHROPIC, RESPONSES) else None
-            return _sse((_write(event) for event in made), kinds)
+            return _sse((write(event) for event in made), kinds)
 
         return translated
 

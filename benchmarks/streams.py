@@ -241,6 +241,66 @@ _WRITERS = {
 }
 
 
+# -- a stream of any length --------------------------------------------------------------------------------------
+
+
+def endless(api: str, size: int) -> Iterator[bytes]:
+    """The frames of one answer of many blocks, made while they are read, until they are `size` bytes.
+
+    Blocks have some 40,000 characters: thoughts and texts by turns, and for Chat, which has one text, calls.
+    """
+    # What comes before and after the blocks is that of any answer.
+    turn = replace(long_answer(), thinking="", calls=(), citation=None, text="x" * 4 * _PIECE[api])
+    made = frames(api, turn)
+    first, last = {ANTHROPIC: (1, -2), CHAT: (1, -3), RESPONSES: (2, -1), GOOGLE: (0, -1)}[api]
+    yield from made[:first]
+    write, spell = _BLOCKS[api], _WRITERS[api][1]
+    words = (long_answer().text * 6)[:40_000]
+    length = number = 0
+    paddings = _paddings()
+    while length < size:
+        for wire in write(number, words):
+            frame = spell(wire, next(paddings))
+            length += len(frame)
+            yield frame
+        number += 1
+    yield from made[last:]
+
+
+def _anthropic_blocks(number: int, words: str) -> Events:
+    kind = "text" if number % 2 else "thinking"
+    signed = {"signature": "c2lnbmVk"} if kind == "thinking" else {}
+    return _anthropic_block(number, {"type": kind, kind: words, **signed})
+
+
+def _chat_blocks(number: int, words: str) -> Events:
+    head = {"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1760000000, "model": "gpt-4.1"}
+    call = {"id": f"call_{number}", "type": "function", "function": {"name": "write_file", "arguments": ""}}
+    deltas: list[dict[str, Any]] = [{"index": number, **call}]
+    text = _write({"content": words}).decode()
+    deltas += ({"index": number, "function": {"arguments": piece}} for piece in _pieces(CHAT, text))
+    for delta in deltas:
+        choice = {"index": 0, "delta": {"tool_calls": [delta]}, "logprobs": None, "finish_reason": None}
+        yield {**head, "choices": [choice], "usage": None}
+
+
+def _responses_blocks(number: int, words: str) -> Events:
+    part = {"type": "output_text", "text": words, "annotations": []}
+    item = {"type": "message", "id": f"msg_{number}", "role": "assistant", "status": "completed", "content": [part]}
+    yield from _responses_message(number, item)
+    yield {"type": "response.output_item.done", "output_index": number, "item": item}
+
+
+def _google_blocks(number: int, words: str) -> Events:
+    for piece in _pieces(GOOGLE, words):
+        part = {"text": piece} if number % 2 else {"text": piece, "thought": True}
+        said = {"content": {"parts": [part], "role": "model"}, "index": 0}
+        yield {"candidates": [said], "modelVersion": "gemini-2.5-pro", "responseId": "1"}
+
+
+_BLOCKS = {ANTHROPIC: _anthropic_blocks, CHAT: _chat_blocks, RESPONSES: _responses_blocks, GOOGLE: _google_blocks}
+
+
 # -- a stream as it is measured ----------------------------------------------------------------------------------
 
 

@@ -19,6 +19,8 @@ import msgspec
 import openai
 import pytest
 from google import genai
+from google.auth.credentials import Credentials
+from google.auth.exceptions import RefreshError
 
 import contentmodel
 from conftest import APIS, records
@@ -973,6 +975,49 @@ def test_a_client_that_was_given_is_not_closed(loop: Loopback) -> None:
         pass
     assert own.sdk.is_closed()
     sdk.close()
+
+
+def test_a_client_of_the_other_kind_is_refused() -> None:
+    with pytest.raises(TypeError, match="async_chat_client"):
+        chat_client("openai-chat", sdk=openai.AsyncOpenAI(api_key="k"))
+    with pytest.raises(TypeError, match="not asynchronous"):
+        async_chat_client("anthropic-messages", sdk=anthropic.Anthropic(api_key="k"))
+
+
+@WAYS
+def test_credentials_that_do_not_do_are_an_authentication_error(how: str, loop: Loopback) -> None:
+    class Expired(Credentials):
+        def refresh(self, request: Any) -> None:
+            raise RefreshError("no such account")
+
+    sdk = genai.Client(
+        vertexai=True, credentials=Expired(), project="p", location="l", http_options={"base_url": loop.url}
+    )
+    api = "google-generate-content"
+
+    def ask() -> ChatResponse:
+        if how == "sync":
+            return chat_client(api, model="m", sdk=sdk).complete(HELLO)
+        return asyncio.run(async_chat_client(api, model="m", sdk=sdk).complete(HELLO))
+
+    with pytest.raises(contentmodel.AuthenticationError, match="no such account") as caught:
+        ask()
+    assert isinstance(caught.value.__cause__, RefreshError)
+    assert loop.asked == []
+
+
+def test_what_the_sdk_adds_to_a_body_stays_out_of_the_request(loop: Loopback) -> None:
+    """Google's SDK writes into the payload, which shares its values with the request."""
+    api = "google-generate-content"
+    loop.answers = lambda path, payload: Answer(answer_of(api, "Hi."))
+    request = adapter(api).decode_request(
+        {"contents": [{"role": "user", "parts": [{"text": "Hi"}]}], "labels": {"team": "blue"}}
+    )
+    before = contentmodel.dumps(request)
+    client = client_of(api, loop, http_options={"extra_body": {"labels": {"cost": "high"}}})
+    client.complete(request)
+    assert loop.asked[-1][2]["labels"] == {"team": "blue", "cost": "high"}
+    assert contentmodel.dumps(request) == before
 
 
 def test_the_clouds_clients_send_where_they_send(loop: Loopback) -> None:

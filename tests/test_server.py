@@ -11,6 +11,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -551,7 +552,48 @@ def test_a_server_that_stops_wakes_who_is_stalled() -> None:
         waiting.start()
         arrived.wait()
     waiting.join()
-    assert isinstance(failures[0], httpx2.RemoteProtocolError)
+    assert isinstance(failures[0], httpx2.RemoteProtocolError | httpx2.ReadError)
+
+
+def test_a_server_that_stops_does_not_wait_for_a_function_of_its_script() -> None:
+    arrived, released = threading.Event(), threading.Event()
+    failures: list[BaseException] = []
+
+    def never(request: ChatRequest) -> ChatResponse:
+        arrived.set()
+        released.wait()
+        return ANSWER
+
+    def wait() -> None:
+        try:
+            post(server, "openai-chat")
+        except httpx2.HTTPError as error:
+            failures.append(error)
+
+    with LoopbackServer([never]) as server:
+        waiting = threading.Thread(target=wait)
+        waiting.start()
+        arrived.wait()
+    released.set()
+    waiting.join()
+    assert isinstance(failures[0], httpx2.RemoteProtocolError | httpx2.ReadError)
+
+
+def test_a_client_that_does_not_read_is_left_behind() -> None:
+    body = json.dumps(BODIES["openai-chat"]).encode()
+    head = f"POST /v1/chat/completions HTTP/1.1\r\nhost: a\r\ncontent-length: {len(body)}\r\n\r\n"
+    with LoopbackServer(["x" * 20_000_000]) as server:
+        place = server.url.removeprefix("http://").rpartition(":")
+        lazy = socket.create_connection((place[0], int(place[2])))
+        lazy.sendall(head.encode() + body)
+        assert lazy.recv(8) == b"HTTP/1.1"
+    with lazy:
+        left = 0
+        # How a connection ends that is cut is for the system to say.
+        with suppress(ConnectionResetError):
+            while data := lazy.recv(1_000_000):
+                left += len(data)
+    assert left < 20_000_000
 
 
 def test_the_fixture_stops_its_servers(pytester: pytest.Pytester) -> None:

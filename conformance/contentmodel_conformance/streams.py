@@ -177,7 +177,10 @@ def _out_of_order(event: ev.StreamEvent, started: set[int], stopped: set[int]) -
 
 
 def deltas(events: Events) -> None:
-    """Who only listens to the deltas has the words, the arguments and the signature that the block has at its end."""
+    """Who only listens to the deltas has the words and the arguments that the block has at its end.
+
+    A call may come whole with its end: then there are no deltas of its arguments at all.
+    """
     starts: dict[int, Any] = {}
     grown: dict[int, list[Any]] = {}
     ends: dict[int, Any] = {}
@@ -189,6 +192,8 @@ def deltas(events: Events) -> None:
         elif isinstance(event, ev.BlockStop | ev.BlockCatchUp):
             ends[event.index] = event.content
     for index, end in ends.items():
+        if isinstance(end, ToolCallContent) and not any(isinstance(d, ev.ArgumentsDelta) for d in grown[index]):
+            continue
         said, is_said = told(ev.grown(starts[index], grown[index]), grown[index]), told(end, ())
         if said != is_said:
             raise LawBroken("deltas", f"block {index}", f"{said!r:.300} was said, and it is {is_said!r:.300}")
@@ -293,7 +298,7 @@ def _no_more_than(response: ChatResponse, events: Events, whole: Events, length:
     for index in {event.index for event in events if isinstance(event, ev.BlockStart)}:
         content, full = gathered.content(index), all_of_it.content(index)
         if isinstance(content, FunctionCallContent):
-            if content.status != "incomplete" and content.arguments != full.arguments:  # type: ignore[union-attr]
+            if content.status != "incomplete" and content.arguments != getattr(full, "arguments", None):
                 raise LawBroken("prefix", f"byte {length}", f"half a call looks whole: {content!r:.200}")
         elif isinstance(content, TextContent | ReasoningContent) and not words(full).startswith(words(content)):
             raise LawBroken(
@@ -326,3 +331,60 @@ def encode(adapter: Any, events: Iterable[ev.StreamEvent], policies: Any = None)
     raw = b"".join(encoder.feed(event) for event in events)
     raw += encoder.close()
     return raw, encoder.losses
+
+
+def crossing(target: Any, events: Events) -> None:
+    """As a stream of `target` a turn folds to what its response is as an answer of `target` without streaming.
+
+    But for this: a stream keeps the spelling of arguments; it says at its beginning what the source said then of id and
+    model; and generateContent has no bounds between texts, so that neighbours are one, whose citations have other
+    places then. Of a turn that failed the contents count.
+    """
+    response = fold(events)
+    raw, _ = encode(target, events)
+    found = fold(decode(target, [raw]))
+    expected = target.decode_response(target.encode_response(response).payload)
+    if found == expected:
+        return
+    if isinstance(events[-1], ev.TurnError):
+        same("crossing", _all_contents(expected), _all_contents(found))
+        if found.error is None:
+            raise LawBroken("crossing", "$.error", "the turn failed, and its stream does not say so")
+        return
+    same("crossing", _plainly(expected, events), _plainly(found, events))
+
+
+def _plainly(response: ChatResponse, events: Events) -> ChatResponse:
+    start = next((event.response for event in events if isinstance(event, ev.TurnStart)), None)
+    end = events[-1].response  # type: ignore[attr-defined]
+    replace = msgspec.structs.replace
+    if start is None or (start.id, start.model, start.created) != (end.id, end.model, end.created):
+        response = replace(response, id=None, model=None, created=None, origin=None)
+    choices = []
+    for choice, messages in zip(response.choices, _plain_contents(response), strict=True):
+        shells = [replace(shell, origin=None) for shell in choice.messages]
+        filled = [replace(shell, contents=contents) for shell, contents in zip(shells, messages, strict=True)]
+        choices.append(replace(choice, messages=filled))
+    return replace(response, choices=choices)
+
+
+def _all_contents(response: ChatResponse) -> list[Any]:
+    return [content for messages in _plain_contents(response) for contents in messages for content in contents]
+
+
+def _plain_contents(response: ChatResponse) -> list[list[list[Any]]]:
+    return [[_joined(message.contents) for message in choice.messages] for choice in response.choices]
+
+
+def _joined(contents: Iterable[Any]) -> list[Any]:
+    """Contents with texts that are neighbours made one, without empty ones, and arguments as values."""
+    made: list[Any] = []
+    for content in contents:
+        if isinstance(content, ToolCallContent):
+            content = msgspec.structs.replace(content, arguments=_value_of(content.arguments))
+        is_text = isinstance(content, TextContent) and content.protected is None
+        if is_text and made and isinstance(made[-1], TextContent) and made[-1].protected is None:
+            made[-1] = TextContent(text=made[-1].text + content.text)
+        elif not is_text or content.text:
+            made.append(content)
+    return made

@@ -133,6 +133,7 @@ from contentmodel.events import (
     unfold,
 )
 from contentmodel.message import ChatMessage, Origin
+from contentmodel.partial import partial_json
 from contentmodel.planning import Plan, plan
 from contentmodel.request import (
     ChatOptions,
@@ -328,6 +329,7 @@ __all__ = [
     "join_texts",
     "loads",
     "media_type_matches",
+    "partial_json",
     "plan",
     "safe_cuts",
     "schema",

@@ -6,6 +6,8 @@ newer than itself: they become UnknownContent and residue of the api "contentmod
 
 from __future__ import annotations
 
+from functools import reduce
+from operator import or_
 from typing import Any
 
 import msgspec
@@ -13,6 +15,7 @@ import msgspec
 from contentmodel.content import CONTENT_TYPES, Content
 from contentmodel.content.base import AIContent
 from contentmodel.errors import DecodeError, EncodeError, Fault
+from contentmodel.events import EVENT_TYPES, StreamEvent
 from contentmodel.message import ChatMessage
 from contentmodel.request import ChatRequest
 from contentmodel.response import ChatResponse
@@ -24,6 +27,7 @@ VERSION = 1
 
 _NEWER = "contentmodel"
 _NEWER_MARK = b'"contentmodel"'
+_Event: Any = reduce(or_, EVENT_TYPES)
 _KINDS: dict[str, Any] = {
     "request": ChatRequest,
     "response": ChatResponse,
@@ -32,11 +36,13 @@ _KINDS: dict[str, Any] = {
     "content": Content,
     "contents": list[Content],
     "usage": Usage,
+    "event": _Event,
+    "events": list[_Event],
 }
 
 
 def dumps(value: Any) -> bytes:
-    """A request, response, message, content, usage, or list of messages or contents, as JSON.
+    """A request, response, message, content, usage, stream event, or list of messages, contents or events, as JSON.
 
     EncodeError where the value holds something that JSON cannot say.
     """
@@ -155,7 +161,11 @@ def _kind_of(value: Any) -> str:
             return name
     if isinstance(value, AIContent):
         return "content"
+    if isinstance(value, StreamEvent):
+        return "event"
     if isinstance(value, list):
+        if value and all(isinstance(item, StreamEvent) for item in value):
+            return "events"
         return "messages" if all(isinstance(item, ChatMessage) for item in value) else "contents"
     raise EncodeError(f"{type(value).__name__} is not a type of the model")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
+from copy import deepcopy
 from typing import Any
 
 from contentmodel.client import AuthenticationError, ClientError
@@ -36,6 +37,11 @@ def url_of(sdk: genai.Client, model: str, verb: str) -> str:
     if ".." in model or "?" in model or "&" in model:
         raise ValueError(f"{API}: {model!r} names no model")
     return f"{model}:{verb}"
+
+
+def body_of(sdk: genai.Client, call: Call) -> dict[str, Any]:
+    """The payload. The SDK writes its `extra_body` into what it is given, however deep: that is not the caller's."""
+    return deepcopy(call.payload) if api_client(sdk)._http_options.extra_body else call.payload
 
 
 COMPLETE, STREAM = "generateContent", "streamGenerateContent?alt=sse"
@@ -112,13 +118,13 @@ class Client(clients.SyncClient):
 
     def send(self, call: Call, timeout: float | None) -> str:
         url = url_of(self.sdk, call.model, COMPLETE)
-        body: str = api_client(self.sdk).request("post", url, call.payload, http_options_of(timeout)).body
+        body: str = api_client(self.sdk).request("post", url, body_of(self.sdk, call), http_options_of(timeout)).body
         return body
 
     def open(self, call: Call, timeout: float | None) -> Chunks:
         options = http_options_of(timeout)
         api = api_client(self.sdk)
-        request = api._build_request("post", url_of(self.sdk, call.model, STREAM), call.payload, options)
+        request = api._build_request("post", url_of(self.sdk, call.model, STREAM), body_of(self.sdk, call), options)
         response = api._request(request, options, stream=True).response_stream
         if hasattr(response, "iter_content"):
             # Certificates of a device make the SDK use requests.
@@ -144,14 +150,16 @@ class AsyncClient(clients.AsyncClient):
 
     async def send(self, call: Call, timeout: float | None) -> str:
         url = url_of(self.sdk, call.model, COMPLETE)
-        answer = await api_client(self.sdk).async_request("post", url, call.payload, http_options_of(timeout))
+        answer = await api_client(self.sdk).async_request(
+            "post", url, body_of(self.sdk, call), http_options_of(timeout)
+        )
         body: str = answer.body
         return body
 
     async def open(self, call: Call, timeout: float | None) -> AsyncChunks:
         options = http_options_of(timeout)
         api = api_client(self.sdk)
-        request = api._build_request("post", url_of(self.sdk, call.model, STREAM), call.payload, options)
+        request = api._build_request("post", url_of(self.sdk, call.model, STREAM), body_of(self.sdk, call), options)
         response = (await api._async_request(request, options, stream=True)).response_stream
         if hasattr(response, "aiter_bytes"):
             return response.aiter_bytes(), response.aclose

@@ -20,7 +20,7 @@ class Encoder(StreamEncoder):
     choices = True
 
     def begin(self, payload: dict[str, Any]) -> None:
-        self._beside: dict[int, list[tuple[int, Any]]] = {}
+        self._beside: dict[int, list[tuple[int, int, Any]]] = {}
         self._parts: dict[int, int] = {}
         keys = ("modelVersion", "responseId", "createTime")
         self._head = {key: payload[key] for key in keys if key in payload}
@@ -58,7 +58,7 @@ class Encoder(StreamEncoder):
             self.lose(place, content, "the call broke off")
             return
         if _is_beside(content):
-            self._beside.setdefault(block.choice, []).append((-1, content))
+            self._beside.setdefault(block.choice, []).append((-1, block.index, content))
             return
         plain = msgspec.structs.replace(content, annotations=None) if content.annotations else content
         parts = self.encode([plain], places=[place])["candidates"][0].get("content", {}).get("parts") or []
@@ -68,7 +68,7 @@ class Encoder(StreamEncoder):
         elif parts:
             self._chunk(block.choice, parts)
         if content.annotations:
-            self._cite(block.choice, number, content)
+            self._cite(place, number, content)
         block.place = number
         block.cited = len(content.annotations or ())
 
@@ -85,8 +85,8 @@ class Encoder(StreamEncoder):
             self._chunk(block.choice, [{**rest, "text": ""}])
         return number
 
-    def _cite(self, choice: int, number: int, content: Any) -> None:
-        self._beside.setdefault(choice, []).append((number, content))
+    def _cite(self, place: tuple[int, int], number: int, content: Any) -> None:
+        self._beside.setdefault(place[0], []).append((number, place[1], content))
 
     def amend(self, index: int, content: Any, written: Written) -> None:
         text = getattr(content, "text", None)
@@ -96,7 +96,7 @@ class Encoder(StreamEncoder):
             self._chunk(written.choice, candidate["content"].get("parts") or [])
             written.sent = len(text)
         if len(content.annotations or ()) > written.cited:
-            self._cite(written.choice, written.place, content)
+            self._cite((written.choice, index), written.place, content)
             written.cited = len(content.annotations)
 
     # -- the end -----------------------------------------------------------------------------------------------
@@ -118,11 +118,12 @@ class Encoder(StreamEncoder):
         beside = self._beside.get(choice)
         if not beside:
             return {}
-        cited = {number: content for number, content in beside if number >= 0}
-        contents: list[Any] = [cited.get(n, TextContent(text="")) for n in range(max(cited, default=-1) + 1)]
-        contents += [content for number, content in beside if number < 0]
-        places = [(choice, n) for n in range(len(contents))]
-        wire = self.encode(contents, places=places)["candidates"][0]
+        cited = {number: (index, content) for number, index, content in beside if number >= 0}
+        uncited = (-1, TextContent(text=""))
+        found = [cited.get(number, uncited) for number in range(max(cited, default=-1) + 1)]
+        found += [(index, content) for number, index, content in beside if number < 0]
+        places = [(choice, index) for index, _ in found]
+        wire = self.encode([content for _, content in found], places=places)["candidates"][0]
         return {key: wire[key] for key in ("groundingMetadata", "urlContextMetadata") if key in wire}
 
     def fail(self, event: TurnError, payload: dict[str, Any]) -> None:

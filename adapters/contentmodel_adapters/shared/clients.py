@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from email.utils import parsedate_to_datetime
+from inspect import iscoroutinefunction
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
@@ -70,6 +71,10 @@ class BaseClient:
         self.on_losses = on_losses
         self._owns_sdk = sdk is None
         self.sdk = self.make_sdk(options) if sdk is None else sdk
+        self.check_sdk()
+
+    def check_sdk(self) -> None:
+        """TypeError where the caller's client of the SDK is of the other kind."""
 
     def make_sdk(self, options: dict[str, Any]) -> Any:
         """A client of the SDK."""
@@ -154,13 +159,15 @@ class BaseClient:
         return ErrorContent(message=text.strip())
 
     def unanswered(self, error: BaseException) -> ClientError | None:
-        """An error of what carries the bytes; None where it is another."""
+        """An error of what carries the bytes, or of what gets the credentials; None where it is another."""
         names = {kind.__name__ for kind in type(error).__mro__}
         why = f"{type(error).__name__} {error}".strip()
         if names & TIMEOUTS:
             return TimeoutExceeded(f"{self.api}: no answer in time: {why}", api=self.api, retryable=True)
         if names & BREAKS:
             return ConnectionFailed(f"{self.api}: the connection failed: {why}", api=self.api, retryable=True)
+        if names & CREDENTIALS:
+            return AuthenticationError(f"{self.api}: the credentials do not do: {why}", api=self.api)
         return None
 
     def broken(self, error: Exception) -> ClientError:
@@ -189,6 +196,7 @@ LONGEST = 500
 # By name: httpx2, httpx, aiohttp or requests carries the bytes, as the SDK chooses, and seldom are all installed.
 TIMEOUTS = frozenset({"TimeoutException", "TimeoutError", "Timeout"})
 BREAKS = frozenset({"RequestError", "StreamError", "ClientError", "RequestException", "TransportError", "OSError"})
+CREDENTIALS = frozenset({"CredentialsError", "GoogleAuthError"})
 
 
 def kind_of_status(status: int) -> type[ClientError]:
@@ -349,6 +357,10 @@ class PostingClient(SyncClient):
     errors: Any
     """The module that has APIStatusError and APIConnectionError."""
 
+    def check_sdk(self) -> None:
+        if iscoroutinefunction(self.sdk.post):
+            raise TypeError(f"{type(self.sdk).__name__} is asynchronous: give it to async_chat_client")
+
     def failure_of(self, error: Exception) -> ClientError | None:
         return failure_of_posting(self, self.errors, error)
 
@@ -366,6 +378,10 @@ class AsyncPostingClient(AsyncClient):
 
     path: str
     errors: Any
+
+    def check_sdk(self) -> None:
+        if not iscoroutinefunction(self.sdk.post):
+            raise TypeError(f"{type(self.sdk).__name__} is not asynchronous: give it to chat_client")
 
     def failure_of(self, error: Exception) -> ClientError | None:
         return failure_of_posting(self, self.errors, error)

@@ -69,9 +69,7 @@ def _chat(events: Events) -> dict[str, Any]:
 
     state: Any = ChatCompletionStreamState()
     for wire in events:
-        # What the client's own loop would not hand on to the state (openai 3.54, lib/streaming/chat/_completions.py).
-        if wire.get("object", "chat.completion.chunk") in ("chat.completion.chunk", ""):
-            state.handle_chunk(construct_type_unchecked(value=wire, type_=ChatCompletionChunk))
+        state.handle_chunk(construct_type_unchecked(value=wire, type_=ChatCompletionChunk))
     return _wire(state.current_completion_snapshot)
 
 
@@ -102,3 +100,51 @@ _ACCUMULATORS: dict[str, Callable[[Events], dict[str, Any]]] = {
     "openai-chat": _chat,
     "openai-responses": _responses,
 }
+
+
+# -- comparing ---------------------------------------------------------------------------------------------------------
+
+
+def comparable(api: str, wire: Any) -> Any:
+    """What of an answer an accumulator can be asked for.
+
+    No nulls: the SDKs fill in fields that nobody said. Nor `parsed` and `parsed_arguments`, which they add. Of Chat the
+    choices alone, for the rest is the first chunk's or the last's; and of a choice the words, the calls and why it
+    ended: every other string is strung together where a host repeats it, or lost where a later chunk is the first to
+    say it. Ids that were strung together count once.
+    """
+    wire = _without_nulls(wire)
+    if api != "openai-chat":
+        return wire
+    return [_chat_choice(choice) for choice in wire.get("choices", ())]
+
+
+def _without_nulls(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_without_nulls(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    return {
+        key: _without_nulls(item)
+        for key, item in value.items()
+        if item is not None and key not in ("parsed", "parsed_arguments")
+    }
+
+
+_WORDS = ("content", "refusal", "reasoning", "reasoning_content", "function_call")
+
+
+def _chat_choice(choice: dict[str, Any]) -> dict[str, Any]:
+    message = choice.get("message", {})
+    calls = [
+        {"id": _once(call.get("id", "")), **{kind: call[kind] for kind in ("function", "custom") if kind in call}}
+        for call in message.get("tool_calls", ())
+    ]
+    said = {key: choice[key] for key in ("index", "finish_reason", "logprobs") if choice.get(key)}
+    return {**said, **{key: message[key] for key in _WORDS if message.get(key)}, "tool_calls": calls}
+
+
+def _once(text: str) -> str:
+    """The text that this one repeats."""
+    lengths = (n for n in range(1, len(text)) if text[:n] * (len(text) // n) == text)
+    return text[: next(lengths, len(text))]

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any
 
+import anyio.to_thread
 from starlette.applications import Starlette
-from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -122,7 +122,8 @@ class Loopback:
             return Body(200, "", (), 0)  # The connection is cut before anything of it is said.
         if not isinstance(response, ChatResponse):
             assert record.request is not None
-            response = await run_in_threadpool(response, record.request)
+            make = partial(response, record.request)
+            response = await anyio.to_thread.run_sync(make, abandon_on_cancel=True)
         response = dressed(response, door, record.model, record.number)
         size = turn.delta_size or self._delta_size
         return body_of(response, door, streams=_way_of(record, door), size=size)

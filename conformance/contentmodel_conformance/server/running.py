@@ -19,7 +19,7 @@ from contentmodel_conformance.server.records import Recorded
 from contentmodel_conformance.server.script import TurnLike
 
 _GRACE = 1
-"""Seconds that answers under way have when the server stops."""
+"""Seconds that a script's functions under way have when the server stops."""
 
 
 class _Protocol(H11Protocol):
@@ -44,7 +44,6 @@ class _Uvicorn(uvicorn.Server):
             access_log=False,
             server_header=False,
             date_header=False,
-            timeout_graceful_shutdown=_GRACE,
         )
         super().__init__(config)
         self.has_begun = threading.Event()
@@ -58,6 +57,20 @@ class _Uvicorn(uvicorn.Server):
 
     async def main_loop(self) -> None:
         await self._stopping.wait()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        # Whoever is still connected loses the connection: to wait for slow clients is what a provider has to do.
+        while accepting := asyncio.all_tasks() - self.server_state.tasks - {asyncio.current_task()}:
+            await asyncio.wait(accepting)
+        for server in self.servers:
+            server.close()
+        for connection in list(self.server_state.connections):
+            connection.transport.abort()
+        await asyncio.sleep(0)
+        if tasks := set(self.server_state.tasks):
+            _, late = await asyncio.wait(tasks, timeout=_GRACE)
+            for task in late:
+                task.cancel()
 
     def stop(self) -> None:
         """May be called from any thread, and from a signal handler."""

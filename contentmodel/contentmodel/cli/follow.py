@@ -1,4 +1,4 @@
-"""`contentmodel show` of a stream: as it comes where a terminal can show that, else the transcript that it amounts to."""
+"""`contentmodel show` of a stream: as it comes on a terminal, else the transcript that it amounts to."""
 
 from __future__ import annotations
 

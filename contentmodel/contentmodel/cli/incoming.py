@@ -5,8 +5,9 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from io import BufferedReader
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from contentmodel.cli.errors import BAD_INPUT, Problem, naming, print_problem
 from contentmodel.cli.installed import STORED, load, load_all
@@ -55,8 +56,10 @@ def chunks_of(path: str | None) -> Iterator[bytes]:
     """The bytes of a file, or of standard input (None, "-"): what is there, and no waiting for more."""
     if path is None or path == "-":
         with naming("standard input"):
-            while sys.stdin is not None and (chunk := sys.stdin.buffer.read1(_CHUNK)):
-                yield chunk
+            if sys.stdin is not None:
+                buffer = cast(BufferedReader, sys.stdin.buffer)
+                while chunk := buffer.read1(_CHUNK):
+                    yield chunk
         return
     with open(path, "rb", buffering=0) as file, naming(path):
         while chunk := file.read(_CHUNK):

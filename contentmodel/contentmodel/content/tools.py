@@ -61,6 +61,14 @@ class ToolCallContent(AIContent, frozen=True, kw_only=True):
             raise ToolArgumentsError(self.name, self.arguments, f"expected an object, got {type(value).__name__}")
         return value
 
+    @property
+    def partial_arguments(self) -> dict[str, Any]:
+        """The arguments as far as they have come, for a call that still grows. To show, and never to run."""
+        from contentmodel.partial import partial_json
+
+        value = self.arguments if isinstance(self.arguments, dict) else partial_json(self.arguments or "")
+        return value if isinstance(value, dict) else {}
+
 
 class ToolResultContent(AIContent, frozen=True, kw_only=True):
     """The result of a tool, of any kind: its `outputs` are contents.

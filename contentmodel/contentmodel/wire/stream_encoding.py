@@ -24,6 +24,7 @@ from contentmodel.events import (
     BlockStart,
     BlockStop,
     CitationDelta,
+    Layout,
     ReasoningDelta,
     StreamEvent,
     TextDelta,
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from contentmodel.wire.adapting import TableAdapter
 
 _PLACE = re.compile(r"^\$\.choices\[0\]\.messages\[0\]\.contents\[(\d+)\]")
+_BLOCK = re.compile(r"^\$\.choices\[\d+\]\.blocks\[\d+\]")
 
 
 class Outgoing:
@@ -110,7 +112,8 @@ class Written:
 class StreamEncoder:
     """Events of one answer in, bytes of the API's stream out. State belongs to one stream.
 
-    `losses` are those so far; their paths are places in the response that the events fold to.
+    `losses` are those so far; their paths are places in the response that the events fold to, or blocks of a choice
+    (`$.choices[0].blocks[2]`) while the turn goes on.
     """
 
     concurrent = False
@@ -130,19 +133,28 @@ class StreamEncoder:
         self._queues: dict[int, list[Outgoing]] = {}
         self._blocks: dict[int, Outgoing] = {}
         self._written: dict[int, Written] = {}
+        self._layout: Layout = []
         self._out: list[bytes] = []
 
     @property
     def losses(self) -> tuple[Loss, ...]:
-        """What did not reach the target as it was, so far."""
-        return tuple(self._losses)
+        """What did not reach the target as it was, so far. Where a block stands in its message, the end tells."""
+        if not self._layout:
+            return tuple(self._losses)
+        places = {
+            path_of(number, index): f"$.choices[{number}].messages[{m}].contents[{place}]"
+            for number, messages in enumerate(self._layout)
+            for m, indices in enumerate(messages)
+            for place, index in enumerate(indices)
+        }
+        return tuple(_replaced(loss, places) for loss in self._losses)
 
     # -- what the caller uses ----------------------------------------------------------------------------------
 
     def feed(self, event: StreamEvent) -> bytes:
         """The bytes that this event makes; they may be none. StreamError where its block has not started."""
         if event.__class__ is TextDelta or event.__class__ is ReasoningDelta:
-            block = self._blocks.get(event.index)  # type: ignore[attr-defined]
+            block = self._blocks.get(event.index)
             if block is not None and block.state is not None and event.text:
                 block.pieces.append(event.text)
                 return self.growth(block, event.text)
@@ -302,6 +314,7 @@ class StreamEncoder:
                 block.settle()
                 self._close(block)
         self.finish(event)
+        self._layout = event.layout
         self.is_over = True
 
     def _fail(self, event: TurnError) -> None:
@@ -314,6 +327,7 @@ class StreamEncoder:
         encoded = self.adapter.encode_response(ChatResponse(error=event.error, origin=event.response.origin))
         self._note(encoded, None)
         self.fail(event, encoded.payload)
+        self._layout = event.layout
         self.is_over = True
 
     # -- what an API's encoder says ----------------------------------------------------------------------------
@@ -409,8 +423,16 @@ MARK = "x"
 
 
 def path_of(choice: int, index: int) -> str:
-    """Where a block stands in a response whose choices have one message each."""
-    return f"$.choices[{choice}].messages[0].contents[{index}]"
+    """A block of a choice, while nobody knows where in its message it will stand."""
+    return f"$.choices[{choice}].blocks[{index}]"
+
+
+def _replaced(loss: Loss, places: Mapping[str, str]) -> Loss:
+    """A loss at the place that its block turned out to have."""
+    found = _BLOCK.match(loss.path)
+    if found is None or found.group() not in places:
+        return loss
+    return msgspec.structs.replace(loss, path=places[found.group()] + loss.path[found.end() :])
 
 
 def is_half_a_call(block: Outgoing) -> bool:

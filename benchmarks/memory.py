@@ -1,0 +1,88 @@
+"""How much memory a long stream takes on its way from one API to another: a process of its own for each.
+
+    python benchmarks/memory.py anthropic-messages openai-chat 100
+
+Prints what went in and out, and by how much the process grew, as JSON. The stream is made while it is read, and what
+comes out is thrown away, so that all growth is the converter's.
+"""
+
+from __future__ import annotations
+
+import json
+import resource
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from streams import ANTHROPIC, CHAT, GOOGLE, RESPONSES, endless
+
+from contentmodel.streams import StreamConverter
+
+CHUNK = 65_536
+CASES = (
+    (ANTHROPIC, CHAT),
+    (ANTHROPIC, GOOGLE),
+    (GOOGLE, ANTHROPIC),
+    (GOOGLE, CHAT),
+    (CHAT, ANTHROPIC),
+    (CHAT, GOOGLE),
+    (ANTHROPIC, RESPONSES),
+    (RESPONSES, ANTHROPIC),
+)
+"""The last two are streams that say everything twice: the last event of Responses has the whole answer."""
+
+
+@dataclass(frozen=True)
+class Growth:
+    """Bytes that went in and came out, bytes that the process grew by after its first megabyte."""
+
+    read: int
+    written: int
+    grown: int
+
+
+def measured(source: str, target: str, megabytes: int) -> Growth:
+    """What a process of its own takes for a stream of that length."""
+    command = [sys.executable, __file__, source, target, str(megabytes)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=Path(__file__).parent)
+    return Growth(**json.loads(done.stdout))
+
+
+def _pass_through(source: str, target: str, megabytes: int) -> Growth:
+    converter = StreamConverter(source, target)
+    read = written = 0
+    before = None
+    for chunk in _chunks(source, megabytes * 1_000_000):
+        read += len(chunk)
+        written += len(converter.feed(chunk))
+        if before is None and read > 1_000_000:
+            # Imports, compiled rows and the allocator's first arenas are there by now.
+            before = _peak()
+    written += len(converter.close())
+    return Growth(read, written, _peak() - (before or 0))
+
+
+def _chunks(source: str, size: int) -> Iterator[bytes]:
+    waiting: list[bytes] = []
+    length = 0
+    for frame in endless(source, size):
+        waiting.append(frame)
+        length += len(frame)
+        if length >= CHUNK:
+            data = b"".join(waiting)
+            end = length - length % CHUNK
+            for at in range(0, end, CHUNK):
+                yield data[at : at + CHUNK]
+            waiting, length = [data[end:]], length - end
+    yield b"".join(waiting)
+
+
+def _peak() -> int:
+    # Kilobytes on Linux, bytes on macOS.
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+
+
+if __name__ == "__main__":
+    print(json.dumps(_pass_through(sys.argv[1], sys.argv[2], int(sys.argv[3])).__dict__))
