@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any
 
-
 from peers import ANTHROPIC, CHAT, GOOGLE, OFFLINE, RESPONSES, Pair, installed, named, parse, quiet, write
 from streams import Sent
 
@@ -306,12 +305,12 @@ def _rosetta_functions() -> Functions:
 
     def stream(source: str, target: str) -> Translate:
         def translated(sent: Sent) -> bytes:
-            read, write = converter(names[source]), converter(names[target])
+            reader, writer = converter(names[source]), converter(names[target])
             work = processor(
-                target_converter=read,
-                source_converter=write,
-                from_ctx=read.create_stream_context(),
-                to_ctx=write.create_stream_context(),
+                target_converter=reader,
+                source_converter=writer,
+                from_ctx=reader.create_stream_context(),
+                to_ctx=writer.create_stream_context(),
             ).process_chunk
             made = [event for data in sent.data for event in work(parse(data))]
             kinds = [event["type"] for event in made] if target in (ANTHROPIC, RESPONSES) else None
@@ -326,7 +325,8 @@ _PEERS: tuple[tuple[str, tuple[str, ...], str, Callable[[], Functions]], ...] = 
     (
         "official SDK",
         ("anthropic", "openai"),
-        "the SDK's `Stream` over the bytes, then `accumulate_event`, `ChatCompletionStreamState`, `ResponseStreamState`",
+        "the SDK's `Stream` over the bytes, then `accumulate_event`, `ChatCompletionStreamState` or "
+        "`ResponseStreamState`",
         _sdk_functions,
     ),
     (
@@ -338,8 +338,8 @@ _PEERS: tuple[tuple[str, tuple[str, ...], str, Callable[[], Functions]], ...] = 
     (
         "litellm",
         ("litellm",),
-        "each provider's `chunk_parser`, then `stream_chunk_builder`, its stream wrappers of `/v1/messages`, or JSON of "
-        "the chunks; without the wrapper that its `completion` puts around them",
+        "each provider's `chunk_parser`, then `stream_chunk_builder`, its stream wrappers of `/v1/messages`, or JSON "
+        "of the chunks; without the wrapper that its `completion` puts around them",
         _litellm_functions,
     ),
     (

@@ -816,12 +816,23 @@ def test_a_stream_that_ends_early_keeps_what_came(api: str, how: str, loop: Loop
 @WAYS
 @pytest.mark.parametrize("api", [api for api in APIS if not api.startswith("google")])
 def test_nobody_waits_for_a_connection_that_stays_open(api: str, how: str, loop: Loopback) -> None:
-    """Google's streams have no last event but the end of the connection."""
+    """Nor has to close it. Google's streams have no last event but the end of the connection."""
     loop.answers = lambda path, payload: sse(*stream_of(api, "Hi."), UNTIL_GONE)
-    events, stream = streamed(how, api, loop, HELLO)
+
+    async def work(client: Any) -> tuple[list[Any], Any]:
+        stream = client.stream(HELLO)
+        events = [event async for event in stream]
+        assert await asyncio.to_thread(loop.gone.wait, PATIENCE)
+        return events, stream
+
+    if how == "sync":
+        stream = client_of(api, loop).stream(HELLO)
+        events = list(stream)
+        assert loop.gone.wait(PATIENCE)
+    else:
+        events, stream = waited(api, loop, work)
     assert isinstance(events[-1], TurnComplete)
     assert stream.response.text == "Hi."
-    assert loop.gone.wait(PATIENCE)
 
 
 # -- closing -----------------------------------------------------------------------------------------------------------

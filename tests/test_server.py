@@ -76,60 +76,62 @@ WHOLE = Seen(TEXT, CALLS)
 # -- the official clients ----------------------------------------------------------------------------------------------
 
 
+GEMINI: dict[str, Any] = {"model": "gemini-3-pro", "contents": "How is the weather?"}
+CLAUDE: dict[str, Any] = {"model": "claude-opus-5", "max_tokens": 99, "messages": MESSAGES}
+CHAT: dict[str, Any] = {"model": "gpt-5.2", "messages": MESSAGES}
+RESPONSES: dict[str, Any] = {"model": "gpt-5.2", "input": "How is the weather?"}
+
+
 def ask(server: LoopbackServer, api: str, is_stream: bool = False, retries: int = 0) -> Seen:
     """One request of the API's official client."""
-    url = server.base_url(api)
+    options: dict[str, Any] = {"base_url": server.base_url(api), "api_key": "none", "max_retries": retries}
     if api == "google-generate-content":
-        asked: dict[str, Any] = {"model": "gemini-3-pro", "contents": "How is the weather?"}
-        google = google_client(url, retries)
-        if is_stream:
-            return seen(api, *google.models.generate_content_stream(**asked))
-        return seen(api, google.models.generate_content(**asked))
+        with google_client(server.base_url(api), retries) as google:
+            if is_stream:
+                return seen(api, *google.models.generate_content_stream(**GEMINI))
+            return seen(api, google.models.generate_content(**GEMINI))
     if api == "anthropic-messages":
-        asked = {"model": "claude-opus-5", "max_tokens": 99, "messages": MESSAGES}
-        client = anthropic.Anthropic(base_url=url, api_key="none", max_retries=retries)
+        with anthropic.Anthropic(**options) as claude:
+            if not is_stream:
+                return seen(api, claude.messages.create(**CLAUDE))
+            with claude.messages.stream(**CLAUDE) as stream:
+                return seen(api, stream.get_final_message())
+    with openai.OpenAI(**options) as client:
+        if api == "openai-chat":
+            if not is_stream:
+                return seen(api, client.chat.completions.create(**CHAT))
+            with client.chat.completions.stream(**CHAT) as chunks:
+                return seen(api, chunks.get_final_completion())
         if not is_stream:
-            return seen(api, client.messages.create(**asked))
-        with client.messages.stream(**asked) as stream:
-            return seen(api, stream.get_final_message())
-    other = openai.OpenAI(base_url=url, api_key="none", max_retries=retries)
-    if api == "openai-chat":
-        if not is_stream:
-            return seen(api, other.chat.completions.create(model="gpt-5.2", messages=MESSAGES))
-        with other.chat.completions.stream(model="gpt-5.2", messages=MESSAGES) as chunks:
-            return seen(api, chunks.get_final_completion())
-    if not is_stream:
-        return seen(api, other.responses.create(model="gpt-5.2", input="How is the weather?"))
-    with other.responses.stream(model="gpt-5.2", input="How is the weather?") as events:
-        return seen(api, events.get_final_response())
+            return seen(api, client.responses.create(**RESPONSES))
+        with client.responses.stream(**RESPONSES) as events:
+            return seen(api, events.get_final_response())
 
 
 async def ask_async(server: LoopbackServer, api: str, is_stream: bool = False) -> Seen:
     """The same with the asynchronous client."""
-    url = server.base_url(api)
+    options: dict[str, Any] = {"base_url": server.base_url(api), "api_key": "none", "max_retries": 0}
     if api == "google-generate-content":
-        asked: dict[str, Any] = {"model": "gemini-3-pro", "contents": "How is the weather?"}
-        google = google_client(url).aio
-        if is_stream:
-            return seen(api, *[chunk async for chunk in await google.models.generate_content_stream(**asked)])
-        return seen(api, await google.models.generate_content(**asked))
+        async with google_client(server.base_url(api)).aio as google:
+            if is_stream:
+                return seen(api, *[chunk async for chunk in await google.models.generate_content_stream(**GEMINI)])
+            return seen(api, await google.models.generate_content(**GEMINI))
     if api == "anthropic-messages":
-        asked = {"model": "claude-opus-5", "max_tokens": 99, "messages": MESSAGES}
-        client = anthropic.AsyncAnthropic(base_url=url, api_key="none", max_retries=0)
+        async with anthropic.AsyncAnthropic(**options) as claude:
+            if not is_stream:
+                return seen(api, await claude.messages.create(**CLAUDE))
+            async with claude.messages.stream(**CLAUDE) as stream:
+                return seen(api, await stream.get_final_message())
+    async with openai.AsyncOpenAI(**options) as client:
+        if api == "openai-chat":
+            if not is_stream:
+                return seen(api, await client.chat.completions.create(**CHAT))
+            async with client.chat.completions.stream(**CHAT) as chunks:
+                return seen(api, await chunks.get_final_completion())
         if not is_stream:
-            return seen(api, await client.messages.create(**asked))
-        async with client.messages.stream(**asked) as stream:
-            return seen(api, await stream.get_final_message())
-    other = openai.AsyncOpenAI(base_url=url, api_key="none", max_retries=0)
-    if api == "openai-chat":
-        if not is_stream:
-            return seen(api, await other.chat.completions.create(model="gpt-5.2", messages=MESSAGES))
-        async with other.chat.completions.stream(model="gpt-5.2", messages=MESSAGES) as chunks:
-            return seen(api, await chunks.get_final_completion())
-    if not is_stream:
-        return seen(api, await other.responses.create(model="gpt-5.2", input="How is the weather?"))
-    async with other.responses.stream(model="gpt-5.2", input="How is the weather?") as events:
-        return seen(api, await events.get_final_response())
+            return seen(api, await client.responses.create(**RESPONSES))
+        async with client.responses.stream(**RESPONSES) as events:
+            return seen(api, await events.get_final_response())
 
 
 def google_client(url: str, retries: int = 0) -> genai.Client:
@@ -184,9 +186,9 @@ PATHS = {
     "google-generate-content": "/v1beta/models/gemini-3-pro:generateContent",
 }
 BODIES: dict[str, dict[str, Any]] = {
-    "openai-chat": {"model": "gpt-5.2", "messages": MESSAGES},
-    "openai-responses": {"model": "gpt-5.2", "input": "How is the weather?"},
-    "anthropic-messages": {"model": "claude-opus-5", "max_tokens": 99, "messages": MESSAGES},
+    "openai-chat": CHAT,
+    "openai-responses": RESPONSES,
+    "anthropic-messages": CLAUDE,
     "google-generate-content": {"contents": [{"role": "user", "parts": [{"text": "How is the weather?"}]}]},
 }
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from contentmodel.events import TurnComplete, TurnError, WireEvent
 from contentmodel.wire.json import write
-from contentmodel.wire.stream_encoding import MARK, Outgoing, StreamEncoder, Written, is_half_a_call
+from contentmodel.wire.stream_encoding import MARK, Outgoing, StreamEncoder, Written, growing, is_half_a_call
 
 # What a block grows by: its field, and the type and the field of the delta.
 GROWTH = {"text": ("text", "text_delta", "text"), "thinking": ("thinking", "thinking_delta", "thinking")}
@@ -26,32 +26,25 @@ class Encoder(StreamEncoder):
 
     # -- blocks ------------------------------------------------------------------------------------------------
 
-    def open(self, block: Outgoing) -> Any:
+    def open(self, block: Outgoing) -> None:
         wires = self.encode_start(block.content)["content"]
         wire = wires[0] if len(wires) == 1 else {}
         growth = growth_of(wire)
         if growth is None:
-            return None
+            return
         field, delta, text = growth
         said = wire[field]
         start = {**wire, field: {} if field == "input" else ""}
         if start.get("signature"):
             start["signature"] = ""
         self._begin_block(start)
-        prefix = (
-            b'event: content_block_delta\ndata: {"type":"content_block_delta","index":%d,"delta":{"type":"%b","%b":'
-        )
-        block.state = prefix % (self._count, delta.encode(), text.encode())
+        head = b'event: content_block_delta\ndata: {"type":"content_block_delta","index":%d,"delta":{"type":"%b","%b":'
+        block.grow = growing(head % (self._count, delta.encode(), text.encode()), b"}}\n\n")
         if said and said != MARK:
             self.say(block, said if isinstance(said, str) else write(said).decode())
-        return block.state
-
-    def growth(self, block: Outgoing, text: str) -> bytes:
-        prefix: bytes = block.state
-        return prefix + write(text) + b"}}\n\n"
 
     def shut(self, block: Outgoing) -> None:
-        live = block.state is not None
+        live = block.grow is not None
         if is_half_a_call(block):
             if not live:
                 self.lose((block.choice, block.index), block.content, "the call broke off")

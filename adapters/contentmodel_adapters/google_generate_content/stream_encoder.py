@@ -9,7 +9,7 @@ import msgspec
 from contentmodel.content.text import TextContent
 from contentmodel.events import TurnComplete, TurnError
 from contentmodel.wire.json import write
-from contentmodel.wire.stream_encoding import MARK, Outgoing, StreamEncoder, Written, is_half_a_call
+from contentmodel.wire.stream_encoding import MARK, Outgoing, StreamEncoder, Written, growing, is_half_a_call
 from contentmodel.wire.table import note_of
 from contentmodel_adapters.google_generate_content.blocks import API
 
@@ -33,24 +33,19 @@ class Encoder(StreamEncoder):
 
     # -- blocks ------------------------------------------------------------------------------------------------
 
-    def open(self, block: Outgoing) -> Any:
+    def open(self, block: Outgoing) -> None:
         if block.content.protected is not None or _is_beside(block.content):
-            return None
+            return
         parts = self.encode_start(block.content)["candidates"][0]["content"].get("parts") or []
         if len(parts) != 1 or parts[0].get("text") is None or not parts[0].keys() <= {"text", "thought"}:
-            return None
+            return
         thought = b'"thought":true,' if parts[0].get("thought") else b""
         prefix = b'data: {"candidates":[{"content":{"parts":[{%b"text":' % thought
         index = b',"index":%d' % block.choice if block.choice else b""
-        block.state = (prefix, b'}],"role":"model"}' + index + self._suffix)
+        block.grow = growing(prefix, b'}],"role":"model"}' + index + self._suffix)
         said = parts[0]["text"]
         if said != MARK:
             self.say(block, said)
-        return block.state
-
-    def growth(self, block: Outgoing, text: str) -> bytes:
-        prefix, suffix = block.state
-        return prefix + write(text) + suffix  # type: ignore[no-any-return]
 
     def shut(self, block: Outgoing) -> None:
         content, place = block.content, (block.choice, block.index)
@@ -63,7 +58,7 @@ class Encoder(StreamEncoder):
         plain = msgspec.structs.replace(content, annotations=None) if content.annotations else content
         parts = self.encode([plain], places=[place])["candidates"][0].get("content", {}).get("parts") or []
         number = self._parts.get(block.choice, 0)
-        if block.state is not None:
+        if block.grow is not None:
             number = self._shut_live(block, parts)
         elif parts:
             self._chunk(block.choice, parts)

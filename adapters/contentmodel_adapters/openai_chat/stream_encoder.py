@@ -9,7 +9,7 @@ import msgspec
 from contentmodel.content.text import TextContent
 from contentmodel.events import TurnComplete, TurnError, WireEvent
 from contentmodel.wire.json import write
-from contentmodel.wire.stream_encoding import Outgoing, StreamEncoder, Written, is_half_a_call
+from contentmodel.wire.stream_encoding import Outgoing, StreamEncoder, Written, growing, is_half_a_call
 from contentmodel_adapters.openai_chat.stream import TEXTS
 from contentmodel_adapters.shared.citations import placed
 
@@ -38,16 +38,16 @@ class Encoder(StreamEncoder):
 
     # -- blocks ------------------------------------------------------------------------------------------------
 
-    def open(self, block: Outgoing) -> Any:
+    def open(self, block: Outgoing) -> None:
         self._begin_choice(block.choice)
         message = self.encode_start(block.content)["choices"][0]["message"]
         for column in TEXTS:
             if message.get(column).__class__ is str:
-                return self._open_text(block, column)
+                self._open_text(block, column)
+                return
         calls = message.get("tool_calls")
         if calls.__class__ is list and len(calls) == 1:
-            return self._open_call(block, calls[0])
-        return None
+            self._open_call(block, calls[0])
 
     def _begin_choice(self, choice: int) -> None:
         if choice not in self._begun:
@@ -55,45 +55,38 @@ class Encoder(StreamEncoder):
             # What nobody says of it is null, as the API's own first chunk has it; a host of its own says what it says.
             self._chunk(choice, {"role": "assistant", **({} if self.is_native else {"content": None, "refusal": None})})
 
-    def _open_text(self, block: Outgoing, column: str) -> Any:
-        block.state = (
-            b"data: " + self._prefix % block.choice + b'"%b":' % column.encode(),
-            b'},"finish_reason":null}]}\n\n',
+    def _open_text(self, block: Outgoing, column: str) -> None:
+        block.grow = growing(
+            b"data: " + self._prefix % block.choice + b'"%b":' % column.encode(), b'},"finish_reason":null}]}\n\n'
         )
         said = block.content.message if column == "refusal" else block.content.text
         if said:
             self.say(block, said)
-        return block.state
 
-    def _open_call(self, block: Outgoing, wire: dict[str, Any]) -> Any:
+    def _open_call(self, block: Outgoing, wire: dict[str, Any]) -> None:
         kind = next((kind for kind in GROWN if isinstance(wire.get(kind), dict)), None)
         if kind is None:
-            return None
+            return
         number = self._next_call(block.choice)
         grown = GROWN[kind]
         inner = wire[kind] if block.content.arguments is None else {**wire[kind], grown: ""}
         start = {"index": number, **wire, kind: inner}
         self._chunk(block.choice, {"tool_calls": [start]})
         prefix = b'"tool_calls":[{"index":%d,"%b":{"%b":' % (number, kind.encode(), grown.encode())
-        block.state = (b"data: " + self._prefix % block.choice + prefix, b'}}]},"finish_reason":null}]}\n\n')
+        block.grow = growing(b"data: " + self._prefix % block.choice + prefix, b'}}]},"finish_reason":null}]}\n\n')
         said = block.content.arguments
         if said:
             text = block.content.arguments_text
             self.say(block, text)
-        return block.state
 
     def _next_call(self, choice: int) -> int:
         self._calls[choice] = number = self._calls.get(choice, -1) + 1
         return number
 
-    def growth(self, block: Outgoing, text: str) -> bytes:
-        prefix, suffix = block.state
-        return prefix + write(text) + suffix  # type: ignore[no-any-return]
-
     def shut(self, block: Outgoing) -> None:
         self._begin_choice(block.choice)
         content = block.content
-        if is_half_a_call(block) and block.state is None:
+        if is_half_a_call(block) and block.grow is None:
             self.lose((block.choice, block.index), content, "the call broke off")
             return
         block.place = self._lengths.get(block.choice, 0)
@@ -102,9 +95,9 @@ class Encoder(StreamEncoder):
         placed_content = self._placed(content, block.place)
         place = [(block.choice, block.index)]
         message = self.encode([placed_content], places=place)["choices"][0]["message"]
-        if block.state is not None and not is_half_a_call(block):
+        if block.grow is not None and not is_half_a_call(block):
             self._write_rest(block, message)
-        for column in [] if block.state is None else [*TEXTS, "tool_calls"]:
+        for column in [] if block.grow is None else [*TEXTS, "tool_calls"]:
             message.pop(column, None)
         self._write_message(block.choice, message)
         block.cited = len(content.annotations or ())

@@ -6,6 +6,7 @@ waits until its group is complete. The last event repeats the whole answer, so a
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from contentmodel.content.reasoning import ReasoningContent
@@ -57,62 +58,59 @@ class Encoder(StreamEncoder):
 
     # -- live blocks -------------------------------------------------------------------------------------------
 
-    def open(self, block: Outgoing) -> Any:
+    def open(self, block: Outgoing) -> None:
         content = block.content
         if content.__class__ is ReasoningContent and content.kind is None:
-            return None
+            return
         items = self.encode_start(content)["output"]
-        if len(items) != 1:
-            return None
-        item = items[0]
+        item = items[0] if len(items) == 1 else {}
         part = _only_part(item)
         if part is not None:
-            return self._open_part(block, item, part)
-        if item.get("type") in ("function_call", "custom_tool_call"):
-            return self._open_call(block, item)
-        return None
+            self._open_part(block, item, part)
+        elif item.get("type") in ("function_call", "custom_tool_call"):
+            self._open_call(block, item)
 
-    def _open_part(self, block: Outgoing, item: dict[str, Any], part: dict[str, Any]) -> Any:
+    def _open_part(self, block: Outgoing, item: dict[str, Any], part: dict[str, Any]) -> None:
         field, _, grown, _, _ = PARTS[part["type"]]
         if self._item is None or not self._continues(block.content):
             self._close_group()
             self._add(item, {field: []})
         self._group.append(block)
+        self._begin_part(block, part)
         said = part[grown]
-        block.state = self._begin_part(part)
         if said and said != MARK:
             self.say(block, said)
-        return block.state
 
-    def _begin_part(self, part: dict[str, Any]) -> tuple[bytes, dict[str, Any], str]:
+    def _begin_part(self, block: Outgoing, part: dict[str, Any]) -> None:
         """Adds an empty part to the item that is open."""
         field, number, grown, growth, added = PARTS[part["type"]]
-        assert self._item is not None
-        before = [block for block in self._group[:-1] if block.state is not None and block.state[2] == field]
+        before = [other for other in self._group[:-1] if other.state is not None and other.state[1] == field]
         place = {**self._place(), number: len(before)}
         self._event(f"{added}.added", **place, part={**part, grown: "", **_no_annotations(part)})
         rest: dict[str, Any] = {"logprobs": []} if part["type"] == "output_text" else {}
-        head = write({"type": f"{growth}.delta", **place, **rest})[:-1]
-        prefix = b"event: %b\ndata: %b" % (f"{growth}.delta".encode(), head.replace(b"%", b"%%"))
-        return prefix + b',"sequence_number":%d,"delta":%b}\n\n', place, field
+        block.state = place, field
+        block.grow = self._growing(f"{growth}.delta", {**place, **rest})
 
-    def _open_call(self, block: Outgoing, item: dict[str, Any]) -> Any:
+    def _open_call(self, block: Outgoing, item: dict[str, Any]) -> None:
         self._close_group()
         field, growth = ITEMS[item["type"]]
         self._add(item, {field: ""})
         self._group = [block]
-        head = write({"type": f"{growth}.delta", **self._place()})[:-1].replace(b"%", b"%%")
-        prefix = b"event: %b\ndata: %b" % (f"{growth}.delta".encode(), head)
-        block.state = (prefix + b',"sequence_number":%d,"delta":%b}\n\n', self._place(), field)
+        block.state = self._place(), field
+        block.grow = self._growing(f"{growth}.delta", self._place())
         if block.content.arguments:
-            text = block.content.arguments_text
-            self.say(block, text)
-        return block.state
+            self.say(block, block.content.arguments_text)
 
-    def growth(self, block: Outgoing, text: str) -> bytes:
-        event: bytes = block.state[0] % (self._sequence, write(text))
-        self._sequence += 1
-        return event
+    def _growing(self, kind: str, place: dict[str, Any]) -> Callable[[str], bytes]:
+        """What writes more of a part or a call; every event has a number."""
+        head = b"event: %b\ndata: %b" % (kind.encode(), write({"type": kind, **place})[:-1])
+
+        def grow(text: str) -> bytes:
+            number = self._sequence
+            self._sequence = number + 1
+            return b'%b,"sequence_number":%d,"delta":%b}\n\n' % (head, number, write(text))
+
+        return grow
 
     # -- items -------------------------------------------------------------------------------------------------
 
@@ -146,7 +144,7 @@ class Encoder(StreamEncoder):
             return
         self._contents[block.index] = content
         block.cited = len(content.annotations or ())
-        if block.state is not None:
+        if block.grow is not None:
             self._end_live(block)
         elif self._item is not None:
             # A part that came whole, of an item that is open.
@@ -164,7 +162,7 @@ class Encoder(StreamEncoder):
     def _end_live(self, block: Outgoing) -> None:
         item = self.encode([block.content])["output"][0]
         part = _only_part(item)
-        _, place, _ = block.state
+        place, _ = block.state
         if part is None:
             field, growth = ITEMS[item["type"]]
             said = item.get(field) or ""
@@ -193,9 +191,9 @@ class Encoder(StreamEncoder):
         part = _only_part(items[0]) if items else None
         self._group.append(block)
         if part is not None:
-            block.state = self._begin_part(part)
+            self._begin_part(block, part)
             self.say(block, part[PARTS[part["type"]][2]])
-            self._end_part(part, block.state[1])
+            self._end_part(part, block.state[0])
 
     def _close_group(self, but: Outgoing | None = None) -> None:
         """Writes what is left of the open group: the end of its item, or all of it where it was held back."""

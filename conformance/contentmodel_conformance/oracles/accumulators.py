@@ -111,7 +111,7 @@ def comparable(api: str, wire: Any) -> Any:
     No nulls: the SDKs fill in fields that nobody said. Nor `parsed` and `parsed_arguments`, which they add. Of Chat the
     choices alone, for the rest is the first chunk's or the last's; and of a choice the words, the calls and why it
     ended: every other string is strung together where a host repeats it, or lost where a later chunk is the first to
-    say it. Ids that were strung together count once.
+    say it. Ids and names that were strung together count once.
     """
     wire = _without_nulls(wire)
     if api != "openai-chat":
@@ -131,17 +131,22 @@ def _without_nulls(value: Any) -> Any:
     }
 
 
+_CALLS = ("function", "custom")
 _WORDS = ("content", "refusal", "reasoning", "reasoning_content", "function_call")
 
 
 def _chat_choice(choice: dict[str, Any]) -> dict[str, Any]:
     message = choice.get("message", {})
     calls = [
-        {"id": _once(call.get("id", "")), **{kind: call[kind] for kind in ("function", "custom") if kind in call}}
+        {"id": _once(call.get("id", "")), **{kind: _chat_call(call[kind]) for kind in _CALLS if kind in call}}
         for call in message.get("tool_calls", ())
     ]
     said = {key: choice[key] for key in ("index", "finish_reason", "logprobs") if choice.get(key)}
     return {**said, **{key: message[key] for key in _WORDS if message.get(key)}, "tool_calls": calls}
+
+
+def _chat_call(said: dict[str, Any]) -> dict[str, Any]:
+    return {**said, "name": _once(said.get("name", ""))}
 
 
 def _once(text: str) -> str:

@@ -64,9 +64,10 @@ def _live(turn: Turn, gathered: Fold, console: Terminal, page: Page) -> Parts:
         console=console, auto_refresh=False, transient=True, redirect_stdout=False, redirect_stderr=False
     ) as live:
         for batch in turn.batches:
-            for event in batch:
-                yield from following.feed(event)
-            live.update(Group(*following.open_blocks()), refresh=True)
+            parts = [part for event in batch for part in following.feed(event)]
+            live.update(Group(*following.open_blocks()))
+            yield from parts
+            live.refresh()
     yield from following.close()
 
 

@@ -8,7 +8,7 @@ answer without streaming would say.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -56,6 +56,7 @@ class Outgoing:
         "cited",
         "content",
         "deltas",
+        "grow",
         "index",
         "is_complete",
         "is_held",
@@ -79,8 +80,10 @@ class Outgoing:
         """How many of its citations were written."""
         self.place = 0
         """Where the API's list has it."""
+        self.grow: Callable[[str], bytes] | None = None
+        """What makes the event of more of a live block; None where it is not, or not yet."""
         self.state: Any = None
-        """What the API's encoder keeps of a live block; None where it is not, or not yet."""
+        """What else the API's encoder keeps of a live block."""
         self.is_held = False
         """Whether it is held back until it is complete."""
 
@@ -155,9 +158,9 @@ class StreamEncoder:
         """The bytes that this event makes; they may be none. StreamError where its block has not started."""
         if event.__class__ is TextDelta or event.__class__ is ReasoningDelta:
             block = self._blocks.get(event.index)
-            if block is not None and block.state is not None and event.text:
+            if block is not None and block.grow is not None and event.text:
                 block.pieces.append(event.text)
-                return self.growth(block, event.text)
+                return block.grow(event.text)
         self._read(event)
         if not self._out:
             return b""
@@ -211,8 +214,8 @@ class StreamEncoder:
         content = block.content
         if block.is_stopped or (growing_field(content) == "text" and not content.text and not block.deltas):
             return
-        block.state = self.open(block)
-        if block.state is None:
+        self.open(block)
+        if block.grow is None:
             block.is_held = True
             return
         deltas, block.deltas = block.deltas, []
@@ -228,7 +231,7 @@ class StreamEncoder:
             if isinstance(event, CitationDelta) and event.index in self._written:
                 return
             raise StreamError(f"{type(event).__name__} for block {event.index}, which has not started")
-        if block.state is not None:
+        if block.grow is not None:
             self._write_delta(block, event)
             return
         block.deltas.append(event)
@@ -244,8 +247,9 @@ class StreamEncoder:
 
     def say(self, block: Outgoing, text: str) -> None:
         """Writes more of a live block, and remembers it."""
+        assert block.grow is not None
         block.pieces.append(text)
-        self.put_raw(self.growth(block, text))
+        self._out.append(block.grow(text))
 
     def _stop(self, event: BlockStop) -> None:
         block = self._blocks.get(event.index)
@@ -335,13 +339,8 @@ class StreamEncoder:
     def begin(self, payload: dict[str, Any]) -> None:
         """Writes what comes before everything; `payload` is the answer without its choices."""
 
-    def open(self, block: Outgoing) -> Any:
-        """Begins a block that can be written as it grows, and gives what is to be kept of it; None holds it back."""
-        return None
-
-    def growth(self, block: Outgoing, text: str) -> bytes:
-        """The event that makes a live block longer."""
-        raise NotImplementedError
+    def open(self, block: Outgoing) -> None:
+        """Begins a block that can be written as it grows, and sets its `grow`; one that has none is held back."""
 
     def shut(self, block: Outgoing) -> None:
         """Writes what is left of a block, or all of it where it was held back."""
@@ -416,6 +415,15 @@ class StreamEncoder:
         note = Note(content, field, "dropped", why)
         path = path_of(*place) + (f".{field}" if field else "")
         self._losses[Loss(path, "dropped", what_of(note), why, family_of(note))] = None
+
+
+def growing(head: bytes, tail: bytes) -> Callable[[str], bytes]:
+    """What writes more of a block: the event before and after the text, which is a JSON string."""
+
+    def grow(text: str) -> bytes:
+        return head + write(text) + tail
+
+    return grow
 
 
 MARK = "x"

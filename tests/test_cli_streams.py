@@ -1,0 +1,565 @@
+"""Streams on the command line: written while they arrive, shown as they come, and told when they break."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("typer")
+pytest.importorskip("rich")
+
+import typer.testing
+from conftest import APIS, records
+
+import contentmodel
+from contentmodel.cli import incoming
+from contentmodel.cli.app import app
+from contentmodel.cli.console import HOSTILE
+from contentmodel.cli.follow import Following
+from contentmodel.cli.pieces import Page
+from contentmodel.events import BlockCatchUp, BlockStart, BlockStop, Fold, TurnComplete
+
+EXAMPLES = Path(__file__).parent.parent / "examples"
+TIDE = EXAMPLES / "tide_call.anthropic.sse"
+GEMINI = EXAMPLES / "answer.gemini.sse"
+posix = pytest.mark.skipif(os.name != "posix", reason="pipes and signals are others there")
+
+
+def run(*arguments: object, input: str | bytes | None = None) -> Any:
+    return typer.testing.CliRunner().invoke(app, [str(a) for a in arguments], input=input, env={"COLUMNS": "200"})
+
+
+def events(*values: dict[str, Any]) -> bytes:
+    return b"".join(b"event: %b\ndata: %b\n\n" % (v["type"].encode(), json.dumps(v).encode()) for v in values)
+
+
+def said(text: str, *, model: str = "claude-sonnet-4-5") -> bytes:
+    """A whole Anthropic stream that says one text, and loses nothing on its way to other APIs but its type."""
+    usage = {"input_tokens": 1, "output_tokens": 1}
+    message = {"id": "msg_1", "type": "message", "role": "assistant", "model": model, "content": [], "usage": usage}
+    return events(
+        {"type": "message_start", "message": message},
+        {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}},
+        {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": text}},
+        {"type": "content_block_stop", "index": 0},
+        {"type": "message_delta", "delta": {"stop_reason": "end_turn", "stop_sequence": None}, "usage": usage},
+        {"type": "message_stop"},
+    )
+
+
+def until_text(data: bytes) -> int:
+    """Where the first words of the answer have just gone by."""
+    return data.index(b"\n\n", data.index(b"Vlissingen")) + 2
+
+
+BROKEN = TIDE.read_bytes()[: until_text(TIDE.read_bytes())]
+MALFORMED = BROKEN + b'event: content_block_delta\ndata: {"type": "content_block_delta", "index": "x"}\n\n'
+FAILED = BROKEN + events({"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}})
+
+
+# convert
+
+
+@pytest.mark.parametrize("source", [TIDE, GEMINI], ids=lambda path: path.name)
+@pytest.mark.parametrize("target", APIS)
+def test_the_examples_are_converted_as_the_library_converts_them(source: Path, target: str) -> None:
+    result = run("convert", source, "--to", target)
+    assert result.exit_code == 0, result.stderr
+    encoded = contentmodel.convert(source.read_bytes(), target=target)
+    assert result.stdout_bytes == encoded.payload
+    count = len(encoded.losses)
+    assert (f"{count} loss" if count else "nothing lost") in result.stderr
+
+
+@pytest.mark.parametrize("target", [*APIS, "contentmodel"])
+@pytest.mark.parametrize("api", APIS)
+def test_recorded_streams_are_converted(api: str, target: str, tmp_path: Path) -> None:
+    found = [r for r in records(api, "stream") if r.get("dialect") is None][:4]
+    if not found:
+        pytest.skip("CONTENTMODEL_CORPUS is not set")
+    for record in found:
+        data = framed(record["body"])
+        lost = tmp_path / "lost.json"
+        result = run("convert", "-", "--kind", "stream", "--from", api, "--to", target, "--losses", lost, input=data)
+        folded = contentmodel.fold_stream([data], api)
+        broken = folded.error is not None and folded.error.code in ("stream_ended", "stream_malformed")
+        assert result.exit_code == (2 if broken else 0), (record["id"], result.stderr)
+        if target == "contentmodel":
+            assert contentmodel.loads(result.stdout_bytes) == folded
+            continue
+        encoded = contentmodel.convert(data, source=api, target=target, kind="stream")
+        assert result.stdout_bytes == encoded.payload
+        assert [contentmodel.Loss(**loss) for loss in json.loads(lost.read_text())] == list(encoded.losses)
+
+
+def framed(body: list[dict[str, Any]]) -> bytes:
+    lines = []
+    for event in body:
+        lines += [f"event: {event['event']}\n"] if event.get("event") else []
+        data = event["data"]
+        lines.append(f"data: {data if isinstance(data, str) else json.dumps(data)}\n\n")
+    return "".join(lines).encode()
+
+
+def test_a_stream_is_stored_as_the_answer_that_it_amounts_to(tmp_path: Path) -> None:
+    stored = tmp_path / "stored.json"
+    result = run("convert", TIDE, "--to", "contentmodel", "-o", stored)
+    assert result.exit_code == 0
+    assert "nothing lost" in result.stderr
+    answer = contentmodel.fold_stream([TIDE.read_bytes()], "anthropic-messages")
+    assert contentmodel.loads(stored.read_bytes()) == answer
+    compact = run("convert", TIDE, "--to", "contentmodel", "--compact")
+    assert compact.stdout_bytes == contentmodel.dumps(answer) + b"\n"
+
+
+@pytest.mark.parametrize("target", APIS)
+def test_a_stored_response_becomes_a_stream(tmp_path: Path, target: str) -> None:
+    answer = contentmodel.fold_stream([TIDE.read_bytes()], "anthropic-messages")
+    stored, lost = tmp_path / "stored.json", tmp_path / "lost.json"
+    stored.write_bytes(contentmodel.dumps(answer))
+    result = run("convert", stored, "--kind", "stream", "--to", target, "--losses", lost)
+    assert result.exit_code == 0, result.stderr
+    folded = contentmodel.fold_stream([result.stdout_bytes], target)
+    assert folded.choices[0].messages[0].tool_calls[0].arguments_object == {
+        "port": "Vlissingen",
+        "day": "2026-03-14",
+    }
+    assert all(loss["path"].startswith("$.value") for loss in json.loads(lost.read_text()))
+
+
+def test_only_a_stored_response_becomes_a_stream() -> None:
+    stored = contentmodel.dumps([contentmodel.ChatMessage(role="user")])
+    result = run("convert", "--kind", "stream", "--to", "openai-chat", input=stored)
+    assert result.exit_code == 2
+    assert "only a stored response" in result.stderr
+
+
+def test_a_json_array_is_a_stream_where_it_is_said_to_be() -> None:
+    frames = re.findall(r"data: (.*)", GEMINI.read_text())
+    array = f"[{','.join(frames)}]"
+    result = run("convert", "--kind", "stream", "--to", "openai-chat", input=array)
+    assert result.exit_code == 0, result.stderr
+    assert result.stdout == run("convert", GEMINI, "--to", "openai-chat").stdout
+    assert run("convert", "--to", "openai-chat", input=array).exit_code == 2
+
+
+def test_the_kind_of_a_file_is_said_whatever_its_name(tmp_path: Path) -> None:
+    lines = tmp_path / "stream.jsonl"
+    lines.write_text("\n".join(re.findall(r"data: (.*)", GEMINI.read_text())) + "\n")
+    result = run("convert", lines, "--kind", "stream", "--to", "openai-chat")
+    assert result.stdout == run("convert", GEMINI, "--to", "openai-chat").stdout
+
+
+def test_what_is_converted_stands_in_the_file(tmp_path: Path) -> None:
+    output = tmp_path / "out.sse"
+    result = run("convert", TIDE, "--to", "openai-chat", "-o", output)
+    assert result.stdout == ""
+    assert output.read_bytes() == run("convert", TIDE, "--to", "openai-chat").stdout_bytes
+    assert run("convert", TIDE, "--to", "openai-chat", "-o", TIDE).exit_code == 2
+
+
+def test_a_policy_reaches_the_stream() -> None:
+    assert "The lock opens" not in run("convert", TIDE, "--to", "openai-chat").stdout
+    assert "The lock opens" in run("convert", TIDE, "--to", "openai-chat", "--policy", "reasoning=text").stdout
+
+
+def test_quiet_is_quiet() -> None:
+    assert run("convert", TIDE, "--to", "openai-chat", "--quiet").stderr == ""
+
+
+def test_maps_of_the_request_are_undone_in_its_answer(tmp_path: Path) -> None:
+    name = "tide table of the port authority"
+    source = {
+        "messages": [{"role": "user", "content": "When?"}],
+        "tools": [{"type": "function", "function": {"name": "tide.table", "parameters": {"type": "object"}}}],
+    }
+    request, maps = tmp_path / "request.json", tmp_path / "maps.json"
+    request.write_text(json.dumps(source))
+    converted = run("convert", request, "--to", "anthropic-messages", "--maps", maps)
+    name = json.loads(converted.stdout)["tools"][0]["name"]
+    assert name != "tide.table"
+    answer = TIDE.read_text().replace('"tide_table"', json.dumps(name))
+    result = run("convert", "--to", "openai-chat", "--undo-maps", maps, input=answer)
+    assert '"name":"tide.table"' in result.stdout
+    assert name not in result.stdout
+
+
+# losses
+
+
+def test_a_loss_that_is_refused_stops_the_stream_before_it(tmp_path: Path) -> None:
+    lost = tmp_path / "lost.json"
+    result = run("convert", TIDE, "--to", "openai-chat", "--on-loss", "raise", "--losses", lost)
+    assert result.exit_code == 1
+    whole = run("convert", TIDE, "--to", "openai-chat").stdout
+    assert whole.startswith(result.stdout)
+    assert 0 < len(result.stdout) < len(whole)
+    assert "what was written before it stays" in result.stderr
+    assert "ReasoningContent" in result.stderr
+    assert [loss["what"] for loss in json.loads(lost.read_text())] == ["ReasoningContent"]
+
+
+def test_how_a_stream_was_cut_is_no_matter_to_a_refusal(monkeypatch: pytest.MonkeyPatch) -> None:
+    arguments = ("convert", TIDE, "--to", "openai-chat", "--on-loss", "raise")
+    whole = run(*arguments).stdout
+    monkeypatch.setattr(incoming, "_CHUNK", 7)
+    assert run(*arguments).stdout == whole
+
+
+def test_a_loss_that_is_refused_leaves_the_old_file(tmp_path: Path) -> None:
+    output = tmp_path / "out.sse"
+    output.write_text("old")
+    result = run("convert", TIDE, "--to", "openai-chat", "--on-loss", "raise", "-o", output)
+    assert result.exit_code == 1
+    assert output.read_text() == "old"
+    assert "not converted: it would cost 1 loss" in result.stderr
+
+
+# what is wrong with a stream
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (BROKEN, "the stream ended before the answer was complete"),
+        (BROKEN + b"event: content", "the stream ended in the middle of an event"),
+        (MALFORMED, "anthropic-messages: expected an integer, got string at $.index"),
+    ],
+    ids=["ended", "cut", "malformed"],
+)
+@pytest.mark.parametrize("target", APIS)
+def test_a_broken_stream_is_told_and_ends_with_the_targets_error(data: bytes, message: str, target: str) -> None:
+    result = run("convert", "--to", target, input=data)
+    assert result.exit_code == 2
+    assert f"error: standard input: {'event ' if 'expected' in message else ''}" in result.stderr
+    assert message in result.stderr
+    assert "Vlissingen" in result.stdout
+    folded = contentmodel.fold_stream([result.stdout_bytes], target)
+    assert folded.error is not None
+    assert message in folded.error.message
+
+
+def test_a_broken_stream_is_stored_with_its_error(tmp_path: Path) -> None:
+    stored = tmp_path / "stored.json"
+    assert run("convert", "--to", "contentmodel", "-o", stored, input=BROKEN).exit_code == 2
+    error = contentmodel.loads(stored.read_bytes()).error
+    assert error.code == "stream_ended"
+    # Stored, it is as whole as any other: what becomes of it is no fault of its bytes.
+    again = run("convert", stored, "--kind", "stream", "--to", "openai-chat")
+    assert again.exit_code == 0
+    assert "the answer ends with an error: stream_ended" in again.stderr
+
+
+@pytest.mark.parametrize("target", [*APIS, "contentmodel"])
+def test_an_error_of_the_provider_is_content(target: str) -> None:
+    result = run("convert", "--to", target, "--quiet", input=FAILED)
+    assert result.exit_code == 0
+    assert "the answer ends with an error: overloaded_error: Overloaded" in result.stderr
+    assert "Overloaded" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b'data: {"a": 1}\n\n', "no event of this stream says whose it is"),
+        (b": nothing but a comment\n\n", "no event of this stream says whose it is"),
+        (b"data: [DONE]\n\n", "--from API"),
+        (b"<html>Bad gateway</html>", "no event of this stream says whose it is"),
+        (b"\n \n", "empty"),
+        (b"", "empty"),
+    ],
+)
+@pytest.mark.parametrize("command", [("convert", "--to", "openai-chat"), ("show",)])
+def test_a_stream_of_nobody_is_a_message(command: tuple[str, ...], data: bytes, message: str) -> None:
+    result = run(*command, "--kind", "stream", input=data)
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    assert f"error: standard input: {message}" in result.stderr or message == "--from API"
+    assert message in result.stderr
+
+
+def test_an_api_that_is_said_need_not_be_told_by_an_event() -> None:
+    result = run("convert", "--from", "anthropic-messages", "--to", "openai-chat", input=b'data: {"a": 1}\n\n')
+    assert "standard input: " in result.stderr
+    assert "whose it is" not in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("convert", TIDE, "--to", "openai-chat", "--pretty"), "--pretty: the events"),
+        (("convert", TIDE, "--to", "openai-chat", "--model", "gpt-5.2"), "--model: "),
+        (("convert", TIDE, "--to", "openai-chat", "--maps", "maps.json"), "--maps: "),
+        (("convert", TIDE, "--to", "openai-chat", "--kind", "response"), "leave --kind out"),
+        (("convert", TIDE, "--to", "contentmodel", "--policy", "reasoning=text"), "--policy"),
+        (("convert", "missing.sse", "--kind", "stream", "--to", "openai-chat"), "missing.sse: No such file"),
+        (("convert", ".", "--kind", "stream", "--to", "openai-chat"), "directory"),
+        (("check", TIDE), "this is a stream: rules are for requests"),
+        (("plan", TIDE), "this is a stream: only requests and responses are planned"),
+    ],
+)
+def test_what_a_stream_does_not_take_is_refused(
+    arguments: tuple[object, ...], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    result = run(*arguments)
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    assert message in result.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+# where a stream begins
+
+
+@pytest.mark.parametrize("begin", [b"", b"\xef\xbb\xbf", b"\n\n", b": PROCESSING\n\n", b"retry: 5\n\n", b"id: 1\n"])
+def test_a_stream_is_known_by_its_beginning(begin: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    data = begin + TIDE.read_bytes()
+    assert run("detect", input=data).stdout == "anthropic-messages stream\n"
+    monkeypatch.setattr(incoming, "_CHUNK", 1)
+    assert run("detect", input=data).stdout == "anthropic-messages stream\n"
+
+
+@pytest.mark.parametrize("chunk", [1, 3, 1 << 16])
+def test_a_document_that_is_no_stream_loses_no_byte(chunk: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(incoming, "_CHUNK", chunk)
+    document = b'\xef\xbb\xbf \n{"messages": [], "model": "gpt-5"}'
+    assert run("detect", input=document).stdout == "openai-chat request\n"
+    assert run("detect", input=b" " * 200 + document[3:]).stdout == "openai-chat request\n"
+    assert "not JSON" in run("detect", input=b"datum").stderr
+
+
+def test_detect_names_streams_among_several_files() -> None:
+    result = run("detect", TIDE, EXAMPLES / "chat.openai.json", GEMINI)
+    assert result.stdout.splitlines() == [
+        f"{TIDE} anthropic-messages stream",
+        f"{EXAMPLES / 'chat.openai.json'} openai-chat request",
+        f"{GEMINI} google-generate-content stream",
+    ]
+
+
+def test_detect_says_so_where_a_stream_is_nobodys(tmp_path: Path) -> None:
+    nobody = tmp_path / "nobody.sse"
+    nobody.write_text('data: {"a": 1}\n\n')
+    result = run("detect", nobody, TIDE)
+    assert result.exit_code == 2
+    assert result.stdout == f"{TIDE} anthropic-messages stream\n"
+    assert f"{nobody}: no event of this stream" in result.stderr
+
+
+# show
+
+
+def test_a_stream_is_shown_as_its_answer_is(tmp_path: Path) -> None:
+    stored = tmp_path / "stored.json"
+    run("convert", TIDE, "--to", "contentmodel", "-o", stored)
+    stream, answer = run("show", TIDE), run("show", stored)
+    assert stream.exit_code == 0
+    assert "anthropic-messages stream" in stream.stdout
+    assert stream.stdout.splitlines()[1:] == answer.stdout.splitlines()[1:]
+    assert "→ tide_table" in stream.stdout
+    assert "finished: tool_calls (tool_use)" in stream.stdout
+
+
+def test_show_tells_that_a_stream_is_broken() -> None:
+    result = run("show", input=BROKEN)
+    assert result.exit_code == 2
+    assert "✗ stream_ended" in result.stdout
+    assert "Vlissingen" in result.stdout
+    assert "the stream ended before the answer was complete" in result.stderr
+    failed = run("show", input=FAILED)
+    assert failed.exit_code == 0
+    assert "✗ overloaded_error: Overloaded" in failed.stdout
+
+
+HOSTILE_TEXT = "\x1b]0;title\x07\x1b[2J\u202eevil [bold red]markup[/] :smile:"
+
+
+def test_hostile_streams_are_shown_and_not_obeyed() -> None:
+    result = run("show", input=said(HOSTILE_TEXT, model=HOSTILE_TEXT))
+    assert HOSTILE.search(result.stdout) is None
+    assert r"\x1b[2J" in result.stdout
+    assert "[bold red]markup[/] :smile:" in result.stdout
+
+
+def test_a_block_that_changed_after_it_was_shown_is_shown_again() -> None:
+    old, new = contentmodel.TextContent(text="old"), contentmodel.TextContent(text="new")
+    late = contentmodel.TextContent(text="late")
+    following = Following(Fold(), Page())
+    steps = [
+        BlockStart(index=0, content=contentmodel.TextContent(text="")),
+        BlockStop(index=0, content=old),
+        BlockCatchUp(index=0, content=new),
+        BlockCatchUp(index=1, content=late),
+        TurnComplete(response=contentmodel.ChatResponse(), layout=[[[0, 1]]]),
+    ]
+    shown = [str(part) for step in steps for part in following.feed(step)]
+    assert shown[-1] == "old"
+    assert [str(part) for part in following.close()] == ["(changed since it was shown:)", "new", "late"]
+
+
+def test_blocks_of_several_answers_are_told_apart() -> None:
+    following = Following(Fold(), Page())
+    for index in (0, 1):
+        text = contentmodel.TextContent(text=f"answer {index}")
+        assert not list(following.feed(BlockStart(index=index, content=text, choice=index)))
+    assert [str(part) for part in following.open_blocks()] == ["answer 0", "answer 1"]
+    shown = list(following.feed(BlockStop(index=1, content=contentmodel.TextContent(text="done"))))
+    assert "answer 2" in str(getattr(shown[1], "title", ""))
+    assert [str(part) for part in following.open_blocks()] == ["answer 0"]
+
+
+# as a process: nothing waits for the end
+
+
+@contextmanager
+def child(*arguments: object, **options: Any) -> Iterator[subprocess.Popen[bytes]]:
+    command = [sys.executable, "-m", "contentmodel.cli", *map(str, arguments)]
+    streams = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options}
+    with subprocess.Popen(command, **streams) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def read_until(descriptor: int, mark: bytes) -> bytes:
+    """Blocks until `mark` was read, or nobody writes any more."""
+    data = b""
+    while mark not in data:
+        try:
+            piece = os.read(descriptor, 1 << 16)
+        except OSError:  # What a terminal says when its other end is closed.
+            break
+        if not piece:
+            break
+        data += piece
+    return data
+
+
+def feed(process: subprocess.Popen[bytes], data: bytes) -> None:
+    assert process.stdin is not None
+    process.stdin.write(data)
+    process.stdin.flush()
+
+
+@posix
+@pytest.mark.parametrize("named", [("--from", "anthropic-messages"), ("--kind", "stream"), ()])
+@pytest.mark.parametrize("target", APIS)
+def test_the_first_byte_leaves_before_the_last_arrives(target: str, named: tuple[str, ...]) -> None:
+    data = TIDE.read_bytes()
+    at = until_text(data)
+    with child("convert", "-", "--to", target, *named) as process:
+        assert process.stdout is not None
+        feed(process, data[:at])
+        early = read_until(process.stdout.fileno(), b"Vlissingen")
+        assert b"Vlissingen" in early
+        feed(process, data[at:])
+        late, errors = process.communicate(timeout=60)
+    assert process.returncode == 0, errors
+    assert early + late == contentmodel.convert(data, target=target).payload
+
+
+@posix
+def test_a_pipe_that_is_named_gets_its_bytes_at_once(tmp_path: Path) -> None:
+    data = TIDE.read_bytes()
+    at = until_text(data)
+    place = tmp_path / "out"
+    os.mkfifo(place)
+    # Open at both ends, so that a child that dies early does not block this test.
+    pipe = os.open(place, os.O_RDWR)
+    try:
+        with child("convert", "-", "--to", "openai-chat", "-o", place) as process:
+            feed(process, data[:at])
+            assert b"Vlissingen" in read_until(pipe, b"Vlissingen")
+            process.communicate(data[at:], timeout=60)
+    finally:
+        os.close(pipe)
+    assert process.returncode == 0
+
+
+@posix
+def test_a_terminal_shows_text_while_it_comes() -> None:
+    import pty
+
+    data = TIDE.read_bytes()
+    at = until_text(data)
+    ours, theirs = pty.openpty()
+    environment = {**os.environ, "TERM": "xterm", "COLUMNS": "100", "LINES": "30"}
+    try:
+        with child("show", stdout=theirs, env=environment) as process:
+            os.close(theirs)
+            feed(process, data[:at])
+            early = read_until(ours, b"Vlissingen")
+            assert b"Vlissingen" in early
+            assert b"finished" not in early
+            feed(process, data[at:])
+            assert process.stdin is not None
+            process.stdin.close()
+            late = read_until(ours, b"118 out").decode()
+            assert process.wait(60) == 0
+    finally:
+        os.close(ours)
+    assert "to pass the lock." in late
+    assert "port:" in late
+    assert "finished: tool_calls (tool_use)" in late
+
+
+@posix
+def test_detect_does_not_wait_for_the_end() -> None:
+    data = TIDE.read_bytes()
+    with child("detect") as process:
+        assert process.stdout is not None
+        feed(process, data[: until_text(data)])
+        assert read_until(process.stdout.fileno(), b"\n") == b"anthropic-messages stream\n"
+
+
+@posix
+@pytest.mark.parametrize("command", [("convert", "--to", "openai-chat"), ("show",)])
+def test_a_broken_pipe_is_quiet(command: tuple[str, ...]) -> None:
+    delta = {"type": "content_block_delta", "index": 1, "delta": {"type": "text_delta", "text": "word " * 200}}
+    data = TIDE.read_bytes()
+    at = until_text(data)
+    long = data[:at] + events(delta) * 3000 + data[at:]
+    with child(*command, "-", *([] if command == ("show",) else ["--quiet"])) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        try:
+            process.communicate(long, timeout=60)
+        except ValueError:  # Its standard output is closed, which communicate does not expect.
+            process.wait(60)
+    assert process.returncode == 141
+
+
+@posix
+def test_an_interrupt_leaves_no_half_file(tmp_path: Path) -> None:
+    place, lost = tmp_path / "out.sse", tmp_path / "lost.json"
+    os.mkfifo(tmp_path / "in.sse")
+    pipe = os.open(tmp_path / "in.sse", os.O_RDWR)
+    probe = tmp_path / "probe"
+    os.mkfifo(probe)
+    reader = os.open(probe, os.O_RDWR)
+    try:
+        os.write(pipe, BROKEN)
+        with child("convert", tmp_path / "in.sse", "--to", "openai-chat", "-o", probe, "--losses", lost) as process:
+            assert b"Vlissingen" in read_until(reader, b"Vlissingen")
+            process.send_signal(signal.SIGINT)
+            _, errors = process.communicate(timeout=60)
+    finally:
+        os.close(pipe)
+        os.close(reader)
+    assert process.returncode == 130
+    assert b"Traceback" not in errors
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["in.sse", "probe"]
+    assert not place.exists()
