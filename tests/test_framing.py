@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -72,7 +73,7 @@ def slowly(stream: bytes) -> Read:
 def parsed(stream: bytes, cuts: Any = ()) -> tuple[list[Frame], SseParser]:
     parser = SseParser()
     places = sorted({0, len(stream), *(cut for cut in cuts if cut < len(stream))})
-    pieces = [stream[start:end] for start, end in zip(places, places[1:], strict=False)]
+    pieces = [stream[start:end] for start, end in pairwise(places)]
     return [frame for piece in pieces for frame in parser.feed(piece)], parser
 
 
@@ -202,7 +203,7 @@ _INDENTS = st.sampled_from([None, 0, 2])
 
 def cut(data: bytes, places: Any) -> list[bytes]:
     marks = sorted({0, len(data), *(place for place in places if place < len(data))})
-    return [data[start:end] for start, end in zip(marks, marks[1:], strict=False)]
+    return [data[start:end] for start, end in pairwise(marks)]
 
 
 def values(framing: Any, pieces: list[bytes]) -> list[Any]:

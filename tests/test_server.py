@@ -280,6 +280,11 @@ def test_an_answer_can_be_made_of_the_request(loopback: Serve) -> None:
     assert ask(server, "google-generate-content", True).text == "You asked gemini-3-pro: How is the weather?"
 
 
+def test_a_function_that_makes_no_answer_is_told_so(loopback: Serve) -> None:
+    with pytest.raises(openai.InternalServerError, match="expected a ChatResponse of the function, got str"):
+        ask(loopback([lambda request: "hi"]), "openai-responses")
+
+
 def test_a_function_that_fails_says_so_to_the_client(loopback: Serve) -> None:
     def broken(request: ChatRequest) -> ChatResponse:
         raise LookupError("no such city")
@@ -420,6 +425,7 @@ def test_a_cut_at_the_end_is_a_cut(loopback: Serve) -> None:
 def test_a_connection_without_an_answer_needs_none(loopback: Serve) -> None:
     server = loopback([Turn(fault=Fault(drop_after=0, times=2)), ANSWER])
     assert [received(server, "openai-chat", False) for _ in range(2)] == [(b"", False)] * 2
+    assert [record.status for record in server.requests] == [None, None]
     assert ask(server, "openai-chat") == WHOLE
 
 

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 import contentmodel
 from conftest import APIS, PROFILE, records
-from contentmodel.events import BlockStart, Fold, TextDelta, TurnComplete, TurnError, fold
-from contentmodel.message import Origin
+from contentmodel.content.tools import ToolCallContent
+from contentmodel.events import BlockStart, TextDelta, TurnComplete, TurnError, fold
 from contentmodel_conformance import streams
 from contentmodel_conformance.laws import LawBroken
 from contentmodel_conformance.oracles.accumulators import CannotAccumulate, accumulated, comparable
@@ -25,7 +25,7 @@ from contentmodel_conformance.strategies.sdk import json_values
 
 every_api = pytest.mark.parametrize("api", APIS)
 # How many places of each recorded stream are tried, and up to which length all of them are.
-PLACES, ALL_UP_TO = (400, 1_000_000) if PROFILE == "deep" else (12, 20_000)
+PLACES, ALL_UP_TO = (400, 1_000_000) if PROFILE == "deep" else (30, 40_000)
 
 
 class Recorded:
@@ -206,7 +206,7 @@ def test_a_stream_that_breaks_off_keeps_what_came(api: str, corpus: Any) -> None
 
 @every_api
 def test_a_stream_may_break_off_at_every_byte(api: str, corpus: Any) -> None:
-    shortest = sorted(recorded(api), key=lambda stream: len(stream.raw))[: 12 if PROFILE == "deep" else 2]
+    shortest = sorted(recorded(api), key=lambda stream: len(stream.raw))[: 12 if PROFILE == "deep" else 3]
     for stream in shortest:
         for length in range(len(stream.raw)):
             streams.prefix(stream.adapter, stream.raw, length, stream.events)
@@ -215,7 +215,7 @@ def test_a_stream_may_break_off_at_every_byte(api: str, corpus: Any) -> None:
 @every_api
 def test_a_frame_that_is_no_json_ends_the_turn_and_keeps_what_came(api: str, corpus: Any) -> None:
     for stream in recorded(api):
-        place = stream.random.randrange(1, len(stream.frames))
+        place = stream.random.randrange(len(stream.frames))
         events = streams.decode(stream.adapter, [*stream.frames[:place], b'data: {"oops\n\n', *stream.frames[place:]])
         before = streams.decode(stream.adapter, stream.frames[:place])
         streams.order(events)
@@ -329,9 +329,31 @@ def test_the_sdk_reads_what_was_written(source: str, api: str, corpus: Any) -> N
         if response.error is not None or contradicts_itself(stream):
             continue
         raw, _ = streams.encode(target, stream.events)
-        theirs = accumulated(api, sse_values(raw))
+        try:
+            theirs = accumulated(api, sse_values(raw))
+        except CannotAccumulate:
+            assert is_beyond_the_sdk(stream, api), stream.id
+            continue
         ours = target.encode_response(fold(streams.decode(target, [raw]))).payload
+        if stream.events[0].response.id != response.id:
+            # Hosts that change it on the way: the SDKs keep the first one, or the last.
+            ours, theirs = {**ours, "id": ""}, {**theirs, "id": ""}
         assert comparable(api, ours) == comparable(api, theirs), stream.id
+
+
+def is_beyond_the_sdk(stream: Recorded, api: str) -> bool:
+    """Whether the SDK cannot read it from anybody: it could not before, or citations come in more than one chunk."""
+    if api == "openai-chat":
+        return len([c for c in contents(stream.events) if c.annotations]) > 0
+    if stream.adapter.api != api:
+        return False
+    try:
+        accumulated(api, stream.wires)
+    except CannotAccumulate:
+        return True
+    # Items that the API never said were done: what belongs to them is known after the items that follow.
+    kinds = [wire.get("type") for wire in stream.wires]
+    return kinds.count("response.output_item.added") > kinds.count("response.output_item.done")
 
 
 def sse_values(raw: bytes) -> list[dict[str, Any]]:
@@ -347,7 +369,7 @@ def sse_values(raw: bytes) -> list[dict[str, Any]]:
 def test_what_was_decoded_is_encoded(api: str, corpus: Any) -> None:
     def law(stream: Recorded) -> None:
         raw, losses = streams.encode(stream.adapter, stream.events)
-        assert not losses, stream.id
+        assert not losses or contradicts_itself(stream), stream.id
         again = streams.decode(stream.adapter, [raw])
         streams.order(again)
         streams.same("encoding", fold(stream.events), fold(again))
@@ -405,28 +427,32 @@ def twins(api: str) -> Iterator[tuple[Recorded, Any]]:
             yield stream, stream.adapter.decode_response(answer["body"])
 
 
-def shape(response: Any) -> list[Any]:
-    """What two answers to one question have in common: the kinds of content, in order, and what is called."""
-    kinds = [(type(c).__name__, getattr(c, "name", None)) for m in response.messages for c in m.contents]
-    return [kinds, response.finish_reason]
+def gist(content: Any) -> Any:
+    """A content without what is new in every answer: ids, opaque state, residue, thoughts, and what a search found."""
+    calls = content.arguments_object if isinstance(content, ToolCallContent) else None
+    sources = [(citation.url, citation.title) for citation in content.annotations or ()]
+    outputs = {type(output).__name__ for output in getattr(content, "outputs", ())}
+    words = content.text if isinstance(content, contentmodel.TextContent) else None
+    return type(content).__name__, words, getattr(content, "name", None), calls, sources, outputs
 
 
-def test_an_exchange_without_streaming_has_the_same_content(corpus: Any) -> None:
-    pairs = [(stream, answer) for api in APIS for stream, answer in twins(api)]
-    same = [(fold(stream.events), answer) for stream, answer in pairs if same_words(fold(stream.events), answer)]
-    assert pairs
+def gists(response: Any) -> list[Any]:
+    """Every content but texts without words: generateContent puts a signature on one of its own, when it streams."""
+    found = [content for message in response.messages for content in message.contents]
+    return [gist(c) for c in found if not isinstance(c, contentmodel.TextContent) or c.text]
+
+
+def said(response: Any) -> list[Any]:
+    """The words and calls of an answer: where two have the same, the model answered the same twice."""
+    found = [content for message in response.messages for content in message.contents]
+    return [response.text, *[c.arguments_object for c in found if isinstance(c, ToolCallContent)]]
+
+
+@every_api
+def test_an_exchange_without_streaming_has_the_same_content(api: str, corpus: Any) -> None:
+    pairs = [(stream.id, fold(stream.events), answer) for stream, answer in twins(api)]
+    same = [pair for pair in pairs if said(pair[1]) == said(pair[2])]
     assert same
-    for streamed, answer in same:
-        assert shape(streamed) == shape(answer)
-        assert set(type(c) for m in streamed.messages for c in m.contents) == {
-            type(c) for m in answer.messages for c in m.contents
-        }
-
-
-def same_words(one: Any, other: Any) -> bool:
-    """Whether a model happened to answer the same twice."""
-    return told(one) == told(other) and bool(told(one))
-
-
-def told(response: Any) -> list[Any]:
-    return [response.text, *[call.arguments_object for m in response.messages for call in m.tool_calls]]
+    for name, streamed, answer in same:
+        assert gists(streamed) == gists(answer), name
+        assert streamed.finish_reason == answer.finish_reason, name

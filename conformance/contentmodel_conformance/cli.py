@@ -177,7 +177,7 @@ def _line_of(record: Recorded) -> Text:
     line = Text(f"{record.number} ", style="cyan").append_text(safe_text(f"{record.api} {record.model or '-'}"))
     line.append(" stream" if record.is_stream else " plain", style="dim")
     turn = "no turn" if record.turn is None else f"turn {record.turn}"
-    line.append(f" -> {turn}, HTTP {record.status}")
+    line.append(f" -> {turn}, " + ("no answer" if record.status is None else f"HTTP {record.status}"))
     if record.fault is not None:
         line.append(", with its fault", style="yellow")
     if record.error is not None:

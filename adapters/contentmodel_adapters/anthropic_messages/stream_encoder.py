@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from contentmodel.events import TurnComplete, TurnError, WireEvent
@@ -17,8 +18,12 @@ IN_DELTA = ("stop_reason", "stop_sequence", "stop_details", "container")
 class Encoder(StreamEncoder):
     """One answer as the events of the Messages API."""
 
-    def begin(self, payload: dict[str, Any]) -> None:
+    def __init__(self, adapter: Any, policies: Mapping[str, str] | None = None) -> None:
+        super().__init__(adapter, policies)
         self._count = 0
+        self._head: dict[str, Any] = {}
+
+    def begin(self, payload: dict[str, Any]) -> None:
         ending: dict[str, Any] = {"stop_reason": None, "stop_sequence": None, "content": []}
         usage = {"input_tokens": 0, "output_tokens": 0, **(payload.get("usage") or {})}
         self._head = {"type": "message", "role": "assistant", **payload, **ending, "usage": usage}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
@@ -19,9 +20,14 @@ class Encoder(StreamEncoder):
 
     choices = True
 
-    def begin(self, payload: dict[str, Any]) -> None:
+    def __init__(self, adapter: Any, policies: Mapping[str, str] | None = None) -> None:
+        super().__init__(adapter, policies)
         self._beside: dict[int, list[tuple[int, int, Any]]] = {}
         self._parts: dict[int, int] = {}
+        self._head: dict[str, Any] = {}
+        self._suffix = b""
+
+    def begin(self, payload: dict[str, Any]) -> None:
         keys = ("modelVersion", "responseId", "createTime")
         self._head = {key: payload[key] for key in keys if key in payload}
         self._suffix = b"}]" + (b"," + write(self._head)[1:] if self._head else b"}") + b"\n\n"

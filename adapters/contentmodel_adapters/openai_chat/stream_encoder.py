@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
@@ -22,15 +23,20 @@ class Encoder(StreamEncoder):
     concurrent = True
     choices = True
 
-    def begin(self, payload: dict[str, Any]) -> None:
+    def __init__(self, adapter: Any, policies: Mapping[str, str] | None = None) -> None:
+        super().__init__(adapter, policies)
         self._calls: dict[int, int] = {}
         self._lengths: dict[int, int] = {}
         self._begun: set[int] = set()
+        self._head: dict[str, Any] = {}
+        self._prefix = b""
+
+    def begin(self, payload: dict[str, Any]) -> None:
         said = {key: value for key, value in payload.items() if key not in ("choices", "usage", "error")}
         self._head = {"id": "", **said, "object": "chat.completion.chunk"}
         for key, value in (("created", 0), ("model", "")):
             self._head.setdefault(key, value)
-        self._prefix = write(self._head)[:-1] + b',"choices":[{"index":%d,"delta":{'
+        self._prefix = write(self._head)[:-1].replace(b"%", b"%%") + b',"choices":[{"index":%d,"delta":{'
 
     def _chunk(self, choice: int, delta: dict[str, Any], **ending: Any) -> None:
         said = {"index": choice, "delta": delta, "finish_reason": None, **ending}

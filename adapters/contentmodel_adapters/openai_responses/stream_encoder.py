@@ -6,12 +6,11 @@ waits until its group is complete. The last event repeats the whole answer, so a
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.events import ENDED, TurnComplete, TurnError, WireEvent, with_contents
-from contentmodel.wire.framing import write_sse
 from contentmodel.wire.json import write
 from contentmodel.wire.stream_encoding import MARK, Outgoing, StreamEncoder, Written, is_half_a_call
 
@@ -41,12 +40,15 @@ LAST = ("completed", "incomplete", "failed")
 class Encoder(StreamEncoder):
     """One answer as the events of the Responses API."""
 
-    def begin(self, payload: dict[str, Any]) -> None:
+    def __init__(self, adapter: Any, policies: Mapping[str, str] | None = None) -> None:
+        super().__init__(adapter, policies)
         self._sequence = 0
         self._items = 0
         self._contents: dict[int, Any] = {}
         self._group: list[Outgoing] = []
         self._item: dict[str, Any] | None = None
+
+    def begin(self, payload: dict[str, Any]) -> None:
         head = {**payload, "status": "in_progress", "output": []}
         head.pop("usage", None)
         self._event("response.created", response=head)
@@ -267,11 +269,12 @@ class Encoder(StreamEncoder):
         self._event("error", **said)
 
     def wire_event(self, event: WireEvent) -> None:
-        data = event.data if isinstance(event.data, dict) else {}
-        if "sequence_number" in data:
-            data = {**data, "sequence_number": self._sequence}
-        self._out.append(write_sse(write(data), event.name))
-        self._sequence += 1
+        data = event.data
+        # The progress of an item is that of one that may not have been written yet.
+        if isinstance(data, dict) and "output_index" not in data:
+            number = {"sequence_number": self._sequence} if "sequence_number" in data else {}
+            self.put({**data, **number}, event.name)
+            self._sequence += 1
 
 
 def _only_part(item: dict[str, Any]) -> dict[str, Any] | None:

@@ -68,7 +68,8 @@ class Loopback:
     async def _answer(self, door: Door, is_stream: bool, request: Request) -> Sending:
         record = await self._record(door, is_stream, request)
         body, taken, headers = await self._prepare(door, record)
-        record.status, record.losses = body.status, body.losses
+        is_silent = record.fault is not None and record.fault.drop_after == 0
+        record.status, record.losses = None if is_silent else body.status, body.losses
         if self._on_request is not None:
             self._on_request(record)
         return Sending(self, body, taken, {door.id_header: f"req_{record.number}", **headers})
@@ -124,6 +125,8 @@ class Loopback:
             assert record.request is not None
             make = partial(response, record.request)
             response = await anyio.to_thread.run_sync(make, abandon_on_cancel=True)
+            if not isinstance(response, ChatResponse):
+                raise TypeError(f"expected a ChatResponse of the function, got {type(response).__name__}")
         response = dressed(response, door, record.model, record.number)
         size = turn.delta_size or self._delta_size
         return body_of(response, door, streams=_way_of(record, door), size=size)

@@ -44,7 +44,7 @@ class Recorded:
     fault: Fault | None = None
     """What went wrong on purpose."""
     status: int | None = None
-    """The HTTP status of the answer."""
+    """The HTTP status of the answer; None where the connection was cut before it."""
     losses: tuple[Loss, ...] = field(default=())
     """What this API could not carry of the turn's answer."""
 

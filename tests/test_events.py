@@ -1,0 +1,642 @@
+"""Events and their fold, and what each API's decoder makes of the ways in which hosts stream."""
+
+from __future__ import annotations
+
+import base64
+import json
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import contentmodel
+from conftest import APIS, records
+from contentmodel import (
+    ChatChoice,
+    ChatMessage,
+    ChatResponse,
+    ErrorContent,
+    FinishReason,
+    FunctionCallContent,
+    ReasoningContent,
+    TextContent,
+    UnknownContent,
+)
+from contentmodel.errors import StreamError
+from contentmodel.events import (
+    EVENT_TYPES,
+    ArgumentsDelta,
+    BlockCatchUp,
+    BlockStart,
+    BlockStop,
+    Fold,
+    StreamEvent,
+    TextDelta,
+    TurnComplete,
+    TurnError,
+    TurnStart,
+    UnknownDelta,
+    UsageDelta,
+    WireEvent,
+    fold,
+    unfold,
+)
+from contentmodel.usage import Usage
+from contentmodel_conformance import streams
+from contentmodel_conformance.strategies.transcripts import transcripts
+
+SIZES = st.sampled_from([None, 1, 2, 7])
+
+
+# -- fold and unfold ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("api", APIS)
+@given(data=st.data(), size=SIZES)
+def test_what_is_unfolded_is_folded(api: str, data: st.DataObject, size: int | None) -> None:
+    turns = data.draw(st.lists(transcripts(api), min_size=1, max_size=3))
+    choices = [
+        ChatChoice(messages=turn.messages, index=number, finish_reason=FinishReason(reason="stop"))
+        for number, turn in enumerate(turns)
+    ]
+    failed = data.draw(st.sampled_from([None, ErrorContent(message="no", code="overloaded")]))
+    streams.unfolding(ChatResponse(id="r", model="m", choices=choices, error=failed), size)
+
+
+@pytest.mark.parametrize("api", APIS)
+def test_recorded_answers_can_be_told_as_turns(api: str, corpus: Any) -> None:
+    adapter = contentmodel.adapter(api)
+    for record in records(api, "response"):
+        response = adapter.decode_response(record["body"])
+        for size in (None, 3):
+            streams.unfolding(response, size)
+
+
+def test_events_survive_their_own_json() -> None:
+    call = FunctionCallContent(call_id="c", name="f", arguments={"a": 1})
+    response = ChatResponse(id="r", choices=[ChatChoice(messages=[ChatMessage(role="assistant", contents=[call])])])
+    events = [*unfold(response), UsageDelta(usage=Usage(input_tokens=1)), WireEvent(api="x", data={"a": [1]})]
+    for event in events:
+        assert msgspec.json.decode(msgspec.json.encode(event), type=StreamEventUnion) == event
+
+
+StreamEventUnion = Any if not EVENT_TYPES else __import__("functools").reduce(lambda a, b: a | b, EVENT_TYPES)
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        TextDelta(index=0, text="a"),
+        ArgumentsDelta(index=3, text="a"),
+        BlockStop(index=0, content=TextContent(text="")),
+    ],
+)
+def test_a_block_that_has_not_started_is_a_contradiction(event: StreamEvent) -> None:
+    with pytest.raises(StreamError, match="has not started"):
+        fold([event])
+
+
+def test_a_layout_of_blocks_that_never_came_is_a_contradiction() -> None:
+    with pytest.raises(StreamError, match="has not started"):
+        fold([TurnComplete(response=ChatResponse(), layout=[[[0]]])])
+
+
+def test_the_fold_is_there_at_any_time() -> None:
+    gathered = Fold()
+    assert gathered.response == ChatResponse()
+    gathered.feed(TurnStart(response=ChatResponse(id="r")))
+    gathered.feed(BlockStart(index=0, content=TextContent(text="")))
+    for word in ("He", "llo"):
+        gathered.feed(TextDelta(index=0, text=word))
+    gathered.feed(UsageDelta(usage=Usage(output_tokens=2)))
+    assert (gathered.response.text, gathered.response.id) == ("Hello", "r")
+    assert gathered.response.usage == Usage(output_tokens=2)
+    assert not gathered.is_over
+    gathered.feed(BlockCatchUp(index=0, content=TextContent(text="Good bye")))
+    gathered.feed(TextDelta(index=0, text="!"))
+    assert gathered.content(0) == TextContent(text="Good bye!")
+    with pytest.raises(StreamError):
+        gathered.content(1)
+
+
+# -- Chat Completions --------------------------------------------------------------------------------------------------
+
+
+def sse(*wires: Any, name: str | None = None) -> bytes:
+    return b"".join(streams.frames_of([{"data": wire, "event": name} for wire in wires]))
+
+
+def chunk(delta: Any = None, *, finish: str | None = None, index: int | None = 0, **rest: Any) -> dict[str, Any]:
+    choice = {"delta": delta or {}, "finish_reason": finish, **rest}
+    return {"id": "c1", "object": "chat.completion.chunk", "model": "m", "choices": [{"index": index, **choice}]}
+
+
+def chat(*chunks: Any, finish: str | None = "stop", done: bool = True) -> list[StreamEvent]:
+    """The events of these chunks or deltas, which keep the laws of streams."""
+    wires = [c if "choices" in c or "error" in c else chunk(c) for c in chunks]
+    raw = sse(*wires, *([chunk(finish=finish)] if finish else [])) + (b"data: [DONE]\n\n" if done else b"")
+    return lawful("openai-chat", raw)
+
+
+def lawful(api: str, raw: bytes) -> list[StreamEvent]:
+    adapter = contentmodel.adapter(api)
+    events = streams.decode(adapter, [raw])
+    streams.order(events)
+    streams.deltas(events)
+    streams.cuts(adapter, raw, range(0, len(raw), 3))
+    for length in range(0, len(raw), 11):
+        streams.prefix(adapter, raw, length, events)
+    if isinstance(events[-1], TurnComplete):
+        streams.section(adapter, events)
+    return events
+
+
+def call(index: int | None, arguments: str | None = None, name: str | None = None, id: str | None = None) -> Any:
+    function = {"name": name, "arguments": arguments}
+    entry = {"index": index, "id": id, "type": "function" if id else None, "function": function}
+    said = {key: value for key, value in entry.items() if value is not None}
+    return {**said, "function": {key: value for key, value in function.items() if value is not None}}
+
+
+def calls(*entries: Any) -> dict[str, Any]:
+    return {"tool_calls": list(entries)}
+
+
+def told(events: list[StreamEvent]) -> list[Any]:
+    """What the turn says, in short: words as they are, calls as their id, name and arguments."""
+    found = [c for choice in fold(events).choices for message in choice.messages for c in message.contents]
+    return [
+        (c.call_id, c.name, c.arguments) if isinstance(c, FunctionCallContent) else getattr(c, "text", c) for c in found
+    ]
+
+
+A, B = ("a", "f", '{"x":1}'), ("b", "g", '{"x":2}')
+CALLING: dict[str, tuple[list[Any], list[Any]]] = {
+    "numbers from 1": ([calls(call(1, "", "f", "a")), calls(call(1, '{"x":1}'))], [A]),
+    "every number 0": (
+        [calls(call(0, '{"x"', "f", "a")), calls(call(0, ":1}")), calls(call(0, '{"x":2}', "g", "b"))],
+        [A, B],
+    ),
+    "every number 0, in one delta": ([calls(call(0, '{"x":1}', "f", "a"), call(0, '{"x":2}', "g", "b"))], [A, B]),
+    "no numbers": (
+        [calls(call(None, '{"x"', "f", "a")), calls(call(None, ":1}")), calls(call(None, '{"x":2}', "g", "b"))],
+        [A, B],
+    ),
+    "no numbers, ids again and again": (
+        [calls(call(None, '{"x"', "f", "a")), calls(call(None, ":1}", id="a")), calls(call(None, '{"x":2}', "g", "b"))],
+        [A, B],
+    ),
+    "neither numbers nor ids": (
+        [calls(call(None, '{"x":1}', "f"), call(None, '{"x":2}', "g"))],
+        [(None, *A[1:]), (None, *B[1:])],
+    ),
+    "in turns": (
+        [
+            calls(call(0, "", "f", "a"), call(1, "", "g", "b")),
+            calls(call(0, '{"x"')),
+            calls(call(1, '{"x"')),
+            calls(call(0, ":1}")),
+            calls(call(1, ":2}")),
+        ],
+        [A, B],
+    ),
+    "whole in one delta": ([calls(call(0, '{"x":1}', "f", "a"))], [A]),
+    "a name after the id": ([calls(call(0, id="a")), calls(call(0, name="f")), calls(call(0, '{"x":1}'))], [A]),
+    "an id after the name": ([calls(call(0, "", "f")), calls(call(0, '{"x":1}', id="a"))], [A]),
+    "blank ids and names later": ([calls(call(0, '{"x"', "f", "a")), calls(call(0, ":1}", "", ""))], [A]),
+    "ids and names again": ([calls(call(0, '{"x"', "f", "a")), calls(call(0, ":1}", "f", "a"))], [A]),
+    "words after a call": ([{"content": "1"}, calls(call(0, '{"x":1}', "f", "a")), {"content": "2"}], ["12", A]),
+    "the old function_call": (
+        [{"function_call": {"name": "f", "arguments": ""}}, {"function_call": {"arguments": '{"x":1}'}}],
+        [(None, *A[1:])],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", sorted(CALLING))
+def test_the_ways_in_which_hosts_of_chat_stream_calls(case: str) -> None:
+    chunks, expected = CALLING[case]
+    events = chat(*chunks, finish="tool_calls")
+    assert isinstance(events[-1], TurnComplete)
+    assert told(events) == expected
+
+
+TEXT = {"type": "text", "text": "a"}
+SAYING: dict[str, tuple[list[Any], list[Any]]] = {
+    "parts": ([{"content": [TEXT]}, {"content": [TEXT]}], ["aa"]),
+    "parts, then words": ([{"content": [TEXT]}, {"content": "b"}, {"content": "c"}], ["abc"]),
+    "words, then parts": ([{"content": "b"}, {"content": [TEXT]}], ["ba"]),
+    "a reasoning column": ([{"reasoning": "a"}, {"reasoning": "b"}, {"content": "c"}], ["ab", "c"]),
+    "reasoning twice": (
+        [
+            {"reasoning": "a", "reasoning_details": [{"type": "reasoning.text", "text": "a", "index": 0}]},
+            {"reasoning": "b", "reasoning_details": [{"type": "reasoning.text", "text": "b", "index": 0}]},
+            {"content": "c"},
+        ],
+        ["ab", "c"],
+    ),
+    "a whole message beside the delta": ([chunk({"content": "a"}, message={"content": "a"})], ["a"]),
+    "a choice without a number": ([{"choices": [{"delta": {"content": "a"}}]}], ["a"]),
+    "other ids in every chunk": ([chunk({"content": "a"}), {**chunk({"content": "b"}), "id": "c2"}], ["ab"]),
+    "two ends": ([{"content": "a"}, chunk(finish="stop"), {**chunk({"content": ""}, finish="stop")}], ["a"]),
+}
+
+
+@pytest.mark.parametrize("case", sorted(SAYING))
+def test_the_ways_in_which_hosts_of_chat_stream_words(case: str) -> None:
+    chunks, expected = SAYING[case]
+    events = chat(*chunks)
+    assert isinstance(events[-1], TurnComplete)
+    assert told(events) == expected
+    assert fold(events).id == "c1"
+
+
+def test_parts_that_nobody_knows_stand_before_the_words_that_follow() -> None:
+    part = {"type": "hologram", "frames": 3}
+    contents = fold(chat({"content": [part]}, {"content": "b"}, {"content": "c"})).messages[0].contents
+    assert isinstance(contents[0], UnknownContent)
+    assert contents[0].block == part
+    assert contents[1].text == "bc"
+
+
+def test_choices_come_in_turns() -> None:
+    events = chat(
+        chunk({"content": "a"}),
+        chunk({"content": "x"}, index=1),
+        {"content": "b"},
+        chunk({"content": "y"}, index=1, finish="length"),
+    )
+    response = fold(events)
+    assert [(c.index, c.messages[0].text, c.finish_reason.raw) for c in response.choices if c.finish_reason] == [
+        (0, "ab", "stop"),
+        (1, "xy", "length"),
+    ]
+
+
+def test_an_end_is_read_where_a_choice_has_no_number() -> None:
+    events = chat(
+        {"choices": [{"delta": {"content": "a"}}]}, {"choices": [{"delta": {}, "finish_reason": "stop"}]}, finish=None
+    )
+    assert fold(events).finish_reason == FinishReason(reason="stop", raw="stop")
+
+
+def test_what_stands_beside_the_words_adds_up_or_stays() -> None:
+    probability = {"token": "a", "logprob": -1, "bytes": None, "top_logprobs": []}
+    seed = 7228414683750928001
+    events = chat(
+        chunk({"content": "a"}, logprobs={"content": [probability], "refusal": None}),
+        chunk({"content": "b"}, logprobs={"content": [probability], "refusal": None}, seed=seed),
+    )
+    choice = fold(events).choices[0]
+    assert choice.logprobs == {"content": [probability] * 2, "refusal": None}
+    encoded = contentmodel.adapter("openai-chat").encode_response(fold(events)).to_json()
+    assert json.loads(encoded)["choices"][0]["seed"] == seed
+
+
+def test_audio_that_is_padded_is_joined_as_bytes() -> None:
+    pieces = [base64.b64encode(piece).decode() for piece in (b"1", b"23", b"456")]
+    first, second, third = ({"audio": {"data": piece}} for piece in pieces)
+    events = chat({"audio": {"id": "x", "transcript": "he"}}, first, second, third, {"audio": {"transcript": "llo"}})
+    content = fold(events).messages[0].contents[0]
+    assert base64.b64decode(content.data) == b"123456"
+    assert content.transcript == "hello"
+
+
+def test_citations_come_before_their_text_or_after() -> None:
+    link = {"type": "url_citation", "url_citation": {"url": "u", "title": "t", "start_index": 0, "end_index": 1}}
+    for chunks in ([{"annotations": [link]}, {"content": "a"}], [{"content": "a"}, {"annotations": [link]}]):
+        (content,) = fold(chat(*chunks)).messages[0].contents
+        assert [citation.url for citation in content.annotations] == ["u"]
+
+
+@pytest.mark.parametrize("done", [True, False])
+def test_a_host_that_says_no_reason_ends_with_its_marker(done: bool) -> None:
+    events = chat({"content": "a"}, finish=None, done=done)
+    assert isinstance(events[-1], TurnComplete if done else TurnError)
+    assert told(events) == ["a"]
+
+
+# -- what fails --------------------------------------------------------------------------------------------------------
+
+MESSAGE = {"id": "m", "type": "message", "role": "assistant", "model": "c", "content": [], "stop_reason": None}
+USAGE = {"input_tokens": 1, "output_tokens": 1}
+START = {"type": "message_start", "message": {**MESSAGE, "stop_sequence": None, "usage": USAGE}}
+
+
+def begun(place: int, block: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "content_block_start", "index": place, "content_block": block}
+
+
+def more(place: int, **delta: Any) -> dict[str, Any]:
+    return {"type": "content_block_delta", "index": place, "delta": delta}
+
+
+def ended(place: int) -> dict[str, Any]:
+    return {"type": "content_block_stop", "index": place}
+
+
+def over(reason: str = "end_turn") -> list[dict[str, Any]]:
+    end = {"type": "message_delta", "delta": {"stop_reason": reason, "stop_sequence": None}, "usage": USAGE}
+    return [end, {"type": "message_stop"}]
+
+
+CREATED = {
+    "type": "response.created",
+    "response": {"id": "r", "object": "response", "created_at": 1, "model": "g", "status": "in_progress", "output": []},
+}
+ITEM = {"type": "message", "id": "m1", "role": "assistant", "status": "in_progress", "content": []}
+CALLED = {"type": "function_call", "id": "f1", "call_id": "a", "name": "f", "arguments": "", "status": "in_progress"}
+
+
+def added(item: dict[str, Any], place: int = 0) -> dict[str, Any]:
+    return {"type": "response.output_item.added", "output_index": place, "item": item}
+
+
+def grown(kind: str, delta: str, **rest: Any) -> dict[str, Any]:
+    return {"type": f"response.{kind}.delta", "output_index": 0, "delta": delta, **rest}
+
+
+def last(status: str, **rest: Any) -> dict[str, Any]:
+    return {"type": f"response.{status}", "response": {**CREATED["response"], "status": status, **rest}}  # type: ignore[dict-item]
+
+
+def candidate(*parts: Any, finish: str | None = None, number: int = 0, **rest: Any) -> dict[str, Any]:
+    said = {"content": {"parts": list(parts), "role": "model"}, "index": number, **rest}
+    return {
+        "candidates": [{**said, "finishReason": finish} if finish else said],
+        "responseId": "r",
+        "modelVersion": "g",
+    }
+
+
+BEGINNING = {
+    "openai-chat": sse(chunk({"content": "Half"})),
+    "anthropic-messages": sse(START, begun(0, {"type": "text", "text": ""}), more(0, type="text_delta", text="Half")),
+    "openai-responses": sse(CREATED, added(ITEM), grown("output_text", "Half", content_index=0)),
+    "google-generate-content": sse(candidate({"text": "Half"})),
+}
+BOOM = {"code": "boom", "message": "It broke"}
+FAILING = [
+    ("openai-chat", sse({"error": BOOM})),
+    ("openai-chat", sse({"error": BOOM}, name="error")),
+    ("openai-chat", sse(BOOM, name="error")),
+    ("openai-chat", sse({"error": BOOM, "choices": [{"index": 0, "delta": {}, "finish_reason": "error"}]})),
+    ("anthropic-messages", sse({"type": "error", "error": {"type": "boom", "message": "It broke"}})),
+    ("anthropic-messages", sse({"type": "error", "error": {"type": "boom", "message": "It broke"}}, name="error")),
+    ("openai-responses", sse({"type": "error", **BOOM, "param": None, "sequence_number": 3})),
+    ("openai-responses", sse({"type": "error", "error": BOOM})),
+    ("openai-responses", sse({"error": BOOM})),
+    ("openai-responses", sse(last("failed", error=BOOM))),
+    ("openai-responses", sse({"type": "error", "error": BOOM}, last("failed", error=BOOM))),
+    ("openai-responses", sse({"type": "error", "error": BOOM}, last("failed", error=None))),
+    ("google-generate-content", sse({"error": {"code": 503, "message": "It broke", "status": "boom"}})),
+]
+
+
+@pytest.mark.parametrize(("api", "failure"), FAILING)
+def test_an_error_midway_keeps_what_came(api: str, failure: bytes) -> None:
+    events = lawful(api, BEGINNING[api] + failure)
+    assert isinstance(events[-1], TurnError)
+    assert (events[-1].error.code, events[-1].error.message) == ("boom", "It broke")
+    assert fold(events).text == "Half"
+    assert fold(events).error == events[-1].error
+
+
+@pytest.mark.parametrize("indent", [None, 2])
+@pytest.mark.parametrize(
+    ("api", "body"),
+    [
+        ("openai-chat", {"error": BOOM}),
+        ("openai-responses", {"error": BOOM}),
+        ("anthropic-messages", {"type": "error", "error": {"type": "boom", "message": "It broke"}}),
+        ("google-generate-content", {"error": {"code": 400, "message": "It broke", "status": "boom"}}),
+        ("google-generate-content", [{"error": {"code": 400, "message": "It broke", "status": "boom"}}]),
+    ],
+)
+def test_an_error_body_in_place_of_a_stream(api: str, body: Any, indent: int | None) -> None:
+    (event,) = lawful(api, json.dumps(body, indent=indent).encode())
+    assert isinstance(event, TurnError)
+    assert (event.error.code, event.error.message) == ("boom", "It broke")
+
+
+@pytest.mark.parametrize("api", APIS)
+def test_an_answer_that_is_not_streamed_is_read_all_the_same(api: str, corpus: Any) -> None:
+    adapter = contentmodel.adapter(api)
+    for record in records(api, "response"):
+        response = adapter.decode_response(record["body"])
+        if record["status"] in (200, None) and response.choices and response.finish_reason:
+            found = fold(streams.decode(adapter, [json.dumps(record["body"]).encode()]))
+            assert [m.contents for m in found.messages] == [m.contents for m in response.messages], record["id"]
+
+
+@pytest.mark.parametrize("api", APIS)
+@pytest.mark.parametrize("rest", [b"data: {oops\n\n", b"data: 17\n\n", b'data: "text"\n\n', b"data: \xff\n\n"])
+def test_what_is_no_event_ends_the_turn_and_keeps_what_came(api: str, rest: bytes) -> None:
+    events = lawful(api, BEGINNING[api] + rest + BEGINNING[api])
+    assert isinstance(events[-1], TurnError)
+    assert events[-1].error.code == "stream_malformed"
+    assert fold(events).text == "Half"
+
+
+@pytest.mark.parametrize("api", APIS)
+def test_a_value_of_another_kind_ends_the_turn_and_keeps_what_came(api: str) -> None:
+    wrong = {
+        "openai-chat": chunk(
+            {"tool_calls": [{"index": 0, "function": [1]}, {"index": 0, "function": {"arguments": "{"}}]}
+        ),
+        "anthropic-messages": more(0, type=["text_delta"], text="x"),
+        "openai-responses": grown("output_text", "x", content_index=0) | {"output_index": {"a": 1}},
+        "google-generate-content": candidate("text"),
+    }
+    events = lawful(api, BEGINNING[api] + sse(wrong[api]))
+    assert isinstance(events[-1], TurnError)
+    assert fold(events).text == "Half"
+
+
+# -- half a call -------------------------------------------------------------------------------------------------------
+
+
+def part(**said: Any) -> dict[str, Any]:
+    return {"functionCall": said}
+
+
+TOOL = {"type": "tool_use", "id": "a", "name": "f", "input": {}}
+CITY = [{"jsonPath": "$.city", "stringValue": "Lon", "willContinue": True}]
+HALVES = {
+    "openai-chat": sse(chunk(calls(call(0, '{"city":"Lon', "f", "a")))),
+    "anthropic-messages": sse(START, begun(0, TOOL), more(0, type="input_json_delta", partial_json='{"city":"Lon')),
+    "openai-responses": sse(CREATED, added(CALLED), grown("function_call_arguments", '{"city":"Lon')),
+    "google-generate-content": sse(
+        candidate(part(name="f", willContinue=True)), candidate(part(partialArgs=CITY, willContinue=True))
+    ),
+}
+
+
+@pytest.mark.parametrize("api", APIS)
+def test_half_a_call_is_marked(api: str) -> None:
+    events = lawful(api, HALVES[api])
+    assert isinstance(events[-1], TurnError)
+    (content,) = fold(events).messages[0].contents
+    assert (content.name, content.status) == ("f", "incomplete")
+    assert "Lon" in str(content.arguments)
+    assert not next(event for event in events if isinstance(event, BlockStop)).is_complete
+
+
+@pytest.mark.parametrize(
+    ("api", "end"),
+    [
+        ("openai-responses", [last("incomplete", incomplete_details={"reason": "max_output_tokens"})]),
+        ("openai-responses", [last("cancelled")]),
+        ("google-generate-content", [candidate(finish="MAX_TOKENS")]),
+        ("google-generate-content", [candidate({"text": "x"}), candidate(finish="STOP")]),
+        ("google-generate-content", [candidate(part(name="g", args={})), candidate(finish="STOP")]),
+    ],
+)
+def test_half_a_call_is_marked_where_the_turn_ends_in_order(api: str, end: list[Any]) -> None:
+    events = lawful(api, HALVES[api] + sse(*end))
+    content = fold(events).messages[0].contents[0]
+    assert (content.name, content.status) == ("f", "incomplete")
+
+
+def test_half_an_object_stays_text_that_nobody_runs() -> None:
+    raw = HALVES["anthropic-messages"] + sse(ended(0), *over("max_tokens"))
+    (content,) = fold(streams.decode(contentmodel.adapter("anthropic-messages"), [raw])).messages[0].contents
+    assert content.arguments == '{"city":"Lon'
+    with pytest.raises(contentmodel.ToolArgumentsError):
+        _ = content.arguments_object
+
+
+# -- Messages, Responses, generateContent ------------------------------------------------------------------------------
+
+
+def test_unknown_blocks_deltas_and_events_survive() -> None:
+    hologram = {"type": "hologram", "frames": []}
+    events = lawful(
+        "anthropic-messages",
+        sse(
+            START,
+            begun(0, hologram),
+            more(0, type="frame_delta", frame=7),
+            ended(0),
+            begun(1, {"type": "text", "text": "a"}),
+            more(1, type="text_delta", text="b", tone="calm"),
+            ended(1),
+            {"type": "weather", "sky": "blue"},
+            *over(),
+        ),
+    )
+    contents = fold(events).messages[0].contents
+    assert contents[0].block == {**hologram, "frame": 7}
+    assert contents[1].text == "ab"
+    assert [e.delta for e in events if isinstance(e, UnknownDelta)] == [
+        {"type": "frame_delta", "frame": 7},
+        {"type": "text_delta", "tone": "calm"},
+    ]
+    assert [e.data for e in events if isinstance(e, WireEvent)] == [{"type": "weather", "sky": "blue"}]
+
+
+def test_an_item_that_nobody_knows_survives() -> None:
+    item = {"type": "hologram", "id": "h", "status": "completed", "x": 1}
+    begins = added({**item, "status": "in_progress"})
+    progress = {"type": "response.hologram.shown", "output_index": 0, "angle": 3}
+    end = {"type": "response.output_item.done", "output_index": 0, "item": item}
+    events = lawful("openai-responses", sse(CREATED, begins, progress, end, last("completed", output=[item])))
+    assert fold(events).messages[0].contents[0].block == item
+    assert [e.data for e in events if isinstance(e, WireEvent)] == [progress]
+
+
+def test_what_comes_after_the_end_of_an_item_changes_nothing() -> None:
+    whole = {**ITEM, "status": "completed", "content": [{"type": "output_text", "text": "Half", "annotations": []}]}
+    late = [
+        grown("output_text", " more", content_index=0),
+        {"type": "response.content_part.added", "output_index": 0, "content_index": 1, "part": whole["content"][0]},
+        {
+            "type": "response.output_text.annotation.added",
+            "output_index": 0,
+            "content_index": 0,
+            "annotation": {"type": "url_citation", "url": "u", "title": "t", "start_index": 0, "end_index": 1},
+        },
+    ]
+    end = {"type": "response.output_item.done", "output_index": 0, "item": whole}
+    raw = BEGINNING["openai-responses"] + sse(end, *late, last("completed", output=[whole]))
+    events = lawful("openai-responses", raw)
+    assert told(events) == ["Half"]
+    assert fold(events).messages[0].contents[0].annotations is None
+    assert [e.data for e in events if isinstance(e, WireEvent)] == late
+
+
+def test_arguments_come_one_by_one() -> None:
+    entries = [
+        {"jsonPath": "$.city", "stringValue": "don"},
+        {"jsonPath": "$.days", "numberValue": 3},
+        {"jsonPath": "$.list[0]", "boolValue": True},
+        {"jsonPath": "$.list[1]", "nullValue": None},
+        {"jsonPath": "$.deep.er", "stringValue": "x"},
+    ]
+    raw = HALVES["google-generate-content"] + sse(
+        candidate({"text": ""}),
+        candidate(part(partialArgs=entries, willContinue=True)),
+        candidate(part()),
+        candidate(finish="STOP"),
+    )
+    (content,) = fold(lawful("google-generate-content", raw)).messages[0].contents
+    assert content.arguments == {"city": "London", "days": 3, "list": [True, None], "deep": {"er": "x"}}
+    assert content.status is None
+
+
+def test_a_call_that_does_not_go_on_is_whole_at_once() -> None:
+    entries = [{"jsonPath": "$.a", "numberValue": 1}]
+    events = lawful(
+        "google-generate-content",
+        sse(
+            candidate(part(name="f", partialArgs=entries)), candidate(part(name="g", args={})), candidate(finish="STOP")
+        ),
+    )
+    found = fold(events).messages[0].contents
+    assert [(c.name, c.arguments, c.status) for c in found] == [("f", {"a": 1}, None), ("g", {}, None)]
+
+
+def test_candidates_signatures_and_what_a_search_found() -> None:
+    grounding = {
+        "webSearchQueries": ["q"],
+        "groundingChunks": [{"web": {"uri": "u", "title": "t"}}],
+        "groundingSupports": [
+            {"segment": {"startIndex": 0, "endIndex": 2, "partIndex": 1}, "groundingChunkIndices": [0]}
+        ],
+    }
+    events = lawful(
+        "google-generate-content",
+        sse(
+            candidate({"text": "hm", "thought": True}),
+            candidate({"text": "x"}, number=1),
+            candidate({"text": "a"}),
+            candidate({"text": "b"}),
+            candidate({"text": "y"}, number=1, finish="MAX_TOKENS"),
+            candidate({"text": "", "thoughtSignature": "c2ln"}, finish="STOP", groundingMetadata=grounding),
+        ),
+    )
+    first, second = fold(events).choices
+    thought, text, sealed, search, result = first.messages[0].contents
+    assert isinstance(thought, ReasoningContent)
+    assert (thought.text, text.text, sealed.text) == ("hm", "ab", "")
+    assert sealed.protected.data == "c2ln"
+    assert [citation.url for citation in text.annotations] == ["u"]
+    assert search.arguments == {"queries": ["q"]}
+    assert [output.uri for output in result.outputs] == ["u"]
+    assert (second.messages[0].text, second.finish_reason.reason) == ("xy", "length")
+
+
+def test_a_prompt_that_was_blocked_is_a_whole_answer() -> None:
+    blocked = {"promptFeedback": {"blockReason": "SAFETY"}, "responseId": "r"}
+    adapter = contentmodel.adapter("google-generate-content")
+    events = streams.decode(adapter, [sse(blocked)])
+    assert isinstance(events[-1], TurnComplete)
+    assert fold(events) == adapter.decode_response(blocked)
+
+
+def test_an_array_of_chunks_is_a_stream() -> None:
+    chunks = [candidate({"text": 'a{"'}), candidate({"text": "\\]}"}, finish="STOP")]
+    events = lawful("google-generate-content", json.dumps(chunks, indent=1).encode())
+    assert told(events) == ['a{"\\]}']
