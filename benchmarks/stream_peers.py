@@ -142,6 +142,7 @@ def _any_llm_functions() -> Functions:
 
     def chat_to_anthropic(sent: Sent) -> bytes:
         state = state_of()
+        # The loop of its `messages` adds two events that end the message.
         made = [event for said in chunks(sent) for event in to_messages(said, state)]
         return written([*made, *close(state)])
 

@@ -1064,6 +1064,14 @@ def test_gemini_on_vertex_has_paths_of_its_own(loop: Loopback) -> None:
         client.complete(HELLO)
 
 
+def test_google_counts_in_milliseconds_what_we_count_in_seconds(loop: Loopback) -> None:
+    api = "google-generate-content"
+    loop.answers = lambda path, payload: Answer(answer_of(api, "Hi."))
+    client_of(api, loop).complete(HELLO, timeout=7.2)
+    client_of(api, loop, timeout=8.2).complete(HELLO)
+    assert [headers["x-server-timeout"] for _, headers, _ in loop.asked] == ["8", "9"]
+
+
 @EVERY
 def test_options_have_one_name_for_every_sdk(api: str, loop: Loopback) -> None:
     loop.answers = lambda path, payload: Answer(answer_of(api, "Hi."))

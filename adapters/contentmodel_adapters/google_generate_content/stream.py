@@ -17,7 +17,7 @@ from contentmodel.errors import DecodeError, Fault
 from contentmodel.events import ArgumentsDelta, Layout, ReasoningDelta, TextDelta
 from contentmodel.message import ChatMessage
 from contentmodel.wire.json import kind_of, steps_of
-from contentmodel.wire.streaming import OpenBlock, StreamDecoder, laid_out, lay_over
+from contentmodel.wire.streaming import OpenBlock, StreamDecoder, laid_out, lay_over, longer
 from contentmodel_adapters.google_generate_content.blocks import API, PARTS
 from contentmodel_adapters.google_generate_content.messages import CallIds, with_id
 
@@ -85,8 +85,8 @@ class Decoder(StreamDecoder):
         content = wire.pop("content", None)
         lay_over(candidate.rest, {k: v for k, v in wire.items() if k not in ("logprobsResult",)})
         if wire.get("logprobsResult").__class__ is dict:
-            said = candidate.rest.get("logprobsResult", {})
-            candidate.rest["logprobsResult"] = {**said, **_longer(said, wire["logprobsResult"])}
+            said = candidate.rest.get("logprobsResult")
+            candidate.rest["logprobsResult"] = longer(said, wire["logprobsResult"])
         if content.__class__ is not dict:
             return
         parts = content.pop("parts", None)
@@ -250,17 +250,6 @@ class Decoder(StreamDecoder):
 def _is_plain(part: dict[str, Any]) -> bool:
     """Whether a text says nothing but its words, and whether they are thoughts."""
     return len(part) == 1 or (len(part) == 2 and "thought" in part)
-
-
-def _longer(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
-    made = {}
-    for key, value in new.items():
-        said = old.get(key)
-        if said.__class__ is list and value.__class__ is list:
-            said.extend(value)
-            value = said
-        made[key] = value
-    return made
 
 
 def put(arguments: dict[str, Any], path: str, value: Any) -> None:

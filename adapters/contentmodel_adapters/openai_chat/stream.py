@@ -6,7 +6,6 @@ before, and caught up with where the host goes back to it.
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Iterator
 from functools import cache
 from typing import Any
@@ -27,7 +26,15 @@ from contentmodel.events import (
 from contentmodel.message import Origin
 from contentmodel.wire.context import DecodeContext
 from contentmodel.wire.json import kind_of, parse
-from contentmodel.wire.streaming import OpenBlock, StreamDecoder, laid_out, lay_over
+from contentmodel.wire.streaming import (
+    OpenBlock,
+    StreamDecoder,
+    join_base64,
+    laid_out,
+    lay_over,
+    longer,
+    longer_list,
+)
 from contentmodel_adapters.openai_chat.blocks import API, CITATIONS, REASONING_DETAILS, TABLE, TOOL_CALLS
 from contentmodel_adapters.openai_chat.messages import decode_assistant, row_of_wire
 
@@ -49,7 +56,18 @@ Key = tuple[str, int]
 class Choice:
     """One of the answers as far as it has come: its message, by columns, and the blocks that they are."""
 
-    __slots__ = ("blocks", "calls", "current", "is_detailed", "message", "number", "rest", "stopped", "texts")
+    __slots__ = (
+        "blocks",
+        "calls",
+        "current",
+        "is_detailed",
+        "is_whole",
+        "message",
+        "number",
+        "rest",
+        "stopped",
+        "texts",
+    )
 
     def __init__(self, number: int) -> None:
         self.number = number
@@ -61,6 +79,7 @@ class Choice:
         self.stopped: set[Key] = set()
         self.current: Key | None = None
         self.is_detailed = False
+        self.is_whole = False
 
     def text(self, column: str) -> str:
         """The words of a column so far."""
@@ -110,16 +129,6 @@ def settle_entry(block: OpenBlock) -> None:
     block.pieces = {}
 
 
-def join_base64(pieces: list[str]) -> str:
-    """Base64 of the bytes one after the other: pieces that are padded are joined as bytes."""
-    if not any(piece.endswith("=") for piece in pieces[:-1]):
-        return "".join(pieces)
-    try:
-        return base64.b64encode(b"".join(base64.b64decode(piece) for piece in pieces)).decode("ascii")
-    except ValueError:
-        return "".join(pieces)
-
-
 class Decoder(StreamDecoder):
     """One answer, chunk by chunk."""
 
@@ -160,7 +169,7 @@ class Decoder(StreamDecoder):
         lay_over(self.answer, said, FIRST)
         if not self._has_begun and self.answer.get("id"):
             self.begin({"object": "chat.completion", **self.answer})
-        elif said.get("usage") is not None and said["usage"] != usage:
+        elif self._has_begun and said.get("usage") is not None and said["usage"] != usage:
             self.count(self.adapter.read_response({"usage": self.answer["usage"]}))
 
     # -- choices -----------------------------------------------------------------------------------------------
@@ -172,6 +181,7 @@ class Decoder(StreamDecoder):
             choice = self._new_choice(wire, number)
         # A message beside a delta repeats what was said (Perplexity); alone it is the whole answer.
         delta = wire["delta"] if "delta" in wire else wire.get("message")
+        choice.is_whole = "delta" not in wire and "message" in wire
         if delta.__class__ is dict:
             if delta.get("reasoning_details"):
                 choice.is_detailed = True
@@ -235,7 +245,7 @@ class Decoder(StreamDecoder):
             if value is None and key in choice.rest:
                 continue
             if key == "logprobs" and value.__class__ is dict:
-                choice.rest[key] = _longer(said, value)
+                choice.rest[key] = longer(said, value)
             elif key == "text" and value.__class__ is str:
                 # Together repeats the words here.
                 choice.rest[key] = (said or "") + value
@@ -265,7 +275,7 @@ class Decoder(StreamDecoder):
             if value or "role" not in message:
                 message["role"] = value
         elif value.__class__ is list:
-            message[key] = _longer_list(message.get(key), value)
+            message[key] = longer_list(message.get(key), value)
         elif value.__class__ is str and message.get(key).__class__ is str and message[key] != value:
             message[key] += value
         else:
@@ -371,6 +381,11 @@ class Decoder(StreamDecoder):
         key = ("audio", 0)
         lay_over(wire, {name: said for name, said in value.items() if name not in ("data", "transcript")})
         block = choice.blocks.get(key)
+        if block is None and not any(value.values()):
+            # Filled in with blanks (Snowflake): nothing is said.
+            for name in value:
+                wire.setdefault(name, value[name])
+            return
         if block is None:
             stub = {"id": " ", "data": "", "transcript": "", "expires_at": 0, **wire}
             content = decode_assistant({"role": "assistant", "audio": stub}, self.context()).contents[0]
@@ -398,7 +413,8 @@ class Decoder(StreamDecoder):
     # -- the end -----------------------------------------------------------------------------------------------
 
     def is_ready(self) -> bool:
-        return bool(self._choices) and all(choice.rest.get("finish_reason") for choice in self._choices.values())
+        choices = self._choices.values()
+        return bool(choices) and all(choice.rest.get("finish_reason") or choice.is_whole for choice in choices)
 
     def done(self) -> None:
         # Some hosts never say a finish reason (Snowflake): the marker says that this is the end.
@@ -547,32 +563,6 @@ def _is_whole(content: Any) -> bool:
         return parse(text, API).__class__ is dict
     except DecodeError:
         return False
-
-
-def _longer(old: Any, new: dict[str, Any]) -> dict[str, Any]:
-    """Lists of log probabilities, each with what comes after it."""
-    made = dict(old) if old.__class__ is dict else {}
-    for key, value in new.items():
-        said = made.get(key)
-        made[key] = [*said, *value] if said.__class__ is list and value.__class__ is list else value
-        if value is None and said is not None:
-            made[key] = said
-    return made
-
-
-def _longer_list(old: Any, new: list[Any]) -> list[Any]:
-    """A list with more in it; what has an index that is there already is laid over it."""
-    made = list(old) if old.__class__ is list else []
-    for entry in new:
-        index = entry.get("index") if entry.__class__ is dict else None
-        known = (
-            None if index is None else next((m for m in made if m.__class__ is dict and m.get("index") == index), None)
-        )
-        if known is None:
-            made.append(entry)
-        else:
-            lay_over(known, entry)
-    return made
 
 
 @cache

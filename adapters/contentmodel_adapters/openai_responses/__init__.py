@@ -120,6 +120,8 @@ class OpenAIResponses(TableAdapter):
         if not isinstance(filled["created_at"], int | float):
             context.lose(response, "created", f"{API} says when in seconds since 1970")
             filled["created_at"] = 0
+        if filled.get("error") is not None:
+            filled.setdefault("status", "failed")
         usage = filled.get("usage")
         if usage is not None:
             filled["usage"] = complete_usage(usage)

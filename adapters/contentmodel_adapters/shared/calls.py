@@ -14,9 +14,8 @@ import msgspec
 
 from contentmodel.client import ClientError
 from contentmodel.content.outcomes import ErrorContent
-from contentmodel.events import ENDED, BlockCatchUp, BlockStart, BlockStop, Fold, StreamEvent, TurnError
-from contentmodel.message import ChatMessage
-from contentmodel.response import ChatChoice, ChatResponse
+from contentmodel.events import ENDED, Fold, StreamEvent, TurnError
+from contentmodel.response import ChatResponse
 from contentmodel.wire.losses import Encoded, Loss
 from contentmodel.wire.names import Maps
 
@@ -43,13 +42,8 @@ class Call:
         return self.maps.undo(response, self.adapter.restore_arguments)
 
     def undone_event(self, event: StreamEvent) -> StreamEvent:
-        """The same for an event. Deltas keep the letters of the API: the block that they end in is the authority."""
-        if not isinstance(event, BlockStart | BlockStop | BlockCatchUp) or self.maps == Maps():
-            return event
-        message = ChatMessage(role="assistant", contents=[event.content])
-        answer = self.undone(ChatResponse(choices=[ChatChoice(messages=[message])]))
-        changed: StreamEvent = msgspec.structs.replace(event, content=answer.messages[0].contents[0])
-        return changed
+        """The same for an event of a stream."""
+        return self.maps.undo_event(event, self.adapter.restore_arguments)
 
 
 class Reading:

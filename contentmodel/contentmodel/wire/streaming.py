@@ -6,6 +6,7 @@ it. Its state belongs to one stream.
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -434,3 +435,39 @@ def lay_over(old: dict[str, Any], new: Mapping[str, Any], first: Iterable[str] =
 
 def _both(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
     return {**old, **{key: value for key, value in new.items() if value is not None or key not in old}}
+
+
+def longer(old: Any, new: Mapping[str, Any]) -> dict[str, Any]:
+    """Lists by their names, each with what comes after it; other values as they were said last. Null says nothing."""
+    made = dict(old) if old.__class__ is dict else {}
+    for key, value in new.items():
+        said = made.get(key)
+        if said.__class__ is list and value.__class__ is list:
+            said.extend(value)
+        elif value is not None or said is None:
+            made[key] = value
+    return made
+
+
+def longer_list(old: Any, new: list[Any]) -> list[Any]:
+    """A list with more in it; what has an index that is there already is laid over it."""
+    made = old if old.__class__ is list else []
+    for entry in new:
+        index = entry.get("index") if entry.__class__ is dict else None
+        same = (m for m in made if index is not None and m.__class__ is dict and m.get("index") == index)
+        known = next(same, None)
+        if known is None:
+            made.append(entry)
+        else:
+            lay_over(known, entry)
+    return made
+
+
+def join_base64(pieces: list[str]) -> str:
+    """Base64 of the bytes one after the other: pieces that are padded are joined as bytes."""
+    if not any(piece.endswith("=") for piece in pieces[:-1]):
+        return "".join(pieces)
+    try:
+        return base64.b64encode(b"".join(base64.b64decode(piece) for piece in pieces)).decode("ascii")
+    except ValueError:
+        return "".join(pieces)

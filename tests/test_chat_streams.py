@@ -1,0 +1,167 @@
+"""The ways in which hosts stream Chat Completions, each as a stream written by hand."""
+
+from __future__ import annotations
+
+import base64
+import json
+from typing import Any
+
+import pytest
+
+import contentmodel
+from contentmodel import FinishReason, UnknownContent
+from contentmodel.events import StreamEvent, TurnComplete, TurnError, fold
+from test_events import call, calls, chunk, lawful, sse, told
+
+
+def chat(*chunks: Any, finish: str | None = "stop", done: bool = True) -> list[StreamEvent]:
+    """The events of these chunks or deltas, which keep the laws of streams."""
+    wires = [c if "choices" in c or "error" in c else chunk(c) for c in chunks]
+    raw = sse(*wires, *([chunk(finish=finish)] if finish else [])) + (b"data: [DONE]\n\n" if done else b"")
+    return lawful("openai-chat", raw)
+
+
+A, B = ("a", "f", '{"x":1}'), ("b", "g", '{"x":2}')
+CALLING: dict[str, tuple[list[Any], list[Any]]] = {
+    "numbers from 1": ([calls(call(1, "", "f", "a")), calls(call(1, '{"x":1}'))], [A]),
+    "every number 0": (
+        [calls(call(0, '{"x"', "f", "a")), calls(call(0, ":1}")), calls(call(0, '{"x":2}', "g", "b"))],
+        [A, B],
+    ),
+    "every number 0, in one delta": ([calls(call(0, '{"x":1}', "f", "a"), call(0, '{"x":2}', "g", "b"))], [A, B]),
+    "no numbers": (
+        [calls(call(None, '{"x"', "f", "a")), calls(call(None, ":1}")), calls(call(None, '{"x":2}', "g", "b"))],
+        [A, B],
+    ),
+    "no numbers, ids again and again": (
+        [calls(call(None, '{"x"', "f", "a")), calls(call(None, ":1}", id="a")), calls(call(None, '{"x":2}', "g", "b"))],
+        [A, B],
+    ),
+    "neither numbers nor ids": (
+        [calls(call(None, '{"x":1}', "f"), call(None, '{"x":2}', "g"))],
+        [(None, *A[1:]), (None, *B[1:])],
+    ),
+    "in turns": (
+        [
+            calls(call(0, "", "f", "a"), call(1, "", "g", "b")),
+            calls(call(0, '{"x"')),
+            calls(call(1, '{"x"')),
+            calls(call(0, ":1}")),
+            calls(call(1, ":2}")),
+        ],
+        [A, B],
+    ),
+    "whole in one delta": ([calls(call(0, '{"x":1}', "f", "a"))], [A]),
+    "a name after the id": ([calls(call(0, id="a")), calls(call(0, name="f")), calls(call(0, '{"x":1}'))], [A]),
+    "an id after the name": ([calls(call(0, "", "f")), calls(call(0, '{"x":1}', id="a"))], [A]),
+    "blank ids and names later": ([calls(call(0, '{"x"', "f", "a")), calls(call(0, ":1}", "", ""))], [A]),
+    "ids and names again": ([calls(call(0, '{"x"', "f", "a")), calls(call(0, ":1}", "f", "a"))], [A]),
+    "words after a call": ([{"content": "1"}, calls(call(0, '{"x":1}', "f", "a")), {"content": "2"}], ["12", A]),
+    "the old function_call": (
+        [{"function_call": {"name": "f", "arguments": ""}}, {"function_call": {"arguments": '{"x":1}'}}],
+        [(None, *A[1:])],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", sorted(CALLING))
+def test_the_ways_in_which_hosts_of_chat_stream_calls(case: str) -> None:
+    chunks, expected = CALLING[case]
+    events = chat(*chunks, finish="tool_calls")
+    assert isinstance(events[-1], TurnComplete)
+    assert told(events) == expected
+
+
+TEXT = {"type": "text", "text": "a"}
+SAYING: dict[str, tuple[list[Any], list[Any]]] = {
+    "parts": ([{"content": [TEXT]}, {"content": [TEXT]}], ["aa"]),
+    "parts, then words": ([{"content": [TEXT]}, {"content": "b"}, {"content": "c"}], ["abc"]),
+    "words, then parts": ([{"content": "b"}, {"content": [TEXT]}], ["ba"]),
+    "a reasoning column": ([{"reasoning": "a"}, {"reasoning": "b"}, {"content": "c"}], ["ab", "c"]),
+    "reasoning twice": (
+        [
+            {"reasoning": "a", "reasoning_details": [{"type": "reasoning.text", "text": "a", "index": 0}]},
+            {"reasoning": "b", "reasoning_details": [{"type": "reasoning.text", "text": "b", "index": 0}]},
+            {"content": "c"},
+        ],
+        ["ab", "c"],
+    ),
+    "a whole message beside the delta": ([chunk({"content": "a"}, message={"content": "a"})], ["a"]),
+    "a choice without a number": ([{"choices": [{"delta": {"content": "a"}}]}], ["a"]),
+    "other ids in every chunk": ([chunk({"content": "a"}), {**chunk({"content": "b"}), "id": "c2"}], ["ab"]),
+    "two ends": ([{"content": "a"}, chunk(finish="stop"), {**chunk({"content": ""}, finish="stop")}], ["a"]),
+}
+
+
+@pytest.mark.parametrize("case", sorted(SAYING))
+def test_the_ways_in_which_hosts_of_chat_stream_words(case: str) -> None:
+    chunks, expected = SAYING[case]
+    events = chat(*chunks)
+    assert isinstance(events[-1], TurnComplete)
+    assert told(events) == expected
+    assert fold(events).id == "c1"
+
+
+def test_parts_that_nobody_knows_stand_before_the_words_that_follow() -> None:
+    part = {"type": "hologram", "frames": 3}
+    contents = fold(chat({"content": [part]}, {"content": "b"}, {"content": "c"})).messages[0].contents
+    assert isinstance(contents[0], UnknownContent)
+    assert contents[0].block == part
+    assert contents[1].text == "bc"
+
+
+def test_choices_come_in_turns() -> None:
+    events = chat(
+        chunk({"content": "a"}),
+        chunk({"content": "x"}, index=1),
+        {"content": "b"},
+        chunk({"content": "y"}, index=1, finish="length"),
+    )
+    response = fold(events)
+    assert [(c.index, c.messages[0].text, c.finish_reason.raw) for c in response.choices if c.finish_reason] == [
+        (0, "ab", "stop"),
+        (1, "xy", "length"),
+    ]
+
+
+def test_an_end_is_read_where_a_choice_has_no_number() -> None:
+    events = chat(
+        {"choices": [{"delta": {"content": "a"}}]}, {"choices": [{"delta": {}, "finish_reason": "stop"}]}, finish=None
+    )
+    assert fold(events).finish_reason == FinishReason(reason="stop", raw="stop")
+
+
+def test_what_stands_beside_the_words_adds_up_or_stays() -> None:
+    probability = {"token": "a", "logprob": -1, "bytes": None, "top_logprobs": []}
+    seed = 7228414683750928001
+    events = chat(
+        chunk({"content": "a"}, logprobs={"content": [probability], "refusal": None}),
+        chunk({"content": "b"}, logprobs={"content": [probability], "refusal": None}, seed=seed),
+    )
+    choice = fold(events).choices[0]
+    assert choice.logprobs == {"content": [probability] * 2, "refusal": None}
+    encoded = contentmodel.adapter("openai-chat").encode_response(fold(events)).to_json()
+    assert json.loads(encoded)["choices"][0]["seed"] == seed
+
+
+def test_audio_that_is_padded_is_joined_as_bytes() -> None:
+    pieces = [base64.b64encode(piece).decode() for piece in (b"1", b"23", b"456")]
+    first, second, third = ({"audio": {"data": piece}} for piece in pieces)
+    events = chat({"audio": {"id": "x", "transcript": "he"}}, first, second, third, {"audio": {"transcript": "llo"}})
+    content = fold(events).messages[0].contents[0]
+    assert base64.b64decode(content.data) == b"123456"
+    assert content.transcript == "hello"
+
+
+def test_citations_come_before_their_text_or_after() -> None:
+    link = {"type": "url_citation", "url_citation": {"url": "u", "title": "t", "start_index": 0, "end_index": 1}}
+    for chunks in ([{"annotations": [link]}, {"content": "a"}], [{"content": "a"}, {"annotations": [link]}]):
+        (content,) = fold(chat(*chunks)).messages[0].contents
+        assert [citation.url for citation in content.annotations] == ["u"]
+
+
+@pytest.mark.parametrize("done", [True, False])
+def test_a_host_that_says_no_reason_ends_with_its_marker(done: bool) -> None:
+    events = chat({"content": "a"}, finish=None, done=done)
+    assert isinstance(events[-1], TurnComplete if done else TurnError)
+    assert told(events) == ["a"]
