@@ -68,7 +68,7 @@ def cuts(adapter: Any, raw: bytes, places: Iterable[int]) -> None:
 
 
 def readings(adapter: Any, body: Sequence[dict[str, Any]]) -> None:
-    """Events that somebody else has parsed are read like their bytes; and who wants no deltas gets the same response."""
+    """Events that somebody else has parsed are read like their bytes; who wants no deltas gets the same response."""
     whole = decode(adapter, frames_of(body))
     decoder, quiet = adapter.stream_decoder(), adapter.stream_decoder(deltas=False)
     parsed: list[ev.StreamEvent] = []
@@ -140,7 +140,7 @@ def same(law: str, one: Any, other: Any) -> None:
 
 
 def order(events: Events) -> None:
-    """The turn starts and ends once, and every block starts once before its deltas and stops once; numbers have no gaps."""
+    """The turn starts and ends once; a block starts once, before its deltas, and stops once; no number is left out."""
     if not events or not isinstance(events[-1], ev.TurnComplete | ev.TurnError):
         raise LawBroken("order", "the end", "the last event is no end of the turn")
     started: set[int] = set()
@@ -301,9 +301,7 @@ def _no_more_than(response: ChatResponse, events: Events, whole: Events, length:
             if content.status != "incomplete" and content.arguments != getattr(full, "arguments", None):
                 raise LawBroken("prefix", f"byte {length}", f"half a call looks whole: {content!r:.200}")
         elif isinstance(content, TextContent | ReasoningContent) and not words(full).startswith(words(content)):
-            raise LawBroken(
-                "prefix", f"byte {length}", f"{words(content)!r:.200} is no beginning of {words(full)!r:.200}"
-            )
+            raise LawBroken("prefix", f"byte {length}", f"{words(content)!r:.90} does not begin {words(full)!r:.90}")
 
 
 def totality(adapter: Any, pieces: Sequence[bytes]) -> list[ev.StreamEvent]:

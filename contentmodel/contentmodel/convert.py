@@ -9,10 +9,10 @@ from contentmodel.adapter import Payload, adapter, adapters, as_json
 from contentmodel.errors import DecodeError, DetectError, Fault
 from contentmodel.rules import Violation
 from contentmodel.streams import StreamConverter
-from contentmodel.wire.framing import AnyFraming
+from contentmodel.wire.framing import AnyFraming, begins_like_sse
 from contentmodel.wire.json import kind_of, parse
 from contentmodel.wire.losses import Encoded, EncodedStream, LossError
-from contentmodel.wire.lowering import POLICIES
+from contentmodel.wire.lowering import check_choices
 from contentmodel.wire.names import Maps
 
 KINDS = ("request", "response", "stream")
@@ -98,8 +98,7 @@ def _is_stream(payload: Payload) -> bool:
     """Whether this is the text of server-sent events: JSON begins with other letters."""
     if not isinstance(payload, bytes | bytearray | memoryview | str):
         return False
-    head = payload[:64] if isinstance(payload, str) else bytes(payload[:64]).decode("utf-8", "replace")
-    return head.lstrip("\ufeff \t\r\n").startswith(("data:", "event:", ":", "id:", "retry:"))
+    return begins_like_sse(_as_bytes(payload[:64])) is True
 
 
 def _as_bytes(payload: Payload) -> bytes:
@@ -168,9 +167,4 @@ def _keys(payload: Mapping[str, Any]) -> str:
 def _check_arguments(kind: str | None, policies: Mapping[str, str] | None, on_loss: str) -> None:
     if kind is not None and kind not in KINDS:
         raise ValueError(f"kind is {kind!r}: expected one of {', '.join(KINDS)}")
-    if on_loss not in ("report", "raise"):
-        raise ValueError(f"on_loss is {on_loss!r}: expected 'report' or 'raise'")
-    for family, policy in (policies or {}).items():
-        if policy not in POLICIES.get(family, ()):
-            choices = "; ".join(f"{name}: {' | '.join(options)}" for name, options in POLICIES.items())
-            raise ValueError(f"no policy {family}={policy}: {choices}")
+    check_choices(policies, on_loss)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from contentmodel.adapter import adapter
 from contentmodel.events import Fold, StreamEvent
 from contentmodel.wire.losses import Loss, LossError
+from contentmodel.wire.lowering import check_choices
 from contentmodel.wire.names import Maps
 
 if TYPE_CHECKING:
@@ -78,6 +79,7 @@ class StreamConverter:
         policies: Mapping[str, str] | None = None,
         on_loss: str = "report",
     ) -> None:
+        check_choices(policies, on_loss)
         self.source, self.target = source, target
         self._reader = adapter(source)
         self._decoder = self._reader.stream_decoder()

@@ -139,7 +139,7 @@ class AnthropicMessages(TableAdapter):
         if payload.get("type") == "message" and "content" in payload:
             return {"response": 1.0}
         if payload.get("type") == "error" and isinstance(payload.get("error"), dict):
-            return {"response": 0.8}
+            return {"response": 0.8, "stream": 0.8}
         messages = payload.get("messages")
         if not isinstance(messages, list):
             return {}

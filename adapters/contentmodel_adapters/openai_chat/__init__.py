@@ -190,7 +190,7 @@ class OpenAIChat(TableAdapter):
             grows = any(isinstance(choice, dict) and "delta" in choice for choice in choices)
             return {"stream": 0.9} if grows else {"response": 0.9}
         if isinstance(payload.get("error"), dict) and "type" not in payload and "status" not in payload["error"]:
-            return {"response": 0.5}
+            return {"response": 0.5, "stream": 0.5}
         return recognise_messages(payload)
 
 

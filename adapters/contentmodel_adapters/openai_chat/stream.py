@@ -29,11 +29,11 @@ from contentmodel.wire.json import kind_of, parse
 from contentmodel.wire.streaming import (
     OpenBlock,
     StreamDecoder,
-    join_base64,
     laid_out,
     lay_over,
     longer,
     longer_list,
+    settle_entry,
 )
 from contentmodel_adapters.openai_chat.blocks import API, CITATIONS, REASONING_DETAILS, TABLE, TOOL_CALLS
 from contentmodel_adapters.openai_chat.messages import decode_assistant, row_of_wire
@@ -56,18 +56,7 @@ Key = tuple[str, int]
 class Choice:
     """One of the answers as far as it has come: its message, by columns, and the blocks that they are."""
 
-    __slots__ = (
-        "blocks",
-        "calls",
-        "current",
-        "is_detailed",
-        "is_whole",
-        "message",
-        "number",
-        "rest",
-        "stopped",
-        "texts",
-    )
+    __slots__ = ("blocks", "calls", "current", "is_detailed", "message", "number", "rest", "stopped", "texts", "whole")
 
     def __init__(self, number: int) -> None:
         self.number = number
@@ -79,7 +68,7 @@ class Choice:
         self.stopped: set[Key] = set()
         self.current: Key | None = None
         self.is_detailed = False
-        self.is_whole = False
+        self.whole = False
 
     def text(self, column: str) -> str:
         """The words of a column so far."""
@@ -116,17 +105,6 @@ class Choice:
         """What every content of the message was made of, in the order of the columns."""
         for column, count in row_of_wire(self.message).counts(self.message):
             yield from self.call_keys() if column == "tool_calls" else [(column, place) for place in range(count)]
-
-
-def settle_entry(block: OpenBlock) -> None:
-    """Puts the pieces of a call, a detail or audio where they belong: `a.b` is inside of an object."""
-    for field, pieces in block.pieces.items():
-        outer, _, inner = field.rpartition(".")
-        owner, name = (block.wire.setdefault(outer, {}), inner) if outer else (block.wire, field)
-        said = owner.get(name)
-        join = join_base64 if field == "data" else "".join
-        block.joined = owner[name] = join([said if said.__class__ is str else "", *pieces])
-    block.pieces = {}
 
 
 class Decoder(StreamDecoder):
@@ -181,7 +159,7 @@ class Decoder(StreamDecoder):
             choice = self._new_choice(wire, number)
         # A message beside a delta repeats what was said (Perplexity); alone it is the whole answer.
         delta = wire["delta"] if "delta" in wire else wire.get("message")
-        choice.is_whole = "delta" not in wire and "message" in wire
+        choice.whole = "delta" not in wire and "message" in wire
         if delta.__class__ is dict:
             if delta.get("reasoning_details"):
                 choice.is_detailed = True
@@ -217,7 +195,7 @@ class Decoder(StreamDecoder):
         return choice
 
     def _grow_parts(self, choice: Choice, column: str, parts: list[Any]) -> None:
-        """A column that is a list of parts, or becomes one. A text that follows a text is more of it, and so are words."""
+        """A column that is a list of parts, or becomes one. A text that follows a text is more of it."""
         said = choice.message.get(column)
         if said.__class__ is not list:
             before = {"type": "text", "text": choice.text(column)}
@@ -414,7 +392,7 @@ class Decoder(StreamDecoder):
 
     def is_ready(self) -> bool:
         choices = self._choices.values()
-        return bool(choices) and all(choice.rest.get("finish_reason") or choice.is_whole for choice in choices)
+        return bool(choices) and all(choice.rest.get("finish_reason") or choice.whole for choice in choices)
 
     def done(self) -> None:
         # Some hosts never say a finish reason (Snowflake): the marker says that this is the end.

@@ -131,6 +131,8 @@ class OpenAIResponses(TableAdapter):
         """`input` and `output` are nobody else's."""
         if isinstance(payload.get("type"), str) and payload["type"].startswith("response."):
             return {"stream": 1.0}
+        if payload.get("type") == "error" and "message" in payload:
+            return {"stream": 0.8}
         if payload.get("object") in ("response", "response.compaction"):
             return {"response": 1.0}
         if isinstance(payload.get("output"), list) and "choices" not in payload:

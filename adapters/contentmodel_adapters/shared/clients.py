@@ -32,7 +32,7 @@ from contentmodel.message import Origin
 from contentmodel.request import ChatRequest
 from contentmodel.response import ChatResponse
 from contentmodel.wire.losses import Loss, LossError
-from contentmodel.wire.lowering import POLICIES
+from contentmodel.wire.lowering import check_choices
 from contentmodel_adapters.shared.calls import AsyncChunks, AsyncStream, Call, Chunks, SyncStream
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ class BaseClient:
     ) -> None:
         if sdk is not None and options:
             raise TypeError(f"options of a client that is there already: {', '.join(options)}")
-        check_arguments(policies, on_loss)
+        check_choices(policies, on_loss)
         self.adapter = adapter(self.api)
         self.model = model
         self.policies = policies
@@ -123,6 +123,165 @@ class BaseClient:
             if failure is None:
                 raise
             raise failure from error
+
+    # -- what went wrong ---------------------------------------------------------------------------------------
+
+    def refused(
+        self,
+        status: int,
+        body: Any,
+        headers: Mapping[str, str],
+        *,
+        kind: type[ClientError] | None = None,
+        retry_after: float | None = None,
+    ) -> ClientError:
+        """The error of an answer that is none: `body` is its bytes, or its JSON."""
+        error = self._error_in(body)
+        said = " ".join(f"{error.code or ''} {error.message}".split())
+        return (kind or kind_of_status(status))(
+            f"{self.api}: {status} {said if len(said) <= LONGEST else said[:LONGEST] + '...'}".strip(),
+            api=self.api,
+            status=status,
+            error=error,
+            request_id=headers.get("request-id") or headers.get("x-request-id"),
+            retry_after=wait_of(headers) if retry_after is None else retry_after,
+            retryable=may_retry(status, error, headers),
+        )
+
+    def _error_in(self, body: Any) -> ErrorContent:
+        try:
+            error: ErrorContent | None = self.adapter.decode_response(body).error
+        except DecodeError:
+            error = None
+        if error is not None:
+            return error
+        text = body.decode("utf-8", "replace") if isinstance(body, bytes) else msgspec.json.encode(body).decode()
+        return ErrorContent(message=text.strip())
+
+    def unanswered(self, error: BaseException) -> ClientError | None:
+        """An error of what carries the bytes, or of what gets the credentials; None where it is another."""
+        names = {kind.__name__ for kind in type(error).__mro__}
+        why = f"{type(error).__name__} {error}".strip()
+        if names & TIMEOUTS:
+            return TimeoutExceeded(f"{self.api}: no answer in time: {why}", api=self.api, retryable=True)
+        if names & BREAKS:
+            return ConnectionFailed(f"{self.api}: the connection failed: {why}", api=self.api, retryable=True)
+        if names & CREDENTIALS:
+            return AuthenticationError(f"{self.api}: the credentials do not do: {why}", api=self.api)
+        return None
+
+    def broken(self, error: Exception) -> ClientError:
+        """The error that ended the bytes of an answer."""
+        why = f"{type(error).__name__} {error}".strip()
+        return self.unanswered(error) or ConnectionFailed(
+            f"{self.api}: the connection failed: {why}", api=self.api, retryable=True
+        )
+
+    # -- what went wrong ---------------------------------------------------------------------------------------
+
+    def refused(
+        self,
+        status: int,
+        body: Any,
+        headers: Mapping[str, str],
+        *,
+        kind: type[ClientError] | None = None,
+        retry_after: float | None = None,
+    ) -> ClientError:
+        """The error of an answer that is none: `body` is its bytes, or its JSON."""
+        error = self._error_in(body)
+        said = " ".join(f"{error.code or ''} {error.message}".split())
+        return (kind or kind_of_status(status))(
+            f"{self.api}: {status} {said if len(said) <= LONGEST else said[:LONGEST] + '...'}".strip(),
+            api=self.api,
+            status=status,
+            error=error,
+            request_id=headers.get("request-id") or headers.get("x-request-id"),
+            retry_after=wait_of(headers) if retry_after is None else retry_after,
+            retryable=may_retry(status, error, headers),
+        )
+
+    def _error_in(self, body: Any) -> ErrorContent:
+        try:
+            error: ErrorContent | None = self.adapter.decode_response(body).error
+        except DecodeError:
+            error = None
+        if error is not None:
+            return error
+        text = body.decode("utf-8", "replace") if isinstance(body, bytes) else msgspec.json.encode(body).decode()
+        return ErrorContent(message=text.strip())
+
+    def unanswered(self, error: BaseException) -> ClientError | None:
+        """An error of what carries the bytes, or of what gets the credentials; None where it is another."""
+        names = {kind.__name__ for kind in type(error).__mro__}
+        why = f"{type(error).__name__} {error}".strip()
+        if names & TIMEOUTS:
+            return TimeoutExceeded(f"{self.api}: no answer in time: {why}", api=self.api, retryable=True)
+        if names & BREAKS:
+            return ConnectionFailed(f"{self.api}: the connection failed: {why}", api=self.api, retryable=True)
+        if names & CREDENTIALS:
+            return AuthenticationError(f"{self.api}: the credentials do not do: {why}", api=self.api)
+        return None
+
+    def broken(self, error: Exception) -> ClientError:
+        """The error that ended the bytes of an answer."""
+        why = f"{type(error).__name__} {error}".strip()
+        return self.unanswered(error) or ConnectionFailed(
+            f"{self.api}: the connection failed: {why}", api=self.api, retryable=True
+        )
+
+    # -- what went wrong ---------------------------------------------------------------------------------------
+
+    def refused(
+        self,
+        status: int,
+        body: Any,
+        headers: Mapping[str, str],
+        *,
+        kind: type[ClientError] | None = None,
+        retry_after: float | None = None,
+    ) -> ClientError:
+        """The error of an answer that is none: `body` is its bytes, or its JSON."""
+        error = self._error_in(body)
+        said = " ".join(f"{error.code or ''} {error.message}".split())
+        return (kind or kind_of_status(status))(
+            f"{self.api}: {status} {said if len(said) <= LONGEST else said[:LONGEST] + '...'}".strip(),
+            api=self.api,
+            status=status,
+            error=error,
+            request_id=headers.get("request-id") or headers.get("x-request-id"),
+            retry_after=wait_of(headers) if retry_after is None else retry_after,
+            retryable=may_retry(status, error, headers),
+        )
+
+    def _error_in(self, body: Any) -> ErrorContent:
+        try:
+            error: ErrorContent | None = self.adapter.decode_response(body).error
+        except DecodeError:
+            error = None
+        if error is not None:
+            return error
+        text = body.decode("utf-8", "replace") if isinstance(body, bytes) else msgspec.json.encode(body).decode()
+        return ErrorContent(message=text.strip())
+
+    def unanswered(self, error: BaseException) -> ClientError | None:
+        """An error of what carries the bytes, or of what gets the credentials; None where it is another."""
+        names = {kind.__name__ for kind in type(error).__mro__}
+        why = f"{type(error).__name__} {error}".strip()
+        if names & TIMEOUTS:
+            return TimeoutExceeded(f"{self.api}: no answer in time: {why}", api=self.api, retryable=True)
+        if names & BREAKS:
+            return ConnectionFailed(f"{self.api}: the connection failed: {why}", api=self.api, retryable=True)
+        if names & CREDENTIALS:
+            return AuthenticationError(f"{self.api}: the credentials do not do: {why}", api=self.api)
+        return None
+
+    def broken(self, error: Exception) -> ClientError:
+        """The error that ended the bytes of an answer."""
+        why = f"{type(error).__name__} {error}".strip()
+        return self.unanswered(error) or ConnectionFailed(
+            f"{self.api}: the connection failed: {why}", api=self.api, retryable=True
+        )
 
     # -- what went wrong ---------------------------------------------------------------------------------------
 

@@ -18,7 +18,7 @@ class CannotAccumulate(Exception):
 
 
 def accumulated(api: str, events: Events) -> dict[str, Any]:
-    """The answer that the SDK's own client gives for these events. LookupError where the API's SDK has no accumulator."""
+    """The answer that the SDK's client gives for these events. LookupError where an SDK has no accumulator."""
     if api not in _ACCUMULATORS:
         raise LookupError(f"no accumulator of {api}")
     try:

@@ -96,8 +96,8 @@ def convert(
 
     A stream (server-sent events) is converted while it arrives: what has come is written before more is awaited. One
     that is broken ends with the error of the target, and exit code 2; a provider's error in it is converted like
-    everything else. --to contentmodel stores the answer that it amounts to; a stored response becomes a stream with
-    --kind stream, and so do the JSON arrays that Gemini streams.
+    everything else. --to contentmodel stores the answer that it amounts to. --kind stream says what the beginning does
+    not tell: the JSON array that Gemini streams, or that a stored response is to become a stream.
 
     Exit codes: 0 converted; 1 something would have been lost (--on-loss raise); 2 bad input, or a bad command line.
 

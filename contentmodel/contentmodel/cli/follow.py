@@ -65,9 +65,9 @@ def _live(turn: Turn, gathered: Fold, console: Terminal, page: Page) -> Parts:
     ) as live:
         for batch in turn.batches:
             parts = [part for event in batch for part in following.feed(event)]
-            live.update(Group(*following.open_blocks()))
+            # What is finished leaves the open ones before it is printed above them.
+            live.update(Group(*following.open_blocks()), refresh=True)
             yield from parts
-            live.refresh()
     yield from following.close()
 
 

@@ -17,7 +17,7 @@ from contentmodel.errors import DecodeError, DetectError
 from contentmodel.events import ENDED, MALFORMED, StreamEvent, unfold
 from contentmodel.response import ChatResponse
 from contentmodel.serialize import loads
-from contentmodel.wire.framing import BOM, AnyFraming
+from contentmodel.wire.framing import AnyFraming, begins_like_sse
 from contentmodel.wire.json import parse
 
 if TYPE_CHECKING:
@@ -28,8 +28,6 @@ NAMED_BY_API = "--from API"
 """How a command is told what a stream is of."""
 
 _CHUNK = 1 << 16
-_STARTS = (b"data:", b"event:", b"id:", b"retry:", b":")
-_HEAD = 64
 
 
 @dataclass(frozen=True)
@@ -71,19 +69,10 @@ def peek(chunks: Iterator[bytes]) -> tuple[bool, Iterator[bytes]]:
     head: list[bytes] = []
     for chunk in chunks:
         head.append(chunk)
-        is_stream = _is_stream(b"".join(head))
+        is_stream = begins_like_sse(b"".join(head))
         if is_stream is not None:
             return is_stream, chain(head, chunks)
     return False, iter(head)
-
-
-def _is_stream(data: bytes) -> bool | None:
-    """Whether this is the beginning of server-sent events: JSON begins with other letters. None: it is too short."""
-    said = data.removeprefix(BOM).lstrip(b" \t\r\n")
-    if said.startswith(_STARTS):
-        return True
-    may_be = BOM.startswith(data) or any(start.startswith(said) for start in _STARTS)
-    return None if may_be and len(data) < _HEAD else False
 
 
 # -- events ------------------------------------------------------------------------------------------------------------

@@ -235,6 +235,18 @@ class AnyFraming:
         return self._framing.close() if self._framing is not None else b"".join(self._first).strip()
 
 
+_STARTS = (b"data:", b"event:", b"id:", b"retry:", b":")
+
+
+def begins_like_sse(data: bytes) -> bool | None:
+    """Whether this is the beginning of server-sent events: JSON begins with other letters. None: it is too short."""
+    said = data[:64].removeprefix(BOM).lstrip(b" \t\r\n")
+    if said.startswith(_STARTS):
+        return True
+    may_be = BOM.startswith(data) or any(start.startswith(said) for start in _STARTS)
+    return None if may_be and len(data) < 64 else False
+
+
 def write_sse(data: bytes, event: str | None = None) -> bytes:
     """One server-sent event. `data` has no line breaks: it is JSON, or a word."""
     if event is None:

@@ -5,7 +5,7 @@ Each function takes one content and gives the contents that stand for it; polici
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -35,6 +35,16 @@ POLICIES = {
     "compaction": ("text", "drop"),
 }
 """What a foreign target gets of each family of content: the first is the default."""
+
+
+def check_choices(policies: Mapping[str, str] | None, on_loss: str) -> None:
+    """What a caller may choose. ValueError names what there is to choose from."""
+    if on_loss not in ("report", "raise"):
+        raise ValueError(f"on_loss is {on_loss!r}: expected 'report' or 'raise'")
+    for family, policy in (policies or {}).items():
+        if policy not in POLICIES.get(family, ()):
+            choices = "; ".join(f"{name}: {' | '.join(options)}" for name, options in POLICIES.items())
+            raise ValueError(f"no policy {family}={policy}: {choices}")
 
 
 def lower(content: Any, union: Union, context: EncodeContext) -> list[Any]:

@@ -463,6 +463,17 @@ def longer_list(old: Any, new: list[Any]) -> list[Any]:
     return made
 
 
+def settle_entry(block: OpenBlock) -> None:
+    """Puts the pieces of a call, a detail or audio where they belong: `a.b` is inside of an object."""
+    for field, pieces in block.pieces.items():
+        outer, _, inner = field.rpartition(".")
+        owner, name = (block.wire.setdefault(outer, {}), inner) if outer else (block.wire, field)
+        said = owner.get(name)
+        join = join_base64 if field == "data" else "".join
+        block.joined = owner[name] = join([said if said.__class__ is str else "", *pieces])
+    block.pieces = {}
+
+
 def join_base64(pieces: list[str]) -> str:
     """Base64 of the bytes one after the other: pieces that are padded are joined as bytes."""
     if not any(piece.endswith("=") for piece in pieces[:-1]):
