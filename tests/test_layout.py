@@ -61,7 +61,16 @@ def test_an_adapter_imports_no_other(name: str) -> None:
 @pytest.mark.parametrize("name", ADAPTERS)
 def test_every_adapter_has_the_same_files(name: str) -> None:
     present = {path.name for path in (PACKAGES["contentmodel_adapters"] / name).glob("*.py")}
-    files = {"__init__.py", "blocks.py", "messages.py", "response.py", "rules.py", "stream.py", "stream_encoder.py", "tools.py"}
+    files = {
+        "__init__.py",
+        "blocks.py",
+        "messages.py",
+        "response.py",
+        "rules.py",
+        "stream.py",
+        "stream_encoder.py",
+        "tools.py",
+    }
     assert present >= files
     # The Responses API has as many items as the others have blocks.
     assert present - files <= {"items.py", "client.py"}
@@ -96,7 +105,9 @@ def test_no_file_has_grown_beyond_reading() -> None:
 def test_the_public_face_is_pinned() -> None:
     assert contentmodel.__all__ == sorted(contentmodel.__all__)
     for name in contentmodel.__all__:
-        assert getattr(contentmodel, name).__doc__ or name in ("Content", "CONTENT_TYPES", "EVENT_TYPES", "POLICIES"), name
+        assert getattr(contentmodel, name).__doc__ or name in ("Content", "CONTENT_TYPES", "EVENT_TYPES", "POLICIES"), (
+            name
+        )
 
 
 def test_every_content_type_is_public() -> None:
