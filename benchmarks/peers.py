@@ -403,9 +403,9 @@ def _rosetta_functions() -> Functions:
 
     def response(source: str, target: str) -> Convert:
         # The pipeline wants the request again before it takes the answer: its converters do not.
-        read = converter(source).response_from_provider
-        write = converter(target).response_to_provider
-        return lambda data: write(write(read(parse(data))))
+        reader = converter(source).response_from_provider
+        writer = converter(target).response_to_provider
+        return lambda data: write(writer(reader(parse(data))))
 
     pairs = [(a, b) for a in names for b in names]
     return (

@@ -113,6 +113,7 @@ class AnthropicMessages(TableAdapter):
         response = passes.without_media(passes.settle_response(response, context), context)
         if not context.native:
             response = passes.without_blank_answers(response, context)
+        passes.tell_broken_calls(response, context)
         return counted(response, context, cached_inside=False, reasoning_inside=True)
 
     def complete_request(self, payload: dict[str, Any], request: ChatRequest, context: EncodeContext) -> dict[str, Any]:

@@ -113,12 +113,12 @@ class Decoder(StreamDecoder):
             self._open_call(candidate, part, call)
             return
         candidate.open = self._start(candidate, part)
-        if text.__class__ is not str or not _is_plain(part):
+        if text.__class__ is not str or not is_plain(part):
             self._stop_open(candidate)
 
     def _adds_text(self, candidate: Candidate, part: dict[str, Any], text: str) -> bool:
         """Whether a text is more of the text that is open, or says nothing at all."""
-        if not _is_plain(part):
+        if not is_plain(part):
             return False
         block = candidate.open
         if text == "" and (candidate.parts or block is not None):
@@ -132,7 +132,7 @@ class Decoder(StreamDecoder):
 
     def _start(self, candidate: Candidate, part: dict[str, Any]) -> OpenBlock:
         text = part.get("text")
-        is_text = text.__class__ is str and _is_plain(part)
+        is_text = text.__class__ is str and is_plain(part)
         content = self._decode(candidate, {**part, "text": ""} if is_text else part)
         content = candidate.ids.settle(ChatMessage(role="assistant", contents=[content])).contents[0]
         block = self.start(part, content, candidate.number)
@@ -247,9 +247,9 @@ class Decoder(StreamDecoder):
         return wire, laid_out(response, ([b.index for b in c.blocks] for c in self._candidates.values()))
 
 
-def _is_plain(part: dict[str, Any]) -> bool:
+def is_plain(part: dict[str, Any]) -> bool:
     """Whether a text says nothing but its words, and whether they are thoughts."""
-    return len(part) == 1 or (len(part) == 2 and "thought" in part)
+    return "text" in part and (len(part) == 1 or (len(part) == 2 and "thought" in part))
 
 
 def put(arguments: dict[str, Any], path: str, value: Any) -> None:
@@ -283,3 +283,5 @@ def _set(owner: Any, step: str | int, value: Any) -> None:
     elif step.__class__ is int and step < len(owner) + 10_000:
         owner.extend([None] * (step - len(owner) + 1))
         owner[step] = value
+    else:
+        raise DecodeError(API, [Fault("$.candidates", f"partial arguments name {step!r} in a list of {len(owner)}")])

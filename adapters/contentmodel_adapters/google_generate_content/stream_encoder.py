@@ -13,6 +13,8 @@ from contentmodel.wire.json import write
 from contentmodel.wire.stream_encoding import MARK, Outgoing, StreamEncoder, Written, growing, is_half_a_call
 from contentmodel.wire.table import note_of
 from contentmodel_adapters.google_generate_content.blocks import API
+from contentmodel_adapters.google_generate_content.stream import is_plain
+from contentmodel_adapters.shared.citations import placed
 
 
 class Encoder(StreamEncoder):
@@ -23,7 +25,8 @@ class Encoder(StreamEncoder):
     def __init__(self, adapter: Any, policies: Mapping[str, str] | None = None) -> None:
         super().__init__(adapter, policies)
         self._beside: dict[int, list[tuple[int, int, Any]]] = {}
-        self._parts: dict[int, int] = {}
+        self._parts: dict[int, tuple[int, bool | None, list[str]]] = {}
+        self._before: dict[int, str] = {}
         self._head: dict[str, Any] = {}
         self._suffix = b""
 
@@ -35,7 +38,17 @@ class Encoder(StreamEncoder):
     def _chunk(self, choice: int, parts: list[Any]) -> None:
         index = {"index": choice} if choice else {}
         self.put({"candidates": [{"content": {"parts": parts, "role": "model"}, **index}], **self._head})
-        self._parts[choice] = self._parts.get(choice, 0) + len(parts)
+
+    def _place(self, choice: int, part: dict[str, Any]) -> tuple[int, str]:
+        """The number of a part, and the words before it: a text that follows one of its kind is more of that."""
+        kind = bool(part.get("thought")) if is_plain(part) else None
+        number, last, words = self._parts.get(choice, (-1, None, []))
+        if kind is not None and kind == last:
+            before = "".join(words)
+            words.append(part["text"])
+            return number, before
+        self._parts[choice] = number + 1, kind, [part.get("text") or ""]
+        return number + 1, ""
 
     # -- blocks ------------------------------------------------------------------------------------------------
 
@@ -63,30 +76,36 @@ class Encoder(StreamEncoder):
             return
         plain = msgspec.structs.replace(content, annotations=None) if content.annotations else content
         parts = self.encode([plain], places=[place])["candidates"][0].get("content", {}).get("parts") or []
-        number = self._parts.get(block.choice, 0)
         if block.grow is not None:
-            number = self._shut_live(block, parts)
+            self._shut_live(block, parts)
         elif parts:
             self._chunk(block.choice, parts)
+        places = [self._place(block.choice, part) for part in parts]
+        if places:
+            block.place, before = places[0]
+            if before:
+                self._before[block.index] = before
         if content.annotations:
-            self._cite(place, number, content)
-        block.place = number
+            self._cite(place, block.place, content)
         block.cited = len(content.annotations or ())
 
-    def _shut_live(self, block: Outgoing, parts: list[Any]) -> int:
-        """What is left of a text: a signature comes with a part of its own. Gives the number of the text's part."""
+    def _shut_live(self, block: Outgoing, parts: list[Any]) -> None:
+        """What is left of a text: a signature comes with a part of its own."""
         part = parts[0] if parts else {}
         left = block.left(part.get("text", ""))
         if left:
             self.say(block, left)
         rest = {key: value for key, value in part.items() if key != "text"}
-        number = self._parts.get(block.choice, 0)
-        self._parts[block.choice] = number + 1
         if rest.keys() - {"thought"}:
-            self._chunk(block.choice, [{**rest, "text": ""}])
-        return number
+            parts[0] = {key: part[key] for key in ("text", "thought") if key in part}
+            parts.insert(1, {**rest, "text": ""})
+            self._chunk(block.choice, parts[1:2])
 
     def _cite(self, place: tuple[int, int], number: int, content: Any) -> None:
+        before = self._before.get(place[1], "")
+        if before:
+            citations = [placed(citation, content.text, len(before)) for citation in content.annotations]
+            content = msgspec.structs.replace(content, text=before + content.text, annotations=citations)
         self._beside.setdefault(place[0], []).append((number, place[1], content))
 
     def amend(self, index: int, content: Any, written: Written) -> None:
@@ -108,6 +127,10 @@ class Encoder(StreamEncoder):
         candidates = []
         for choice, wire in enumerate(payload.get("candidates") or ()):
             candidates.append({**({"index": choice} if choice else {}), **wire, **self._found(choice)})
+            if "finishReason" not in wire:
+                # A stream that says no reason is one that broke off.
+                candidates[-1]["finishReason"] = "STOP"
+                self.synthesize(f"$.choices[{choice}].finish_reason", f"{API} ends a stream with one")
             content = wire.get("content")
             if content is not None and not content.get("parts"):
                 candidates[-1]["content"] = {**content, "parts": []}
@@ -116,19 +139,47 @@ class Encoder(StreamEncoder):
 
     def _found(self, choice: int) -> dict[str, Any]:
         """What stands beside the content: the citations of its texts, and what a search found."""
-        beside = self._beside.get(choice)
-        if not beside:
-            return {}
+        beside = self._beside.get(choice, [])
+        found: dict[str, Any] = {}
+        # Its own API's belong together; those of another are told text by text.
+        for group in [beside] if self.is_native and beside else [[entry] for entry in beside]:
+            wire = self._encode_beside(choice, group)
+            found = {**found, **{key: wire[key] for key in BESIDE if key in wire}, **joined(found, wire)}
+        return found
+
+    def _encode_beside(self, choice: int, beside: list[tuple[int, int, Any]]) -> dict[str, Any]:
         cited = {number: (index, content) for number, index, content in beside if number >= 0}
         uncited = (-1, TextContent(text=""))
         found = [cited.get(number, uncited) for number in range(max(cited, default=-1) + 1)]
         found += [(index, content) for number, index, content in beside if number < 0]
         places = [(choice, index) for index, _ in found]
-        wire = self.encode([content for _, content in found], places=places)["candidates"][0]
-        return {key: wire[key] for key in ("groundingMetadata", "urlContextMetadata") if key in wire}
+        wire: dict[str, Any] = self.encode([content for _, content in found], places=places)["candidates"][0]
+        return wire
 
     def fail(self, event: TurnError, payload: dict[str, Any]) -> None:
         self.put({"error": payload.get("error")})
+
+
+BESIDE = ("groundingMetadata", "urlContextMetadata")
+
+
+def joined(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
+    """The grounding of two texts as one: its chunks once each, and the supports that point at them."""
+    if "groundingMetadata" not in old or "groundingMetadata" not in new:
+        return {}
+    before, after = old["groundingMetadata"], new["groundingMetadata"]
+    chunks = list(before.get("groundingChunks", ()))
+    numbers = []
+    for chunk in after.get("groundingChunks", ()):
+        if chunk not in chunks:
+            chunks.append(chunk)
+        numbers.append(chunks.index(chunk))
+    supports = [
+        {**support, "groundingChunkIndices": [numbers[index] for index in support.get("groundingChunkIndices", ())]}
+        for support in after.get("groundingSupports", ())
+    ]
+    all_supports = [*before.get("groundingSupports", ()), *supports]
+    return {"groundingMetadata": {**before, **after, "groundingChunks": chunks, "groundingSupports": all_supports}}
 
 
 def _is_beside(content: Any) -> bool:

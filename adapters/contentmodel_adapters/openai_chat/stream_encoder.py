@@ -28,6 +28,7 @@ class Encoder(StreamEncoder):
         self._calls: dict[int, int] = {}
         self._lengths: dict[int, int] = {}
         self._begun: set[int] = set()
+        self._citations: dict[int, list[Any]] = {}
         self._head: dict[str, Any] = {}
         self._prefix = b""
 
@@ -119,6 +120,8 @@ class Encoder(StreamEncoder):
 
     def _write_message(self, choice: int, message: dict[str, Any]) -> None:
         """Columns that come whole."""
+        # The official client takes a list in one piece alone.
+        self._citations.setdefault(choice, []).extend(message.pop("annotations", None) or ())
         delta = {key: value for key, value in message.items() if key != "role" and value is not None}
         calls = delta.get("tool_calls")
         if calls.__class__ is list:
@@ -143,7 +146,7 @@ class Encoder(StreamEncoder):
                 written.sent = len(text)
         citations = message.pop("annotations", None)
         if citations and len(citations) > written.cited:
-            self._chunk(written.choice, {"annotations": citations[written.cited :]})
+            self._citations.setdefault(written.choice, []).extend(citations[written.cited :])
             written.cited = len(citations)
         if any(message.get(column) for column in ("tool_calls", "function_call")):
             self.lose(place, content, "it changed when it was written already")
@@ -157,6 +160,8 @@ class Encoder(StreamEncoder):
             message = {k: v for k, v in (wire.get("message") or {}).items() if k != "role"}
             if not self.is_native:
                 message = {k: v for k, v in message.items() if k not in ("content", "refusal")}
+            if self._citations.get(number):
+                message["annotations"] = self._citations.pop(number)
             rest = {key: value for key, value in wire.items() if key not in ("index", "message")}
             self._chunk(number, message, **rest)
         rest = {
@@ -169,6 +174,9 @@ class Encoder(StreamEncoder):
         self.put_raw(b"data: [DONE]\n\n")
 
     def fail(self, event: TurnError, payload: dict[str, Any]) -> None:
+        for choice, citations in self._citations.items():
+            if citations:
+                self._chunk(choice, {"annotations": citations})
         self.put({"error": payload.get("error")})
 
     def wire_event(self, event: WireEvent) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from contentmodel.content.reasoning import ReasoningContent
+from contentmodel.content.tools import ToolCallContent, ToolResultContent
 from contentmodel.events import ENDED, TurnComplete, TurnError, WireEvent, with_contents
 from contentmodel.wire.json import write
 from contentmodel.wire.stream_encoding import MARK, Outgoing, StreamEncoder, Written, is_half_a_call
@@ -144,6 +145,7 @@ class Encoder(StreamEncoder):
         if is_half_a_call(block):
             self._close_group(but=block)
             return
+        is_told = self._is_part_of_a_call(content)
         self._contents[block.index] = content
         block.cited = len(content.annotations or ())
         if block.grow is not None:
@@ -157,9 +159,16 @@ class Encoder(StreamEncoder):
                 self._group = [block]
         elif self._continues(content):
             self._group.append(block)
-        else:
+        elif not is_told:
             self._close_group()
             self._group = [block]
+
+    def _is_part_of_a_call(self, content: Any) -> bool:
+        """Whether this is the result of a call whose item was written already: the last event has them together."""
+        if not isinstance(content, ToolResultContent):
+            return False
+        calls = [c for c in self._contents.values() if isinstance(c, ToolCallContent) and c.call_id == content.call_id]
+        return any(len(self.encode([call, content])["output"]) == 1 for call in calls)
 
     def _end_live(self, block: Outgoing) -> None:
         item = self.encode([block.content])["output"][0]

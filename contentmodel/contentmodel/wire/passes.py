@@ -161,6 +161,15 @@ def without_blank_answers(response: ChatResponse, context: EncodeContext) -> Cha
     return msgspec.structs.replace(response, choices=choices)
 
 
+def tell_broken_calls(response: ChatResponse, context: EncodeContext) -> None:
+    """Reports calls that broke off, for APIs that have no word for it."""
+    for choice in response.choices:
+        for message in choice.messages:
+            for content in message.contents:
+                if isinstance(content, ToolCallContent) and content.status == "incomplete":
+                    context.lose(content, "status", f"{context.api} does not say that a call broke off")
+
+
 def _is_blank(content: Any) -> bool:
     return content.__class__ is TextContent and (not content.text or content.text.isspace())
 

@@ -410,6 +410,10 @@ class StreamEncoder:
                 path = path_of(*places[int(found[1])]) + loss.path[found.end() :]
                 self._losses[msgspec.structs.replace(loss, path=path)] = None
 
+    def synthesize(self, path: str, why: str) -> None:
+        """The target needs something that nobody said."""
+        self._losses[Loss(path, "synthesized", path.rpartition(".")[2], why, "settings")] = None
+
     def lose(self, place: tuple[int, int], content: Any, why: str, *, field: str | None = None) -> None:
         """A block, or a field of it, does not reach the target."""
         note = Note(content, field, "dropped", why)
