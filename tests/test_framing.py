@@ -50,7 +50,7 @@ def slowly(stream: bytes) -> Read:
     for each in lines:
         if each == b"":
             if data != b"":
-                read.frames.append(Frame(event or None, data[:-1]))
+                read.frames.append((event or None, data[:-1]))
             data, event = b"", ""
         elif each[:1] == b":":
             continue
@@ -116,7 +116,7 @@ EXAMPLES: dict[str, tuple[bytes, list[tuple[str | None, bytes]]]] = {
 @pytest.mark.parametrize("name", sorted(EXAMPLES))
 def test_the_examples_of_the_standard(name: str) -> None:
     stream, frames = EXAMPLES[name]
-    expected = [Frame(*frame) for frame in frames]
+    expected = list(frames)
     assert slowly(stream).frames == expected
     for cut in range(len(stream) + 1):
         assert parsed(stream, [cut])[0] == expected
@@ -175,8 +175,8 @@ def test_bytes_one_by_one_are_the_same_stream(stream: bytes) -> None:
 
 @given(data=st.text(st.characters(exclude_characters="\r\n", codec="utf-8")), event=st.sampled_from([None, "e", "a:b"]))
 def test_what_is_written_is_read(data: str, event: str | None) -> None:
-    frame = Frame(event, data.encode())
-    assert parsed(write_sse(frame.data, event))[0] == [frame]
+    frame = (event, data.encode())
+    assert parsed(write_sse(data.encode(), event))[0] == [frame]
 
 
 @pytest.mark.parametrize("stream", [b"data: 1\n", b"data: 1", b"data: 0\n\ndata: 1", b"event: e\ndata: 1\n"])
@@ -207,7 +207,7 @@ def cut(data: bytes, places: Any) -> list[bytes]:
 
 
 def values(framing: Any, pieces: list[bytes]) -> list[Any]:
-    return [json.loads(frame.data) for piece in pieces for frame in framing.feed(piece)]
+    return [json.loads(data) for piece in pieces for _, data in framing.feed(piece)]
 
 
 @given(objects=_OBJECTS, cuts=st.sets(st.integers(1, 300)), end=st.sampled_from(["\n", "\r\n", "\n\n"]))
@@ -248,7 +248,7 @@ def test_strings_hide_brackets_and_quotes() -> None:
 @pytest.mark.parametrize("junk", [b"null", b"17", b'"text"', b"oops", b"}"])
 def test_what_is_no_object_is_a_frame_of_its_own(junk: bytes) -> None:
     framing = JsonParser()
-    frames = [frame.data for piece in (b'{"a":1}\n', junk, b"\n", b'{"b":2}\n') for frame in framing.feed(piece)]
+    frames = [data for piece in (b'{"a":1}\n', junk, b"\n", b'{"b":2}\n') for _, data in framing.feed(piece)]
     assert frames == [b'{"a":1}', junk, b'{"b":2}']
 
 
@@ -278,7 +278,7 @@ def test_no_bytes_break_a_framing(data: bytes, cuts: set[int]) -> None:
 def test_the_first_byte_says_which_framing_it_is(stream: bytes, frames: list[bytes]) -> None:
     for pieces in ([stream], cut(stream, range(len(stream)))):
         framing = AnyFraming()
-        assert [frame.data for piece in pieces for frame in framing.feed(piece)] == frames
+        assert [data for piece in pieces for _, data in framing.feed(piece)] == frames
 
 
 # -- linear time -------------------------------------------------------------------------------------------------------

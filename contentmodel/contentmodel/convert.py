@@ -113,9 +113,9 @@ def _detect_stream(payload: Payload, api: str | None) -> str:
     """The API whose events these are. Events that could be anybody's are passed over."""
     framing = AnyFraming()
     candidates = adapters() if api is None else {api: adapter(api)}
-    for frame in framing.feed(_as_bytes(payload)):
+    for _, data in framing.feed(_as_bytes(payload)):
         try:
-            event = parse(frame.data)
+            event = parse(data)
         except DecodeError:
             continue
         scores = {

@@ -83,6 +83,8 @@ class StreamConverter:
         self.source, self.target = source, target
         self._reader = adapter(source)
         self._decoder = self._reader.stream_decoder()
+        # No API's stream has a place for the tokens so far.
+        self._decoder.counts = False
         self._encoder = adapter(target).stream_encoder(policies)
         self._maps = None if maps == Maps() else maps
         self._raises = on_loss == "raise"

@@ -19,7 +19,7 @@ from contentmodel.events import (
 )
 from contentmodel.wire.json import parse
 from contentmodel.wire.streaming import OpenBlock, StreamDecoder, lay_over, object_at, place_of
-from contentmodel_adapters.anthropic_messages.blocks import API, CITATIONS, CONTENT, TABLE
+from contentmodel_adapters.anthropic_messages.blocks import API, CITATIONS, CONTENT, TABLE, USAGE
 
 # The delta's type: its field, the block's field that grows by it, and the event.
 GROWTH: dict[str, tuple[str, str, Any]] = {
@@ -31,12 +31,61 @@ TABLE.say("stream delta", *GROWTH, "citations_delta", "signature_delta", "compac
 PLACEHOLDER = {"type": "text", "text": ""}
 
 
+class _Text(msgspec.Struct, tag_field="type", tag="text_delta", forbid_unknown_fields=True, gc=False):
+    text: str
+
+
+class _Thinking(msgspec.Struct, tag_field="type", tag="thinking_delta", forbid_unknown_fields=True, gc=False):
+    text: str = msgspec.field(name="thinking")
+
+
+class _Input(msgspec.Struct, tag_field="type", tag="input_json_delta", forbid_unknown_fields=True, gc=False):
+    text: str = msgspec.field(name="partial_json")
+
+
+class _Growth(msgspec.Struct, tag_field="type", tag="content_block_delta", forbid_unknown_fields=True, gc=False):
+    """An event that makes a block longer and says nothing else, as nearly all do."""
+
+    index: int
+    delta: _Text | _Thinking | _Input
+
+
+_decode_growth = msgspec.json.Decoder(_Growth).decode
+_GROWN: dict[type, tuple[str, Any]] = {
+    _Text: ("text", TextDelta),
+    _Thinking: ("thinking", ReasoningDelta),
+    _Input: ("input", ArgumentsDelta),
+}
+_BEGINNING = b'{"type":"content_block_delta"'
+
+
 class Decoder(StreamDecoder):
     """One answer, event by event. Finished blocks are not kept."""
 
     def __init__(self, adapter: Any, *, deltas: bool = True) -> None:
         super().__init__(adapter, deltas=deltas)
         self._open: dict[int, OpenBlock] = {}
+
+    def reads_quickly(self, name: str | None, data: bytes) -> bool:
+        if not data.startswith(_BEGINNING):
+            return False
+        try:
+            event = _decode_growth(data)
+        except (msgspec.MsgspecError, UnicodeError):
+            return False
+        block = self._open.get(event.index)
+        if block is None:
+            return False
+        field, kind = _GROWN[event.delta.__class__]
+        text = event.delta.text
+        pieces = block.pieces.get(field)
+        if pieces is None:
+            block.pieces[field] = [text]
+        else:
+            pieces.append(text)
+        if self.deltas:
+            self.events.append(kind(index=block.index, text=text))
+        return True
 
     def read(self, name: str | None, wire: dict[str, Any]) -> None:
         kind = wire.get("type")
@@ -105,9 +154,6 @@ class Decoder(StreamDecoder):
         if pieces is None:
             pieces = block.pieces[grown] = []
         pieces.append(text)
-        if len(delta) == 2 and len(wire) == 3:
-            self.grew(block, pieces, text, event)
-            return
         self.emit(event(index=block.index, text=text))
         rest = {key: value for key, value in delta.items() if key != field}
         if len(rest) > 1:
@@ -167,7 +213,7 @@ class Decoder(StreamDecoder):
         usage = self.answer.get("usage")
         lay_over(self.answer, changes)
         if "usage" in wire and self.answer.get("usage") != usage:
-            self.count(self.adapter.read_response({"usage": self.answer["usage"], "content": []}))
+            self.count(USAGE, self.answer["usage"])
 
     def finish(self) -> None:
         if not self.answer:

@@ -8,7 +8,7 @@ whole, and the last word counts.
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 
@@ -18,7 +18,7 @@ from contentmodel.events import ArgumentsDelta, Layout, ReasoningDelta, TextDelt
 from contentmodel.message import ChatMessage
 from contentmodel.wire.json import kind_of, steps_of
 from contentmodel.wire.streaming import OpenBlock, StreamDecoder, laid_out, lay_over, longer
-from contentmodel_adapters.google_generate_content.blocks import API, PARTS
+from contentmodel_adapters.google_generate_content.blocks import API, PARTS, USAGE
 from contentmodel_adapters.google_generate_content.messages import CallIds, with_id
 
 # These stand for parts that are complete, so that citations find their text. Only texts are kept: they may be cited.
@@ -42,6 +42,13 @@ class Candidate:
         self.arguments: dict[str, Any] | None = None
         self.ids = CallIds()
 
+    def goes_on(self, said: _Candidate, part: _Part) -> bool:
+        """Whether a part is more of the text that is open, and nothing else."""
+        block, content = self.open, self.content
+        if block is None or content is None or self.arguments is not None or "text" not in block.wire:
+            return False
+        return bool(block.wire.get("thought")) is part.thought and content.get("role") == said.content.role
+
     def wire(self) -> dict[str, Any]:
         """The candidate, with stand-ins for its parts."""
         if self.content is None:
@@ -50,12 +57,65 @@ class Candidate:
         return {**self.rest, "content": {**self.content, **parts}}
 
 
+class _Part(msgspec.Struct, forbid_unknown_fields=True, gc=False):
+    text: str
+    thought: bool = False
+
+
+class _Content(msgspec.Struct, forbid_unknown_fields=True, gc=False):
+    parts: Annotated[list[_Part], msgspec.Meta(min_length=1, max_length=1)]
+    role: str | None = None
+
+
+class _Candidate(msgspec.Struct, forbid_unknown_fields=True, gc=False):
+    content: _Content
+    index: int = 0
+
+
+class _Chunk(msgspec.Struct, forbid_unknown_fields=True, gc=False, rename="camel"):
+    """A chunk with more of one text, and nothing else that is new but its tokens."""
+
+    candidates: Annotated[list[_Candidate], msgspec.Meta(min_length=1, max_length=1)]
+    model_version: str
+    response_id: str
+    usage_metadata: dict[str, Any] | None = None
+    create_time: str | None = None
+
+
+_decode_chunk = msgspec.json.Decoder(_Chunk).decode
+
+
 class Decoder(StreamDecoder):
     """One answer, chunk by chunk."""
 
     def __init__(self, adapter: Any, *, deltas: bool = True) -> None:
         super().__init__(adapter, deltas=deltas)
         self._candidates: dict[int, Candidate] = {}
+
+    def reads_quickly(self, name: str | None, data: bytes) -> bool:
+        try:
+            chunk = _decode_chunk(data)
+        except (msgspec.MsgspecError, UnicodeError):
+            return False
+        said, answer = chunk.candidates[0], self.answer
+        candidate = self._candidates.get(said.index)
+        block = None if candidate is None else candidate.open
+        part = said.content.parts[0]
+        if block is None or candidate is None or not candidate.goes_on(said, part) or not part.text:
+            return False
+        if (chunk.model_version, chunk.response_id) != (answer.get("modelVersion"), answer.get("responseId")):
+            return False
+        if chunk.create_time != answer.get("createTime"):
+            return False
+        usage = chunk.usage_metadata
+        if usage is not None and usage != answer.get("usageMetadata"):
+            lay_over(answer, {"usageMetadata": usage})
+            self.count(USAGE, answer["usageMetadata"])
+        block.grow("text", part.text)
+        if self.deltas:
+            event = ReasoningDelta if part.thought else TextDelta
+            self.events.append(event(index=block.index, text=part.text))
+        return True
 
     def read(self, name: str | None, wire: dict[str, Any]) -> None:
         if "error" in wire and "candidates" not in wire:
@@ -67,7 +127,7 @@ class Decoder(StreamDecoder):
         if not self._has_begun:
             self.begin(dict(self.answer))
         elif wire.get("usageMetadata") is not None and wire["usageMetadata"] != usage:
-            self.count(self.adapter.read_response({"usageMetadata": self.answer["usageMetadata"]}))
+            self.count(USAGE, self.answer["usageMetadata"])
         if candidates is not None and candidates.__class__ is not list:
             raise DecodeError(API, [Fault("$.candidates", f"expected an array, got {kind_of(candidates)}")])
         for place, candidate in enumerate(candidates or ()):
@@ -167,6 +227,7 @@ class Decoder(StreamDecoder):
             is_complete = is_ended
         candidate.parts.append(A_TEXT if wire.get("text").__class__ is str and not wire.get("thought") else NO_TEXT)
         self.stop(block, content, is_complete=is_complete)
+        block.wire, block.joined = {}, ""
         if block.said.__class__ is not TextContent:
             block.said = None
 

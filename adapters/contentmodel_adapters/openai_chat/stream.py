@@ -35,7 +35,7 @@ from contentmodel.wire.streaming import (
     longer_list,
     settle_entry,
 )
-from contentmodel_adapters.openai_chat.blocks import API, CITATIONS, REASONING_DETAILS, TABLE, TOOL_CALLS
+from contentmodel_adapters.openai_chat.blocks import API, CITATIONS, REASONING_DETAILS, TABLE, TOOL_CALLS, USAGE
 from contentmodel_adapters.openai_chat.messages import decode_assistant, row_of_wire
 
 # What the first chunk says of the answer stays; some hosts give every chunk an id of its own (Groq).
@@ -148,7 +148,7 @@ class Decoder(StreamDecoder):
         if not self._has_begun and self.answer.get("id"):
             self.begin({"object": "chat.completion", **self.answer})
         elif self._has_begun and said.get("usage") is not None and said["usage"] != usage:
-            self.count(self.adapter.read_response({"usage": self.answer["usage"]}))
+            self.count(USAGE, self.answer["usage"])
 
     # -- choices -----------------------------------------------------------------------------------------------
 

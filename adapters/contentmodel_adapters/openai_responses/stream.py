@@ -109,6 +109,7 @@ class _Growth(msgspec.Struct, forbid_unknown_fields=True, gc=False):
 
 
 _decode_growth = msgspec.json.Decoder(_Growth).decode
+_BEGINNING = b'{"type":"response.'
 
 
 class Decoder(StreamDecoder):
@@ -147,6 +148,9 @@ class Decoder(StreamDecoder):
             self._read_other(kind, name, wire)
 
     def reads_quickly(self, name: str | None, data: bytes) -> bool:
+        if name is None and data.startswith(_BEGINNING):
+            # Not every host names its events.
+            name = data[9 : data.find(b'"', 9)].decode("ascii", "replace")
         growth = PARTS.get(name)  # type: ignore[arg-type]
         if growth is None:
             return False

@@ -163,7 +163,7 @@ def split_frames(data: bytes) -> list[bytes]:
 def _as_array(body: Body) -> Body:
     """The events as the elements of one JSON array, as Gemini sends them where nobody asks for `alt=sse`."""
     parsed = SseParser().feed(b"".join(body.frames))
-    frames = [(b"," if place else b"[") + frame.data for place, frame in enumerate(parsed)]
+    frames = [(b"," if place else b"[") + data for place, (_, data) in enumerate(parsed)]
     return Body(body.status, JSON_TYPE, (*frames, b"]" if frames else b"[]"), body.closing, body.losses)
 
 

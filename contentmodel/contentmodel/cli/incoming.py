@@ -103,8 +103,8 @@ def _find_api(stream: Stream) -> tuple[str, Iterator[bytes]]:
     framing, seen = AnyFraming(), []
     for chunk in stream.chunks:
         seen.append(chunk)
-        for frame in framing.feed(chunk):
-            api = _api_of(frame.data)
+        for _, data in framing.feed(chunk):
+            api = _api_of(data)
             if api is not None:
                 return api, chain(seen, stream.chunks)
     data = b"".join(seen)

@@ -6,18 +6,10 @@ Sans-I/O, in time linear in the input. Knows nothing of what the frames say.
 from __future__ import annotations
 
 import re
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
-
-class Frame(NamedTuple):
-    """One event of a stream: its name, where it has one, and its data, unparsed."""
-
-    event: str | None
-    data: bytes
-
-
-# Quicker than to call the class.
-_frame = tuple.__new__
+Frame = tuple[str | None, bytes]
+"""One event of a stream: its name, where it has one, and its data, unparsed."""
 
 
 class Framing(Protocol):
@@ -73,16 +65,17 @@ class SseParser:
         frames: list[Frame] = []
         *blocks, rest = data.split(b"\n\n")
         is_fresh = not self._data and self._event is None
+        head, size, name = self._head, self._head_size, self._name
         for block in blocks:
             # What nearly every event is: a line of data, or the name that the last one had and a line of data.
-            if is_fresh and block.startswith(self._head):
-                data = block[self._head_size :]
+            if is_fresh and block.startswith(head):
+                data = block[size:]
                 if b"\n" not in data:
-                    frames.append(_frame(Frame, (self._name, data)))
+                    frames.append((name, data))
                     continue
             self._read_lines(block, frames)
             self._dispatch(frames)
-            is_fresh = True
+            is_fresh, head, size, name = True, self._head, self._head_size, self._name
         lines, newline, last = rest.rpartition(b"\n")
         if newline:
             self._read_lines(lines, frames)
@@ -124,7 +117,7 @@ class SseParser:
     def _dispatch(self, frames: list[Frame]) -> None:
         if self._data:
             self._name = self._event or None
-            frames.append(Frame(self._name, b"\n".join(self._data)))
+            frames.append((self._name, b"\n".join(self._data)))
             self._data = []
             name = b"" if self._name is None else b"event: %b\n" % self._name.encode()
             self._head = name + b"data: "
@@ -162,7 +155,7 @@ class JsonParser:
                 self._pieces.append(data[start:])
                 return frames
             self._pieces.append(data[start:end])
-            frames.append(Frame(None, b"".join(self._pieces)))
+            frames.append((None, b"".join(self._pieces)))
             self._pieces = []
             start = at = end
 
@@ -181,7 +174,7 @@ class JsonParser:
             end = at
             while end < len(data) and data[end : end + 1] not in (b"{", b"\n", b","):
                 end += 1
-            frames.append(Frame(None, data[at:end]))
+            frames.append((None, data[at:end]))
             at = end
         return at
 

@@ -156,11 +156,17 @@ class StreamEncoder:
 
     def feed(self, event: StreamEvent) -> bytes:
         """The bytes that this event makes; they may be none. StreamError where its block has not started."""
-        if event.__class__ is TextDelta or event.__class__ is ReasoningDelta:
-            block = self._blocks.get(event.index)
-            if block is not None and block.grow is not None and event.text:
-                block.pieces.append(event.text)
-                return block.grow(event.text)
+        kind = event.__class__
+        if kind is TextDelta or kind is ReasoningDelta or (kind is ArgumentsDelta and event.path is None):  # type: ignore[attr-defined]
+            # Nearly every event; all others take the long way.
+            block = self._blocks.get(event.index)  # type: ignore[attr-defined]
+            text = event.text  # type: ignore[attr-defined]
+            if block is not None and text and block.grow is not None:
+                block.pieces.append(text)
+                return block.grow(text)
+            if block is not None and block.is_held:
+                block.deltas.append(event)
+                return b""
         self._read(event)
         if not self._out:
             return b""

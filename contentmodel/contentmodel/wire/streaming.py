@@ -40,6 +40,7 @@ from contentmodel.wire.json import kind_of, parse, write
 
 if TYPE_CHECKING:
     from contentmodel.wire.adapting import TableAdapter
+    from contentmodel.wire.rows import Row
 
 DONE = b"[DONE]"
 _decode = msgspec.json.Decoder().decode
@@ -155,6 +156,8 @@ class StreamDecoder:
         self.api = adapter.api
         self.deltas = deltas
         """Whether events are made of what only makes a block longer; who folds them has no use for it."""
+        self.counts = deltas
+        """Whether events are made of the tokens so far."""
         self.is_over = False
         self.is_broken = False
         self.answer: dict[str, Any] = {}
@@ -208,17 +211,18 @@ class StreamDecoder:
             self.fail(ErrorContent(code=MALFORMED, message=f"event {self._read}: {said}"))
 
     def _read_frames(self, frames: list[Frame]) -> None:
-        read = self.read
+        read, quickly = self.read, self.reads_quickly
+        events = self.events if self.deltas else None
         for name, data in frames:
             self._read += 1
+            if quickly is not None and quickly(name, data):
+                continue
             repeat = self._repeat
             if repeat is not None:
-                if repeat.reads(name, data, self.events if self.deltas else None):
+                if repeat.reads(name, data, events):
                     continue
                 self._repeat = None
                 self._wasted += 1 if repeat.is_fresh else -1
-            if self.reads_quickly is not None and self.reads_quickly(name, data):
-                continue
             if data == DONE:
                 self.done()
             else:
@@ -344,10 +348,13 @@ class StreamDecoder:
             block.said = content
             self.emit(BlockCatchUp(index=block.index, content=content, choice=block.choice))
 
-    def count(self, response: ChatResponse) -> None:
+    def count(self, row: Row, wire: Any) -> None:
         """The tokens so far."""
-        if response.usage is not None:
-            self.emit(UsageDelta(usage=response.usage))
+        if self.counts and wire.__class__ is dict:
+            context = self.context()
+            usage = row.decode(wire, context)
+            context.finish(wire)
+            self.events.append(UsageDelta(usage=usage))
 
     def complete(self, response: ChatResponse, layout: Layout) -> None:
         """The last event. A response that says an error failed."""
