@@ -7,14 +7,14 @@ from typing import Any
 
 import msgspec
 
-from contentmodel.content.text import TextContent
+from contentmodel.content.citations import Citation, Span
+from contentmodel.content.text import TextContent, convert_span
 from contentmodel.events import TurnComplete, TurnError
 from contentmodel.wire.json import write
 from contentmodel.wire.stream_encoding import MARK, Outgoing, StreamEncoder, Written, growing, is_half_a_call
 from contentmodel.wire.table import note_of
 from contentmodel_adapters.google_generate_content.blocks import API
 from contentmodel_adapters.google_generate_content.stream import is_plain
-from contentmodel_adapters.shared.citations import placed
 
 
 class Encoder(StreamEncoder):
@@ -25,9 +25,10 @@ class Encoder(StreamEncoder):
     def __init__(self, adapter: Any, policies: Mapping[str, str] | None = None) -> None:
         super().__init__(adapter, policies)
         self._beside: dict[int, list[tuple[int, int, Any]]] = {}
-        self._parts: dict[int, tuple[int, bool | None, list[str]]] = {}
-        self._before: dict[int, str] = {}
+        self._parts: dict[int, tuple[int, bool | None, int]] = {}
+        self._before: dict[int, int] = {}
         self._head: dict[str, Any] = {}
+        self._begun = 0
         self._suffix = b""
 
     def begin(self, payload: dict[str, Any]) -> None:
@@ -39,20 +40,27 @@ class Encoder(StreamEncoder):
         index = {"index": choice} if choice else {}
         self.put({"candidates": [{"content": {"parts": parts, "role": "model"}, **index}], **self._head})
 
-    def _place(self, choice: int, part: dict[str, Any]) -> tuple[int, str]:
-        """The number of a part, and the words before it: a text that follows one of its kind is more of that."""
+    def _place(self, choice: int, part: dict[str, Any]) -> tuple[int, int]:
+        """The number of a part, and the bytes before it: a text that follows one of its kind is more of that."""
         kind = bool(part.get("thought")) if is_plain(part) else None
-        number, last, words = self._parts.get(choice, (-1, None, []))
-        if kind is not None and kind == last:
-            before = "".join(words)
-            words.append(part["text"])
-            return number, before
-        self._parts[choice] = number + 1, kind, [part.get("text") or ""]
-        return number + 1, ""
+        size = len((part.get("text") or "").encode("utf-8", "surrogatepass"))
+        number, last, before = self._parts.get(choice, (-1, None, 0))
+        if kind is None or kind != last:
+            number, before = number + 1, 0
+        self._parts[choice] = number, kind, before + size
+        return number, before
 
     # -- blocks ------------------------------------------------------------------------------------------------
 
+    def _begin_choice(self, choice: int) -> None:
+        """Names the choices before this one: who reads a stream numbers them as they come."""
+        while self._begun < choice:
+            self.put({"candidates": [{"index": self._begun}], **self._head})
+            self._begun += 1
+        self._begun = max(self._begun, choice + 1)
+
     def open(self, block: Outgoing) -> None:
+        self._begin_choice(block.choice)
         if block.content.protected is not None or _is_beside(block.content):
             return
         parts = self.encode_start(block.content)["candidates"][0]["content"].get("parts") or []
@@ -67,6 +75,7 @@ class Encoder(StreamEncoder):
             self.say(block, said)
 
     def shut(self, block: Outgoing) -> None:
+        self._begin_choice(block.choice)
         content, place = block.content, (block.choice, block.index)
         if is_half_a_call(block):
             self.lose(place, content, "the call broke off")
@@ -102,10 +111,10 @@ class Encoder(StreamEncoder):
             self._chunk(block.choice, parts[1:2])
 
     def _cite(self, place: tuple[int, int], number: int, content: Any) -> None:
-        before = self._before.get(place[1], "")
+        before = self._before.get(place[1], 0)
         if before:
-            citations = [placed(citation, content.text, len(before)) for citation in content.annotations]
-            content = msgspec.structs.replace(content, text=before + content.text, annotations=citations)
+            citations = [moved(citation, content.text, before) for citation in content.annotations]
+            content = msgspec.structs.replace(content, annotations=citations)
         self._beside.setdefault(place[0], []).append((number, place[1], content))
 
     def amend(self, index: int, content: Any, written: Written) -> None:
@@ -126,7 +135,9 @@ class Encoder(StreamEncoder):
         rest = {key: value for key, value in payload.items() if key != "candidates"}
         candidates = []
         for choice, wire in enumerate(payload.get("candidates") or ()):
-            candidates.append({**({"index": choice} if choice else {}), **wire, **self._found(choice)})
+            # Its number is the one that its words came with.
+            number = {"index": choice} if choice or "index" in wire else {}
+            candidates.append({**wire, **number, **self._found(choice)})
             if "finishReason" not in wire:
                 # A stream that says no reason is one that broke off.
                 candidates[-1]["finishReason"] = "STOP"
@@ -161,6 +172,13 @@ class Encoder(StreamEncoder):
 
 
 BESIDE = ("groundingMetadata", "urlContextMetadata")
+
+
+def moved(citation: Citation, text: str, before: int) -> Citation:
+    """The citation of a text that begins at the byte `before` of its part."""
+    span = convert_span(text, citation.span or Span(start=0, end=len(text)), "byte")
+    end = None if span.end is None else span.end + before
+    return msgspec.structs.replace(citation, span=Span(start=(span.start or 0) + before, end=end, unit="byte"))
 
 
 def joined(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:

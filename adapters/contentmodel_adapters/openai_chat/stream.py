@@ -164,25 +164,26 @@ class Decoder(StreamDecoder):
             if delta.get("reasoning_details"):
                 choice.is_detailed = True
             for key, value in delta.items():
-                event = TEXTS.get(key)
-                if event is not None and value.__class__ is str:
-                    pieces = choice.texts.get(key)
-                    if pieces is None:
-                        if choice.message.get(key).__class__ is list:
-                            self._grow_parts(choice, key, [{"type": "text", "text": value}] if value else [])
-                            continue
-                        pieces = choice.texts[key] = []
-                    if value:
-                        pieces.append(value)
-                        block = choice.blocks.get((key, 0)) or self._open_text(choice, key)
-                        if block is not None:
-                            self.grew(block, pieces, value, event)
+                if value.__class__ is str and key in TEXTS:
+                    self._grow_text(choice, key, value)
                 elif value is not None or key not in choice.message:
                     self._read_field(choice, key, value)
         if len(wire) > 2 or "index" not in wire:
             self._read_rest(choice, wire)
         if self._grown is not None and not _only_grew(wire):
             self._grown = None
+
+    def _grow_text(self, choice: Choice, column: str, text: str) -> None:
+        """More of a column of words; a column that is a list of parts goes on with a part."""
+        if choice.message.get(column).__class__ is list:
+            self._grow_parts(choice, column, [{"type": "text", "text": text}] if text else [])
+            return
+        pieces = choice.texts.setdefault(column, [])
+        if text:
+            pieces.append(text)
+            block = choice.blocks.get((column, 0)) or self._open_text(choice, column)
+            if block is not None:
+                self.grew(block, pieces, text, TEXTS[column])
 
     def _new_choice(self, wire: dict[str, Any], number: Any) -> Choice:
         if not self._has_begun:

@@ -27,7 +27,7 @@ class Encoder(StreamEncoder):
         super().__init__(adapter, policies)
         self._calls: dict[int, int] = {}
         self._lengths: dict[int, int] = {}
-        self._begun: set[int] = set()
+        self._begun = 0
         self._citations: dict[int, list[Any]] = {}
         self._head: dict[str, Any] = {}
         self._prefix = b""
@@ -57,10 +57,12 @@ class Encoder(StreamEncoder):
             self._open_call(block, calls[0])
 
     def _begin_choice(self, choice: int) -> None:
-        if choice not in self._begun:
-            self._begun.add(choice)
+        # The official client takes the first choice that it hears of for number 0.
+        while self._begun <= choice:
             # What nobody says of it is null, as the API's own first chunk has it; a host of its own says what it says.
-            self._chunk(choice, {"role": "assistant", **({} if self.is_native else {"content": None, "refusal": None})})
+            said = {} if self.is_native else {"content": None, "refusal": None}
+            self._chunk(self._begun, {"role": "assistant", **said})
+            self._begun += 1
 
     def _open_text(self, block: Outgoing, column: str) -> None:
         block.grow = growing(
@@ -97,11 +99,11 @@ class Encoder(StreamEncoder):
             self.lose((block.choice, block.index), content, "the call broke off")
             return
         block.place = self._lengths.get(block.choice, 0)
-        if content.__class__ is TextContent:
-            self._lengths[block.choice] = block.place + len(content.text)
         placed_content = self._placed(content, block.place)
         place = [(block.choice, block.index)]
         message = self.encode([placed_content], places=place)["choices"][0]["message"]
+        if message.get("content").__class__ is str:
+            self._lengths[block.choice] = block.place + len(message["content"])
         if block.grow is not None and not is_half_a_call(block):
             self._write_rest(block, message)
         for column in [] if block.grow is None else [*TEXTS, "tool_calls"]:

@@ -65,7 +65,7 @@ class Encoder(StreamEncoder):
         content = block.content
         if content.__class__ is ReasoningContent and content.kind is None:
             return
-        items = self.encode_start(content)["output"]
+        items = self.encode_start(content).get("output") or []
         item = items[0] if len(items) == 1 else {}
         part = _only_part(item)
         if part is not None:
@@ -80,7 +80,7 @@ class Encoder(StreamEncoder):
             self._add(item, {field: []})
         self._group.append(block)
         self._begin_part(block, part)
-        said = part[grown]
+        said = part.get(grown)
         if said and said != MARK:
             self.say(block, said)
 
@@ -115,6 +115,10 @@ class Encoder(StreamEncoder):
 
         return grow
 
+    def _items_of(self, contents: list[Any]) -> list[dict[str, Any]]:
+        """The items of these contents; none where the API has no place for them."""
+        return self.encode(contents).get("output") or []
+
     # -- items -------------------------------------------------------------------------------------------------
 
     def _place(self) -> dict[str, Any]:
@@ -138,7 +142,7 @@ class Encoder(StreamEncoder):
         if not self._group:
             return False
         contents = [block.content for block in self._group]
-        return len(self.encode([*contents, content])["output"]) == len(self.encode(contents)["output"]) == 1
+        return len(self._items_of([*contents, content])) == len(self._items_of(contents)) == 1
 
     def shut(self, block: Outgoing) -> None:
         content = block.content
@@ -168,10 +172,10 @@ class Encoder(StreamEncoder):
         if not isinstance(content, ToolResultContent):
             return False
         calls = [c for c in self._contents.values() if isinstance(c, ToolCallContent) and c.call_id == content.call_id]
-        return any(len(self.encode([call, content])["output"]) == 1 for call in calls)
+        return any(len(self._items_of([call, content])) == 1 for call in calls)
 
     def _end_live(self, block: Outgoing) -> None:
-        item = self.encode([block.content])["output"][0]
+        item = self._items_of([block.content])[0]
         part = _only_part(item)
         place, _ = block.state
         if part is None:
@@ -179,7 +183,7 @@ class Encoder(StreamEncoder):
             said = item.get(field) or ""
         else:
             _, _, field, growth, _ = PARTS[part["type"]]
-            said = part[field]
+            said = part.get(field) or ""
         if block.left(said):
             self.say(block, block.left(said))
         if part is None:
@@ -194,16 +198,18 @@ class Encoder(StreamEncoder):
             kind = "response.output_text.annotation.added"
             self._event(kind, **place, annotation_index=number, annotation=annotation)
         rest = {"logprobs": part.get("logprobs") or []} if part["type"] == "output_text" else {}
-        self._event(f"{growth}.done", **place, **{field: part[field]}, **rest)
+        self._event(f"{growth}.done", **place, **{field: part.get(field) or ""}, **rest)
         self._event(f"{added}.done", **place, part={**part, **_no_annotations(part, part.get("annotations"))})
 
     def _whole_part(self, block: Outgoing) -> None:
-        items = self.encode([block.content])["output"]
+        items = self._items_of([block.content])
         part = _only_part(items[0]) if items else None
         self._group.append(block)
         if part is not None:
             self._begin_part(block, part)
-            self.say(block, part[PARTS[part["type"]][2]])
+            said = part.get(PARTS[part["type"]][2])
+            if said:
+                self.say(block, said)
             self._end_part(part, block.state[0])
 
     def _close_group(self, but: Outgoing | None = None) -> None:
@@ -213,7 +219,7 @@ class Encoder(StreamEncoder):
         if not group:
             self._items += item is not None
             return
-        items = self.encode([block.content for block in group])["output"]
+        items = self._items_of([block.content for block in group])
         for made in items:
             if item is None:
                 self._whole_item(made)
@@ -245,7 +251,8 @@ class Encoder(StreamEncoder):
         _, _, field, growth, added = kind
         self._event(f"{added}.added", **place, part={**part, field: "", **_no_annotations(part)})
         rest: dict[str, Any] = {"logprobs": []} if part["type"] == "output_text" else {}
-        self._event(f"{growth}.delta", **place, **rest, delta=part[field])
+        if part.get(field):
+            self._event(f"{growth}.delta", **place, **rest, delta=part[field])
         self._end_part(part, place)
 
     def amend(self, index: int, content: Any, written: Written) -> None:
@@ -294,7 +301,7 @@ def _only_part(item: dict[str, Any]) -> dict[str, Any] | None:
     if len(parts) != 1 or not isinstance(parts[0], dict):
         return None
     kind = PARTS.get(parts[0].get("type", ""))
-    return parts[0] if kind is not None and isinstance(parts[0].get(kind[2]), str) else None
+    return parts[0] if kind is not None and isinstance(parts[0].get(kind[2], ""), str) else None
 
 
 def _no_annotations(part: dict[str, Any], said: Any = None) -> dict[str, Any]:

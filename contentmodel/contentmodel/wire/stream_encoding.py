@@ -216,9 +216,8 @@ class StreamEncoder:
             self._open(block)
 
     def _open(self, block: Outgoing) -> None:
-        """It is this block's turn to be written. A text that says nothing yet waits for its first word."""
-        content = block.content
-        if block.is_stopped or (growing_field(content) == "text" and not content.text and not block.deltas):
+        """It is this block's turn to be written."""
+        if block.is_stopped or self.waits(block):
             return
         self.open(block)
         if block.grow is None:
@@ -344,6 +343,10 @@ class StreamEncoder:
 
     def begin(self, payload: dict[str, Any]) -> None:
         """Writes what comes before everything; `payload` is the answer without its choices."""
+
+    def waits(self, block: Outgoing) -> bool:
+        """Whether this is a text that says nothing yet: it is begun with its first word."""
+        return growing_field(block.content) == "text" and not block.content.text and not block.deltas
 
     def open(self, block: Outgoing) -> None:
         """Begins a block that can be written as it grows, and sets its `grow`; one that has none is held back."""
