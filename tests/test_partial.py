@@ -29,7 +29,8 @@ def is_beginning(said: Any, whole: Any) -> bool:
     return whole.startswith(said) if isinstance(whole, str) and isinstance(said, str) else said == whole
 
 
-@given(VALUES, st.booleans())
+@given(st.dictionaries(st.text(), VALUES, max_size=4), st.booleans())
+@example({"a": 10}, False)
 @example({"a": 'x"y\\', "b": [1, 23, {"c": "\xe9\U0001f600z"}], "d": True, "e": None}, True)
 @example({"\\": "\\\\"}, False)
 def test_the_beginning_of_a_text_says_the_beginning_of_its_value(value: Any, is_ascii: bool) -> None:

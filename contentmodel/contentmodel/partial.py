@@ -19,7 +19,8 @@ _CLOSES = {"{": "}", "[": "]"}
 def partial_json(text: str) -> Any:
     """The value of the beginning of a JSON text; None where it says nothing yet, or is no JSON.
 
-    Texts that are not complete are there as far as they go; numbers and keys only when they are complete.
+    Texts that are not complete are there as far as they go; numbers inside of an object or a list, and keys, only when
+    they are complete.
     """
     try:
         return parse(text) if text.strip() else None

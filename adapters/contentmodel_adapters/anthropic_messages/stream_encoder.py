@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.text import TextContent
-from contentmodel.events import TurnComplete, TurnError, WireEvent
+from contentmodel.events import TextDelta, TurnComplete, TurnError, WireEvent
 from contentmodel.wire.json import write
 from contentmodel.wire.stream_encoding import MARK, Outgoing, StreamEncoder, Written, growing, is_half_a_call
 
@@ -26,7 +27,7 @@ class Encoder(StreamEncoder):
 
     def begin(self, payload: dict[str, Any]) -> None:
         ending: dict[str, Any] = {"stop_reason": None, "stop_sequence": None, "content": []}
-        usage = {"input_tokens": 0, "output_tokens": 0, **(payload.get("usage") or {})}
+        usage = {"input_tokens": 0, "output_tokens": 0, **_usage(payload)}
         self._head = {"type": "message", "role": "assistant", **payload, **ending, "usage": usage}
         self.put({"type": "message_start", "message": self._head}, "message_start")
 
@@ -38,7 +39,7 @@ class Encoder(StreamEncoder):
         if at_home or block.content.__class__ is not TextContent or not _is_blank(block.content.text):
             return super().waits(block)
         known, block.state = block.state or 0, len(block.deltas)
-        return all(_is_blank(getattr(delta, "text", "")) for delta in block.deltas[known:])
+        return all(delta.__class__ is not TextDelta or _is_blank(delta.text) for delta in block.deltas[known:])
 
     def open(self, block: Outgoing) -> None:
         wires = self.encode_start(block.content)["content"]
@@ -62,6 +63,7 @@ class Encoder(StreamEncoder):
         if is_half_a_call(block):
             if not live:
                 self.lose((block.choice, block.index), block.content, "the call broke off")
+            self._count += live
             return
         wires = self.encode_block(block)["content"]
         if live:
@@ -78,7 +80,7 @@ class Encoder(StreamEncoder):
         start = wire if growth is None else {**wire, growth[0]: {} if growth[0] == "input" else ""}
         if growth is not None and start.get("signature"):
             start["signature"] = ""
-        if start.get("citations"):
+        if start.get("citations").__class__ is list:
             start = {**start, "citations": []}
         self._begin_block(start)
         self._end_block(block, wire, sent=0)
@@ -98,7 +100,8 @@ class Encoder(StreamEncoder):
                 left = write(said).decode() if said and not sent else ""
             if left:
                 self._delta({"type": delta, text: left})
-        for citation in wire.get("citations") or ():
+        citations = wire.get("citations")
+        for citation in citations if isinstance(citations, list) else ():
             self._delta({"type": "citations_delta", "citation": citation})
         if growth is not None and wire.get("signature"):
             self._delta({"type": "signature_delta", "signature": wire["signature"]})
@@ -110,8 +113,8 @@ class Encoder(StreamEncoder):
         self.put({"type": "content_block_delta", "index": self._count, "delta": delta}, "content_block_delta")
 
     def amend(self, index: int, content: Any, written: Written) -> None:
-        text = getattr(content, "text", None)
-        if isinstance(text, str) and len(text) > written.sent:
+        text = content.text if isinstance(content, TextContent | ReasoningContent) else ""
+        if len(text) > written.sent:
             for wire in self.encode([content], places=[(0, index)])["content"]:
                 field = (growth_of(wire) or ("text",))[0]
                 self._write_whole(Outgoing(index, content, 0), {**wire, field: wire[field][written.sent :]})
@@ -123,7 +126,7 @@ class Encoder(StreamEncoder):
 
     def finish(self, event: TurnComplete) -> None:
         payload = self.encode_envelope(event)
-        usage = {**self._head["usage"], **(payload.get("usage") or {})}
+        usage = {**self._head["usage"], **_usage(payload)}
         said = {"stop_reason": payload.get("stop_reason"), "stop_sequence": payload.get("stop_sequence")}
         beside: dict[str, Any] = {"usage": usage}
         for key, value in payload.items():
@@ -139,6 +142,12 @@ class Encoder(StreamEncoder):
 
     def wire_event(self, event: WireEvent) -> None:
         self.put(event.data, event.name)
+
+
+def _usage(payload: dict[str, Any]) -> dict[str, Any]:
+    """The tokens; none where the API said something else."""
+    usage = payload.get("usage")
+    return usage if isinstance(usage, dict) else {}
 
 
 def _is_blank(text: str) -> bool:

@@ -28,7 +28,7 @@ class Encoder(StreamEncoder):
         self._parts: dict[int, tuple[int, bool | None, int]] = {}
         self._before: dict[int, int] = {}
         self._head: dict[str, Any] = {}
-        self._begun = 0
+        self._begun: set[int] = set()
         self._suffix = b""
 
     def begin(self, payload: dict[str, Any]) -> None:
@@ -37,13 +37,15 @@ class Encoder(StreamEncoder):
         self._suffix = b"}]" + (b"," + write(self._head)[1:] if self._head else b"}") + b"\n\n"
 
     def _chunk(self, choice: int, parts: list[Any]) -> None:
+        self._begin_choice(choice)
         index = {"index": choice} if choice else {}
         self.put({"candidates": [{"content": {"parts": parts, "role": "model"}, **index}], **self._head})
 
     def _place(self, choice: int, part: dict[str, Any]) -> tuple[int, int]:
         """The number of a part, and the bytes before it: a text that follows one of its kind is more of that."""
         kind = bool(part.get("thought")) if is_plain(part) else None
-        size = len((part.get("text") or "").encode("utf-8", "surrogatepass"))
+        text = part.get("text")
+        size = len(text.encode("utf-8", "surrogatepass")) if isinstance(text, str) else 0
         number, last, before = self._parts.get(choice, (-1, None, 0))
         if kind is None or kind != last:
             number, before = number + 1, 0
@@ -54,18 +56,18 @@ class Encoder(StreamEncoder):
 
     def _begin_choice(self, choice: int) -> None:
         """Names the choices before this one: who reads a stream numbers them as they come."""
-        while self._begun < choice:
-            self.put({"candidates": [{"index": self._begun}], **self._head})
-            self._begun += 1
-        self._begun = max(self._begun, choice + 1)
+        for number in range(choice):
+            if number not in self._begun:
+                self.put({"candidates": [{"index": number}], **self._head})
+        self._begun.update(range(choice + 1))
 
     def open(self, block: Outgoing) -> None:
-        self._begin_choice(block.choice)
         if block.content.protected is not None or _is_beside(block.content):
             return
         parts = self.encode_start(block.content)["candidates"][0]["content"].get("parts") or []
-        if len(parts) != 1 or parts[0].get("text") is None or not parts[0].keys() <= {"text", "thought"}:
+        if len(parts) != 1 or parts[0].get("text").__class__ is not str or not parts[0].keys() <= {"text", "thought"}:
             return
+        self._begin_choice(block.choice)
         thought = b'"thought":true,' if parts[0].get("thought") else b""
         prefix = b'data: {"candidates":[{"content":{"parts":[{%b"text":' % thought
         index = b',"index":%d' % block.choice if block.choice else b""
@@ -75,7 +77,6 @@ class Encoder(StreamEncoder):
             self.say(block, said)
 
     def shut(self, block: Outgoing) -> None:
-        self._begin_choice(block.choice)
         content, place = block.content, (block.choice, block.index)
         if is_half_a_call(block):
             self.lose(place, content, "the call broke off")
@@ -152,8 +153,10 @@ class Encoder(StreamEncoder):
         """What stands beside the content: the citations of its texts, and what a search found."""
         beside = self._beside.get(choice, [])
         found: dict[str, Any] = {}
-        # Its own API's belong together; those of another are told text by text.
-        for group in [beside] if self.is_native and beside else [[entry] for entry in beside]:
+        numbers = [number for number, _, _ in beside if number >= 0]
+        together = self.is_native and len(set(numbers)) == len(numbers)
+        # Its own API's belong together; those of another, and of texts that became one, are told text by text.
+        for group in [beside] if beside and together else [[entry] for entry in beside]:
             wire = self._encode_beside(choice, group)
             found = {**found, **{key: wire[key] for key in BESIDE if key in wire}, **joined(found, wire)}
         return found

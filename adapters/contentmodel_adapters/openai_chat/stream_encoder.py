@@ -8,9 +8,9 @@ from typing import Any
 import msgspec
 
 from contentmodel.content.text import TextContent
-from contentmodel.events import TurnComplete, TurnError, WireEvent
+from contentmodel.events import Layout, TurnComplete, TurnError, WireEvent, growing_field
 from contentmodel.wire.json import write
-from contentmodel.wire.stream_encoding import Outgoing, StreamEncoder, Written, growing, is_half_a_call
+from contentmodel.wire.stream_encoding import MARK, Outgoing, StreamEncoder, Written, growing, is_half_a_call
 from contentmodel_adapters.openai_chat.stream import TEXTS
 from contentmodel_adapters.shared.citations import placed
 
@@ -28,6 +28,7 @@ class Encoder(StreamEncoder):
         self._calls: dict[int, int] = {}
         self._lengths: dict[int, int] = {}
         self._begun = 0
+        self._kinds: dict[int, Any] = {}
         self._citations: dict[int, list[Any]] = {}
         self._head: dict[str, Any] = {}
         self._prefix = b""
@@ -102,6 +103,7 @@ class Encoder(StreamEncoder):
         placed_content = self._placed(content, block.place)
         place = [(block.choice, block.index)]
         message = self.encode([placed_content], places=place)["choices"][0]["message"]
+        self._remember(block, message)
         if message.get("content").__class__ is str:
             self._lengths[block.choice] = block.place + len(message["content"])
         if block.grow is not None and not is_half_a_call(block):
@@ -110,6 +112,25 @@ class Encoder(StreamEncoder):
             message.pop(column, None)
         self._write_message(block.choice, message)
         block.cited = len(content.annotations or ())
+
+    def _remember(self, block: Outgoing, message: dict[str, Any]) -> None:
+        """Keeps what a block was, without its words, until all of them are known."""
+        if all(value is None for key, value in message.items() if key != "role"):
+            return
+        content, field = block.content, growing_field(block.content)
+        if field is not None and getattr(content, field):
+            changes: dict[str, Any] = {field: {} if field == "arguments" else MARK, "annotations": None}
+            content = msgspec.structs.replace(content, **changes)
+        self._kinds[block.index] = content
+
+    def _tell_order(self, layout: Layout) -> None:
+        """Reports the contents whose column stands before that of one that came before them."""
+        for choice, messages in enumerate(layout):
+            for indices in messages:
+                known = [index for index in indices if index in self._kinds]
+                if len({self._kinds[index].__class__ for index in known}) > 1:
+                    encoded = self.encoded([self._kinds[index] for index in known])
+                    self._note(encoded, [(choice, index) for index in known], "moved")
 
     def _write_rest(self, block: Outgoing, message: dict[str, Any]) -> None:
         """What has not been written of a live block's words."""
@@ -157,6 +178,7 @@ class Encoder(StreamEncoder):
 
     def finish(self, event: TurnComplete) -> None:
         payload = self.encode_envelope(event)
+        self._tell_order(event.layout)
         for number, wire in enumerate(payload.get("choices", ())):
             self._begin_choice(number)
             message = {k: v for k, v in (wire.get("message") or {}).items() if k != "role"}
@@ -176,6 +198,7 @@ class Encoder(StreamEncoder):
         self.put_raw(b"data: [DONE]\n\n")
 
     def fail(self, event: TurnError, payload: dict[str, Any]) -> None:
+        self._tell_order(event.layout)
         for choice, citations in self._citations.items():
             if citations:
                 self._chunk(choice, {"annotations": citations})

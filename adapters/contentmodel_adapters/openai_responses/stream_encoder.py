@@ -48,6 +48,7 @@ class Encoder(StreamEncoder):
         self._contents: dict[int, Any] = {}
         self._group: list[Outgoing] = []
         self._item: dict[str, Any] | None = None
+        self._has_own_id = False
 
     def begin(self, payload: dict[str, Any]) -> None:
         head = {**payload, "status": "in_progress", "output": []}
@@ -63,6 +64,9 @@ class Encoder(StreamEncoder):
 
     def open(self, block: Outgoing) -> None:
         content = block.content
+        said = (content.extra or {}).get(self.api, {}).get(":item")
+        # The name that this library gives an item may be one's own.
+        self._has_own_id = self._has_own_id or (isinstance(said, dict) and said.get("id") == "msg_0")
         if content.__class__ is ReasoningContent and content.kind is None:
             return
         items = self.encode_start(content).get("output") or []
@@ -133,7 +137,7 @@ class Encoder(StreamEncoder):
 
     def _named(self, item: dict[str, Any]) -> dict[str, Any]:
         """The item with the id that it has in the whole answer, where this library gave it one."""
-        if not self.is_native and item.get("id") == "msg_0":
+        if item.get("id") == "msg_0" and not self._has_own_id:
             return {**item, "id": f"msg_{self._items}"}
         return item
 
@@ -178,6 +182,9 @@ class Encoder(StreamEncoder):
         item = self._items_of([block.content])[0]
         part = _only_part(item)
         place, _ = block.state
+        if part is None and item.get("type") not in ITEMS:
+            # It turned out to be something else: the item's end says what.
+            return
         if part is None:
             field, growth = ITEMS[item["type"]]
             said = item.get(field) or ""
@@ -194,7 +201,8 @@ class Encoder(StreamEncoder):
 
     def _end_part(self, part: dict[str, Any], place: dict[str, Any]) -> None:
         _, _, field, growth, added = PARTS[part["type"]]
-        for number, annotation in enumerate(part.get("annotations") or ()):
+        annotations = part.get("annotations")
+        for number, annotation in enumerate(annotations if isinstance(annotations, list) else ()):
             kind = "response.output_text.annotation.added"
             self._event(kind, **place, annotation_index=number, annotation=annotation)
         rest = {"logprobs": part.get("logprobs") or []} if part["type"] == "output_text" else {}
@@ -280,6 +288,8 @@ class Encoder(StreamEncoder):
         if event.error.code != ENDED and finish is not None and finish.reason == "error":
             self._last(event)
             return
+        if self._item is None:
+            self._close_group()
         error = payload.get("error") or {}
         said = {"code": error.get("code"), "message": error.get("message") or "", "param": None}
         self._event("error", **said)

@@ -23,7 +23,6 @@ from contentmodel.events import (
     BlockDelta,
     BlockStart,
     BlockStop,
-    CitationDelta,
     Layout,
     ReasoningDelta,
     StreamEvent,
@@ -97,7 +96,10 @@ class Outgoing:
         return text[self.sent :]
 
     def settle(self) -> Any:
-        """The content with everything that has come."""
+        """The content with everything that has come, written or not."""
+        field = growing_field(self.content)
+        if self.pieces and field is not None and not self.is_stopped:
+            self.content = msgspec.structs.replace(self.content, **{field: "".join(self.pieces)})
         if self.deltas:
             self.content, self.deltas = grown(self.content, self.deltas), []
         return self.content
@@ -106,10 +108,15 @@ class Outgoing:
 class Written:
     """What is remembered of a block that was written: where it stands, and how much of it there was."""
 
-    __slots__ = ("choice", "cited", "place", "sent")
+    __slots__ = ("call", "choice", "cited", "place", "sent")
 
     def __init__(self, block: Outgoing) -> None:
         self.choice, self.place, self.sent, self.cited = block.choice, block.place, block.sent, block.cited
+        self.call = block.content if isinstance(block.content, ToolCallContent) else None
+        text = getattr(block.content, growing_field(block.content) or "", None)
+        if text.__class__ is str:
+            # One that was held back was written whole.
+            self.sent = max(self.sent, len(text))
 
 
 class StreamEncoder:
@@ -233,7 +240,8 @@ class StreamEncoder:
     def _grow(self, event: BlockDelta) -> None:
         block = self._blocks.get(event.index)
         if block is None:
-            if isinstance(event, CitationDelta) and event.index in self._written:
+            if event.index in self._written:
+                # More of what was complete: the whole of it comes again, and is compared then.
                 return
             raise StreamError(f"{type(event).__name__} for block {event.index}, which has not started")
         if block.grow is not None:
@@ -249,6 +257,9 @@ class StreamEncoder:
             text = delta.text  # type: ignore[attr-defined]
             if text:
                 self.say(block, text)
+        else:
+            # A citation or a signature: the block's end says it again, if there is one.
+            block.deltas.append(delta)
 
     def say(self, block: Outgoing, text: str) -> None:
         """Writes more of a live block, and remembers it."""
@@ -298,6 +309,8 @@ class StreamEncoder:
 
     def _catch_up(self, event: BlockCatchUp) -> None:
         written = self._written.get(event.index)
+        if written is not None and written.call == event.content:
+            return
         if written is not None:
             self.amend(event.index, event.content, written)
         else:
@@ -381,13 +394,17 @@ class StreamEncoder:
 
     def encode(self, contents: list[Any], *, places: list[tuple[int, int]] | None = None) -> dict[str, Any]:
         """The API's answer of nothing but these contents; with their `places`, choice and block, losses count."""
-        message = ChatMessage(role="assistant", contents=contents, origin=self._origin)
-        response = ChatResponse(choices=[ChatChoice(messages=[message])], origin=self._origin)
-        encoded = self.adapter.encode_response(response, self._policies)
+        encoded = self.encoded(contents)
         if places is not None:
             self._note(encoded, places)
         payload: dict[str, Any] = encoded.payload
         return payload
+
+    def encoded(self, contents: list[Any]) -> Encoded:
+        """The API's answer of nothing but these contents, with losses that do not count."""
+        message = ChatMessage(role="assistant", contents=contents, origin=self._origin)
+        response = ChatResponse(choices=[ChatChoice(messages=[message])], origin=self._origin)
+        return self.adapter.encode_response(response, self._policies)
 
     def encode_block(self, block: Outgoing) -> dict[str, Any]:
         """The API's answer of one finished block."""
@@ -407,10 +424,13 @@ class StreamEncoder:
         payload: dict[str, Any] = encoded.payload
         return payload
 
-    def _note(self, encoded: Encoded, places: list[tuple[int, int]] | None) -> None:
+    def _note(self, encoded: Encoded, places: list[tuple[int, int]] | None, kind: str | None = None) -> None:
+        """Losses count, all of them or those of one kind."""
         if not encoded.may_lose:
             return
         for loss in encoded.losses:
+            if kind is not None and loss.kind != kind:
+                continue
             if places is None:
                 self._losses[loss] = None
                 continue

@@ -1,0 +1,314 @@
+"""Stream encoders by example: what was once written wrong, each beside what is right."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+import contentmodel
+from conftest import APIS
+from contentmodel import (
+    ChatChoice,
+    ChatMessage,
+    ChatResponse,
+    Citation,
+    ErrorContent,
+    FinishReason,
+    FunctionCallContent,
+    Origin,
+    Protected,
+    ReasoningContent,
+    Span,
+    StreamConverter,
+    TextContent,
+)
+from contentmodel.content.outcomes import CompactionContent
+from contentmodel.content.tools import CustomToolCallContent, InputRequestContent
+from contentmodel.events import (
+    ArgumentsDelta,
+    BlockCatchUp,
+    BlockStart,
+    BlockStop,
+    ReasoningDelta,
+    TextDelta,
+    TurnComplete,
+    TurnError,
+    TurnStart,
+    fold,
+    unfold,
+)
+from contentmodel_conformance import streams
+from contentmodel_conformance.oracles.accumulators import accumulated
+
+every_api = pytest.mark.parametrize("api", APIS)
+CHAT, RESPONSES, ANTHROPIC, GOOGLE = (
+    "openai-chat",
+    "openai-responses",
+    "anthropic-messages",
+    "google-generate-content",
+)
+STOP = FinishReason(reason="stop")
+CALL = FunctionCallContent(call_id="call_1", name="search", arguments='{"q":"x"}')
+
+
+def answer(*choices: Sequence[Any], source: str | None = CHAT) -> ChatResponse:
+    """An answer of these contents, of one choice or several."""
+    origin = Origin(api=source, issuer="somebody", model="m") if source else None
+    made = [
+        ChatChoice(
+            messages=[ChatMessage(role="assistant", contents=list(contents), origin=origin)],
+            finish_reason=STOP,
+            index=number,
+        )
+        for number, contents in enumerate(choices)
+    ]
+    return ChatResponse(id="i", model="m", created=1, choices=made, origin=origin)
+
+
+def written(api: str, events: Sequence[Any]) -> tuple[bytes, Any, list[Any]]:
+    """The bytes of a stream, its losses, and what its contents are when it is read."""
+    adapter = contentmodel.adapter(api)
+    raw, losses = streams.encode(adapter, events)
+    response = fold(streams.decode(adapter, [raw]))
+    return raw, losses, [content for message in response.messages for content in message.contents]
+
+
+def values(raw: bytes) -> list[dict[str, Any]]:
+    lines = (line[6:] for line in raw.split(b"\n") if line.startswith(b"data: "))
+    return [json.loads(line) for line in lines if line != b"[DONE]"]
+
+
+def test_free_text_of_a_tool_stands_inside_of_an_object() -> None:
+    response = answer([CustomToolCallContent(call_id="c", name="patch", arguments="free text")], source=RESPONSES)
+    for size in (1, None):
+        _, _, (call,) = written(ANTHROPIC, list(unfold(response, size=size)))
+        assert call.arguments_object == {"input": "free text"}
+
+
+def test_white_space_of_another_api_is_no_block_of_its_own() -> None:
+    blank = list(unfold(answer([TextContent(text="\n\n"), CALL]), size=1))
+    _, losses, contents = written(ANTHROPIC, blank)
+    assert [type(content) for content in contents] == [FunctionCallContent]
+    assert "$.choices[0].messages[0].contents[0]" in [loss.path for loss in losses]
+    words = list(unfold(answer([TextContent(text="\n\n words")]), size=1))
+    assert written(ANTHROPIC, words)[2] == [TextContent(text="\n\n words")]
+
+
+@every_api
+def test_a_block_that_the_api_has_no_place_for_is_left_out(api: str) -> None:
+    events = list(unfold(answer([InputRequestContent(request_id="q"), TextContent(text="words")])))
+    _, losses, contents = written(api, events)
+    assert [content.text for content in contents] == ["words"]
+    assert "$.choices[0].messages[0].contents[0]" in [loss.path for loss in losses]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        ErrorContent(code="refusal"),
+        ReasoningContent(kind="summary", protected=Protected(issuer="openai", kind="encrypted", data="eA==")),
+    ],
+)
+def test_a_part_without_words_is_written(content: Any) -> None:
+    events = list(unfold(answer([content], source=RESPONSES)))
+    raw, _, contents = written(RESPONSES, events)
+    assert [type(found) for found in contents] == [type(content)]
+    assert values(raw)[-1]["type"] == "response.completed"
+
+
+@pytest.mark.parametrize("api", [CHAT, GOOGLE])
+def test_a_choice_that_says_nothing_keeps_its_number(api: str) -> None:
+    response = answer([], [TextContent(text="second")], source=RESPONSES)
+    adapter = contentmodel.adapter(api)
+    raw, _ = streams.encode(adapter, list(unfold(response)))
+    found = fold(streams.decode(adapter, [raw])).choices
+    assert ["".join(message.text for message in choice.messages) for choice in found] == ["", "second"]
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_the_sdk_numbers_choices_as_they_were_said() -> None:
+    response = answer([], [TextContent(text="second")], source=RESPONSES)
+    raw, _ = streams.encode(contentmodel.adapter(CHAT), list(unfold(response)))
+    found = accumulated(CHAT, values(raw))["choices"]
+    assert [(choice["index"], choice["message"]["content"]) for choice in found] == [(0, None), (1, "second")]
+
+
+def test_why_a_choice_ended_is_said_of_that_choice() -> None:
+    start = answer(source=GOOGLE)
+    choices = [
+        ChatChoice(messages=[ChatMessage(role="assistant")], finish_reason=FinishReason(reason=reason), index=index)
+        for index, reason in ((1, "length"), (0, "stop"))
+    ]
+    end = ChatResponse(id="i", choices=choices, origin=start.origin)
+    events = [
+        TurnStart(response=start),
+        *(BlockStart(index=n, content=TextContent(text=""), choice=n) for n in (0, 1)),
+        *(BlockStop(index=n, content=TextContent(text=f"choice {n}")) for n in (0, 1)),
+        TurnComplete(response=end, layout=[[[0]], [[1]]]),
+    ]
+    raw, _ = streams.encode(contentmodel.adapter(GOOGLE), events)
+    found = fold(streams.decode(contentmodel.adapter(GOOGLE), [raw])).choices
+    assert [(choice.messages[0].text, choice.finish_reason.reason) for choice in found if choice.finish_reason] == [
+        ("choice 0", "length"),
+        ("choice 1", "stop"),
+    ]
+
+
+def test_citations_count_from_the_beginning_of_all_that_became_text() -> None:
+    cited = TextContent(text="cited", annotations=[Citation(span=Span(start=0, end=5), url="https://example.org")])
+    response = answer([CompactionContent(text="Before. "), cited], source=RESPONSES)
+    _, _, (text,) = written(CHAT, list(unfold(response)))
+    span = text.annotations[0].span
+    assert text.text[span.start : span.end] == "cited"
+
+
+def test_texts_that_become_one_keep_the_citations_of_each() -> None:
+    texts = [
+        TextContent(text=word, annotations=[Citation(span=Span(start=0, end=1), url="https://example.org")])
+        for word in ("one", "two")
+    ]
+    raw, _, _ = written(GOOGLE, list(unfold(answer(texts, source=None))))
+    (candidate,) = values(raw)[-1]["candidates"]
+    supports = candidate["groundingMetadata"]["groundingSupports"]
+    assert [support["segment"].get("startIndex", 0) for support in supports] == [0, 3]
+
+
+@every_api
+def test_a_block_that_never_stopped_is_what_was_said_of_it(api: str) -> None:
+    start = answer(source=GOOGLE)
+    end = answer([], source=GOOGLE)
+    events = [
+        TurnStart(response=start),
+        BlockStart(index=0, content=TextContent(text="")),
+        TextDelta(index=0, text="all "),
+        TextDelta(index=0, text="of it"),
+        TurnComplete(response=end, layout=[[[0]]]),
+    ]
+    _, losses, contents = written(api, events)
+    assert [content.text for content in contents] == ["all of it"]
+    assert not [loss for loss in losses if loss.family == "text"]
+
+
+@every_api
+def test_what_waited_when_the_turn_failed_is_written(api: str) -> None:
+    start = answer(source=ANTHROPIC)
+    events = [
+        TurnStart(response=start),
+        BlockStart(index=0, content=FunctionCallContent(call_id="c", name="f", arguments="")),
+        ArgumentsDelta(index=0, text='{"half": '),
+        BlockStart(index=1, content=TextContent(text="")),
+        TextDelta(index=1, text="words"),
+        TurnError(error=ErrorContent(message="boom", code="overloaded_error"), response=start, layout=[[[0, 1]]]),
+    ]
+    _, _, contents = written(api, events)
+    assert "".join(content.text for content in contents if isinstance(content, TextContent)) == "words"
+    assert all(content.status == "incomplete" for content in contents if isinstance(content, FunctionCallContent))
+
+
+def test_blocks_after_half_a_call_have_numbers_of_their_own() -> None:
+    start = answer(source=ANTHROPIC)
+    events = [
+        TurnStart(response=start),
+        BlockStart(index=0, content=FunctionCallContent(call_id="c", name="f", arguments="")),
+        BlockStart(index=1, content=TextContent(text="words")),
+        TurnError(error=ErrorContent(message="boom"), response=start, layout=[[[0, 1]]]),
+    ]
+    raw, _, _ = written(ANTHROPIC, events)
+    assert [v["index"] for v in values(raw) if v["type"] == "content_block_start"] == [0, 1]
+
+
+@every_api
+def test_a_whole_block_that_changes_nothing_loses_nothing(api: str) -> None:
+    response = answer([TextContent(text="words"), CALL])
+    events = list(unfold(response))
+    again = [BlockCatchUp(index=0, content=TextContent(text="words")), BlockCatchUp(index=1, content=CALL)]
+    assert written(api, [*events[:-1], *again, events[-1]]) == written(api, events)
+
+
+@every_api
+def test_a_text_that_waited_is_amended_by_what_is_new(api: str) -> None:
+    start = answer(source=RESPONSES)
+    texts = [TextContent(text="first "), TextContent(text="second"), TextContent(text="second and more")]
+    events = [
+        TurnStart(response=start),
+        BlockStart(index=0, content=TextContent(text="")),
+        TextDelta(index=0, text="first "),
+        BlockStart(index=1, content=TextContent(text="")),
+        BlockStop(index=1, content=texts[1]),
+        BlockStop(index=0, content=texts[0]),
+        BlockCatchUp(index=1, content=texts[2]),
+        TurnComplete(response=answer([], source=RESPONSES), layout=[[[0, 1]]]),
+    ]
+    _, _, contents = written(api, events)
+    said = "".join(content.text for content in contents)
+    assert sorted(said) == sorted("first second and more")
+
+
+def test_a_result_that_comes_again_is_no_text() -> None:
+    response = contentmodel.adapter(ANTHROPIC).decode_response(
+        {
+            "type": "message",
+            "role": "assistant",
+            "content": [
+                {
+                    "type": "code_execution_tool_result",
+                    "tool_use_id": "c",
+                    "content": {"type": "code_execution_result", "stdout": "1", "stderr": "", "return_code": 0},
+                }
+            ],
+        }
+    )
+    events = list(unfold(response))
+    again = BlockCatchUp(index=0, content=response.messages[0].contents[0])
+    assert written(ANTHROPIC, [*events[:-1], again, events[-1]])[2] == written(ANTHROPIC, events)[2]
+
+
+@every_api
+def test_thoughts_that_go_on_after_they_stopped_raise_nothing(api: str) -> None:
+    thought = ReasoningContent(text="First, ")
+    events = list(unfold(answer([thought, TextContent(text="words")], source=CHAT)))
+    late = [
+        ReasoningDelta(index=0, text="then"),
+        BlockCatchUp(index=0, content=ReasoningContent(text="First, then")),
+    ]
+    _, _, contents = written(api, [*events[:-1], *late, events[-1]])
+    assert [content.text for content in contents if isinstance(content, TextContent)] == ["words"]
+
+
+@pytest.mark.parametrize("source", [ANTHROPIC, GOOGLE])
+def test_a_text_after_a_call_has_lost_its_place_in_columns(source: str) -> None:
+    def moved(*contents: Any) -> list[str]:
+        events = list(unfold(answer(contents, source=source)))
+        return [loss.path for loss in written(CHAT, events)[1] if loss.kind == "moved"]
+
+    assert moved(CALL, TextContent(text="words")) == ["$.choices[0].messages[0].contents[1]"]
+    assert moved(TextContent(text="words"), CALL) == []
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_every_item_has_a_name_of_its_own() -> None:
+    response = answer([TextContent(text="one"), CALL, TextContent(text="two")], source=None)
+    raw, _ = streams.encode(contentmodel.adapter(RESPONSES), list(unfold(response)))
+    items = [value["item"] for value in values(raw) if value["type"] == "response.output_item.done"]
+    assert [item.get("id") for item in items] == ["msg_0", None, "msg_2"]
+    assert [item.get("id") for item in values(raw)[-1]["response"]["output"]] == ["msg_0", None, "msg_2"]
+    assert accumulated(RESPONSES, values(raw))["output"][2]["content"][0]["text"] == "two"
+
+
+def test_values_of_another_kind_raise_nothing() -> None:
+    message = {"type": "message", "role": "assistant", "content": [], "usage": 7}
+    block = {"type": "text", "text": "words", "citations": 7}
+    events: list[dict[str, Any]] = [
+        {"type": "message_start", "message": message},
+        {"type": "content_block_start", "index": 0, "content_block": block},
+        {"type": "content_block_stop", "index": 0},
+        {"type": "message_stop"},
+    ]
+    chunk = {"candidates": [{"content": {"role": "model", "parts": [{"text": 7}]}, "finishReason": "STOP"}]}
+    for api, wires in ((ANTHROPIC, events), (GOOGLE, [chunk])):
+        converter = StreamConverter(api, api)
+        raw = b"".join(b"data: " + json.dumps(wire).encode() + b"\n\n" for wire in wires)
+        assert values(converter.feed(raw) + converter.close())
