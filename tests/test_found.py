@@ -133,3 +133,15 @@ def test_what_is_put_in_right_before_a_citation_is_not_cited() -> None:
     content = TextContent(text="a", annotations=[Citation(url="u", span=Span(start=0, end=1))])
     edited = splice_text(content, 0, 0, "new ")
     assert edited.annotations == [Citation(url="u", span=Span(start=4, end=5))]
+
+
+def test_a_search_whose_arguments_are_text_keeps_them_beside_what_it_found() -> None:
+    call = contentmodel.WebSearchToolCallContent(call_id="w", arguments="tides")
+    found = contentmodel.WebSearchToolResultContent(
+        call_id="w", outputs=[contentmodel.UriContent(uri="https://a.example")]
+    )
+    message = contentmodel.ChatMessage(role="assistant", contents=[call, found])
+    response = contentmodel.ChatResponse(choices=[contentmodel.ChatChoice(messages=[message])])
+    (item,) = contentmodel.adapter("openai-responses").encode_response(response).payload["output"]
+    assert item["action"]["query"] == "tides"
+    assert [source["url"] for source in item["action"]["sources"]] == ["https://a.example"]

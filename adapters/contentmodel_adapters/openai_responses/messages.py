@@ -287,7 +287,10 @@ class _Writer:
     def _pair(self, pair: PairRow, call: Any, result: Any) -> None:
         item = pair.encode(call, result, self.context)
         if pair.name == "web_search_call" and "sources" in item:
-            item["action"] = {**(item.get("action") or {}), "sources": item.pop("sources")}
+            action = item.get("action") or {}
+            # Arguments that are text are what was searched for.
+            asked = action if isinstance(action, dict) else {"type": "search", "query": action}
+            item["action"] = {**asked, "sources": item.pop("sources")}
         self.items.append(item)
 
     def _part(self, content: Any, message: ChatMessage) -> None:
