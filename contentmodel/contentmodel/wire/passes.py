@@ -19,6 +19,7 @@ from contentmodel.content.media import (
 from contentmodel.content.outcomes import (
     CompactionContent,
     ConfigurationContent,
+    ErrorContent,
     ReferenceContent,
     ToolChangeContent,
     UnknownContent,
@@ -345,7 +346,7 @@ def _settled(message: ChatMessage, context: EncodeContext) -> ChatMessage:
         elif kind is ReasoningContent:
             settled += _reasoning(content, context)
         elif kind is FunctionResultContent:
-            settled.append(_without_stored(content, message, context))
+            settled.append(_worded(_without_stored(content, message, context), context))
         elif _is_stored(content, message, context):
             context.lose(content, None, f"{context.api} cannot look up what another provider keeps")
         else:
@@ -355,6 +356,23 @@ def _settled(message: ChatMessage, context: EncodeContext) -> ChatMessage:
             else:
                 settled.extend(_settle(content, context))
     return context.with_contents(message, settled)
+
+
+def _worded(result: FunctionResultContent, context: EncodeContext) -> FunctionResultContent:
+    """A result whose errors are words and the flag beside them: no API has another place for them."""
+    errors = [output for output in result.outputs if isinstance(output, ErrorContent)]
+    if not errors:
+        return result
+    outputs: list[Any] = []
+    for output in result.outputs:
+        if isinstance(output, ErrorContent):
+            context.lose(output, None, "an error in a result is told in words", kind="degraded")
+            output = context.same(output, TextContent(text=lowering.as_text(output)))
+        outputs.append(output)
+    failed = True if result.is_error is None else result.is_error
+    changed = msgspec.structs.replace(result, outputs=outputs, is_error=failed)
+    worded: FunctionResultContent = context.same(result, changed)
+    return worded
 
 
 def _unfinished(message: ChatMessage, context: EncodeContext) -> set[str | None]:

@@ -1,0 +1,30 @@
+"""Tools: defined once, offered to every provider, their input validated and their outcome made contents.
+
+Needs the extra `tools`. `import contentmodel` loads none of this.
+"""
+
+from contentmodel.tools.definition import Tool, tool
+from contentmodel.tools.faults import InputFault, ToolInputError
+from contentmodel.tools.input import Input, validate_input
+from contentmodel.tools.outcome import ToolOutcome, contents_of, error_of, result_of
+from contentmodel.tools.schema import ToolDefinitionError
+from contentmodel.tools.sets import ToolSet, UnknownToolError, bind
+from contentmodel.tools.signature import ToolContext
+
+__all__ = [
+    "Input",
+    "InputFault",
+    "Tool",
+    "ToolContext",
+    "ToolDefinitionError",
+    "ToolInputError",
+    "ToolOutcome",
+    "ToolSet",
+    "UnknownToolError",
+    "bind",
+    "contents_of",
+    "error_of",
+    "result_of",
+    "tool",
+    "validate_input",
+]

@@ -1,0 +1,220 @@
+"""What a tool is: a function with `@tool`, or a subclass of `Tool`. Both give the same `FunctionTool`."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+import sys
+from collections.abc import Callable, Mapping
+from functools import cached_property, update_wrapper
+from typing import Any, Generic, ParamSpec, TypeVar, overload
+
+from contentmodel.request import FunctionTool
+from contentmodel.tools.arguments import Arguments, FunctionArguments, arguments_of
+from contentmodel.tools.docstrings import read_docstring
+from contentmodel.tools.faults import as_json_text
+from contentmodel.tools.outcome import ToolOutcome
+from contentmodel.tools.schema import ToolDefinitionError
+from contentmodel.tools.signature import ToolContext, read_signature
+
+P = ParamSpec("P")
+R = TypeVar("R")
+Approval = bool | Callable[[Any], bool]
+
+
+class Tool:
+    """A tool that the application runs. Subclass it for a tool with state, or put `@tool` on a function.
+
+    A subclass says `args_schema` (a pydantic model, msgspec Struct, dataclass, TypedDict, or a JSON Schema as a dict)
+    and has a method `run(self, args)` or `run(self, args, context)`, sync or async: `args` is an instance of that
+    type, or a dict, and always valid. The description is the class's docstring where `description` says nothing.
+    """
+
+    name: str = ""
+    description: str | None = None
+    args_schema: Any = {"type": "object", "properties": {}, "additionalProperties": False}
+    strict: bool | None = None
+    """Whether the provider is to hold the model to the schema; None leaves it to the provider."""
+    terminates: bool = False
+    """Whether the loop ends when this tool has run."""
+    approval: Approval = False
+    """Whether somebody must agree before it runs: always, never, or by its arguments."""
+    timeout: float | None = None
+    """Seconds that one run may take; None leaves it to the runner."""
+    concurrent: bool = True
+    """Whether it may run beside other tools."""
+
+    def run(self, args: Any, *context: Any) -> Any:
+        """The tool's work, sync or async. It may give whatever `contents_of` takes."""
+        raise NotImplementedError(f"{type(self).__name__} has no method run")
+
+    def invoke(self, args: Any, context: ToolContext | None = None) -> Any:
+        """`run`, with the context where it takes one. The result is awaitable where `run` is async."""
+        return self.run(args, context or ToolContext()) if self._takes_context else self.run(args)
+
+    @property
+    def is_async(self) -> bool:
+        """Whether `invoke` gives something to await, and so must not be put on a thread."""
+        return inspect.iscoroutinefunction(self.run)
+
+    @cached_property
+    def arguments(self) -> Arguments:
+        """How a model's arguments are described and read. ToolDefinitionError where `args_schema` cannot be used."""
+        return arguments_of(self.name or type(self).__name__, self.args_schema)
+
+    @cached_property
+    def definition(self) -> FunctionTool:
+        """What a model is told of this tool."""
+        if not isinstance(self.name, str) or not self.name:
+            raise ToolDefinitionError(type(self).__name__, ["a tool needs a name"])
+        return FunctionTool(
+            name=self.name,
+            description=self.description or self._documented or self.arguments.description,
+            parameters=self.arguments.schema,
+            strict=self.strict,
+        )
+
+    def needs_approval(self, args: Any) -> bool:
+        """Whether somebody must agree before it runs on these arguments."""
+        return self.approval(args) if callable(self.approval) else self.approval
+
+    def format_use(self, args: Any) -> str:
+        """What a user is shown when the tool is used. Override it to say it in words."""
+        return f"{self.name}({as_json_text(args)})"
+
+    def format_result(self, outcome: ToolOutcome) -> str:
+        """What a user is shown of a result: `display`, or else its text. Override it to say it in words."""
+        return outcome.text if outcome.display is None else outcome.display
+
+    @property
+    def _documented(self) -> str | None:
+        return None if type(self) is Tool else inspect.cleandoc(type(self).__doc__ or "") or None
+
+    @cached_property
+    def _takes_context(self) -> bool:
+        return len(inspect.signature(self.run).parameters) > 1
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.name!r}>"
+
+
+class CallableTool(Tool, Generic[P, R]):
+    """A function as a tool; it can still be called as the function it was. Made by `tool`."""
+
+    def __init__(
+        self,
+        function: Callable[P, R],
+        *,
+        name: str | None = None,
+        description: str | None = None,
+        local_names: Mapping[str, Any] | None = None,
+    ) -> None:
+        said, texts = read_docstring(function)
+        self.function = function
+        self.name = name or _function_name(function)
+        self.description = description or said
+        self._signature = read_signature(self.name, function, texts, local_names)
+        self._format_use: Callable[[Any], str] | None = None
+        self._format_result: Callable[[ToolOutcome], str] | None = None
+        update_wrapper(self, function, assigned=("__module__", "__qualname__", "__doc__"), updated=())
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        return self.function(*args, **kwargs)
+
+    def __get__(self, instance: Any, owner: type | None = None) -> CallableTool[..., R]:
+        """A method that is a tool is bound to its instance as any method is."""
+        if instance is None:
+            return self
+        bound = copy.copy(self)
+        bound.function = self.function.__get__(instance, owner)
+        return bound
+
+    def run(self, args: Any, *context: Any) -> Any:
+        """Calls the function; `args` are its arguments by name."""
+        positional, named = self._signature.bound(args, *context or (ToolContext(),))
+        return self.function(*positional, **named)
+
+    @property
+    def is_async(self) -> bool:
+        """Whether the function is async."""
+        return inspect.iscoroutinefunction(self.function)
+
+    @cached_property
+    def arguments(self) -> Arguments:
+        """The function's parameters."""
+        return FunctionArguments(self._signature)
+
+    def format_use(self, args: Any) -> str:
+        """What a user is shown when the tool is used."""
+        return self._format_use(args) if self._format_use else super().format_use(args)
+
+    def format_result(self, outcome: ToolOutcome) -> str:
+        """What a user is shown of a result."""
+        return self._format_result(outcome) if self._format_result else super().format_result(outcome)
+
+    @property
+    def _documented(self) -> str | None:
+        return None
+
+    @cached_property
+    def _takes_context(self) -> bool:
+        return True
+
+
+@overload
+def tool(function: Callable[P, R], /) -> CallableTool[P, R]: ...
+
+
+@overload
+def tool(
+    *,
+    name: str | None = None,
+    description: str | None = None,
+    strict: bool | None = None,
+    terminates: bool = False,
+    approval: Approval = False,
+    timeout: float | None = None,
+    concurrent: bool = True,
+    format_use: Callable[[Any], str] | None = None,
+    format_result: Callable[[ToolOutcome], str] | None = None,
+) -> Callable[[Callable[P, R]], CallableTool[P, R]]: ...
+
+
+def tool(
+    function: Callable[..., Any] | None = None,
+    /,
+    *,
+    name: str | None = None,
+    description: str | None = None,
+    strict: bool | None = None,
+    terminates: bool = False,
+    approval: Approval = False,
+    timeout: float | None = None,
+    concurrent: bool = True,
+    format_use: Callable[[Any], str] | None = None,
+    format_result: Callable[[ToolOutcome], str] | None = None,
+) -> Any:
+    """A function, sync or async, as a `Tool`: `@tool`, or `@tool(name=..., terminates=True, ...)`.
+
+    Name, description and the text of each parameter come from the signature and the docstring (Google, NumPy or
+    reST), the schema from the type hints. A parameter of type `ToolContext` is filled in by the runner. The settings
+    mean what the attributes of `Tool` mean. ToolDefinitionError names every parameter that no JSON can fill.
+    """
+    # Annotations may be text that names what only the decorated function's surroundings know.
+    local_names = dict(sys._getframe(1).f_locals)
+
+    def decorate(function: Callable[..., Any]) -> CallableTool[..., Any]:
+        made = CallableTool(function, name=name, description=description, local_names=local_names)
+        made.strict, made.terminates, made.approval = strict, terminates, approval
+        made.timeout, made.concurrent = timeout, concurrent
+        made._format_use, made._format_result = format_use, format_result
+        return made
+
+    return decorate if function is None else decorate(function)
+
+
+def _function_name(function: Callable[..., Any]) -> str:
+    name: str = getattr(function, "__name__", "")
+    if not name.isidentifier():
+        raise ToolDefinitionError(repr(function), ["it has no name of its own: give one"])
+    return name

@@ -1,0 +1,192 @@
+"""What a tool gave back, as contents: the one place where Python values become what a model reads."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+import traceback
+from collections.abc import Iterable, Mapping, Set
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+from enum import Enum
+from pathlib import PurePath
+from typing import Any
+from uuid import UUID
+
+import msgspec
+
+from contentmodel.content.base import AIContent
+from contentmodel.content.outcomes import ErrorContent
+from contentmodel.content.text import TextContent
+from contentmodel.content.tools import FunctionCallContent, FunctionResultContent
+from contentmodel.tools.faults import ToolInputError
+
+MAX_DEPTH = 200
+"""Levels of nesting in a result; a value that contains itself has no end of them."""
+
+
+class ToolOutcome(msgspec.Struct, frozen=True):
+    """What a run of a tool comes to.
+
+    `results` go to the model: a tool may put there whatever `contents_of` takes, and `contents_of` makes it a list of
+    contents. `note` is text for the model about the run; `display` is what the user is told.
+    """
+
+    results: Any
+    note: str | None = None
+    display: str | None = None
+
+    @property
+    def contents(self) -> list[AIContent]:
+        """`results` as contents, and the note after them."""
+        made = _contents(self.results)
+        return made if self.note is None else [*made, TextContent(text=self.note)]
+
+    @property
+    def error(self) -> ErrorContent | None:
+        """What went wrong, or None."""
+        return next((content for content in self.contents if isinstance(content, ErrorContent)), None)
+
+    @property
+    def text(self) -> str:
+        """The texts and error messages of the results, a line each."""
+        return "\n".join(
+            content.message if isinstance(content, ErrorContent) else content.text
+            for content in _contents(self.results)
+            if isinstance(content, ErrorContent | TextContent)
+        )
+
+
+class NotSerialisable(Exception):
+    """A value in a result is no JSON."""
+
+    def __init__(self, what: str, path: str) -> None:
+        super().__init__(f"the tool's result cannot be sent: {what} at {path} is not JSON")
+
+
+def contents_of(value: Any) -> ToolOutcome:
+    """What a tool returned, as an outcome whose `results` are a list of contents. It never raises.
+
+    | returned | results |
+    |---|---|
+    | str | one text |
+    | a content; a list of contents, in which strings are texts | these contents |
+    | None, bool, number, dict, list, dataclass, pydantic model, msgspec Struct, date, UUID, ... | its JSON as text |
+    | ToolOutcome | its results by these rules |
+    | bytes, and whatever JSON cannot say | an error that names the type and the path |
+    """
+    if isinstance(value, ToolOutcome):
+        return ToolOutcome(_contents(value.results), value.note, value.display)
+    return ToolOutcome(_contents(value))
+
+
+def result_of(
+    call: FunctionCallContent, outcome: ToolOutcome | BaseException | Any, *, details: bool = False
+) -> FunctionResultContent:
+    """The result of `call`: of an outcome or anything a tool returns, or of an exception.
+
+    A failure is an ErrorContent among the outputs, and `is_error`. The model sees an exception's message; its type
+    and traceback only with `details`.
+    """
+    if isinstance(outcome, BaseException):
+        outputs: list[AIContent] = [error_of(outcome, details=details)]
+    else:
+        outputs = contents_of(outcome).contents
+    failed = any(isinstance(output, ErrorContent) for output in outputs)
+    return FunctionResultContent(
+        call_id=call.call_id, name=call.name, outputs=list(outputs), is_error=True if failed else None
+    )
+
+
+def error_of(error: BaseException, *, details: bool = False) -> ErrorContent:
+    """An exception as content. Faults of arguments are told as data too; `details` adds type and traceback."""
+    if isinstance(error, ToolInputError):
+        return ErrorContent(message=str(error), code="invalid_arguments", details=error.to_json())
+    code = "timeout" if isinstance(error, TimeoutError) else "tool_failed"
+    more = {"type": type(error).__name__, "traceback": "".join(traceback.format_exception(error))} if details else None
+    return ErrorContent(message=_message(error), code=code, details=more)
+
+
+def _message(error: BaseException) -> str:
+    try:
+        said = str(error)
+    except Exception:
+        said = ""
+    return said or f"the tool failed: {type(error).__name__}"
+
+
+def _contents(value: Any) -> list[AIContent]:
+    if isinstance(value, AIContent):
+        return [value]
+    if isinstance(value, str):
+        return [TextContent(text=str(value))]
+    if isinstance(value, list | tuple) and any(isinstance(item, AIContent) for item in value):
+        return [content for item in value for content in _contents(item)]
+    try:
+        text = json.dumps(_plain(value, "$", 0), ensure_ascii=False, allow_nan=False)
+    except NotSerialisable as error:
+        return [ErrorContent(message=str(error), code="result_not_serialisable")]
+    except Exception as error:
+        # A value's own methods are the tool's code, and may do anything.
+        what = f"a value of type {type(value).__name__} ({type(error).__name__} when read)"
+        return [ErrorContent(message=str(NotSerialisable(what, "$")), code="result_not_serialisable")]
+    return [TextContent(text=text)]
+
+
+def _plain(value: Any, path: str, depth: int) -> Any:
+    """`value` as JSON has it. NotSerialisable names what JSON cannot say, and where."""
+    if depth > MAX_DEPTH:
+        raise NotSerialisable(f"nesting of more than {MAX_DEPTH} levels", _short(path))
+    if isinstance(value, Enum):
+        return _plain(value.value, path, depth + 1)
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            raise NotSerialisable(f"the number {value}", _short(path))
+        return value
+    if isinstance(value, Mapping):
+        return {_key(key, path): _plain(item, f"{path}.{key}", depth + 1) for key, item in value.items()}
+    if isinstance(value, list | tuple | Set):
+        return [_plain(item, f"{path}[{index}]", depth + 1) for index, item in enumerate(value)]
+    return _plain(_opened(value, path), path, depth + 1)
+
+
+def _opened(value: Any, path: str) -> Any:
+    """An object as simpler values, one level of it."""
+    if isinstance(value, datetime | date | time | timedelta | Decimal | UUID):
+        return msgspec.to_builtins(value)
+    if isinstance(value, PurePath):
+        return str(value)
+    if isinstance(value, msgspec.Struct):
+        config = value.__struct_config__
+        tag = {} if config.tag is None else {config.tag_field or "type": config.tag}
+        return {**tag, **_fields(value, msgspec.structs.fields(value), "encode_name")}
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return _fields(value, dataclasses.fields(value), "name")
+    if callable(getattr(value, "model_dump", None)) and not isinstance(value, type):
+        return value.model_dump(mode="json")
+    what = f"a value of type {type(value).__name__}"
+    if isinstance(value, bytes | bytearray | memoryview):
+        what += " (give a DataContent, which says their media type)"
+    raise NotSerialisable(what, _short(path))
+
+
+def _fields(value: Any, fields: Iterable[Any], written: str) -> dict[str, Any]:
+    return {getattr(field, written): getattr(value, field.name) for field in fields}
+
+
+def _key(key: Any, path: str) -> str:
+    if isinstance(key, Enum):
+        key = key.value
+    if isinstance(key, str):
+        return key
+    if isinstance(key, bool | int | float | UUID | date):
+        made: str = json.dumps(key) if isinstance(key, bool | int | float) else str(key)
+        return made
+    raise NotSerialisable(f"a key of type {type(key).__name__}", _short(path))
+
+
+def _short(path: str) -> str:
+    return path if len(path) <= 120 else f"{path[:60]}…{path[-40:]}"

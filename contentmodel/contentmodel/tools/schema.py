@@ -1,0 +1,286 @@
+"""JSON Schemas of arguments: made of types, tidied for a model to read, and checked when they are given.
+
+A schema that is given may come from a file or a server that nobody here trusts. What would make validation run away
+is refused when the tool is defined: references that leave the document, that lead nowhere, or that go in a circle
+without looking into the value; and nesting or size beyond any honest schema.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from contentmodel.errors import ContentModelError, Fault
+
+MAX_DEPTH = 64
+"""Levels of nesting in a schema that is given."""
+MAX_NODES = 20_000
+"""Values, of any kind, in a schema that is given."""
+
+# Keywords that apply to the same value again, not to a part of it: a circle of these never ends.
+_IN_PLACE = ("allOf", "anyOf", "oneOf", "not", "if", "then", "else")
+# Keywords whose members are named by the application, not by JSON Schema.
+# Keywords whose members are values, not schemas.
+_DATA = ("default", "const", "enum", "examples")
+_NAMED = ("properties", "$defs", "definitions", "patternProperties", "dependentSchemas")
+
+
+class ToolDefinitionError(ContentModelError, ValueError):
+    """A tool, or a set of tools, cannot be what it says. `faults` has all that is wrong."""
+
+    def __init__(self, tool: str, faults: list[str]) -> None:
+        self.tool, self.faults = tool, tuple(faults)
+        super().__init__(f"{tool}: {'; '.join(faults)}")
+
+
+def type_schema(kind: Any) -> dict[str, Any]:
+    """The tidied JSON Schema of a pydantic model, Struct, dataclass or TypedDict. TypeError where it has none."""
+    if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
+        return tidied(msgspec.json.schema(kind))
+    return tidied(pydantic_schema(kind))
+
+
+def pydantic_schema(kind: Any) -> dict[str, Any]:
+    """What pydantic says a JSON value of `kind` must be. TypeError where it cannot say."""
+    import warnings
+
+    from pydantic import PydanticUserError, TypeAdapter
+    from pydantic.json_schema import PydanticJsonSchemaWarning
+
+    try:
+        with warnings.catch_warnings():
+            # A default that is not JSON (a sentinel, say) is the function's own affair: the model need not see it.
+            warnings.simplefilter("ignore", PydanticJsonSchemaWarning)
+            schema = TypeAdapter(kind).json_schema(mode="validation")
+    except PydanticUserError as error:
+        raise TypeError(str(error.message).partition("\n")[0].partition(" Set `")[0]) from error
+    return _with_structs(schema)
+
+
+class StructSchema:
+    """Tells pydantic how a msgspec Struct is read and described; stands as metadata of an annotation."""
+
+    def __init__(self, kind: type[msgspec.Struct]) -> None:
+        self.kind = kind
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+        from pydantic_core import PydanticCustomError, core_schema
+
+        def read(value: Any) -> Any:
+            if isinstance(value, self.kind):
+                return value
+            try:
+                return msgspec.convert(value, self.kind, str_keys=True)
+            except msgspec.ValidationError as error:
+                raise PydanticCustomError("struct", "{fault}", {"fault": str(error)}) from None
+
+        return core_schema.no_info_plain_validator_function(read)
+
+    def __get_pydantic_json_schema__(self, schema: Any, handler: Any) -> dict[str, Any]:
+        # pydantic follows every reference it sees; those of msgspec come in when it is done.
+        return {_STRUCT: self.kind}
+
+
+_STRUCT = "contentmodel:struct"
+
+
+def _with_structs(schema: dict[str, Any]) -> dict[str, Any]:
+    """`schema` with every Struct's own in its place, and their definitions beside pydantic's."""
+    definitions: dict[str, Any] = dict(schema.pop("$defs", {}))
+
+    def put(value: Any) -> Any:
+        if isinstance(value, list):
+            return [put(item) for item in value]
+        if not isinstance(value, dict):
+            return value
+        kind = value.get(_STRUCT)
+        if kind is None:
+            return {key: put(item) for key, item in value.items()}
+        made = msgspec.json.schema(kind)
+        for name, definition in made.pop("$defs", {}).items():
+            if definitions.setdefault(name, definition) != definition:
+                raise TypeError(f"two types are named {name}")
+        return {**made, **{key: item for key, item in value.items() if key != _STRUCT}}
+
+    put_in = put(schema)
+    for name, definition in list(definitions.items()):
+        definitions[name] = put(definition)
+    return {**put_in, "$defs": definitions} if definitions else put_in
+
+
+def tidied(schema: dict[str, Any]) -> dict[str, Any]:
+    """`schema` with its root spelt out and without titles, which mostly repeat a name."""
+    definitions = schema.get("$defs", {})
+    root = {key: value for key, value in schema.items() if key != "$defs"}
+    name = root.pop("$ref", "").rpartition("/")[2]
+    if name:
+        root = {**definitions[name], **root}
+    used = _used(root, definitions)
+    kept = {key: value for key, value in definitions.items() if key in used}
+    made: dict[str, Any] = _untitled({**root, "$defs": kept} if kept else root)
+    return made
+
+
+def _used(root: Any, definitions: dict[str, Any]) -> set[str]:
+    """The names of the definitions that `root` needs."""
+    found: set[str] = set()
+    todo = [root]
+    while todo:
+        for reference in _references(todo.pop()):
+            name = reference.rpartition("/")[2]
+            if name in definitions and name not in found:
+                found.add(name)
+                todo.append(definitions[name])
+    return found
+
+
+def _references(value: Any) -> Iterator[str]:
+    if isinstance(value, dict):
+        if isinstance(value.get("$ref"), str):
+            yield value["$ref"]
+        for item in value.values():
+            yield from _references(item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _references(item)
+
+
+def _untitled(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_untitled(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    return {
+        key: {name: _untitled(member) for name, member in item.items()}
+        if key in _NAMED and isinstance(item, dict)
+        # Data, not schemas: a title in there is somebody's value.
+        else (item if key in _DATA else _untitled(item))
+        for key, item in value.items()
+        if not (key == "title" and isinstance(item, str))
+    }
+
+
+def schema_faults(schema: Any) -> list[Fault]:
+    """Why a schema that was given cannot be used for arguments, all reasons with their JSON paths."""
+    size_fault = _size_fault(schema)
+    if size_fault is not None:
+        return [size_fault]
+    if not isinstance(schema, dict) or schema.get("type", "object") != "object":
+        return [Fault("$", "arguments are an object: the schema's type must be object")]
+    return _reference_faults(schema) or _dialect_faults(schema)
+
+
+def _size_fault(schema: Any) -> Fault | None:
+    todo, nodes = [(schema, 0)], 0
+    while todo:
+        value, depth = todo.pop()
+        nodes += 1
+        if depth > MAX_DEPTH:
+            return Fault("$", f"the schema is nested deeper than {MAX_DEPTH} levels")
+        if nodes > MAX_NODES:
+            return Fault("$", f"the schema has more than {MAX_NODES} values")
+        inside = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+        todo += [(item, depth + 1) for item in inside]
+    return None
+
+
+def _reference_faults(schema: dict[str, Any]) -> list[Fault]:
+    faults = []
+    for path, node in _nodes(schema, "$"):
+        for word in ("$ref", "$dynamicRef"):
+            target = node.get(word)
+            if target is not None and not (isinstance(target, str) and _resolved(schema, target) is not None):
+                faults.append(Fault(path, f"{word} {target!r} does not lead to a schema in this document"))
+    return faults or _circles(schema)
+
+
+def _circles(schema: dict[str, Any]) -> list[Fault]:
+    """References that come back to themselves, or go on and on, without looking into the value."""
+    done: set[int] = set()
+
+    def circles(node: Any, above: tuple[int, ...]) -> bool:
+        if not isinstance(node, dict) or id(node) in done:
+            return False
+        if id(node) in above or len(above) > MAX_DEPTH:
+            return True
+        found = any(circles(inner, (*above, id(node))) for inner in _same_value(schema, node))
+        done.add(id(node))
+        return found
+
+    return [
+        Fault(path, f"$ref goes in a circle, or through more than {MAX_DEPTH} schemas")
+        for path, node in _nodes(schema, "$")
+        if isinstance(node.get("$ref"), str) and circles(node, ())
+    ]
+
+
+def _same_value(schema: dict[str, Any], node: dict[str, Any]) -> Iterator[Any]:
+    """The schemas that apply to the very value that `node` applies to."""
+    for word in ("$ref", "$dynamicRef"):
+        if isinstance(node.get(word), str):
+            yield _resolved(schema, node[word])
+    for word in _IN_PLACE:
+        inner = node.get(word)
+        yield from inner if isinstance(inner, list) else (inner,)
+    dependent = node.get("dependentSchemas")
+    yield from dependent.values() if isinstance(dependent, dict) else ()
+
+
+def _nodes(value: Any, path: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Every object of a schema, with its JSON path; data in it (defaults, constants) is passed over."""
+    if isinstance(value, dict):
+        yield path, value
+        for key, item in value.items():
+            named = key in _NAMED and isinstance(item, dict)
+            for inner, where in (
+                [(m, f"{path}.{key}.{n}") for n, m in item.items()] if named else [(item, f"{path}.{key}")]
+            ):
+                if named or key not in _DATA:
+                    yield from _nodes(inner, where)
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from _nodes(item, f"{path}[{index}]")
+
+
+def _resolved(schema: dict[str, Any], reference: str) -> Any:
+    """What a JSON Pointer reference leads to, None where it leads nowhere or out of the document."""
+    if not reference.startswith("#") or (reference != "#" and not reference.startswith("#/")):
+        return None
+    found: Any = schema
+    for part in reference[2:].split("/") if reference != "#" else ():
+        key = part.replace("~1", "/").replace("~0", "~")
+        if isinstance(found, dict) and key in found:
+            found = found[key]
+        elif isinstance(found, list) and key.isdecimal() and int(key) < len(found):
+            found = found[int(key)]
+        else:
+            return None
+    return found if isinstance(found, dict | bool) else None
+
+
+def _dialect_faults(schema: dict[str, Any]) -> list[Fault]:
+    from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
+
+    checker = Draft202012Validator(Draft202012Validator.META_SCHEMA)
+    faults = [Fault(error.json_path, error.message[:200]) for error in checker.iter_errors(schema)]
+    return sorted(faults, key=lambda fault: fault.path)
+
+
+def is_typed_dict(kind: Any) -> bool:
+    """Whether `kind` is a TypedDict class."""
+    from typing import is_typeddict
+
+    from typing_extensions import is_typeddict as is_backport
+
+    return is_typeddict(kind) or is_backport(kind)
+
+
+def is_schema_type(kind: Any) -> bool:
+    """Whether `kind` is a class that describes an object: pydantic model, msgspec Struct, dataclass, TypedDict."""
+    if not isinstance(kind, type):
+        return False
+    known = issubclass(kind, msgspec.Struct) or dataclasses.is_dataclass(kind) or hasattr(kind, "model_json_schema")
+    return known or is_typed_dict(kind)

@@ -1,0 +1,122 @@
+"""Tools that are offered together, and how they are put into a request."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+import msgspec
+
+from contentmodel.request import ChatRequest, CustomTool, FunctionTool, HostedTool, ToolChoice, ToolGroup
+from contentmodel.tools.definition import Tool
+from contentmodel.tools.schema import ToolDefinitionError
+
+Definition = FunctionTool | CustomTool | HostedTool | ToolGroup
+MODES = ("auto", "none", "required")
+
+
+class UnknownToolError(LookupError):
+    """No tool of a set has this name."""
+
+
+class ToolSet:
+    """Tools with unique names, in order.
+
+    Beside `Tool`s it takes what only the model is told of: hosted tools, groups, and functions that are declared
+    here and run elsewhere. ToolDefinitionError names every name that is there twice.
+    """
+
+    def __init__(self, tools: Iterable[Tool | Definition] = ()) -> None:
+        self._entries = tuple(tools)
+        strange = [repr(entry) for entry in self._entries if not isinstance(entry, Tool | Definition)]
+        if strange:
+            raise ToolDefinitionError("tools", [f"{entry} is no tool: put @tool on a function" for entry in strange])
+        self.definitions: list[Definition] = [
+            entry.definition if isinstance(entry, Tool) else entry for entry in self._entries
+        ]
+        counts = Counter(name for definition in self.definitions for name in _names(definition))
+        twice = [f"{name} is there {count} times" for name, count in counts.items() if count > 1]
+        if twice:
+            raise ToolDefinitionError("tools", twice)
+        self._names = tuple(counts)
+        self._tools = {entry.name: entry for entry in self._entries if isinstance(entry, Tool)}
+        self._hosted = [definition for definition in self.definitions if isinstance(definition, HostedTool)]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Every name that a model can call, in order."""
+        return self._names
+
+    def get(self, name: str | None) -> Tool | None:
+        """The tool of this name that the application runs; None for all others."""
+        return self._tools.get(name or "")
+
+    def __getitem__(self, name: str) -> Tool:
+        try:
+            return self._tools[name]
+        except KeyError:
+            raise UnknownToolError(f"no tool is named {name}: there are {', '.join(self._tools) or 'none'}") from None
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._names
+
+    def __iter__(self) -> Iterator[Tool | Definition]:
+        return iter(self._entries)
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def __repr__(self) -> str:
+        return f"ToolSet({', '.join(self._names)})"
+
+    def choice(self, choice: str | Iterable[str]) -> ToolChoice:
+        """ "auto", "none", "required"; or the name of one tool, or names of some, one of which must be called.
+
+        A hosted tool is named by its name or its kind. UnknownToolError names all that are not in the set.
+        """
+        if isinstance(choice, str):
+            return ToolChoice(mode=choice) if choice in MODES else self._one(choice)
+        names = list(choice)
+        self._check(names)
+        return self._one(names[0]) if len(names) == 1 else ToolChoice(mode="required", tools=names)
+
+    def _one(self, name: str) -> ToolChoice:
+        hosted = next((tool for tool in self._hosted if name in (tool.name, tool.kind)), None)
+        if hosted is not None and name not in self._tools:
+            return ToolChoice(mode="required", hosted=hosted.kind)
+        self._check([name])
+        return ToolChoice(mode="required", tools=[name])
+
+    def _check(self, names: list[str]) -> None:
+        unknown = [name for name in names if name not in self._names]
+        if unknown or not names:
+            said = ", ".join(unknown) or "an empty list"
+            raise UnknownToolError(f"cannot choose {said}: there are {', '.join(self._names) or 'no tools'}")
+
+
+def bind(
+    request: ChatRequest,
+    tools: ToolSet | Iterable[Tool | Definition],
+    choice: str | Iterable[str] | ToolChoice | None = None,
+    parallel: bool | None = None,
+) -> ChatRequest:
+    """A new request that offers these tools, in place of those it had.
+
+    `choice` is what `ToolSet.choice` takes, or a ToolChoice as it is; `parallel` says whether the model may call
+    several at once. What is None stays as the request has it.
+    """
+    offered = tools if isinstance(tools, ToolSet) else ToolSet(tools)
+    options = request.options
+    if choice is not None:
+        chosen = choice if isinstance(choice, ToolChoice) else offered.choice(choice)
+        options = msgspec.structs.replace(options, tool_choice=chosen)
+    if parallel is not None:
+        options = msgspec.structs.replace(options, parallel_tool_calls=parallel)
+    return msgspec.structs.replace(request, tools=list(offered.definitions), options=options)
+
+
+def _names(definition: Definition) -> list[str]:
+    if not isinstance(definition, ToolGroup):
+        return [definition.name] if definition.name else []
+    # A namespace keeps the names in it apart from those outside.
+    return [] if definition.name else [tool.name for tool in definition.tools if tool.name]

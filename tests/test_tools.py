@@ -1,0 +1,903 @@
+"""Tools: what a model is told of them, what it may send, and what they give back."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import enum
+import json
+import subprocess
+import sys
+import typing
+from datetime import date, datetime
+from decimal import Decimal
+from pathlib import PurePosixPath
+from typing import Annotated, Any, Literal
+from uuid import UUID
+
+import jsonschema
+import msgspec
+import pydantic
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from typing_extensions import TypedDict
+
+import contentmodel
+from conftest import APIS
+from contentmodel import (
+    ChatMessage,
+    ChatOptions,
+    ChatRequest,
+    CustomTool,
+    DataContent,
+    ErrorContent,
+    FunctionCallContent,
+    FunctionTool,
+    HostedTool,
+    TextContent,
+    ToolChoice,
+    ToolGroup,
+)
+from contentmodel.tools import (
+    Tool,
+    ToolContext,
+    ToolDefinitionError,
+    ToolInputError,
+    ToolOutcome,
+    ToolSet,
+    UnknownToolError,
+    bind,
+    contents_of,
+    result_of,
+    tool,
+    validate_input,
+)
+from contentmodel_adapters.shared.clients import BY_HAND
+from contentmodel_conformance.oracles import judge
+
+
+class Unit(enum.Enum):
+    CELSIUS = "c"
+    FAHRENHEIT = "f"
+
+
+class Place(msgspec.Struct, forbid_unknown_fields=True):
+    lat: float
+    near: list[Place] = []
+
+
+@dataclasses.dataclass
+class Span:
+    first: int
+    last: int | None = None
+
+
+class Page(TypedDict):
+    number: int
+
+
+class Person(pydantic.BaseModel):
+    name: str
+    born: date | None = None
+
+
+# Each type a parameter may have, and JSON that fits it.
+INTS = st.integers(-(2**53), 2**53)
+TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=5)
+PLACES = st.fixed_dictionaries({"lat": st.floats(-90, 90)}, optional={"near": st.lists(st.just({"lat": 1.5}))})
+FITTING: dict[Any, st.SearchStrategy[Any]] = {
+    int: INTS,
+    float: st.floats(allow_nan=False, allow_infinity=False),
+    str: TEXTS,
+    bool: st.booleans(),
+    int | None: st.none() | INTS,
+    int | str: INTS | TEXTS,
+    list[str]: st.lists(TEXTS, max_size=3),
+    dict[str, int]: st.dictionaries(TEXTS, INTS, max_size=3),
+    Literal["a", 1]: st.sampled_from(["a", 1]),
+    Unit: st.sampled_from(["c", "f"]),
+    datetime: st.datetimes().map(datetime.isoformat),
+    date: st.dates().map(date.isoformat),
+    UUID: st.uuids().map(str),
+    Decimal: st.integers(-999, 999).map(str),
+    bytes: TEXTS,
+    tuple[int, str]: st.tuples(INTS, TEXTS).map(list),
+    Annotated[int, pydantic.Field(ge=0, le=9, description="a digit")]: st.integers(0, 9),
+    Place: PLACES,
+    list[Place] | None: st.none() | st.lists(PLACES, max_size=2),
+    Span: st.fixed_dictionaries({"first": INTS}, optional={"last": st.none() | INTS}),
+    Page: st.fixed_dictionaries({"number": INTS}),
+    Person: st.fixed_dictionaries({"name": TEXTS}, optional={"born": st.dates().map(date.isoformat)}),
+}
+ANYTHING = st.recursive(
+    st.none() | st.booleans() | INTS | st.floats(allow_nan=False, allow_infinity=False) | TEXTS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXTS, inner, max_size=3),
+    max_leaves=5,
+)
+# Names that a pydantic model would not have as fields, among others.
+NAMES = ("city", "schema", "model_config", "_private", "json", "title", "properties", "default", "field_0", "type")
+
+
+@st.composite
+def functions(draw: st.DrawFn) -> tuple[Any, dict[str, Any]]:
+    """A function of any signature that gives back its arguments, and the type of each parameter."""
+    kinds = {name: draw(st.sampled_from(list(FITTING))) for name in draw(st.lists(st.sampled_from(NAMES), unique=True))}
+    required = draw(st.integers(0, len(kinds)))
+    words = [f"{name}: types[{name!r}]{' = None' if i >= required else ''}" for i, name in enumerate(kinds)]
+    first, second = sorted((draw(st.integers(0, len(kinds))), draw(st.integers(0, len(kinds)))))
+    groups = [
+        words[:first],
+        ["/"] if first else [],
+        words[first:second],
+        ["*"] if words[second:] else [],
+        words[second:],
+    ]
+    names: dict[str, Any] = {"types": kinds}
+    exec(f"def made({', '.join(word for group in groups for word in group)}):\n    return dict(locals())", names)
+    return names["made"], kinds
+
+
+def call(arguments: Any, **rest: Any) -> FunctionCallContent:
+    return FunctionCallContent(call_id="call_1", name="made", arguments=arguments, **rest)
+
+
+def faults(made: Tool, arguments: Any) -> dict[str, tuple[str, str]]:
+    """What is wrong with arguments: expected and got, by path."""
+    with pytest.raises(ToolInputError) as raised:
+        validate_input(made, call(arguments))
+    return {fault.path: (fault.expected, fault.got) for fault in raised.value.faults}
+
+
+def request() -> ChatRequest:
+    hello = ChatMessage(role="user", contents=[TextContent(text="hi")])
+    return ChatRequest(messages=[hello], options=ChatOptions(max_output_tokens=100), origin=BY_HAND)
+
+
+def encoded(api: str, bound: ChatRequest) -> contentmodel.Encoded:
+    """The request in one API's words, which its SDK's types and its rules accept."""
+    made = contentmodel.adapter(api).encode_request(bound, model="some-model")
+    assert judge(api, "request").faults(made.payload) == []
+    assert contentmodel.check(made.payload, api=api) == []
+    return made
+
+
+@tool
+def weather(city: str, days: int = 1) -> str:
+    """The weather of a city.
+
+    Args:
+        city: Its name.
+        days: How many days ahead.
+    """
+    return f"sunny in {city} for {days} days"
+
+
+@tool
+def forget() -> None:
+    """Forgets."""
+
+
+SEARCH = HostedTool(kind="web_search")
+
+
+# Definitions ----------------------------------------------------------------------------------------------------------
+
+
+@given(functions())
+@pytest.mark.parametrize("api", APIS)
+@pytest.mark.parametrize("strict", [None, True])
+def test_what_a_function_says_every_api_accepts(api: str, strict: bool | None, made: tuple[Any, Any]) -> None:
+    encoded(api, bind(request(), [tool(strict=strict)(made[0])]))
+
+
+@given(functions(), st.data())
+def test_arguments_that_fit_are_what_the_function_gets(made: tuple[Any, Any], data: st.DataObject) -> None:
+    function, kinds = made
+    it = tool(function)
+    needed = it.definition.parameters.get("required", [])
+    fitting = data.draw(
+        st.fixed_dictionaries(
+            {name: FITTING[kinds[name]] for name in needed},
+            optional={name: FITTING[kind] for name, kind in kinds.items() if name not in needed},
+        )
+    )
+    got = it.invoke(validate_input(it, call(json.dumps(fitting))).args)
+    assert set(got) == set(kinds)
+    assert all(got[name] is None for name in kinds if name not in fitting)
+    plain = [name for name in fitting if kinds[name] in (int, str, bool, int | str, list[str], dict[str, int])]
+    assert all(got[name] == fitting[name] and type(got[name]) is type(fitting[name]) for name in plain)
+    jsonschema.validate(fitting, it.definition.parameters)
+
+
+@given(functions(), st.data())
+def test_what_the_function_accepts_its_schema_accepts(made: tuple[Any, Any], data: st.DataObject) -> None:
+    function, kinds = made
+    it = tool(function)
+    members = {name: FITTING[kind] | ANYTHING for name, kind in kinds.items()}
+    sent = data.draw(st.fixed_dictionaries({}, optional={**members, "stranger": ANYTHING}))
+    try:
+        validate_input(it, call(sent))
+    except ToolInputError as error:
+        refused = error.faults
+    else:
+        refused = None
+        jsonschema.validate(sent, it.definition.parameters)
+    assert refused is None or (refused and all(fault.path.startswith("$") and fault.expected for fault in refused))
+
+
+GOOGLE_STYLE = """Finds flights.
+
+    Cheapest first.
+
+    Args:
+        origin (str): Where from:
+            an airport.
+        target: Where to.
+
+    Returns:
+        str: Flights.
+    """
+NUMPY_STYLE = """Finds flights.
+
+    Cheapest first.
+
+    Parameters
+    ----------
+    origin : str
+        Where from:
+        an airport.
+    target
+        Where to.
+
+    Returns
+    -------
+    str
+        Flights.
+    """
+REST_STYLE = """Finds flights.
+
+    Cheapest first.
+
+    :param origin: Where from:
+        an airport.
+    :param target: Where to.
+    :returns: Flights.
+    """
+
+
+@pytest.mark.parametrize("text", [GOOGLE_STYLE, NUMPY_STYLE, REST_STYLE])
+def test_a_docstring_describes_the_tool_and_its_parameters(text: str) -> None:
+    def flights(origin: str, target: str) -> None: ...
+
+    flights.__doc__ = text
+    assert tool(flights).definition == FunctionTool(
+        name="flights",
+        description="Finds flights.\n\nCheapest first.",
+        parameters={
+            "type": "object",
+            "properties": {
+                "origin": {"type": "string", "description": "Where from: an airport."},
+                "target": {"type": "string", "description": "Where to."},
+            },
+            "required": ["origin", "target"],
+            "additionalProperties": False,
+        },
+    )
+
+
+def test_a_field_says_more_than_the_docstring() -> None:
+    @tool
+    def find(
+        text: Annotated[str, pydantic.Field(description="said here")], most: int = pydantic.Field(5, le=9)
+    ) -> None:
+        """Finds.
+
+        Args:
+            text: said there
+            most: how many
+        """
+
+    parameters = find.definition.parameters
+    assert parameters["properties"]["text"]["description"] == "said here"
+    assert parameters["properties"]["most"] == {
+        "type": "integer",
+        "default": 5,
+        "maximum": 9,
+        "description": "how many",
+    }
+    assert validate_input(find, call({"text": "x"})).args == {"text": "x", "most": 5}
+
+
+class CityModel(pydantic.BaseModel, extra="forbid"):
+    """The weather of a city."""
+
+    city: str = pydantic.Field(description="Its name.")
+    days: int = pydantic.Field(1, description="How many days ahead.")
+
+
+class CityStruct(msgspec.Struct, forbid_unknown_fields=True):
+    city: Annotated[str, msgspec.Meta(description="Its name.")]
+    days: Annotated[int, msgspec.Meta(description="How many days ahead.")] = 1
+
+
+@dataclasses.dataclass
+class CityData:
+    __pydantic_config__ = pydantic.ConfigDict(extra="forbid")
+    city: Annotated[str, pydantic.Field(description="Its name.")]
+    days: Annotated[int, pydantic.Field(description="How many days ahead.")] = 1
+
+
+def weather_class(schema: Any) -> Tool:
+    class Weather(Tool):
+        name = "weather"
+        description = "The weather of a city."
+        args_schema = schema
+
+        def run(self, args: Any) -> Any:
+            return args
+
+    return Weather()
+
+
+FORMS = [CityModel, CityStruct, CityData, weather.definition.parameters]
+
+
+@pytest.mark.parametrize("schema", FORMS)
+def test_a_class_and_a_function_say_the_same(schema: Any) -> None:
+    assert weather_class(schema).definition == weather.definition
+
+
+def test_a_class_without_description_says_that_of_its_arguments() -> None:
+    class Weather(Tool):
+        name = "weather"
+        args_schema = CityModel
+
+    assert Weather().definition == weather.definition
+
+
+def test_state_and_context_reach_a_tool_and_no_model() -> None:
+    class Counter(Tool):
+        """Counts."""
+
+        name = "count"
+
+        def __init__(self) -> None:
+            self.runs = 0
+
+        async def run(self, args: Any, context: ToolContext) -> Any:
+            self.runs += 1
+            return self.runs, context.state
+
+    @tool
+    def whose(context: ToolContext, what: str, /) -> str:
+        return f"{what} of {context.state}"
+
+    @tool
+    def perhaps(context: ToolContext | None = None) -> Any:
+        return context.state
+
+    mine, counter = ToolContext(state="mine"), Counter()
+    assert asyncio.run(counter.invoke({}, mine)) == (1, "mine")
+    assert counter.definition.parameters["properties"] == {}
+    assert list(whose.definition.parameters["properties"]) == ["what"]
+    assert whose.invoke({"what": "cake"}, mine) == "cake of mine"
+    assert perhaps.invoke({}, mine) == "mine"
+    with pytest.raises(ToolInputError, match=r"\$\.context: expected no argument of this name"):
+        validate_input(whose, call({"what": "cake", "context": {"state": "stolen"}}))
+
+
+def test_a_method_is_a_tool_of_its_instance() -> None:
+    class Shop:
+        def __init__(self, name: str) -> None:
+            self.name = name
+
+        @tool
+        def sell(self, what: str) -> str:
+            return f"{what} from {self.name}"
+
+    assert Shop("A").sell.invoke({"what": "tea"}) == "tea from A"
+    assert Shop("B").sell("tea") == "tea from B"
+    assert list(Shop.sell.definition.parameters["properties"]) == ["what"]
+
+
+def test_annotations_may_name_what_is_local() -> None:
+    class Local(msgspec.Struct):
+        x: int
+
+    @tool
+    def use(it: Local) -> int:
+        return it.x
+
+    assert use.invoke(validate_input(use, call({"it": {"x": 3}})).args) == 3
+
+
+def test_settings_say_how_a_tool_is_run() -> None:
+    @tool(name="rm", strict=True, terminates=True, approval=lambda args: args["path"] == "/", timeout=3)
+    def remove(path: str) -> None: ...
+
+    assert (remove.name, remove.terminates, remove.timeout) == ("rm", True, 3)
+    assert remove.definition.strict is True
+    assert [remove.needs_approval({"path": path}) for path in ("/", "/tmp")] == [True, False]
+
+
+def test_what_json_cannot_say_may_be_a_default() -> None:
+    missing = object()
+
+    @tool
+    def find(most: int = missing, words: list[str] = []) -> bool:  # noqa: B006
+        words.append("mine")
+        return most is missing
+
+    for _ in range(2):
+        args = validate_input(find, call({})).args
+        assert args["words"] == []
+        assert find.invoke(args) is True
+
+
+def test_a_tool_knows_whether_it_is_async() -> None:
+    @tool
+    async def later() -> str:
+        return "done"
+
+    class Later(Tool):
+        name = "later"
+
+        async def run(self, args: Any) -> str:
+            return "done"
+
+    assert (later.is_async, Later().is_async, weather.is_async) == (True, True, False)
+    assert [asyncio.run(it.invoke(validate_input(it, call("")).args)) for it in (later, Later())] == ["done", "done"]
+
+
+def test_every_parameter_that_no_json_can_fill_is_named() -> None:
+    class Opaque: ...
+
+    def one(a: Opaque, b: int, c: typing.Callable[[], Opaque] | Opaque) -> None: ...
+
+    def two(*args: int, **more: int) -> None: ...
+
+    def three(a: Nowhere) -> None: ...  # noqa: F821
+
+    for function, said in ((one, ["parameter a", "parameter c"]), (two, ["parameter args", "parameter more"])):
+        with pytest.raises(ToolDefinitionError) as raised:
+            tool(function)
+        assert [fault.partition(":")[0] for fault in raised.value.faults] == said
+    with pytest.raises(ToolDefinitionError, match="Nowhere"):
+        tool(three)
+    with pytest.raises(ToolDefinitionError, match="give one"):
+        tool(lambda: None)
+    with pytest.raises(ToolDefinitionError, match="no signature"):
+        tool(max)
+
+
+@pytest.mark.parametrize(
+    "schema", [int, "text", list[int], {"type": "array"}, {"properties": {"a": {"type": "strin"}}}]
+)
+def test_arguments_must_be_an_object(schema: Any) -> None:
+    with pytest.raises(ToolDefinitionError):
+        _ = weather_class(schema).definition
+
+
+# Sets and binding -----------------------------------------------------------------------------------------------------
+
+
+def test_every_name_that_is_there_twice_is_named() -> None:
+    with pytest.raises(ToolDefinitionError) as raised:
+        ToolSet([weather, forget, weather, FunctionTool(name="forget"), SEARCH])
+    assert raised.value.faults == ("weather is there 2 times", "forget is there 2 times")
+    with pytest.raises(ToolDefinitionError, match="put @tool"):
+        ToolSet([print])
+
+
+def test_a_set_keeps_the_order_and_finds_by_name() -> None:
+    apart = ToolGroup(name="space", tools=[FunctionTool(name="weather")])
+    tools = ToolSet([SEARCH, weather, FunctionTool(name="elsewhere"), apart, forget])
+    assert tools.definitions == [SEARCH, weather.definition, FunctionTool(name="elsewhere"), apart, forget.definition]
+    assert tools["weather"] is weather
+    assert tools.get("elsewhere") is None
+    assert next(iter(tools)) is SEARCH
+    assert (len(tools), "elsewhere" in tools, "nobody" in tools) == (5, True, False)
+    with pytest.raises(UnknownToolError, match="nobody"):
+        tools["nobody"]
+
+
+def test_a_choice_is_a_word_a_tool_or_some_tools() -> None:
+    tools = ToolSet([weather, forget, SEARCH])
+    assert tools.choice("auto") == ToolChoice(mode="auto")
+    assert tools.choice("weather") == tools.choice(["weather"]) == ToolChoice(mode="required", tools=["weather"])
+    assert tools.choice(["weather", "forget"]) == ToolChoice(mode="required", tools=["weather", "forget"])
+    assert tools.choice("web_search") == ToolChoice(mode="required", hosted="web_search")
+    with pytest.raises(UnknownToolError, match="one, two"):
+        tools.choice(["one", "weather", "two"])
+    with pytest.raises(UnknownToolError):
+        tools.choice([])
+
+
+SOME = ["weather", "forget"]
+WIRE_CHOICES: dict[str, dict[Any, Any]] = {
+    "openai-chat": {
+        "auto": "auto",
+        "none": "none",
+        "required": "required",
+        "weather": {"type": "function", "function": {"name": "weather"}},
+    },
+    "openai-responses": {
+        "auto": "auto",
+        "none": "none",
+        "required": "required",
+        "weather": {"type": "function", "name": "weather"},
+    },
+    "anthropic-messages": {
+        "auto": {"type": "auto"},
+        "none": {"type": "none"},
+        "required": {"type": "any"},
+        "weather": {"type": "tool", "name": "weather"},
+    },
+    "google-generate-content": {
+        "auto": {"mode": "AUTO"},
+        "none": {"mode": "NONE"},
+        "required": {"mode": "ANY"},
+        "weather": {"mode": "ANY", "allowedFunctionNames": ["weather"]},
+    },
+}
+
+
+def wire_choice(payload: dict[str, Any]) -> Any:
+    return payload["tool_choice"] if "tool_choice" in payload else payload["toolConfig"]["functionCallingConfig"]
+
+
+@pytest.mark.parametrize("choice", ["auto", "none", "required", "weather"])
+@pytest.mark.parametrize("api", APIS)
+def test_a_choice_is_encoded_in_the_words_of_each_api(api: str, choice: str) -> None:
+    made = encoded(api, bind(request(), [weather, forget], choice=choice))
+    assert wire_choice(made.payload) == WIRE_CHOICES[api][choice]
+    assert [loss for loss in made.losses if "tool_choice" in loss.path] == []
+
+
+@pytest.mark.parametrize("api", APIS)
+def test_a_choice_of_some_tools_is_encoded_or_reported(api: str) -> None:
+    made = encoded(api, bind(request(), [weather, forget, SEARCH], choice=SOME))
+    said = json.dumps(wire_choice(made.payload))
+    lost = any("tool_choice" in loss.path for loss in made.losses)
+    assert all(name in said for name in SOME) is not lost
+    # Only Anthropic has no words for it.
+    assert lost is (api == "anthropic-messages")
+
+
+@pytest.mark.parametrize("parallel", [True, False])
+@pytest.mark.parametrize("api", APIS)
+def test_parallel_calls_are_encoded_or_reported(api: str, parallel: bool) -> None:
+    made = encoded(api, bind(request(), [weather], parallel=parallel))
+    choice = made.payload.get("tool_choice")
+    if api == "anthropic-messages" and not parallel:
+        assert choice == {"type": "auto", "disable_parallel_tool_use": True}
+    elif api.startswith("openai"):
+        assert made.payload["parallel_tool_calls"] is parallel
+    else:
+        assert parallel or made.losses
+
+
+def test_binding_leaves_the_request_alone() -> None:
+    before = request()
+    kept = contentmodel.dumps(before)
+    bound = bind(before, ToolSet([weather, SEARCH, CustomTool(name="patch")]), choice="weather", parallel=False)
+    assert contentmodel.dumps(before) == kept
+    assert bound.messages == before.messages
+    assert (bound.options.max_output_tokens, bound.options.parallel_tool_calls) == (100, False)
+    again = bind(bound, [forget])
+    assert again.tools == [forget.definition]
+    assert again.options == bound.options
+
+
+# Input ----------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("text", ["", "  ", "{}", None, {}])
+def test_no_arguments_are_an_empty_object(text: Any) -> None:
+    assert validate_input(forget, call(text)).args == {}
+
+
+@pytest.mark.parametrize("status", ["incomplete", "in_progress"])
+def test_a_call_that_was_cut_short_is_refused(status: str) -> None:
+    with pytest.raises(ToolInputError, match="cut short"):
+        validate_input(weather, call({"city": "Oslo"}, status=status))
+    assert validate_input(weather, call({"city": "Oslo"}, status="completed")).args == {"city": "Oslo", "days": 1}
+
+
+@pytest.mark.parametrize("schema", FORMS)
+def test_all_faults_come_at_once(schema: Any) -> None:
+    found = faults(weather_class(schema), '{"days": "3", "more": {"a": 1}}')
+    assert found["$.city"] == ("a value (it is required)", "nothing")
+    assert found["$.more"] == ("no argument of this name", '{"a": 1}')
+    assert "integer" in found["$.days"][0]
+    assert found["$.days"][1] == '"3"'
+    assert len(found) == 3
+
+
+def test_faults_are_words_for_the_model_and_data() -> None:
+    with pytest.raises(ToolInputError) as raised:
+        validate_input(weather, call({"city": 3}))
+    assert str(raised.value) == (
+        "The arguments of weather are not valid; it did not run.\n- $.city: expected a valid string, got 3"
+    )
+    assert raised.value.to_json() == {
+        "error": "invalid_arguments",
+        "tool": "weather",
+        "faults": [{"path": "$.city", "expected": "a valid string", "got": "3"}],
+    }
+
+
+def test_a_path_leads_into_lists_unions_and_structs() -> None:
+    @tool
+    def find(spans: list[Span | None], place: Place, key: int | str) -> None: ...
+
+    sent = {"spans": [None, {"first": 1}, {"first": "1"}], "place": {"lat": 1, "near": [{"lat": "x"}]}, "key": []}
+    found = faults(find, sent)
+    assert set(found) == {"$.spans[2].first", "$.place.near[0].lat", "$.key"}
+    assert found["$.key"] == ("a valid integer or a valid string", "[]")
+
+
+def test_a_model_that_ignores_what_it_does_not_know_may_be_sent_it() -> None:
+    made = weather_class(Person)
+    assert "additionalProperties" not in made.definition.parameters
+    assert validate_input(made, call({"name": "Ada", "more": 1})).args == Person(name="Ada")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{",
+        "[1]",
+        "3",
+        "null",
+        '"{}"',
+        "NaN",
+        '{"city": NaN}',
+        "{" * 5000,
+        "[" * 50_000,
+        '{"a":' * 5000,
+        "\x00",
+        "\ud800",
+    ],
+    ids=lambda text: ascii(text)[:12],
+)
+@pytest.mark.parametrize("schema", FORMS)
+def test_text_that_is_no_object_is_refused(schema: Any, text: str) -> None:
+    assert list(faults(weather_class(schema), text)) == ["$"]
+
+
+@pytest.mark.parametrize("value", [{"city": float("nan")}, {"city": object()}, {"city": "x", 3: 4}])
+def test_arguments_that_are_no_json_are_refused(value: Any) -> None:
+    assert faults(weather, value)
+
+
+@pytest.mark.parametrize("value", ["3", True, 3.5, None, [3], {}])
+@pytest.mark.parametrize("schema", FORMS)
+def test_no_type_is_taken_for_another(schema: Any, value: Any) -> None:
+    assert list(faults(weather_class(schema), {"city": "Oslo", "days": value})) == ["$.days"]
+
+
+def test_many_faults_are_counted_and_long_values_are_cut() -> None:
+    with pytest.raises(ToolInputError) as raised:
+        validate_input(weather, call({"city": "Oslo", **{f"x{i}": "y" * 100_000 for i in range(500)}}))
+    assert (len(raised.value.faults), raised.value.more) == (20, 480)
+    assert len(str(raised.value)) < 5000
+
+
+def test_a_validator_that_breaks_does_not_let_arguments_through() -> None:
+    class Broken(pydantic.BaseModel):
+        city: str
+
+        @pydantic.field_validator("city")
+        @classmethod
+        def check(cls, value: str) -> str:
+            raise KeyError("internals")
+
+    with pytest.raises(ToolInputError) as raised:
+        validate_input(weather_class(Broken), call({"city": "x"}))
+    assert "internals" not in str(raised.value)
+
+
+def doubling(levels: int) -> dict[str, Any]:
+    """A schema that asks for each value twice, at every level."""
+    names = [f"level{i}" for i in range(levels)]
+    twice = {n: {"allOf": [{"$ref": f"#/$defs/{m}"}] * 2} for n, m in zip(names, [*names[1:], "end"], strict=True)}
+    return {"type": "object", "properties": {"a": {"$ref": "#/$defs/level0"}}, "$defs": {**twice, "end": {}}}
+
+
+def deep(levels: int) -> dict[str, Any]:
+    schema: dict[str, Any] = {}
+    for _ in range(levels):
+        schema = {"type": "object", "properties": {"a": schema}}
+    return schema
+
+
+LINK = {"$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"anyOf": [{"$ref": "#/$defs/a"}]}}}
+
+
+@pytest.mark.parametrize(
+    ("schema", "why"),
+    [
+        (deep(5000), "nested deeper"),
+        ({"type": "object", "enum": list(range(30_000))}, "more than 20000"),
+        ({"type": "object", "$ref": "#"}, "circle"),
+        (doubling(3000), "circle, or through more than 64"),
+        ({"type": "object", "properties": {"x": {"$ref": "#/$defs/a"}}, **LINK}, "circle"),
+        ({"type": "object", "properties": {"default": {"$ref": "http://localhost:1/x"}}}, "does not lead"),
+        ({"type": "object", "properties": {"x": {"$ref": "#/$defs/none"}}}, "does not lead"),
+        ({"type": "object", "properties": {"x": {"$ref": 3}}}, "does not lead"),
+    ],
+)
+def test_a_schema_that_would_run_away_is_refused(schema: Any, why: str) -> None:
+    with pytest.raises(ToolDefinitionError, match=why):
+        _ = weather_class(schema).definition
+
+
+def test_a_tool_that_cannot_be_defined_is_not_the_fault_of_the_model() -> None:
+    with pytest.raises(ToolDefinitionError):
+        validate_input(weather_class({"type": "array"}), call({}))
+
+
+def test_a_schema_that_multiplies_is_given_up() -> None:
+    assert "references" in faults(weather_class(doubling(25)), {"a": 1})["$"][0]
+    assert validate_input(weather_class(doubling(5)), call({"a": 1})).args == {"a": 1}
+
+
+def test_a_schema_that_contains_itself_describes_trees() -> None:
+    node = {"type": "object", "properties": {"next": {"$ref": "#"}, "x": {"type": "integer"}}}
+    sent: dict[str, Any] = {"next": {"next": {"x": "1"}}}
+    assert list(faults(weather_class(node), sent)) == ["$.next.next.x"]
+    for _ in range(3000):
+        sent = {"next": sent}
+    assert faults(weather_class(node), sent)
+
+
+# Outcome --------------------------------------------------------------------------------------------------------------
+
+PNG = DataContent(data="AAAA", media_type="image/png")
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ("plain", "plain"),
+        ("", ""),
+        (None, "null"),
+        (True, "true"),
+        (3, "3"),
+        (0.5, "0.5"),
+        (10**30, "1" + "0" * 30),
+        ([], "[]"),
+        ({"a": [1, "é"]}, '{"a": [1, "é"]}'),
+        ({1: (2, 3)}, '{"1": [2, 3]}'),
+        (Span(1), '{"first": 1, "last": null}'),
+        (Place(1.5), '{"lat": 1.5, "near": []}'),
+        (Person(name="Ada", born=date(1815, 12, 10)), '{"name": "Ada", "born": "1815-12-10"}'),
+        ([Unit.CELSIUS, UUID(int=1)], '["c", "00000000-0000-0000-0000-000000000001"]'),
+        ({"at": datetime(2026, 1, 2), "cost": Decimal("1.10")}, '{"at": "2026-01-02T00:00:00", "cost": "1.10"}'),
+        (PurePosixPath("/a"), '"/a"'),
+    ],
+)
+def test_a_python_value_is_a_text(value: Any, text: str) -> None:
+    assert contents_of(value) == ToolOutcome([TextContent(text=text)])
+
+
+def test_contents_stay_what_they_are() -> None:
+    assert contents_of(PNG).results == [PNG]
+    assert contents_of(["Look:", PNG]).results == [TextContent(text="Look:"), PNG]
+    outcome = contents_of(ToolOutcome({"a": 1}, note="from the cache", display="Found one."))
+    assert outcome == ToolOutcome([TextContent(text='{"a": 1}')], "from the cache", "Found one.")
+    assert contents_of(outcome) == outcome
+    assert result_of(call({}), outcome).outputs == [TextContent(text='{"a": 1}'), TextContent(text="from the cache")]
+
+
+class Hostile:
+    def model_dump(self, **options: Any) -> Any:
+        raise SystemError("internals")
+
+
+LOOP: list[Any] = []
+LOOP.append(LOOP)
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        (b"bytes", r"bytes \(give a DataContent.* at \$ "),
+        ({"a": [1, b"x"]}, r"bytes.* at \$\.a\[1\] "),
+        (object(), r"type object at \$ "),
+        ({"a": {"b": object}}, r"type type at \$\.a\.b "),
+        ((i for i in range(3)), "type generator"),
+        ([Span(complex(1))], r"type complex at \$\[0\]\.first "),
+        ([1.0, float("inf")], r"number inf at \$\[1\] "),
+        ({(1, 2): 3}, "key of type tuple"),
+        (LOOP, "nesting of more than"),
+        (Hostile(), "type Hostile"),
+        ([10**5000], "ValueError when read"),
+    ],
+)
+def test_what_json_cannot_say_is_an_error_with_type_and_path(value: Any, said: str) -> None:
+    result = result_of(call({}), value)
+    assert result.is_error is True
+    assert result.error.code == "result_not_serialisable"
+    assert contents_of(value).error == result.error
+    with pytest.raises(AssertionError, match=said):
+        raise AssertionError(result.error.message)
+    assert "internals" not in result.error.message
+    contentmodel.dumps(result)
+
+
+def test_an_exception_is_told_by_its_message_alone() -> None:
+    try:
+        raise ValueError("no such city")
+    except ValueError as error:
+        told, more = result_of(call({}), error), result_of(call({}), error, details=True)
+    assert told.outputs == [ErrorContent(message="no such city", code="tool_failed")]
+    assert (told.call_id, told.name, told.is_error) == ("call_1", "made", True)
+    assert more.error.details["type"] == "ValueError"
+    assert "test_tools.py" in more.error.details["traceback"]
+    assert result_of(call({}), TimeoutError("30 s")).error.code == "timeout"
+    assert result_of(call({}), KeyboardInterrupt()).error.message == "the tool failed: KeyboardInterrupt"
+
+
+def sent(api: str, outcome: Any) -> str:
+    """What an API is sent of an outcome, as text."""
+    asked = call({"city": "Oslo"})
+    turns = [
+        ChatMessage(role="assistant", contents=[asked]),
+        ChatMessage(role="tool", contents=[result_of(asked, outcome)]),
+    ]
+    before = request()
+    made = tool(name="made")(weather.function)
+    return json.dumps(
+        encoded(api, bind(msgspec.structs.replace(before, messages=[*before.messages, *turns]), [made])).payload
+    )
+
+
+@pytest.mark.parametrize("outcome", ["sunny today", None, ToolOutcome([1, 2], note="noted")])
+@pytest.mark.parametrize("api", APIS)
+def test_a_result_is_sent_to_every_api(api: str, outcome: Any) -> None:
+    text = sent(api, outcome)
+    assert all(content.text in text for content in contents_of(outcome).contents)
+
+
+@pytest.mark.parametrize("error", [ToolInputError("made", []), RuntimeError("no such city")])
+@pytest.mark.parametrize(
+    "api",
+    [
+        "openai-chat",
+        "openai-responses",
+        "anthropic-messages",
+        "google-generate-content",
+    ],
+)
+def test_the_message_of_an_error_is_sent_to_every_api(api: str, error: Exception) -> None:
+    assert str(error) in sent(api, error)
+
+
+def test_a_tool_says_how_it_is_shown() -> None:
+    @tool(format_use=lambda args: f"Looking at {args['city']}", format_result=lambda outcome: outcome.text.upper())
+    def look(city: str) -> str:
+        return city
+
+    class Plain(Tool):
+        name = "plain"
+        args_schema = Place
+
+    assert look.format_use({"city": "Oslo"}) == "Looking at Oslo"
+    assert look.format_result(contents_of("sunny")) == "SUNNY"
+    assert Plain().format_use(Place(1.5)) == 'plain({"lat": 1.5, "near": []})'
+    assert Plain().format_result(ToolOutcome("sunny", note="cached")) == "sunny"
+    assert Plain().format_result(ToolOutcome("sunny", display="It is sunny.")) == "It is sunny."
+
+
+def test_the_model_is_loaded_without_any_of_this() -> None:
+    code = """
+import sys, contentmodel
+unwanted = ("pydantic", "jsonschema", "docstring_parser", "contentmodel.tools")
+print([name for name in sys.modules if name.startswith(unwanted)])
+"""
+    assert (
+        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "[]"
+    )
