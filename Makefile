@@ -6,7 +6,7 @@ BENCH_VENV ?= .venv-bench
 PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3.11 python; do \
 	"$$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo "$$python" && break; done)
 PYTEST_ARGS ?= -n auto
-# --quick, --alone (no peers), --markdown (writes docs/performance.md)
+# --quick, --alone (no peers), --streams (their tables alone), --markdown (writes docs/performance.md)
 BENCH_ARGS ?=
 
 SAMPLE := examples/agent_turns.anthropic.json
