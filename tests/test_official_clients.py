@@ -213,7 +213,7 @@ def test_a_client_reads_every_recorded_answer_as_a_stream(api: str, corpus: Any)
 
 @pytest.mark.parametrize("api", APIS)
 def test_an_async_client_reads_the_same(api: str, corpus: Any) -> None:
-    wanted = served(api)[::5]
+    wanted = served(api)
 
     async def read(server: LoopbackServer) -> list[tuple[str, ChatResponse, Any]]:
         reader = Reader(api, server.base_url(api))
