@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Annotated
@@ -11,7 +10,7 @@ import typer
 from rich.text import Text
 
 import contentmodel
-from contentmodel.cli.app import Commands
+from contentmodel.cli.app import help_of, new_app
 from contentmodel.cli.console import err, out, safe_text
 from contentmodel.cli.errors import Problem, naming
 from contentmodel.cli.output import print_json
@@ -19,14 +18,7 @@ from contentmodel.wire.json import write
 from contentmodel_conformance.server import LoopbackServer, Recorded, read_script
 from contentmodel_conformance.server.app import DELTA_SIZE
 
-app = typer.Typer(
-    cls=Commands,
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode="rich",
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
+app = new_app()
 
 
 def _print_version(wanted: bool) -> None:
@@ -52,9 +44,7 @@ def conformance_command(version: Version = False) -> None:
 
 def command(function: Callable[..., None]) -> Callable[..., None]:
     """Adds a command. Its docstring is its help, a line for each paragraph: the source's line breaks are not meant."""
-    paragraphs = inspect.cleandoc(function.__doc__ or "").split("\n\n")
-    text = "\n\n".join(part if part.startswith("\b") else " ".join(part.split()) for part in paragraphs)
-    app.command(help=text)(function)
+    app.command(help=help_of(function))(function)
     return function
 
 

@@ -77,14 +77,7 @@ class Decoder(StreamDecoder):
         if block is None:
             return False
         field, kind = _GROWN[event.delta.__class__]
-        text = event.delta.text
-        pieces = block.pieces.get(field)
-        if pieces is None:
-            block.pieces[field] = [text]
-        else:
-            pieces.append(text)
-        if self.deltas:
-            self.events.append(kind(index=block.index, text=text))
+        self.more(block, field, event.delta.text, kind)
         return True
 
     def read(self, name: str | None, wire: dict[str, Any]) -> None:
@@ -150,11 +143,7 @@ class Decoder(StreamDecoder):
         if text.__class__ is not str:
             self.emit(UnknownDelta(index=block.index, api=API, delta=delta))
             return
-        pieces = block.pieces.get(grown)
-        if pieces is None:
-            pieces = block.pieces[grown] = []
-        pieces.append(text)
-        self.emit(event(index=block.index, text=text))
+        self.more(block, grown, text, event)
         rest = {key: value for key, value in delta.items() if key != field}
         if len(rest) > 1:
             self.emit(UnknownDelta(index=block.index, api=API, delta=rest))

@@ -16,6 +16,7 @@ from contentmodel.content.text import TextContent
 from contentmodel.errors import DecodeError, Fault
 from contentmodel.events import ArgumentsDelta, Layout, ReasoningDelta, TextDelta
 from contentmodel.message import ChatMessage
+from contentmodel.response import ChatResponse
 from contentmodel.wire.json import kind_of, steps_of
 from contentmodel.wire.streaming import OpenBlock, StreamDecoder, laid_out, lay_over, longer
 from contentmodel_adapters.google_generate_content.blocks import API, PARTS, USAGE
@@ -111,10 +112,7 @@ class Decoder(StreamDecoder):
         if usage is not None and usage != answer.get("usageMetadata"):
             lay_over(answer, {"usageMetadata": usage})
             self.count(USAGE, answer["usageMetadata"])
-        block.grow("text", part.text)
-        if self.deltas:
-            event = ReasoningDelta if part.thought else TextDelta
-            self.events.append(event(index=block.index, text=part.text))
+        self.more(block, "text", part.text, ReasoningDelta if part.thought else TextDelta)
         return True
 
     def read(self, name: str | None, wire: dict[str, Any]) -> None:
@@ -143,7 +141,7 @@ class Decoder(StreamDecoder):
         if candidate is None:
             candidate = self._candidates[number if number.__class__ is int else 0] = Candidate(len(self._candidates))
         content = wire.pop("content", None)
-        lay_over(candidate.rest, {k: v for k, v in wire.items() if k not in ("logprobsResult",)})
+        lay_over(candidate.rest, {k: v for k, v in wire.items() if k != "logprobsResult"})
         if wire.get("logprobsResult").__class__ is dict:
             said = candidate.rest.get("logprobsResult")
             candidate.rest["logprobsResult"] = longer(said, wire["logprobsResult"])
@@ -185,9 +183,7 @@ class Decoder(StreamDecoder):
             return True
         if block is None or candidate.arguments is not None or block.wire.get("thought") != part.get("thought"):
             return False
-        block.grow("text", text)
-        event = ReasoningDelta if part.get("thought") else TextDelta
-        self.events.append(event(index=block.index, text=text))
+        self.more(block, "text", text, ReasoningDelta if part.get("thought") else TextDelta)
         return True
 
     def _start(self, candidate: Candidate, part: dict[str, Any]) -> OpenBlock:
@@ -275,10 +271,15 @@ class Decoder(StreamDecoder):
     def finish(self) -> None:
         for candidate in self._candidates.values():
             self._stop_open(candidate)
+        _, response, layout = self._settled()
+        self.complete(response, layout)
+
+    def _settled(self) -> tuple[dict[str, Any], ChatResponse, Layout]:
+        """The answer as far as it came, on the wire and in the model, and where its blocks stand."""
         wire = self._whole()
         response = self.adapter.read_response(wire)
         self._bring_in(response)
-        self.complete(response, laid_out(response, ([b.index for b in c.blocks] for c in self._candidates.values())))
+        return wire, response, laid_out(response, ([b.index for b in c.blocks] for c in self._candidates.values()))
 
     def _whole(self) -> dict[str, Any]:
         if not self._candidates:
@@ -302,10 +303,8 @@ class Decoder(StreamDecoder):
     def broken(self) -> tuple[dict[str, Any], Layout]:
         if not self._has_begun:
             return {}, []
-        wire = self._whole()
-        response = self.adapter.read_response(wire)
-        self._bring_in(response)
-        return wire, laid_out(response, ([b.index for b in c.blocks] for c in self._candidates.values()))
+        wire, _, layout = self._settled()
+        return wire, layout
 
 
 def is_plain(part: dict[str, Any]) -> bool:

@@ -15,37 +15,30 @@ except ImportError as error:
 PATH = "/chat/completions"
 
 
-def settle(payload: dict[str, Any], *, stream: bool) -> None:
-    """A stream tells its usage only where it is asked to; an answer that is none refuses to be asked."""
-    if stream:
-        payload.setdefault("stream_options", {"include_usage": True})
-    else:
-        payload.pop("stream_options", None)
-
-
-class Client(clients.PostingClient):
-    """A ChatClient over `openai.OpenAI`, or another client of that SDK."""
+class Settling:
+    """What sync and async clients say in a payload because its answer is streamed or is not."""
 
     api = API
     path = PATH
     errors = openai
+
+    def settle(self, payload: dict[str, Any], *, stream: bool) -> None:
+        """A stream tells its usage only where it is asked to; an answer that is none refuses to be asked."""
+        if stream:
+            payload.setdefault("stream_options", {"include_usage": True})
+        else:
+            payload.pop("stream_options", None)
+
+
+class Client(Settling, clients.PostingClient):
+    """A ChatClient over `openai.OpenAI`, or another client of that SDK."""
 
     def make_sdk(self, options: dict[str, Any]) -> openai.OpenAI:
         return openai.OpenAI(**options)
 
-    def settle(self, payload: dict[str, Any], *, stream: bool) -> None:
-        settle(payload, stream=stream)
 
-
-class AsyncClient(clients.AsyncPostingClient):
+class AsyncClient(Settling, clients.AsyncPostingClient):
     """An AsyncChatClient over `openai.AsyncOpenAI`."""
-
-    api = API
-    path = PATH
-    errors = openai
 
     def make_sdk(self, options: dict[str, Any]) -> openai.AsyncOpenAI:
         return openai.AsyncOpenAI(**options)
-
-    def settle(self, payload: dict[str, Any], *, stream: bool) -> None:
-        settle(payload, stream=stream)

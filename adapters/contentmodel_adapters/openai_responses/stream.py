@@ -163,12 +163,9 @@ class Decoder(StreamDecoder):
             return False
         field, _, _, grown, kind = growth
         block = item.blocks.get((field, event.content_index if field == "content" else event.summary_index))
-        pieces = None if block is None else block.pieces.get(grown)
-        if block is None or pieces is None:
+        if block is None:
             return False
-        pieces.append(event.delta)
-        if self.deltas:
-            self.events.append(kind(index=block.index, text=event.delta))
+        self.more(block, grown, event.delta, kind)
         return True
 
     def _first(self, response: dict[str, Any]) -> None:
@@ -255,13 +252,7 @@ class Decoder(StreamDecoder):
         if text.__class__ is not str:
             self.emit(UnknownDelta(index=block.index, api=API, delta=wire))
             return
-        pieces = block.pieces.get(grown)
-        if pieces is None:
-            block.pieces[grown] = [text]
-        else:
-            pieces.append(text)
-        if self.deltas:
-            self.events.append(event(index=block.index, text=text))
+        self.more(block, grown, text, event)
 
     def _grow_call(self, growth: tuple[str, str, str | None], wire: dict[str, Any]) -> None:
         kind, field, path = growth

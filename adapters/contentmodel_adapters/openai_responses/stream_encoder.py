@@ -153,7 +153,6 @@ class Encoder(StreamEncoder):
         if is_half_a_call(block):
             self._close_group(but=block)
             return
-        is_told = self._is_part_of_a_call(content)
         self._contents[block.index] = content
         block.cited = len(content.annotations or ())
         if block.grow is not None:
@@ -167,7 +166,7 @@ class Encoder(StreamEncoder):
                 self._group = [block]
         elif self._continues(content):
             self._group.append(block)
-        elif not is_told:
+        elif not self._is_part_of_a_call(content):
             self._close_group()
             self._group = [block]
 
@@ -186,18 +185,20 @@ class Encoder(StreamEncoder):
             # It turned out to be something else: the item's end says what.
             return
         if part is None:
-            field, growth = ITEMS[item["type"]]
-            said = item.get(field) or ""
+            said = item.get(ITEMS[item["type"]][0]) or ""
         else:
-            _, _, field, growth, _ = PARTS[part["type"]]
-            said = part.get(field) or ""
+            said = part.get(PARTS[part["type"]][2]) or ""
         if block.left(said):
             self.say(block, block.left(said))
         if part is None:
-            name = {"name": item.get("name", "")} if field == "arguments" else {}
-            self._event(f"{growth}.done", **place, **{field: said}, **name)
+            self._end_call(item, said, place)
         else:
             self._end_part(part, place)
+
+    def _end_call(self, item: dict[str, Any], said: str, place: dict[str, Any]) -> None:
+        field, growth = ITEMS[item["type"]]
+        name = {"name": item.get("name", "")} if field == "arguments" else {}
+        self._event(f"{growth}.done", **place, **{field: said}, **name)
 
     def _end_part(self, part: dict[str, Any], place: dict[str, Any]) -> None:
         _, _, field, growth, added = PARTS[part["type"]]
@@ -243,10 +244,9 @@ class Encoder(StreamEncoder):
         self._add(item, {growth[0]: ""} if growth and item.get(growth[0]).__class__ is str else lists)
         place = self._place()
         if growth and item.get(growth[0]).__class__ is str:
-            field, events = growth
-            name = {"name": item.get("name", "")} if field == "arguments" else {}
-            self._event(f"{events}.delta", **place, delta=item[field])
-            self._event(f"{events}.done", **place, **{field: item[field]}, **name)
+            said = item[growth[0]]
+            self._event(f"{growth[1]}.delta", **place, delta=said)
+            self._end_call(item, said, place)
         for field in lists:
             for number, part in enumerate(item[field] or ()):
                 self._whole_part_of(part, {**place, PARTS.get(part.get("type"), PARTS["output_text"])[1]: number})

@@ -28,14 +28,19 @@ class Commands(TyperGroup):
             return super().invoke(ctx)
 
 
-app = typer.Typer(
-    cls=Commands,
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode="rich",
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
+def new_app() -> typer.Typer:
+    """A command of commands, as ours are."""
+    return typer.Typer(
+        cls=Commands,
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        rich_markup_mode="rich",
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+
+
+app = new_app()
 
 
 def _print_version(wanted: bool) -> None:
@@ -75,11 +80,11 @@ def schema() -> None:
     typer.echo(msgspec.json.format(msgspec.json.encode(contentmodel.schema()), indent=2))
 
 
-def _help_of(command: Callable[..., None]) -> str:
+def help_of(command: Callable[..., None]) -> str:
     """The docstring with a line for each paragraph: typer would break the lines where the source does."""
     paragraphs = inspect.cleandoc(command.__doc__ or "").split("\n\n")
     return "\n\n".join(text if text.startswith("\b") else " ".join(text.split()) for text in paragraphs)
 
 
 for command in (convert, show, check, plan, detect, apis, schema):
-    app.command(help=_help_of(command))(command)
+    app.command(help=help_of(command))(command)

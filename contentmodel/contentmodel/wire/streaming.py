@@ -239,6 +239,12 @@ class StreamDecoder:
             if self.is_over:
                 return
 
+    def more(self, block: OpenBlock, field: str, text: str, event: Any) -> None:
+        """`text` is more of a block's `field`; it is told where somebody wants to know."""
+        block.grow(field, text)
+        if self.deltas:
+            self.events.append(event(index=block.index, text=text))
+
     def grew(self, block: OpenBlock, pieces: list[str], text: str, event: Any) -> None:
         """`text` was added to `pieces`, and that is all that the last event did."""
         if self.deltas:
