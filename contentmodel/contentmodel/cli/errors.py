@@ -119,7 +119,17 @@ def reported() -> Iterator[None]:
         problem = problem_of(error)
         with suppress(OSError):  # Standard error may be what is full.
             print_problem(problem)
+        _silence_failing_stdout()
         raise typer.Exit(problem.code) from None
+
+
+def _silence_failing_stdout() -> None:
+    """What could not be written stays in the buffer: the interpreter would fail at it again, with a code of its own."""
+    try:
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except (OSError, ValueError):
+        _silence_stdout()
 
 
 def _silence_stdout() -> None:
