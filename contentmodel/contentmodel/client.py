@@ -173,10 +173,14 @@ class AsyncChatStream(Protocol):
 
 @runtime_checkable
 class ChatClient(Protocol):
-    """Sends requests to one API. `model` is asked whatever a request says; None asks the one that it names."""
+    """Sends requests to one API. `model` is asked whatever a request says; None asks the one that it names.
+
+    `keeps_conversations` says whether the API can hold a conversation itself, so that only what is new need be sent.
+    """
 
     api: str
     model: str | None
+    keeps_conversations: bool
 
     def complete(self, request: ChatRequest, *, timeout: float | None = None) -> ChatResponse:
         """The answer to a request.
@@ -207,6 +211,7 @@ class AsyncChatClient(Protocol):
 
     api: str
     model: str | None
+    keeps_conversations: bool
 
     async def complete(self, request: ChatRequest, *, timeout: float | None = None) -> ChatResponse:
         """The answer to a request."""

@@ -137,6 +137,17 @@ class UsageDelta(StreamEvent, frozen=True, kw_only=True):
     usage: Usage
 
 
+class Notice(StreamEvent, frozen=True, kw_only=True):
+    """Words for the user, which no model is told: that a tool is used ("tool_use"), what it came to ("tool_result").
+
+    `kind` is an open set; `call_id` is the call's that it is about.
+    """
+
+    kind: str
+    text: str
+    call_id: str | None = None
+
+
 class WireEvent(StreamEvent, frozen=True, kw_only=True):
     """An event of `api` that says nothing of the content (a ping, the progress of a search) or that nobody knows."""
 
@@ -178,6 +189,7 @@ EVENT_TYPES: tuple[type[StreamEvent], ...] = (
     BlockStop,
     BlockCatchUp,
     UsageDelta,
+    Notice,
     WireEvent,
     TurnComplete,
     TurnError,
@@ -264,6 +276,22 @@ class Fold:
             return msgspec.structs.replace(response, error=end.error)
         return response
 
+    @property
+    def layout(self) -> Layout:
+        """The blocks of each message that `response` has."""
+        end = self._end
+        envelope, layout = (self._start, []) if end is None else (end.response, end.layout)
+        every = layout or self._usual_layout(envelope)
+        return [
+            [indices for place, indices in enumerate(messages) if _is_there(envelope, number, place, indices)]
+            for number, messages in enumerate(every)
+        ]
+
+    @property
+    def count(self) -> int:
+        """How many blocks there are: the next one may have this number."""
+        return max(self._blocks, default=-1) + 1
+
     def _usual_layout(self, envelope: ChatResponse) -> Layout:
         """One message a choice, its blocks in their order."""
         count = max([len(envelope.choices), *(block.choice + 1 for block in self._blocks.values())])
@@ -292,15 +320,20 @@ def with_contents(envelope: ChatResponse, contents: dict[int, Any], layout: Layo
             missing = [index for index in indices if index not in contents]
             if missing:
                 raise StreamError(f"the layout names block {missing[0]}, which has not started")
+            if not _is_there(envelope, number, place, indices):
+                continue
             if place < len(choice.messages):
                 shell = choice.messages[place]
-            elif indices or said:
-                shell = ChatMessage(role="assistant", origin=envelope.origin)
             else:
-                continue
+                shell = ChatMessage(role="assistant", origin=envelope.origin)
             filled.append(msgspec.structs.replace(shell, contents=[contents[index] for index in indices]))
         choices.append(msgspec.structs.replace(choice, messages=filled))
     return msgspec.structs.replace(envelope, choices=choices)
+
+
+def _is_there(envelope: ChatResponse, number: int, place: int, indices: list[int]) -> bool:
+    """Whether there is such a message: something is said of it, or of the choice that it stands in."""
+    return bool(indices) or number < len(envelope.choices)
 
 
 def grown(content: Any, deltas: Iterable[BlockDelta]) -> Any:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
+
 from contentmodel.interop import Model
 
 
@@ -30,6 +32,27 @@ class Usage(Model, frozen=True, kw_only=True):
     reasoning_inside: bool = True
     extra: dict[str, dict[str, Any]] | None = None
 
+    def __add__(self, other: Usage) -> Usage:
+        """The tokens of both; counters that neither says stay None. The provider's own counters are not added up."""
+        mine, theirs = (self, other) if self._counts_as(other) else (self._beside(), other._beside())
+        sums: dict[str, Any] = {name: _sum(getattr(mine, name), getattr(theirs, name)) for name in COUNTERS}
+        return Usage(**sums, cached_inside=mine.cached_inside, reasoning_inside=mine.reasoning_inside)
+
+    def _counts_as(self, other: Usage) -> bool:
+        return (self.cached_inside, self.reasoning_inside) == (other.cached_inside, other.reasoning_inside)
+
+    def _beside(self) -> Usage:
+        """The same tokens, with those that are counted inside of others counted beside them."""
+        cached = (self.cache_read_tokens or 0) + (self.cache_write_tokens or 0) if self.cached_inside else 0
+        thought = (self.reasoning_tokens or 0) if self.reasoning_inside else 0
+        return msgspec.structs.replace(
+            self,
+            input_tokens=None if self.input_tokens is None else self.input_tokens - cached,
+            output_tokens=None if self.output_tokens is None else self.output_tokens - thought,
+            cached_inside=False,
+            reasoning_inside=False,
+        )
+
     @property
     def all_input_tokens(self) -> int:
         """Every token that went in: fresh, read from a cache, written to a cache, and of tool results."""
@@ -42,3 +65,11 @@ class Usage(Model, frozen=True, kw_only=True):
     def all_output_tokens(self) -> int:
         """Every token that came out, thoughts included."""
         return (self.output_tokens or 0) + (0 if self.reasoning_inside else self.reasoning_tokens or 0)
+
+
+COUNTERS = tuple(name for name in Usage.__struct_fields__ if name.endswith("_tokens"))
+"""The fields that are numbers of tokens."""
+
+
+def _sum(one: int | None, other: int | None) -> int | None:
+    return (one or 0) + (other or 0) if one is not None or other is not None else None

@@ -40,6 +40,7 @@ from contentmodel.wire.codecs import ArgumentsObject, Codec, Place, Sealed
 from contentmodel.wire.context import DecodeContext, EncodeContext
 from contentmodel.wire.json import parse, snake_name, write
 from contentmodel.wire.nested import Blocks, WordsOf
+from contentmodel.wire.notes import MINTED
 from contentmodel.wire.table import Column, Row, Spec, Table, note_of
 
 API = "google-generate-content"
@@ -64,7 +65,7 @@ class OwnId(Codec):
         return str(value)
 
     def encode(self, value: Any, context: EncodeContext, owner: Any) -> str | None:
-        return None if note_of(owner, API, ":minted") == value else value
+        return None if note_of(owner, API, MINTED) == value else value
 
 
 class ResponseObject(Codec):

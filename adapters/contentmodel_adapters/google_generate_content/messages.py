@@ -16,6 +16,7 @@ from contentmodel.message import ChatMessage
 from contentmodel.wire.codecs import Codec, Place, Words, spread
 from contentmodel.wire.context import DecodeContext, EncodeContext
 from contentmodel.wire.nested import Blocks
+from contentmodel.wire.notes import MINTED
 from contentmodel.wire.origins import is_native
 from contentmodel.wire.table import note_of, noted
 from contentmodel_adapters.google_generate_content.blocks import API, PARTS, TABLE, WORDS, has
@@ -144,8 +145,8 @@ def with_id(content: Any, call_id: str) -> Any:
         return content
     extra = content.extra
     if extra is not None:
-        return noted(msgspec.structs.replace(content, call_id=call_id), API, ":minted", call_id)
-    return msgspec.structs.replace(content, call_id=call_id, extra={API: {":minted": call_id}})
+        return noted(msgspec.structs.replace(content, call_id=call_id), API, MINTED, call_id)
+    return msgspec.structs.replace(content, call_id=call_id, extra={API: {MINTED: call_id}})
 
 
 def _marked(content: Any) -> Any:

@@ -21,6 +21,7 @@ class Settling:
     api = API
     path = PATH
     errors = openai
+    keeps_conversations = True
 
     def settle(self, payload: dict[str, Any], *, stream: bool) -> None:
         """What is said of a stream is refused where there is none."""

@@ -50,6 +50,7 @@ class BaseClient:
     api: str
     says_stream = True
     """Whether a payload says that its answer is to be streamed."""
+    keeps_conversations = False
 
     def __init__(
         self,

@@ -3,6 +3,7 @@
 Needs the extra `tools`. `import contentmodel` loads none of this.
 """
 
+from contentmodel.tools.cancellation import Cancellation
 from contentmodel.tools.definition import Tool, tool
 from contentmodel.tools.faults import InputFault, ToolInputError
 from contentmodel.tools.input import Input, validate_input
@@ -12,6 +13,7 @@ from contentmodel.tools.sets import ToolSet, UnknownToolError, bind
 from contentmodel.tools.signature import ToolContext
 
 __all__ = [
+    "Cancellation",
     "Input",
     "InputFault",
     "Tool",

@@ -19,8 +19,9 @@ import msgspec
 from contentmodel.content.base import AIContent
 from contentmodel.content.outcomes import ErrorContent
 from contentmodel.content.text import TextContent
-from contentmodel.content.tools import FunctionCallContent, FunctionResultContent
+from contentmodel.content.tools import FunctionResultContent, ToolCallContent
 from contentmodel.tools.faults import ToolInputError
+from contentmodel.wire.notes import minted
 
 MAX_DEPTH = 200
 """Levels of nesting in a result; a value that contains itself has no end of them."""
@@ -82,7 +83,7 @@ def contents_of(value: Any) -> ToolOutcome:
 
 
 def result_of(
-    call: FunctionCallContent, outcome: ToolOutcome | BaseException | Any, *, details: bool = False
+    call: ToolCallContent, outcome: ToolOutcome | BaseException | Any, *, details: bool = False
 ) -> FunctionResultContent:
     """The result of `call`: of an outcome or anything a tool returns, or of an exception.
 
@@ -95,7 +96,11 @@ def result_of(
         outputs = contents_of(outcome).contents
     failed = any(isinstance(output, ErrorContent) for output in outputs)
     return FunctionResultContent(
-        call_id=call.call_id, name=call.name, outputs=list(outputs), is_error=True if failed else None
+        call_id=call.call_id,
+        name=call.name,
+        outputs=list(outputs),
+        is_error=True if failed else None,
+        extra=minted(call),
     )
 
 

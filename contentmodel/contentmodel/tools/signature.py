@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import typing
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import reduce
 from operator import or_
 from types import UnionType
@@ -13,6 +13,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import msgspec
 
+from contentmodel.tools.cancellation import Cancellation
 from contentmodel.tools.schema import StructSchema, ToolDefinitionError, pydantic_schema
 
 
@@ -20,11 +21,13 @@ from contentmodel.tools.schema import StructSchema, ToolDefinitionError, pydanti
 class ToolContext:
     """What a runner tells a tool about its run. A parameter of this type is filled in, and no model sees it.
 
-    `call_id` is the call's; `state` is whatever the caller gave the runner. Applications may subclass it.
+    `call_id` is the call's; `state` is whatever the caller gave the runner; `cancellation` says when nobody waits for
+    the result any more: the time is up, or the run was cancelled. Applications may subclass it.
     """
 
     call_id: str | None = None
     state: Any = None
+    cancellation: Cancellation = field(default_factory=Cancellation, compare=False, repr=False)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,185 @@
+"""What is to become of each call of a turn: run it, refuse it, ask somebody, or hand it back; and its result."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import msgspec
+
+from contentmodel.content.outcomes import ErrorContent
+from contentmodel.content.tools import (
+    FunctionCallContent,
+    FunctionResultContent,
+    ToolApprovalRequestContent,
+    ToolCallContent,
+)
+from contentmodel.runner.jobs import Cancelled, Job, Outcome, OutOfTime, cut
+from contentmodel.runner.observer import Observer
+from contentmodel.runner.report import CallRecord
+from contentmodel.tools.definition import Tool
+from contentmodel.tools.faults import ToolInputError
+from contentmodel.tools.input import validate_input
+from contentmodel.tools.outcome import ToolOutcome, error_of, result_of
+from contentmodel.tools.sets import ToolSet
+from contentmodel.tools.signature import ToolContext
+
+BROKEN_OFF = "the answer broke off: the tool did not run"
+CANCELLED = "the run was cancelled: the tool did not run"
+CUT_SHORT = "the answer ended in the middle of this call: the tool did not run"
+WENT_ON = "the conversation went on without this call: the tool did not run"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """How a runner runs; `ToolRunner` says what each means."""
+
+    max_iterations: int = 5
+    timeout: float | None = 30.0
+    max_concurrency: int = 8
+    max_failures: int | None = 3
+    max_calls: int | None = None
+    max_seconds: float | None = None
+    max_result_characters: int | None = 1_000_000
+    answer_on_limit: bool = False
+    details: bool = False
+    request_timeout: float | None = None
+    state: Any = None
+
+
+@dataclass(eq=False)
+class Task:
+    """A call and what is to become of it: a `job` to run, a `request` for approval, or a `result` that is there.
+
+    One that has none of these is handed back: the application runs it itself.
+    """
+
+    call: ToolCallContent
+    job: Job | None = None
+    request: ToolApprovalRequestContent | None = None
+    result: FunctionResultContent | None = None
+    verdict: str = "ok"
+    record: CallRecord | None = None
+
+    @property
+    def is_handed_back(self) -> bool:
+        """Whether nothing is to be done about it here."""
+        return self.job is None and self.request is None and self.result is None
+
+
+class Triage:
+    """Decides about the calls of one run, and makes their results."""
+
+    def __init__(self, tools: ToolSet, settings: Settings, observer: Observer, run: Any) -> None:
+        self._tools = tools
+        self._settings = settings
+        self._observer = observer
+        self._run = run
+        self._allowed = 0
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether more calls were made than are allowed."""
+        limit = self._settings.max_calls
+        return limit is not None and self._allowed > limit
+
+    def task(self, call: ToolCallContent, *, is_cut: bool, answer: Any) -> Task:
+        """What is to become of a call; `answer` is what somebody said who was asked about it."""
+        tool = self._tools.get(call.name)
+        if not isinstance(call, FunctionCallContent) or (tool is None and call.name in self._tools):
+            return Task(call)
+        if is_cut:
+            return self.refused(call, "cut_short", CUT_SHORT)
+        if tool is None:
+            names = ", ".join(self._tools.names) or "none"
+            return self.refused(call, "unknown", f"there is no tool named {call.name}: there are {names}")
+        try:
+            args = validate_input(tool, call).args
+            needs_approval = tool.needs_approval(args)
+        except Exception as error:
+            # Definitions, validators and conditions are the application's code: nothing runs that they did not pass.
+            return self.settled(Task(call, verdict="invalid" if isinstance(error, ToolInputError) else "failed"), error)
+        if answer is not None and not answer.approved:
+            said = f": {answer.reason}" if answer.reason else ""
+            return self.refused(call, "refused", f"the user did not allow this call{said}")
+        if needs_approval and answer is None:
+            return Task(call, request=_question(call))
+        return Task(call, job=self._job(tool, call, args))
+
+    def refused(self, call: ToolCallContent, verdict: str, why: str) -> Task:
+        """A call that does not run, and the model is told why."""
+        outcome = ToolOutcome([ErrorContent(message=why, code=verdict)])
+        return self.settled(Task(call, verdict=verdict), outcome)
+
+    def allowed(self, task: Task) -> Task:
+        """A job, or its refusal where too many calls were made."""
+        if task.job is None:
+            return task
+        self._allowed += 1
+        if not self.is_spent:
+            return task
+        limit = self._settings.max_calls
+        return self.refused(task.call, "not_run", f"no more than {limit} calls are allowed: the tool did not run")
+
+    def settled(self, task: Task, outcome: Outcome) -> Task:
+        """The task with the result that the model is told, and what is reported of it."""
+        if isinstance(outcome, BaseException):
+            outcome = ToolOutcome([error_of(outcome, details=self._settings.details)])
+        outcome, left_out = cut(outcome, self._settings.max_result_characters)
+        task.result = result_of(task.call, outcome)
+        error = task.result.error
+        tool = None if task.job is None else task.job.tool
+        task.record = msgspec.structs.replace(
+            task.record or record_of(task),
+            outcome=task.verdict,
+            error=None if error is None else error.message,
+            display=outcome.text if tool is None else _shown(lambda: tool.format_result(outcome), outcome.text),
+            left_out=left_out,
+        )
+        return task
+
+    def _job(self, tool: Tool, call: FunctionCallContent, args: Any) -> Job:
+        settings = self._settings
+        return Job(
+            tool=tool,
+            call=call,
+            args=args,
+            context=ToolContext(call_id=call.call_id, state=settings.state),
+            timeout=settings.timeout if tool.timeout is None else tool.timeout,
+            watched=partial(self._observer.calling, self._run, tool, call),
+        )
+
+
+def verdict_of(outcome: Outcome) -> str:
+    """The word for what a tool came to."""
+    if isinstance(outcome, ToolOutcome):
+        return "ok" if outcome.error is None else "failed"
+    if isinstance(outcome, Cancelled | OutOfTime):
+        return "cancelled" if isinstance(outcome, Cancelled) else "timeout"
+    return "timeout" if isinstance(outcome, TimeoutError) else "failed"
+
+
+def use_of(task: Task) -> str:
+    """What a user is shown when a tool is used."""
+    assert task.job is not None
+    tool, args = task.job.tool, task.job.args
+    return _shown(lambda: tool.format_use(args), f"{task.call.name}({task.call.arguments_text})")
+
+
+def record_of(task: Task) -> CallRecord:
+    """What is known of a call before anything has happened."""
+    return CallRecord(call_id=task.call.call_id or "", name=task.call.name or "", iteration=0, outcome=task.verdict)
+
+
+def _question(call: FunctionCallContent) -> ToolApprovalRequestContent:
+    return ToolApprovalRequestContent(request_id=call.call_id or "", name=call.name, arguments=call.arguments)
+
+
+def _shown(words: Callable[[], str], otherwise: str) -> str:
+    """What a tool says for display; it is the application's code, and no reason for a run to end."""
+    try:
+        return str(words())
+    except Exception:
+        return otherwise

@@ -1,0 +1,230 @@
+"""One run of one tool, and a batch of them: what may start, what took too long. Waits for nothing itself."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections import deque
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+
+from contentmodel.content.media import DataContent
+from contentmodel.content.outcomes import ErrorContent
+from contentmodel.content.text import TextContent
+from contentmodel.content.tools import FunctionCallContent
+from contentmodel.tools.definition import Tool
+from contentmodel.tools.outcome import ToolOutcome, contents_of
+from contentmodel.tools.signature import ToolContext
+
+Outcome = ToolOutcome | BaseException
+Told = Callable[[Outcome], None]
+
+
+class Cancelled(Exception):
+    """The run was cancelled before the tool had given its result."""
+
+
+class OutOfTime(Exception):
+    """The time of the whole run was up before the tool had given its result."""
+
+
+@dataclass(frozen=True, eq=False)
+class Job:
+    """A tool to be run: its arguments are valid, and nobody has to be asked.
+
+    `timeout` is in seconds, None without limit. `watched` is entered in the thread or task that the tool runs in.
+    """
+
+    tool: Tool
+    call: FunctionCallContent
+    args: Any
+    context: ToolContext
+    timeout: float | None = None
+    watched: Callable[[], AbstractContextManager[Told]] = field(default=lambda: nullcontext(lambda outcome: None))
+
+    def work(self) -> Outcome:
+        """Runs the tool in this thread, an async one on an event loop of its own. It never raises."""
+        try:
+            with self.watched() as told:
+                outcome = self._worked()
+                told(outcome)
+                return outcome
+        except BaseException as error:
+            return error
+
+    async def perform(self) -> Outcome:
+        """Runs an async tool in this task. It never raises, not even when the task is cancelled."""
+        try:
+            with self.watched() as told:
+                outcome = await self._performed()
+                told(outcome)
+                return outcome
+        except BaseException as error:
+            return error
+
+    def _worked(self) -> Outcome:
+        # Whatever a tool raises stays with the call: an exit that it asks for is no reason to end the application.
+        try:
+            value = self.tool.invoke(self.args, self.context)
+            if inspect.isawaitable(value):
+                value = asyncio.run(self._awaited(value))
+            return contents_of(value)
+        except BaseException as error:
+            return error
+
+    async def _performed(self) -> Outcome:
+        try:
+            return contents_of(await self.tool.invoke(self.args, self.context))
+        except BaseException as error:
+            return error
+
+    async def _awaited(self, value: Any) -> Any:
+        loop, task = asyncio.get_running_loop(), asyncio.ensure_future(value)
+        with self.context.cancellation.watched(lambda: on_loop(loop, task.cancel)):
+            return await task
+
+
+def on_loop(loop: asyncio.AbstractEventLoop, function: Callable[..., Any], *args: Any) -> None:
+    """Calls a function on an event loop from any thread; nobody is there to be told where the loop is closed."""
+    try:
+        loop.call_soon_threadsafe(function, *args)
+    except RuntimeError:
+        if not loop.is_closed():
+            raise
+
+
+@dataclass(frozen=True)
+class Started:
+    """A job has begun, so many seconds into the run."""
+
+    job: Job
+    at: float
+
+
+@dataclass(frozen=True)
+class Finished:
+    """What a job came to, and the seconds that it took. One that was cancelled may never have begun: `at` is None."""
+
+    job: Job
+    outcome: Outcome
+    at: float | None
+    seconds: float
+
+
+class Batch:
+    """Jobs of one turn: at most `bound` run at once, and those that may not run beside others run alone.
+
+    They start in order. A job that takes too long, or longer than until `deadline`, is told so and counts as finished:
+    what it still gives is not waited for.
+    """
+
+    def __init__(self, jobs: Iterable[Job], bound: int, deadline: float | None = None) -> None:
+        self._waiting = deque(jobs)
+        self._running: dict[Job, float] = {}
+        self._bound = bound
+        self._deadline = deadline
+
+    @property
+    def is_over(self) -> bool:
+        """Whether every job is finished."""
+        return not self._waiting and not self._running
+
+    def start(self, now: float) -> list[Started]:
+        """The jobs that may begin."""
+        started = []
+        while self._waiting and self._may_start(self._waiting[0]):
+            job = self._waiting.popleft()
+            self._running[job] = now
+            started.append(Started(job, now))
+        return started
+
+    def _may_start(self, job: Job) -> bool:
+        alone = not job.tool.concurrent or any(not other.tool.concurrent for other in self._running)
+        return len(self._running) < self._bound and not (alone and self._running)
+
+    def patience(self, now: float) -> float | None:
+        """How long to wait for a result, in seconds; None for as long as it takes."""
+        ends = [end for job, at in self._running.items() if (end := self._end(job, at)) is not None]
+        return max(0.0, min(ends) - now) if ends else None
+
+    def _end(self, job: Job, at: float) -> float | None:
+        ends = [] if job.timeout is None else [at + job.timeout]
+        ends += [] if self._deadline is None else [self._deadline]
+        return min(ends, default=None)
+
+    def finish(self, job: Job, outcome: Outcome, now: float) -> list[Finished]:
+        """A job gave its outcome. Nobody waits for it where it was given up before."""
+        at = self._running.pop(job, None)
+        return [] if at is None else [Finished(job, outcome, at, now - at)]
+
+    def expire(self, now: float) -> list[Finished]:
+        """Gives up the jobs whose time is up."""
+        over = [job for job, at in self._running.items() if (end := self._end(job, at)) is not None and end <= now]
+        given_up = [self._give_up(job, self._late(job, now), now) for job in over]
+        if self._deadline is not None and self._deadline <= now:
+            given_up += self._drop_waiting(OutOfTime("the time of the run was up: the tool did not run"))
+        return given_up
+
+    def _late(self, job: Job, now: float) -> Exception:
+        if self._deadline is not None and self._deadline <= now:
+            return OutOfTime("the time of the run was up before the tool had a result")
+        return TimeoutError(f"{job.tool.name} took longer than {job.timeout:g} s: its result is not waited for")
+
+    def cancel(self, now: float) -> list[Finished]:
+        """Gives up everything."""
+        running = [
+            self._give_up(job, Cancelled("the run was cancelled before the tool had a result"), now)
+            for job in list(self._running)
+        ]
+        return running + self._drop_waiting(Cancelled("the run was cancelled: the tool did not run"))
+
+    def _give_up(self, job: Job, why: Exception, now: float) -> Finished:
+        job.context.cancellation.cancel()
+        at = self._running.pop(job)
+        return Finished(job, why, at, now - at)
+
+    def _drop_waiting(self, why: Exception) -> list[Finished]:
+        dropped = [Finished(job, why, None, 0.0) for job in self._waiting]
+        self._waiting.clear()
+        return dropped
+
+
+def cut(outcome: ToolOutcome, longest: int | None) -> tuple[ToolOutcome, int]:
+    """An outcome whose texts are together no longer than `longest` characters, and how many were left out.
+
+    The end of a text that is too long says so; data that is too long becomes an error, for half of it is worth nothing.
+    """
+    room, left_out = longest, 0
+    results: list[Any] = []
+    for content in outcome.results if room is not None else ():
+        size = _size(content)
+        if size <= (room or 0):
+            results.append(content)
+            room = (room or 0) - size
+            continue
+        left_out += size - (room or 0)
+        results.append(_shorter(content, room or 0, size))
+        room = 0
+    return (outcome, 0) if not left_out else (ToolOutcome(results, outcome.note, outcome.display), left_out)
+
+
+def _size(content: Any) -> int:
+    if isinstance(content, TextContent):
+        return len(content.text)
+    if isinstance(content, ErrorContent):
+        return len(content.message)
+    return len(content.data or "") if isinstance(content, DataContent) else 0
+
+
+def _shorter(content: Any, room: int, size: int) -> Any:
+    tail = f"\n[{room} of {size} characters are shown: the result is longer than is allowed]"
+    if isinstance(content, TextContent):
+        return msgspec.structs.replace(content, text=f"{content.text[:room]}{tail}")
+    if isinstance(content, ErrorContent):
+        return msgspec.structs.replace(content, message=f"{content.message[:room]}{tail}")
+    said = f"{content.media_type} of {size} characters is too long to send"
+    return ErrorContent(code="result_too_long", message=said)

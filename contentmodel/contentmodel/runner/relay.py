@@ -1,0 +1,169 @@
+"""One stream of events out of all that happens in a run: answers, what the loop says, results."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from contentmodel.content.tools import FunctionResultContent, ToolCallContent
+from contentmodel.events import (
+    BlockCatchUp,
+    BlockDelta,
+    BlockStart,
+    BlockStop,
+    Fold,
+    Layout,
+    Notice,
+    StreamEvent,
+    TurnComplete,
+    TurnError,
+    TurnStart,
+    UsageDelta,
+    without_contents,
+)
+from contentmodel.message import ChatMessage
+from contentmodel.response import ChatResponse
+from contentmodel.runner.calls import Task
+from contentmodel.runner.report import RunResult
+from contentmodel.runner.turns import Ids, renamed
+from contentmodel.usage import Usage
+
+
+class Relay:
+    """Numbers the blocks of a run through, and keeps the ids of its calls apart.
+
+    The events that it gives fold to `RunResult.response`.
+    """
+
+    def __init__(self, ids: Ids) -> None:
+        self._ids = ids
+        self._next = 0
+        self._messages: list[list[int]] = []
+        self._others: Layout = []
+        self._usage: Usage | None = None
+        self._has_begun = False
+        self._answer = Fold()
+        # The id that a call of this answer goes by, by its block and the id that it came with.
+        self._given: dict[tuple[int, str | None], str | None] = {}
+        self._of_task: dict[Task, int] = {}
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether anything was given out."""
+        return self._has_begun
+
+    @property
+    def is_answering(self) -> bool:
+        """Whether there is something of an answer that has not been taken."""
+        return self._answer.count > 0
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the answer is over."""
+        return self._answer.is_over
+
+    def begin(self) -> Iterator[StreamEvent]:
+        """The start of the run, where its first part is no answer."""
+        if not self._has_begun:
+            self._has_begun = True
+            yield TurnStart(response=ChatResponse())
+
+    # -- answers -----------------------------------------------------------------------------------------------
+
+    def feed(self, event: StreamEvent) -> Iterator[StreamEvent]:
+        """An event of an answer as an event of the run."""
+        if isinstance(event, BlockStart | BlockStop | BlockCatchUp):
+            event = msgspec.structs.replace(event, content=self._distinct(event.index, event.content))
+        self._answer.feed(event)
+        if isinstance(event, TurnComplete | TurnError):
+            return
+        if isinstance(event, TurnStart | UsageDelta):
+            yield from self._counted(event)
+        elif isinstance(event, BlockDelta | BlockStart | BlockStop | BlockCatchUp):
+            yield msgspec.structs.replace(event, index=event.index + self._next)
+        else:
+            yield event
+
+    def _counted(self, event: TurnStart | UsageDelta) -> Iterator[StreamEvent]:
+        """Tokens are those of the run; it starts once."""
+        is_start = isinstance(event, TurnStart)
+        said = event.response.usage if isinstance(event, TurnStart) else event.usage
+        if is_start and not self._has_begun:
+            self._has_begun = True
+            yield event
+        elif said is not None:
+            yield UsageDelta(usage=said if self._usage is None else self._usage + said)
+
+    def _distinct(self, index: int, content: Any) -> Any:
+        """A block's content; a call keeps the id that it was given when its block began."""
+        if not isinstance(content, ToolCallContent):
+            return content
+        given = self._given.get((index, content.call_id))
+        if given is not None:
+            return renamed(content, given)
+        changed = self._ids.of_content(content)
+        self._given[index, content.call_id] = changed.call_id
+        return changed
+
+    def answer(self) -> ChatResponse:
+        """The answer that the events until now amount to; the next ones are those of another."""
+        response, layout = self._answer.response, self._answer.layout
+        first, *others = [[[i + self._next for i in message] for message in choice] for choice in layout] or [[]]
+        self._messages += first
+        self._others = others
+        self._next += self._answer.count
+        if response.usage is not None:
+            self._usage = response.usage if self._usage is None else self._usage + response.usage
+        self._answer, self._given = Fold(), {}
+        return response
+
+    # -- what the loop adds ------------------------------------------------------------------------------------
+
+    def say(self, message: ChatMessage) -> Iterator[StreamEvent]:
+        """A message that is there already."""
+        yield from self.begin()
+        for index, content in zip(self._blocks(len(message.contents)), message.contents, strict=True):
+            yield BlockStart(index=index, content=content)
+            yield BlockStop(index=index, content=content)
+
+    def _blocks(self, count: int) -> list[int]:
+        """The numbers of the blocks of a new message."""
+        indices = list(range(self._next, self._next + count))
+        self._messages.append(indices)
+        self._next += count
+        return indices
+
+    def open(self, tasks: list[Task]) -> Iterator[StreamEvent]:
+        """The results of calls begin, in the order of the calls; those that are there already are over at once."""
+        yield from self.begin()
+        self._of_task = dict(zip(tasks, self._blocks(len(tasks)), strict=True))
+        for task, index in self._of_task.items():
+            blank = FunctionResultContent(call_id=task.call.call_id, name=task.call.name)
+            yield BlockStart(index=index, content=blank)
+        for task in tasks:
+            if task.result is not None:
+                yield from self.close(task)
+
+    def use(self, task: Task) -> Iterator[StreamEvent]:
+        """A tool is used."""
+        if task.record is not None and task.record.use is not None:
+            yield Notice(kind="tool_use", text=task.record.use, call_id=task.call.call_id)
+
+    def close(self, task: Task) -> Iterator[StreamEvent]:
+        """A call has its result."""
+        assert task.result is not None
+        yield BlockStop(index=self._of_task[task], content=task.result)
+        if task.record is not None and task.record.display is not None:
+            yield Notice(kind="tool_result", text=task.record.display, call_id=task.call.call_id)
+
+    def end(self, result: RunResult) -> Iterator[StreamEvent]:
+        """The run is over."""
+        yield from self.begin()
+        envelope = without_contents(result.response)
+        layout = [self._messages, *self._others] if envelope.choices else []
+        if result.response.error is not None:
+            yield TurnError(error=result.response.error, response=envelope, layout=layout)
+        else:
+            yield TurnComplete(response=envelope, layout=layout)

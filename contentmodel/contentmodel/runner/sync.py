@@ -1,0 +1,175 @@
+"""Drives the loop with a client, and tools on threads."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator
+from contextlib import closing
+from types import TracebackType
+from typing import Self
+
+from contentmodel.client import ChatClient
+from contentmodel.events import StreamEvent
+from contentmodel.response import ChatResponse
+from contentmodel.runner.base import Asked, BaseRunner, Run, clock
+from contentmodel.runner.loop import Ask, Execute
+from contentmodel.runner.report import RunResult
+from contentmodel.runner.threads import in_threads
+from contentmodel.tools.cancellation import Cancellation
+
+
+class ToolRunner(BaseRunner):
+    """Asks a model, runs the tools that it calls, tells it their results, and asks again, until it calls no more.
+
+    | setting | what it limits | default |
+    |---|---|---|
+    | `max_iterations` | answers of the model | 5 |
+    | `timeout` | seconds for one run of a tool that does not say its own; None: as long as it takes | 30 |
+    | `max_concurrency` | tools that run at once | 8 |
+    | `max_failures` | turns in a row in which every call failed | 3 |
+    | `max_calls` | runs of tools | None |
+    | `max_seconds` | the whole run: looked at before the model is asked, and while tools run | None |
+    | `max_result_characters` | what the model is told of one result | 1,000,000 |
+    | `request_timeout` | seconds for an answer, as the client understands it | None |
+
+    `answer_on_limit` asks for the last time with the tool choice "none", so that the run ends in words. `details` tells
+    the model the type and traceback of an exception. `state` is given to tools that take a ToolContext. `observer`
+    watches. The tools are those given here, after those that a request itself declares: calls of the latter are handed
+    back. A runner has no state: it may drive several runs at once, as far as its client may.
+
+    ValueError where a setting allows nothing; ToolDefinitionError where two tools have one name.
+    """
+
+    client: ChatClient
+
+    def run(self, request: Asked, *, cancellation: Cancellation | None = None) -> RunResult:
+        """The run to its end. A request that ends in calls without results begins with these.
+
+        What the client raises goes through where nothing was done before; else it is a RunInterrupted, which has the
+        result until then. `cancellation` stops the run from another thread: between answers, and while tools run.
+        """
+        run = Run(self, request, cancellation)
+        try:
+            while run.step is not None:
+                if isinstance(run.step, Ask):
+                    _ask(run, run.step)
+                elif isinstance(run.step, Execute):
+                    for progress in in_threads(run.loop.batch(run.step), run.cancellation, clock):
+                        run.note(run.step, progress)
+                    run.go_on()
+                else:
+                    run.go_on()
+        except BaseException:
+            run.abandon()
+            raise
+        return run.end()
+
+    def stream(self, request: Asked, *, cancellation: Cancellation | None = None) -> RunStream:
+        """The events of a run, as they happen. Nothing happens before the stream is read."""
+        return RunStream(Run(self, request, cancellation))
+
+
+class RunStream:
+    """The events of one run: an iterator, and a context manager that ends the run where it is.
+
+    They are one turn: the blocks of the model's answers and those of the results are numbered through, and
+    `contentmodel.fold` makes of them the response of the result. A client's error is raised while there was no event;
+    later the stream ends in a TurnError, and `failure` is the error.
+    """
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+        self._events = _events(run)
+
+    @property
+    def result(self) -> RunResult:
+        """What the run has come to; until it is over, what it has come to so far."""
+        return self._run.result or self._run.loop.result()
+
+    @property
+    def failure(self) -> Exception | None:
+        """Why the model could not be asked, where it could not."""
+        return self._run.failure
+
+    def read(self) -> RunResult:
+        """Reads the stream to its end."""
+        for _ in self:
+            pass
+        return self.result
+
+    def close(self) -> None:
+        """Ends the run: nothing more is asked, and what runs is not waited for."""
+        self._run.cancellation.cancel()
+        self._events.close()
+        if self._run.result is None:
+            self._run.abandon()
+
+    def __iter__(self) -> Self:
+        return self
+
+    def __next__(self) -> StreamEvent:
+        return next(self._events)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def _ask(run: Run, step: Ask) -> None:
+    try:
+        with run.asking(step, is_streamed=False) as answers:
+            answer = run.client.complete(step.request, timeout=run.timeout)
+            answers.append(run.loop.ids.of_answer(answer))
+    except Exception as error:
+        failure = run.fail(error)
+        if failure is error:
+            raise
+        raise failure from error
+    run.go_on(answers[0])
+
+
+def _events(run: Run) -> Generator[StreamEvent, None, None]:
+    try:
+        while run.step is not None:
+            if isinstance(run.step, Ask):
+                yield from _answer(run, run.step)
+            elif isinstance(run.step, Execute):
+                yield from _results(run, run.step)
+            else:
+                yield from run.relay.say(run.step.message)
+                run.go_on()
+    except BaseException:
+        run.abandon()
+        raise
+    yield from run.relay.end(run.end())
+
+
+def _answer(run: Run, step: Ask) -> Iterator[StreamEvent]:
+    answer: ChatResponse | None = None
+    try:
+        with run.asking(step, is_streamed=True) as answers:
+            with run.client.stream(step.request, timeout=run.timeout) as stream:
+                for event in stream:
+                    yield from run.relay.feed(event)
+                    if run.cancellation.is_cancelled:
+                        break
+            answer = run.streamed_answer()
+            answers.extend([] if answer is None else [answer])
+    except Exception as error:
+        if not run.relay.has_begun:
+            run.fail(error)
+            raise
+        run.fail_streaming(error)
+        return
+    run.go_on(answer)
+
+
+def _results(run: Run, step: Execute) -> Iterator[StreamEvent]:
+    yield from run.relay.open(step.tasks)
+    with closing(in_threads(run.loop.batch(step), run.cancellation, clock)) as happening:
+        for progress in happening:
+            yield from run.told(step, progress)
+    run.go_on()
