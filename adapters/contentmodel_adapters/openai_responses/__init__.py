@@ -96,7 +96,9 @@ class OpenAIResponses(TableAdapter):
             return request
         messages = passes.with_readable_media(passes.settle_foreign(request.messages, context), context, READS)
         request = context.same(request, msgspec.structs.replace(request, messages=messages))
-        request = with_fitting_calls(request, context, ids=CALL_IDS, names=TOOL_NAMES)
+        options = request.options
+        is_continued = (options.previous_response_id or options.conversation_id) is not None
+        request = with_fitting_calls(request, context, ids=CALL_IDS, names=TOOL_NAMES, is_continued=is_continued)
         return with_fitting_schemas(request, context, OPENAI)
 
     def prepare_response(self, response: ChatResponse, context: EncodeContext) -> ChatResponse:

@@ -40,14 +40,15 @@ _RESULTS: frozenset[type] = frozenset({FunctionResultContent, CustomToolResultCo
 
 
 def pair_calls(
-    messages: Sequence[ChatMessage], context: EncodeContext, *, media_apart: str = "never"
+    messages: Sequence[ChatMessage], context: EncodeContext, *, media_apart: str = "never", is_continued: bool = False
 ) -> list[ChatMessage]:
     """Messages in which every call but those at the end has one result, and every result its call.
 
     Where results hold words alone ("always", or those that are "errors"), their media follow in a message of the user,
-    once all calls of the turn are answered.
+    once all calls of the turn are answered. Where the server holds the conversation that these messages continue, the
+    results that they begin with answer calls of its own.
     """
-    pairing = _Pairing(context, media_apart)
+    pairing = _Pairing(context, media_apart, is_continued)
     for message in messages:
         pairing.add(message)
     pairing.finish()
@@ -62,14 +63,20 @@ def _has_media(result: Any) -> bool:
 
 
 def with_fitting_calls(
-    request: ChatRequest, context: EncodeContext, *, ids: Alphabet, names: Alphabet, media_apart: str = "never"
+    request: ChatRequest,
+    context: EncodeContext,
+    *,
+    ids: Alphabet,
+    names: Alphabet,
+    media_apart: str = "never",
+    is_continued: bool = False,
 ) -> ChatRequest:
     """A request of another API whose calls and results are in pairs, under ids and names that the target takes."""
     if _Fit(ids, names, media_apart).holds(request):
         return request
     distinct = msgspec.structs.replace(request, messages=with_distinct_ids(request.messages, context))
     named = with_names(context.same(request, distinct), context, ids=ids, names=names)
-    messages = pair_calls(named.messages, context, media_apart=media_apart)
+    messages = pair_calls(named.messages, context, media_apart=media_apart, is_continued=is_continued)
     changed: ChatRequest = context.same(named, msgspec.structs.replace(named, messages=messages))
     return changed
 
@@ -175,9 +182,10 @@ class _Fit:
 class _Pairing:
     """Takes messages one by one; knows the calls that wait for a result, and what is told when none does."""
 
-    def __init__(self, context: EncodeContext, media_apart: str) -> None:
+    def __init__(self, context: EncodeContext, media_apart: str, is_continued: bool) -> None:
         self._context = context
         self._media_apart = media_apart
+        self._may_answer_held = is_continued
         self.messages: list[ChatMessage] = []
         self._waiting: dict[str | None, Any] = {}
         self._later: list[Any] = []
@@ -191,6 +199,7 @@ class _Pairing:
             self._answer_waiting()
         self.messages.append(message)
         if message.role == "assistant":
+            self._may_answer_held = False
             calls: list[Any] = [content for content in message.contents if content.__class__ in _CALLS]
             self._waiting = {call.call_id: call for call in calls}
 
@@ -210,7 +219,7 @@ class _Pairing:
         for content in message.contents:
             if content.__class__ is not FunctionResultContent and not isinstance(content, ToolResultContent):
                 continue
-            if self._waiting.pop(content.call_id, None) is None:
+            if self._waiting.pop(content.call_id, None) is None and not self._may_answer_held:
                 strays.append(content)
             elif self._keeps_apart(content):
                 has_media = has_media or _has_media(content)

@@ -1,0 +1,949 @@
+"""The loop: what always holds over random scripts of answers and tools, and each way a run can go."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from typing import Any, Literal
+
+import msgspec
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+import contentmodel as cm
+from contentmodel import (
+    ChatMessage,
+    ChatOptions,
+    ChatRequest,
+    ChatResponse,
+    CustomTool,
+    CustomToolCallContent,
+    ErrorContent,
+    FinishReason,
+    FunctionCallContent,
+    FunctionResultContent,
+    FunctionTool,
+    HostedTool,
+    TextContent,
+    ToolApprovalRequestContent,
+    ToolApprovalResponseContent,
+    ToolChoice,
+    Usage,
+    WebSearchToolCallContent,
+)
+from contentmodel.client import ServerError
+from contentmodel.runner import (
+    OUTCOMES,
+    STOPS,
+    AsyncToolRunner,
+    Observer,
+    RunInterrupted,
+    RunResult,
+    ToolRunner,
+)
+from contentmodel.tools import Cancellation, Tool, ToolContext, ToolOutcome, ToolSet, bind, result_of, tool
+from scripted import AsyncScripted, Gate, Scripted, answer, call, collected
+
+
+class Quit(BaseException):
+    """What no library expects of a tool."""
+
+
+class Unreadable:
+    """A value that JSON cannot say."""
+
+
+What = Literal["ok", "null", "raise", "exit", "interrupt", "quit", "stop", "strange", "error", "hang", "image"]
+
+
+class Log:
+    """What tools did: how many ran at once at most, and on which arguments."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.running = self.most = 0
+        self.args: list[Any] = []
+        self.alone = True
+
+    def __enter__(self) -> None:
+        with self.lock:
+            self.running += 1
+            self.most = max(self.most, self.running)
+
+    def __exit__(self, *error: Any) -> None:
+        with self.lock:
+            self.running -= 1
+
+
+def behave(what: What, context: ToolContext) -> Any:
+    """What a tool may do."""
+    if what == "raise":
+        raise ValueError("it did not work")
+    if what == "exit":
+        raise SystemExit(3)
+    if what == "interrupt":
+        raise KeyboardInterrupt
+    if what == "quit":
+        raise Quit("enough")
+    if what == "stop":
+        raise StopIteration
+    if what == "hang":
+        context.cancellation.wait(30)
+        return "too late"
+    values: dict[str, Any] = {"null": None, "strange": Unreadable(), "error": ErrorContent(message="no such thing")}
+    return values.get(what, f"did {what}")
+
+
+def tools_of(log: Log) -> list[Any]:
+    """Tools of every kind: sync, async, alone, terminating, asking, declared only."""
+
+    @tool
+    def work(what: What, context: ToolContext) -> Any:
+        """Does what it is told."""
+        with log:
+            log.args.append(what)
+            return behave(what, context)
+
+    @tool
+    async def later(what: What, context: ToolContext) -> Any:
+        """Does what it is told, asynchronously."""
+        with log:
+            log.args.append(what)
+            if what == "hang":
+                await asyncio.sleep(30)
+            await asyncio.sleep(0)
+            return behave(what, context)
+
+    @tool(concurrent=False)
+    def alone(what: What, context: ToolContext) -> Any:
+        """Does what it is told, and nothing beside it."""
+        with log:
+            log.args.append(what)
+            log.alone = log.alone and log.running == 1
+            return behave(what, context)
+
+    @tool(terminates=True)
+    def finish(what: What, context: ToolContext) -> Any:
+        """Ends the run."""
+        with log:
+            log.args.append(what)
+            return behave(what, context)
+
+    @tool(approval=True)
+    def delete(what: What, context: ToolContext) -> Any:
+        """Asks first."""
+        with log:
+            log.args.append(what)
+            return behave(what, context)
+
+    elsewhere = FunctionTool(name="elsewhere", parameters={"type": "object", "properties": {}})
+    return [work, later, alone, finish, delete, elsewhere, HostedTool(kind="web_search", name="web_search")]
+
+
+RUNNABLE = ["work", "later", "alone", "finish"]
+whats = st.sampled_from(What.__args__)  # type: ignore[attr-defined]
+quick_whats = whats.filter(lambda what: what != "hang")
+ids = st.sampled_from(["a", "b", "c", "call-1", None])
+broken = st.sampled_from(
+    ['{"what": "ok"', "[]", '{"what": "fly"}', "{}", '{"what": "ok", "more": 1}', "ok", '{"what": 1}']
+)
+arguments = st.one_of(
+    quick_whats.map(lambda what: {"what": what}), quick_whats.map(lambda what: f'{{"what":"{what}"}}'), broken
+)
+
+
+def calls(names: list[str]) -> st.SearchStrategy[FunctionCallContent]:
+    return st.builds(
+        FunctionCallContent,
+        call_id=ids,
+        name=st.sampled_from([*names, "unknown"]),
+        arguments=arguments,
+        status=st.sampled_from([None, None, None, "completed", "incomplete"]),
+    )
+
+
+others = st.sampled_from(
+    [
+        TextContent(text="I see."),
+        cm.ReasoningContent(text="Let me think."),
+        WebSearchToolCallContent(call_id="search", arguments={"query": "weather"}),
+        cm.WebSearchToolResultContent(call_id="search", outputs=[TextContent(text="rain")]),
+        FunctionCallContent(call_id="done", name="work", arguments={"what": "ok"}, executor="provider"),
+    ]
+)
+
+
+def answers(names: list[str]) -> st.SearchStrategy[ChatResponse]:
+    contents = st.lists(st.one_of(calls(names), others), max_size=5)
+    reasons = st.sampled_from(["", "", "", "length", "pause", "content_filter"])
+    return st.builds(lambda said, reason: answer(*said, reason=reason), contents, reasons)
+
+
+def scripts(names: list[str]) -> st.SearchStrategy[list[ChatResponse]]:
+    return st.lists(answers(names), max_size=5).map(lambda script: [*script, answer("That is all.")])
+
+
+def question(**options: Any) -> ChatRequest:
+    return ChatRequest(
+        messages=[ChatMessage(role="user", contents=[TextContent(text="Go.")])], options=ChatOptions(**options)
+    )
+
+
+def client_calls(message: ChatMessage) -> list[str | None]:
+    return [made.call_id for made in message.tool_calls]
+
+
+def check_pairs(messages: list[ChatMessage]) -> None:
+    """Every call of a turn has exactly one result, in order, before anything else is said."""
+    waiting: list[str | None] = []
+    for message in messages:
+        if message.role == "tool":
+            assert [content.call_id for content in message.contents] == waiting
+            waiting = []
+        elif message.role == "assistant":
+            waiting += client_calls(message)
+        else:
+            assert waiting == []
+    assert waiting == []
+
+
+def check_run(result: RunResult, client: Scripted | AsyncScripted, asked: ChatRequest, log: Log, bound: int) -> None:
+    """What holds for every run."""
+    for request in client.requests:
+        check_pairs(request.messages)
+        assert [definition.name for definition in request.tools][:5] == [*RUNNABLE, "delete"]
+        assert request.messages[: len(asked.messages)] == asked.messages
+    assert log.most <= bound
+    assert log.alone
+    assert set(log.args) <= set(What.__args__)  # type: ignore[attr-defined]
+    assert result.stop in STOPS
+    assert result.why
+    assert {record.outcome for record in result.report.calls} <= set(OUTCOMES)
+    made = [made for message in result.messages if message.role == "assistant" for made in client_calls(message)]
+    given_back = {made.call_id for made in result.handed_back}
+    assert [record.call_id for record in result.report.calls] == [i for i in made if i not in given_back]
+    assert len(set(made)) == len(made)
+    assert result.report.iterations == len(client.requests) == len(result.responses)
+    assert cm.loads(cm.dumps(result.request)) == result.request
+    if result.stop != "handed_back":
+        check_pairs(result.request.messages)
+
+
+@given(script=scripts(RUNNABLE), bound=st.integers(1, 3), choice=st.sampled_from([None, "required", "work"]))
+@example(
+    script=[answer(call("work", "a", what="ok"), call("work", "a", what="null")), answer("")], bound=1, choice=None
+)
+@example(
+    script=[answer(call("work", "a", what="ok")), answer(call("work", "a", what="ok")), answer("")],
+    bound=1,
+    choice=None,
+)
+def test_a_run_keeps_its_promises(script: list[ChatResponse], bound: int, choice: str | None) -> None:
+    log = Log()
+    made = ToolSet(tools_of(log))
+    asked = question(tool_choice=None if choice is None else made.choice(choice))
+    before = cm.dumps(asked)
+    client = Scripted(script)
+    result = ToolRunner(client, made, max_concurrency=bound, max_iterations=4).run(asked)
+    assert cm.dumps(asked) == before
+    check_run(result, client, asked, log, bound)
+    forced = [
+        r.options.tool_choice
+        for r in client.requests
+        if r.options.tool_choice and r.options.tool_choice.mode == "required"
+    ]
+    assert len(forced) == (choice is not None and bool(client.requests))
+
+
+@given(script=scripts([*RUNNABLE, "delete", "elsewhere"]))
+def test_a_streamed_run_is_the_same(script: list[ChatResponse]) -> None:
+    whole = ToolRunner(Scripted(script), tools_of(Log())).run(question())
+    with ToolRunner(Scripted(script), tools_of(Log())).stream(question()) as stream:
+        events = list(stream)
+    assert cm.fold(events) == stream.result.response == whole.response
+    assert timeless(stream.result) == timeless(whole)
+    starts = [event.index for event in events if isinstance(event, cm.BlockStart)]
+    assert starts == list(range(len(starts)))
+    assert isinstance(events[0], cm.TurnStart)
+    assert sum(isinstance(event, cm.TurnStart) for event in events) == 1
+    assert isinstance(events[-1], cm.TurnComplete)
+
+
+@given(script=scripts([*RUNNABLE, "delete", "elsewhere"]))
+def test_an_asynchronous_run_is_the_same(script: list[ChatResponse]) -> None:
+    async def both() -> tuple[RunResult, RunResult, list[Any]]:
+        result = await AsyncToolRunner(AsyncScripted(script), tools_of(Log())).run(question())
+        async with AsyncToolRunner(AsyncScripted(script), tools_of(Log())).stream(question()) as stream:
+            events = await collected(stream)
+        return result, stream.result, events
+
+    whole = ToolRunner(Scripted(script), tools_of(Log())).run(question())
+    plain, streamed, events = asyncio.run(both())
+    assert timeless(plain) == timeless(streamed) == timeless(whole)
+    assert cm.fold(events) == whole.response
+
+
+@given(script=scripts([*RUNNABLE, "delete"]), at=st.integers(0, 60), is_async=st.booleans())
+def test_a_stream_that_is_left_leaves_a_transcript(script: list[ChatResponse], at: int, is_async: bool) -> None:
+    client = AsyncScripted(script) if is_async else Scripted(script)
+
+    async def some() -> RunResult:
+        async with AsyncToolRunner(client, tools_of(Log())).stream(question()) as stream:
+            seen = 0
+            async for _ in stream:
+                seen += 1
+                if seen > at:
+                    break
+        return stream.result
+
+    if is_async:
+        result = asyncio.run(some())
+    else:
+        with ToolRunner(client, tools_of(Log())).stream(question()) as stream:
+            for _ in zip(range(at), stream, strict=False):
+                pass
+        result = stream.result
+    assert client.open == 0
+    assert result.stop in STOPS
+    if result.stop != "approval":
+        check_pairs(result.messages)
+        check_pairs(result.request.messages)
+    again = ToolRunner(Scripted([answer("Fine.")]), tools_of(Log())).run(refused_all(result))
+    assert (again.stop, again.text) in [("completed", "Fine."), ("terminated", "")]
+
+
+def refused_all(result: RunResult) -> ChatRequest:
+    return result.answer({request.request_id: False for request in result.approvals})
+
+
+def timeless(result: RunResult) -> RunResult:
+    """A result without what the clock says."""
+    calls = [msgspec.structs.replace(c, started=c.started and 0.0, seconds=0.0) for c in result.report.calls]
+    return msgspec.structs.replace(result, report=msgspec.structs.replace(result.report, calls=calls, seconds=0.0))
+
+
+# -- what a run does ---------------------------------------------------------------------------------------------------
+
+
+def run(script: list[Any], tools: Any = None, asked: Any = None, **settings: Any) -> tuple[RunResult, Scripted]:
+    client = Scripted(script)
+    runner = ToolRunner(client, tools_of(Log()) if tools is None else tools, **settings)
+    return runner.run(question() if asked is None else asked), client
+
+
+def outputs(result: RunResult) -> list[str]:
+    """What the model was told, call by call."""
+    results = (c for message in result.messages if message.role == "tool" for c in message.contents)
+    return [made.error.message if made.error else made.text for made in results]
+
+
+def test_words_of_a_user_are_enough() -> None:
+    result, client = run([answer("Hello.")], asked="Hi.")
+    assert (result.text, result.stop) == ("Hello.", "completed")
+    assert client.requests[0].messages[0].text == "Hi."
+
+
+def test_messages_are_enough() -> None:
+    message = ChatMessage(role="user", contents=[TextContent(text="Hi.")])
+    assert run([answer("Hello.")], asked=[message])[1].requests[0].messages == [message]
+
+
+def test_tokens_are_added_up() -> None:
+    result, _ = run([answer(call("work", "a", what="ok")), answer("Done.", usage=Usage(input_tokens=7))])
+    assert result.report.usage == Usage(input_tokens=17, output_tokens=1)
+    assert result.response.usage == result.report.usage
+    assert [response.usage.input_tokens for response in result.responses if response.usage] == [10, 7]
+
+
+def test_tokens_counted_in_two_ways_are_added_up() -> None:
+    inside = Usage(input_tokens=10, cache_read_tokens=4, output_tokens=6, reasoning_tokens=2)
+    beside = Usage(input_tokens=5, cache_read_tokens=3, output_tokens=1, cached_inside=False, reasoning_inside=False)
+    for total in (inside + beside, beside + inside):
+        assert total.all_input_tokens == inside.all_input_tokens + beside.all_input_tokens
+        assert total.all_output_tokens == inside.all_output_tokens + beside.all_output_tokens
+
+
+def test_each_call_is_reported() -> None:
+    script = [
+        answer(call("work", "a", what="ok"), call("nope", "b"), call("work", "c", what="fly")),
+        answer(call("later", "d", what="raise")),
+        answer("Done."),
+    ]
+    result, _ = run(script)
+    report = result.report
+    assert [(c.call_id, c.iteration, c.outcome) for c in report.calls] == [
+        ("a", 1, "ok"),
+        ("b", 1, "unknown"),
+        ("c", 1, "invalid"),
+        ("d", 2, "failed"),
+    ]
+    assert report.outcomes == {"ok": 1, "unknown": 1, "invalid": 1, "failed": 1}
+    assert report.tools == {"work": 2, "nope": 1, "later": 1}
+    assert [c.started is not None for c in report.calls] == [True, False, False, True]
+    assert report.calls[0].use == 'work({"what": "ok"})'
+    assert report.calls[0].display == "did ok"
+    assert report.calls[3].error == "it did not work"
+
+
+@pytest.mark.parametrize("name", ["work", "later"])
+@pytest.mark.parametrize(
+    ("what", "said"),
+    [
+        ("ok", "did ok"),
+        ("null", "null"),
+        ("raise", "it did not work"),
+        ("exit", "3"),
+        ("interrupt", "the tool failed: KeyboardInterrupt"),
+        ("quit", "enough"),
+        ("error", "no such thing"),
+        ("strange", "the tool's result cannot be sent: a value of type Unreadable at $ is not JSON"),
+    ],
+)
+def test_whatever_a_tool_does_is_a_result(name: str, what: str, said: str) -> None:
+    script = [answer(call(name, "a", what=what)), answer("I see.")]
+    result, _ = run(script)
+    assert outputs(result) == [said]
+    assert asyncio.run(AsyncToolRunner(AsyncScripted(script), tools_of(Log())).run("Go.")).messages == result.messages
+
+
+def test_the_model_is_told_internals_only_on_request() -> None:
+    script = [answer(call("work", "a", what="raise")), answer("I see.")]
+    for details in (False, True):
+        result, _ = run(script, details=details)
+        error = result.messages[1].contents[0].error
+        assert ("Traceback" in str(error.details)) == details
+
+
+def test_results_stand_in_the_order_of_the_calls() -> None:
+    gate = Gate()
+
+    @tool
+    def slow() -> str:
+        gate.pass_through()
+        return "slow"
+
+    @tool
+    def quick() -> str:
+        gate.entered.acquire()
+        gate.opened.set()
+        return "quick"
+
+    result, _ = run([answer(call("slow", "a"), call("quick", "b")), answer("Done.")], [slow, quick])
+    assert outputs(result) == ["slow", "quick"]
+
+
+def test_a_tool_that_hangs_is_not_waited_for() -> None:
+    script = [answer(call("work", "a", what="hang"), call("later", "b", what="hang"), call("work", "c", what="ok"))]
+    for max_concurrency in (1, 8):
+        result, _ = run([*script, answer("Done.")], timeout=0.05, max_concurrency=max_concurrency)
+        assert outputs(result) == [
+            "work took longer than 0.05 s: its result is not waited for",
+            "later took longer than 0.05 s: its result is not waited for",
+            "did ok",
+        ]
+        assert result.report.outcomes == {"timeout": 2, "ok": 1}
+    runner = AsyncToolRunner(AsyncScripted([*script, answer("Done.")]), tools_of(Log()), timeout=0.05)
+    assert outputs(asyncio.run(runner.run("Go."))) == outputs(result)
+
+
+def test_a_tool_may_say_its_own_timeout() -> None:
+    @tool(timeout=0.05)
+    def slow(context: ToolContext) -> str:
+        context.cancellation.wait(30)
+        return "too late"
+
+    result, _ = run([answer(call("slow", "a")), answer("Done.")], [slow], timeout=None)
+    assert outputs(result) == ["slow took longer than 0.05 s: its result is not waited for"]
+
+
+def test_a_tool_that_floods_is_cut() -> None:
+    @tool
+    def flood() -> ToolOutcome:
+        image = cm.DataContent(media_type="image/png", data="A" * 4000)
+        return ToolOutcome(["x" * 3000, image, "y" * 10], note="done")
+
+    result, _ = run([answer(call("flood", "a")), answer("Done.")], [flood], max_result_characters=100)
+    told = result.messages[1].contents[0].outputs
+    assert told[0].text == "x" * 100 + "\n[100 of 3000 characters are shown: the result is longer than is allowed]"
+    assert told[1].message == "image/png of 4000 characters is too long to send"
+    assert told[-1].text == "done"
+    assert result.report.calls[0].left_out == 2900 + 4000 + 10
+
+
+def test_state_and_the_id_of_the_call_reach_the_tool() -> None:
+    @tool
+    def who(context: ToolContext) -> str:
+        return f"{context.state} {context.call_id}"
+
+    assert outputs(run([answer(call("who", "a")), answer("Done.")], [who], state="Ada")[0]) == ["Ada a"]
+
+
+def test_what_a_tool_changes_is_its_own() -> None:
+    class Change(Tool):
+        name = "change"
+        args_schema = {"type": "object", "properties": {"items": {"type": "array"}}}
+
+        def run(self, args: Any, *context: Any) -> str:
+            args["items"].append("more")
+            return "done"
+
+    script = [answer(call("change", "a", items=["one"])), answer("Done.")]
+    result, client = run(script, [Change()])
+    assert client.requests[1].messages[1].contents[0].arguments == {"items": ["one"]}
+    assert result.messages[0].contents[0].arguments == {"items": ["one"]}
+
+
+# -- how a run ends ----------------------------------------------------------------------------------------------------
+
+
+def again(count: int, what: str = "ok") -> list[ChatResponse]:
+    return [answer(call("work", f"c{number}", what=what)) for number in range(count)]
+
+
+def test_the_limit_of_iterations_is_told() -> None:
+    result, client = run(again(9), max_iterations=3)
+    assert (result.stop, len(client.requests)) == ("max_iterations", 3)
+    check_pairs(result.request.messages)
+    more, client = run([answer("Done.")], asked=result.request)
+    assert more.text == "Done."
+    assert client.requests[0].messages == result.request.messages
+
+
+def test_the_last_answer_may_have_to_be_in_words() -> None:
+    _, client = run([*again(2), answer("Done.")], max_iterations=3, answer_on_limit=True)
+    choices = [request.options.tool_choice for request in client.requests]
+    assert choices == [None, None, ToolChoice(mode="none")]
+    assert all(request.tools for request in client.requests)
+
+
+def test_a_tool_ends_the_run_if_it_worked() -> None:
+    script = [
+        answer(call("finish", "a", what="raise")),
+        answer(call("work", "b", what="ok"), call("finish", "c", what="ok"), call("work", "d", what="ok")),
+    ]
+    result, _ = run(script)
+    assert result.stop == "terminated"
+    assert outputs(result) == ["it did not work", "did ok", "did ok", "did ok"]
+
+
+def test_failures_in_a_row_end_the_run() -> None:
+    result, client = run(again(9, "raise"), max_failures=2)
+    assert (result.stop, len(client.requests)) == ("max_failures", 2)
+    mixed = answer(call("work", "x", what="raise"), call("work", "y", what="ok"))
+    result, _ = run([*again(1, "raise"), mixed, *again(1, "raise"), answer("Done.")], max_failures=2)
+    assert result.stop == "completed"
+    assert run([*again(4, "raise"), answer("Done.")], max_failures=None)[0].stop == "completed"
+
+
+def test_the_number_of_calls_may_be_limited() -> None:
+    log = Log()
+    three = answer(*(call("work", name, what="ok") for name in "abc"))
+    result, client = run([three, answer("Done.")], tools_of(log), max_calls=2)
+    assert (result.stop, len(client.requests), len(log.args)) == ("max_calls", 1, 2)
+    assert outputs(result)[2] == "no more than 2 calls are allowed: the tool did not run"
+
+
+def test_the_time_may_be_limited() -> None:
+    result, client = run([answer(call("work", "a", what="hang")), answer("Done.")], max_seconds=0.05)
+    assert (result.stop, len(client.requests)) == ("time_limit", 1)
+    assert outputs(result) == ["the time of the run was up before the tool had a result"]
+    waiting = answer(call("work", "a", what="hang"), call("work", "b", what="ok"))
+    result, _ = run([waiting], max_seconds=0.05, max_concurrency=1)
+    assert outputs(result)[1] == "the time of the run was up: the tool did not run"
+
+
+def test_settings_that_allow_nothing_are_refused() -> None:
+    with pytest.raises(ValueError, match="max_iterations=0, max_concurrency=-1"):
+        ToolRunner(Scripted([]), max_iterations=0, max_concurrency=-1)
+    with pytest.raises(ValueError, match="3 choices"):
+        run([], asked=question(choices=3))
+
+
+def test_an_answer_that_is_a_failure_ends_the_run() -> None:
+    failed = answer(call("work", "b", what="ok"), error=ErrorContent(code="overloaded", message="Too busy."))
+    result, _ = run([answer(call("work", "a", what="ok")), failed])
+    assert (result.stop, result.error) == ("error", failed.error)
+    check_pairs(result.messages)
+    assert outputs(result) == ["did ok", "the answer broke off: the tool did not run"]
+    # The transcript is the one before it: the question can be asked again.
+    assert result.request.messages == [*question().messages, *result.messages[:2]]
+
+
+def test_an_error_of_the_client_keeps_what_was_done() -> None:
+    error = ServerError("no", api="scripted", status=503, retryable=True)
+    with pytest.raises(ServerError) as first:
+        run([error])
+    assert first.value is error
+    with pytest.raises(RunInterrupted) as later:
+        run([answer(call("work", "a", what="ok")), error])
+    interrupted = later.value
+    assert interrupted.__cause__ is error
+    assert (interrupted.status, interrupted.retryable, interrupted.api) == (503, True, "scripted")
+    assert outputs(interrupted.result) == ["did ok"]
+    assert run([answer("Done.")], asked=interrupted.result.request)[0].text == "Done."
+
+
+def test_an_error_of_the_client_ends_a_stream() -> None:
+    error = ServerError("no")
+    with pytest.raises(ServerError):
+        ToolRunner(Scripted([error])).stream("Go.").read()
+    stream = ToolRunner(Scripted([answer(call("work", "a", what="ok")), error]), tools_of(Log())).stream("Go.")
+    events = list(stream)
+    assert isinstance(events[-1], cm.TurnError)
+    assert stream.failure is error
+    assert stream.result.stop == "error"
+    assert cm.fold(events) == stream.result.response
+
+
+def test_a_turn_that_the_provider_paused_goes_on() -> None:
+    paused = answer(WebSearchToolCallContent(call_id="s", arguments={}))
+    paused = msgspec.structs.replace(
+        paused,
+        choices=[
+            msgspec.structs.replace(paused.choices[0], finish_reason=FinishReason(reason="pause", resumable=True))
+        ],
+    )
+    result, client = run([paused, answer("Found.")])
+    assert (result.stop, result.text) == ("completed", "Found.")
+    assert client.requests[1].messages[-1].contents == paused.messages[0].contents
+
+
+def test_an_answer_that_goes_on_in_the_background_is_left_to_the_caller() -> None:
+    result, client = run([answer(call("work", "a", what="ok"), reason="running")])
+    assert (result.stop, len(client.requests), result.report.calls) == ("running", 1, [])
+
+
+# -- calls that do not run ---------------------------------------------------------------------------------------------
+
+
+def test_a_call_that_was_cut_short_never_runs() -> None:
+    log = Log()
+    whole, cut = call("work", "a", what="ok"), call("work", "b", what="ok")
+    result, _ = run([answer(whole, cut, reason="length"), answer("Done.")], tools_of(log))
+    assert log.args == ["ok"]
+    assert outputs(result)[1] == "the answer ended in the middle of this call: the tool did not run"
+    marked = msgspec.structs.replace(whole, status="incomplete")
+    result, _ = run([answer(marked), answer("Done.")], tools_of(log))
+    assert "cut short" in outputs(result)[0]
+    result, _ = run([answer(whole, cut, reason="content_filter"), answer("Done.")], tools_of(log))
+    assert log.args == ["ok"]
+    assert result.report.outcomes == {"cut_short": 2}
+
+
+def test_hosted_calls_are_left_alone() -> None:
+    search = WebSearchToolCallContent(call_id="s", arguments={"query": "weather"})
+    served = FunctionCallContent(call_id="f", name="work", arguments={"what": "ok"}, executor="provider")
+    result, client = run([answer(search, served, "It rains.")])
+    assert (result.stop, len(client.requests), result.report.calls) == ("completed", 1, [])
+
+
+def test_a_call_that_the_answer_itself_answers_is_left_alone() -> None:
+    log = Log()
+    done = FunctionResultContent(call_id="a", outputs=[TextContent(text="42")])
+    result, _ = run([answer(call("work", "a", what="ok"), done, "It is 42.")], tools_of(log))
+    assert (result.stop, log.args) == ("completed", [])
+
+
+def test_declared_tools_are_handed_back() -> None:
+    both = answer(call("elsewhere", "a"), call("work", "b", what="ok"))
+    result, _ = run([both])
+    assert result.stop == "handed_back"
+    assert [made.call_id for made in result.handed_back] == ["a"]
+    assert outputs(result) == ["did ok"]
+    given_back = ChatMessage(role="tool", contents=[result_of(result.handed_back[0], "from elsewhere")])
+    asked = msgspec.structs.replace(result.request, messages=[*result.request.messages, given_back])
+    more, client = run([answer("Done.")], asked=cm.loads(cm.dumps(asked)))
+    assert more.text == "Done."
+    results = [content for m in client.requests[0].messages if m.role == "tool" for content in m.contents]
+    assert {content.call_id: content.text for content in results} == {"a": "from elsewhere", "b": "did ok"}
+
+
+def test_tools_that_only_the_request_declares_are_handed_back() -> None:
+    asked = msgspec.structs.replace(question(), tools=[FunctionTool(name="theirs"), FunctionTool(name="work")])
+    result, client = run([answer(call("theirs", "a"))], asked=asked)
+    assert result.stop == "handed_back"
+    names = [definition.name for definition in client.requests[0].tools]
+    assert (names[0], names.count("work")) == ("theirs", 1)
+
+
+def test_tools_of_free_text_are_handed_back() -> None:
+    made = CustomToolCallContent(call_id="a", name="sql", arguments="SELECT 1")
+    result, _ = run([answer(made)], [CustomTool(name="sql")])
+    assert (result.stop, result.handed_back) == ("handed_back", [made])
+
+
+def test_calls_with_one_id_are_kept_apart() -> None:
+    script = [
+        answer(call("work", "a", what="ok"), call("work", "a", what="null")),
+        answer(call("work", "a", what="ok")),
+        answer("Done."),
+    ]
+    result, _ = run(script)
+    assert [made.call_id for message in result.messages for made in message.tool_calls] == ["a", "a_2", "a_3"]
+    assert outputs(result) == ["did ok", "null", "did ok"]
+
+
+# -- approval ----------------------------------------------------------------------------------------------------------
+
+
+def wanting() -> tuple[RunResult, Log, list[Any]]:
+    log = Log()
+    made = tools_of(log)
+    batch = answer(call("delete", "a", what="ok"), call("work", "b", what="ok"), call("delete", "c", what="null"))
+    return run([batch], made)[0], log, made
+
+
+def test_a_call_that_needs_approval_stops_the_whole_turn() -> None:
+    result, log, _ = wanting()
+    assert (result.stop, log.args) == ("approval", [])
+    assert [(request.request_id, request.name, request.arguments) for request in result.approvals] == [
+        ("a", "delete", {"what": "ok"}),
+        ("c", "delete", {"what": "null"}),
+    ]
+    assert result.messages[-1].contents == result.approvals
+
+
+def test_a_run_resumes_from_a_stored_transcript() -> None:
+    result, log, made = wanting()
+    stored = cm.dumps(result.answer({"a": True, "c": "not today"}))
+    more, client = run([answer("Done.")], made, cm.loads(stored))
+    assert (more.stop, sorted(log.args)) == ("completed", ["ok", "ok"])
+    assert outputs(more) == ["did ok", "did ok", "the user did not allow this call: not today"]
+    assert more.report.outcomes == {"ok": 2, "refused": 1}
+    assert more.report.calls[0].iteration == 0
+    check_pairs(client.requests[0].messages)
+    kinds = {type(content) for message in client.requests[0].messages for content in message.contents}
+    assert not kinds & {ToolApprovalRequestContent, ToolApprovalResponseContent}
+
+
+def test_a_resumed_run_can_be_streamed() -> None:
+    result, _, made = wanting()
+    stream = ToolRunner(Scripted([answer("Done.")]), made).stream(result.answer({"a": True, "c": False}))
+    events = list(stream)
+    assert cm.fold(events) == stream.result.response
+    assert [message.role for message in stream.result.messages] == ["tool", "assistant"]
+
+
+def test_what_was_not_answered_is_asked_again() -> None:
+    result, log, made = wanting()
+    more, client = run([], made, result.answer({"a": True}))
+    assert (more.stop, log.args, client.requests) == ("approval", [], [])
+    assert [request.request_id for request in more.approvals] == ["c"]
+    last, _ = run([answer("Done.")], made, more.answer({"c": False}))
+    assert last.stop == "approval"
+    assert [request.request_id for request in last.approvals] == ["a"]
+
+
+def test_an_answer_to_nothing_is_refused() -> None:
+    result, *_ = wanting()
+    with pytest.raises(ValueError, match="nobody asked about x: there are a, c"):
+        result.answer({"x": True})
+
+
+def test_who_goes_on_without_an_answer_has_said_no() -> None:
+    result, log, made = wanting()
+    words = ChatMessage(role="user", contents=[TextContent(text="Never mind.")])
+    asked = msgspec.structs.replace(result.request, messages=[*result.request.messages, words])
+    more, client = run([answer("Fine.")], made, asked)
+    assert (more.text, log.args) == ("Fine.", [])
+    check_pairs(client.requests[0].messages)
+    assert client.requests[0].messages[-1] == words
+    assert more.report.outcomes == {"not_run": 3}
+
+
+def test_approval_may_depend_on_the_arguments() -> None:
+    @tool(approval=lambda args: args["amount"] > 100)
+    def pay(amount: int) -> str:
+        return f"paid {amount}"
+
+    @tool(approval=lambda args: 1 / 0)
+    def odd() -> str:
+        return "never"
+
+    assert outputs(run([answer(call("pay", "a", amount=5)), answer("Done.")], [pay])[0]) == ["paid 5"]
+    assert run([answer(call("pay", "a", amount=500))], [pay])[0].stop == "approval"
+    assert outputs(run([answer(call("odd", "a")), answer("Done.")], [odd])[0]) == ["division by zero"]
+
+
+def test_the_provider_may_ask_too() -> None:
+    asking = ToolApprovalRequestContent(request_id="mcpr_1", name="search", server="docs", arguments="{}")
+    result, _ = run([answer(asking)])
+    assert (result.stop, result.approvals) == ("approval", [asking])
+    more, client = run([answer("Done.")], asked=result.answer({"mcpr_1": True}))
+    assert more.text == "Done."
+    assert client.requests[0].messages[1].contents == [asking]
+    assert client.requests[0].messages[2].contents[0] == ToolApprovalResponseContent(request_id="mcpr_1", approved=True)
+
+
+# -- cancellation ------------------------------------------------------------------------------------------------------
+
+
+def test_a_run_is_cancelled_while_tools_run() -> None:
+    cancellation, gate = Cancellation(), Gate()
+
+    @tool
+    def wait() -> str:
+        gate.pass_through()
+        return "late"
+
+    def cancel() -> None:
+        gate.entered.acquire()
+        cancellation.cancel()
+
+    threading.Thread(target=cancel).start()
+    client = Scripted([answer(call("wait", "a"), call("wait", "b"))])
+    result = ToolRunner(client, [wait], max_concurrency=1, timeout=None).run("Go.", cancellation=cancellation)
+    gate.opened.set()
+    assert result.stop == "cancelled"
+    assert outputs(result) == [
+        "the run was cancelled before the tool had a result",
+        "the run was cancelled: the tool did not run",
+    ]
+    check_pairs(result.request.messages)
+
+
+def test_a_run_is_cancelled_while_the_model_is_asked() -> None:
+    class Slow(AsyncScripted):
+        async def complete(self, request: ChatRequest, *, timeout: float | None = None) -> ChatResponse:
+            cancellation.cancel()
+            await asyncio.sleep(30)
+            raise AssertionError
+
+    cancellation = Cancellation()
+    result = asyncio.run(AsyncToolRunner(Slow([])).run("Go.", cancellation=cancellation))
+    assert (result.stop, result.messages) == ("cancelled", [])
+    assert result.request.messages[0].text == "Go."
+
+
+def test_a_task_that_is_cancelled_tells_the_observer() -> None:
+    ended: list[RunResult] = []
+
+    class Watch(Observer):
+        def run_ended(self, run: Any, result: RunResult, error: Exception | None) -> None:
+            ended.append(result)
+
+    async def cancelled() -> None:
+        started = asyncio.Event()
+
+        @tool
+        async def wait() -> str:
+            started.set()
+            await asyncio.sleep(30)
+            return "late"
+
+        client = AsyncScripted([answer(call("wait", "a"))])
+        task = asyncio.create_task(AsyncToolRunner(client, [wait], observer=Watch()).run("Go."))
+        await started.wait()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    asyncio.run(cancelled())
+    assert ended[0].stop == "cancelled"
+    check_pairs(ended[0].messages)
+
+
+def test_a_stream_that_is_cancelled_in_an_answer_keeps_what_came() -> None:
+    cancellation = Cancellation()
+    client = Scripted([answer("A long story about nothing.", call("work", "a", what="ok"))])
+    stream = ToolRunner(client, tools_of(Log())).stream("Go.", cancellation=cancellation)
+    events = []
+    for event in stream:
+        events.append(event)
+        if isinstance(event, cm.TextDelta):
+            cancellation.cancel()
+    assert isinstance(events[-1], cm.TurnError)
+    assert stream.result.stop == "cancelled"
+    assert stream.result.messages[0].text == "A lon"
+    assert cm.fold(events) == stream.result.response
+    assert len(stream.result.request.messages) == 1
+
+
+def test_tools_that_nobody_waits_for_are_told() -> None:
+    told = threading.Event()
+
+    @tool(timeout=0.05)
+    def wait(context: ToolContext) -> str:
+        if context.cancellation.wait(30):
+            told.set()
+        return "late"
+
+    run([answer(call("wait", "a")), answer("Done.")], [wait])
+    assert told.wait(30)
+
+
+# -- conversations that the server holds -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("option", ["previous_response_id", "conversation_id"])
+def test_only_what_is_new_is_sent_where_the_server_holds_the_rest(option: str) -> None:
+    script = [answer(call("work", "a", what="ok"), id="resp_2"), answer("Done.", id="resp_3")]
+    client = Scripted(script, keeps_conversations=True)
+    result = ToolRunner(client, tools_of(Log())).run(question(**{option: "before"}))
+    first, second = client.requests
+    assert [message.role for message in second.messages] == ["tool"]
+    assert getattr(first.options, option) == "before"
+    expected = "resp_2" if option == "previous_response_id" else "before"
+    assert getattr(second.options, option) == expected
+    assert result.request.messages == []
+    assert [message.role for message in result.messages] == ["assistant", "tool", "assistant"]
+
+
+def test_a_run_that_waits_resumes_where_the_server_holds_the_rest() -> None:
+    client = Scripted([answer(call("delete", "a", what="ok"), id="r2"), answer("Done.")], keeps_conversations=True)
+    runner = ToolRunner(client, tools_of(Log()))
+    result = runner.run(question(previous_response_id="r1"))
+    runner.run(cm.loads(cm.dumps(result.answer({"a": True}))))
+    assert [message.role for message in client.requests[1].messages] == ["tool"]
+    assert client.requests[1].options.previous_response_id == "r2"
+
+
+def test_everything_is_sent_where_no_server_holds_it() -> None:
+    client = Scripted([answer(call("work", "a", what="ok"), id="r2"), answer("Done.")], keeps_conversations=True)
+    ToolRunner(client, tools_of(Log())).run(question())
+    assert [message.role for message in client.requests[1].messages] == ["user", "assistant", "tool"]
+
+
+# -- observers ---------------------------------------------------------------------------------------------------------
+
+
+def test_an_observer_sees_everything_begin_and_end() -> None:
+    seen: list[str] = []
+
+    class Watch(Observer):
+        def run_started(self, request: ChatRequest) -> str:
+            seen.append("run")
+            return "run"
+
+        def run_ended(self, run: Any, result: RunResult, error: Exception | None) -> None:
+            seen.append(f"{run} {result.stop} {error}")
+
+        def ask_started(self, run: Any, request: ChatRequest, api: str, model: str | None) -> int:
+            seen.append(f"ask {api} {model}")
+            return len(request.messages)
+
+        def ask_ended(self, ask: Any, response: ChatResponse | None, error: BaseException | None) -> None:
+            seen.append(f"{ask} {response is not None} {error}")
+
+    for how in ("run", "stream"):
+        seen.clear()
+        client = Scripted([answer(call("work", "a", what="ok")), ServerError("no")])
+        runner = ToolRunner(client, tools_of(Log()), observer=Watch())
+        asked = msgspec.structs.replace(question(), model="m")
+        if how == "run":
+            with pytest.raises(RunInterrupted):
+                runner.run(asked)
+        else:
+            runner.stream(asked).read()
+        assert seen == ["run", "ask scripted m", "1 True None", "ask scripted m", "3 False no", "run error no"]
+
+
+def test_binding_chooses_for_the_first_turn() -> None:
+    made = ToolSet(tools_of(Log()))
+    asked = bind(question(), made, choice=["work", "later"])
+    _, client = run([answer(call("work", "a", what="ok")), answer("Done.")], made, asked)
+    assert [request.options.tool_choice for request in client.requests] == [
+        ToolChoice(mode="required", tools=["work", "later"]),
+        ToolChoice(mode="auto", tools=["work", "later"]),
+    ]

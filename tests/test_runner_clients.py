@@ -1,0 +1,400 @@
+"""The loop over the official clients, against a server that speaks as the four APIs do."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import msgspec
+import pytest
+
+import contentmodel as cm
+from conftest import APIS, records
+from contentmodel import ChatMessage, ChatOptions, ChatRequest, DataContent, TextContent, ToolChoice
+from contentmodel.client import ServerError
+from contentmodel.runner import AsyncToolRunner, RunInterrupted, RunResult, ToolRunner
+from contentmodel.tools import Tool, ToolContext, ToolOutcome, bind, result_of, tool
+from contentmodel_conformance.server import Call, Fault, LoopbackServer, Turn, say
+
+DOT = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+
+
+@tool
+def weather(city: str) -> str:
+    """How the weather is.
+
+    Args:
+        city: The name of a city.
+    """
+    return f"18 degrees in {city}"
+
+
+@tool
+async def clock(zone: str = "UTC") -> dict[str, str]:
+    """What time it is."""
+    return {"zone": zone, "time": "12:00"}
+
+
+@tool
+def draw(what: str) -> ToolOutcome:
+    """Draws a picture."""
+    return ToolOutcome([f"a {what}", DataContent(media_type="image/png", data=DOT)], note="drawn", display="a picture")
+
+
+@tool
+def fail(reason: str) -> str:
+    """Does not work."""
+    raise OSError(reason)
+
+
+@tool(timeout=0.05)
+def hang(context: ToolContext) -> str:
+    """Takes too long."""
+    context.cancellation.wait(30)
+    return "late"
+
+
+@tool(approval=True)
+def delete(path: str) -> str:
+    """Deletes a file."""
+    return f"{path} is gone"
+
+
+@tool(terminates=True)
+def finish(text: str) -> str:
+    """Says that the work is done."""
+    return text
+
+
+TOOLS = [weather, clock, draw, fail, hang, delete, finish]
+Made = tuple[RunResult, LoopbackServer]
+Way = Callable[..., RunResult]
+
+
+def plain(api: str, server: LoopbackServer, asked: Any, tools: Any = TOOLS, **settings: Any) -> RunResult:
+    with cm.chat_client(api, **options(api, server)) as client:
+        return ToolRunner(client, tools, **settings).run(asked)
+
+
+def streamed(api: str, server: LoopbackServer, asked: Any, tools: Any = TOOLS, **settings: Any) -> RunResult:
+    with (
+        cm.chat_client(api, **options(api, server)) as client,
+        ToolRunner(client, tools, **settings).stream(asked) as stream,
+    ):
+        events = list(stream)
+    assert cm.fold(events) == stream.result.response
+    return stream.result
+
+
+def plain_async(api: str, server: LoopbackServer, asked: Any, tools: Any = TOOLS, **settings: Any) -> RunResult:
+    async def made() -> RunResult:
+        async with cm.async_chat_client(api, **options(api, server)) as client:
+            return await AsyncToolRunner(client, tools, **settings).run(asked)
+
+    return asyncio.run(made())
+
+
+def streamed_async(api: str, server: LoopbackServer, asked: Any, tools: Any = TOOLS, **settings: Any) -> RunResult:
+    async def made() -> RunResult:
+        async with (
+            cm.async_chat_client(api, **options(api, server)) as client,
+            AsyncToolRunner(client, tools, **settings).stream(asked) as stream,
+        ):
+            events = [event async for event in stream]
+        assert cm.fold(events) == stream.result.response
+        return stream.result
+
+    return asyncio.run(made())
+
+
+def options(api: str, server: LoopbackServer) -> dict[str, Any]:
+    return {"model": "model-1", "api_key": "none", "base_url": server.base_url(api), "max_retries": 0}
+
+
+WAYS: list[Way] = [plain, streamed, plain_async, streamed_async]
+everywhere = pytest.mark.parametrize("api", APIS)
+every_way = pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__)
+
+
+def told(result: RunResult) -> list[str]:
+    """What the model was told of each call."""
+    results = (c for message in result.messages if message.role == "tool" for c in message.contents)
+    return [made.error.message if made.error else made.text for made in results]
+
+
+def seen(server: LoopbackServer, number: int) -> list[str]:
+    """What the provider was told in one request, result by result."""
+    messages = server.requests[number].request.messages
+    results = (c for message in messages for c in message.contents if isinstance(c, cm.FunctionResultContent))
+    return [made.text or (made.error.message if made.error else "") for made in results]
+
+
+# -- what goes well ----------------------------------------------------------------------------------------------------
+
+
+@everywhere
+@every_way
+def test_one_call_after_the_other(api: str, way: Way, loopback: Any) -> None:
+    server = loopback(
+        [
+            say("Let me see.", Call(name="weather", arguments={"city": "Paris"})),
+            {"calls": [{"name": "clock", "arguments": {}}]},
+            "It is mild, and noon.",
+        ]
+    )
+    result = way(api, server, "How is it in Paris?")
+    assert (result.stop, result.text) == ("completed", "It is mild, and noon.")
+    assert told(result) == ["18 degrees in Paris", '{"zone": "UTC", "time": "12:00"}']
+    assert len(server.requests) == 3
+    assert server.requests[2].request.messages[0].text == "How is it in Paris?"
+    assert server.check() == []
+
+
+@everywhere
+@every_way
+def test_several_calls_at_once(api: str, way: Way, loopback: Any) -> None:
+    cities = ["Paris", "Oslo", "Rome"]
+    calls = [{"name": "weather", "arguments": {"city": city}} for city in cities]
+    server = loopback([{"text": "", "calls": calls}, "Mild, all of them."])
+    result = way(api, server, "Where is it mild?", max_concurrency=2)
+    assert told(result) == [f"18 degrees in {city}" for city in cities]
+    assert seen(server, 1) == told(result)
+    assert server.check() == []
+
+
+@everywhere
+@every_way
+def test_pictures_come_back(api: str, way: Way, loopback: Any) -> None:
+    server = loopback([{"calls": [{"name": "draw", "arguments": {"what": "dot"}}]}, "Nice."])
+    result = way(api, server, "Draw a dot.")
+    assert result.report.calls[0].display == "a picture"
+    contents: list[Any] = [c for message in server.requests[1].request.messages for c in message.contents]
+    inside = [output for c in contents for output in getattr(c, "outputs", [])]
+    assert any(isinstance(content, DataContent) and content.data == DOT for content in [*contents, *inside])
+    assert server.check() == []
+
+
+# -- what goes wrong ---------------------------------------------------------------------------------------------------
+
+
+@everywhere
+@every_way
+def test_every_failure_is_told_to_the_model(api: str, way: Way, loopback: Any) -> None:
+    calls = [
+        {"name": "fail", "arguments": {"reason": "disk full"}},
+        {"name": "hang", "arguments": {}},
+        {"name": "nobody", "arguments": {"x": 1}},
+        {"name": "weather", "arguments": {"town": "Paris"}},
+        {"name": "weather", "arguments": {"city": "Paris"}},
+    ]
+    server = loopback([{"calls": calls}, "I see."])
+    result = way(api, server, "Try.")
+    assert result.report.outcomes == {"failed": 1, "timeout": 1, "unknown": 1, "invalid": 1, "ok": 1}
+    said = seen(server, 1)
+    assert len(said) == 5
+    for words, part in zip(
+        said, ["disk full", "took longer than", "no tool named nobody", "$.town", "18 deg"], strict=True
+    ):
+        assert part in words
+    assert "Traceback" not in json.dumps(server.requests[1].payload)
+    assert server.check() == []
+
+
+@everywhere
+@every_way
+def test_calls_that_were_cut_short_never_run(api: str, way: Way, loopback: Any) -> None:
+    cut = cm.ChatResponse(
+        choices=[
+            cm.ChatChoice(
+                messages=[
+                    ChatMessage(
+                        role="assistant",
+                        contents=[cm.FunctionCallContent(call_id="call_1", name="weather", arguments={"city": "Pa"})],
+                    )
+                ],
+                finish_reason=cm.FinishReason(reason="length"),
+            )
+        ]
+    )
+    server = loopback([cut, "Sorry."])
+    result = way(api, server, "Go.")
+    assert result.report.outcomes == {"cut_short": 1}
+    assert server.check() == []
+
+
+@everywhere
+@every_way
+def test_an_error_in_the_middle_keeps_what_was_done(api: str, way: Way, loopback: Any) -> None:
+    server = loopback(
+        [{"calls": [{"name": "weather", "arguments": {"city": "Paris"}}]}, Turn(fault=Fault(status=500)), "At last."]
+    )
+    if way in (plain, plain_async):
+        with pytest.raises(RunInterrupted) as interrupted:
+            way(api, server, "Go.")
+        result = interrupted.value.result
+        assert isinstance(interrupted.value.__cause__, ServerError)
+    else:
+        result = way(api, server, "Go.")
+    assert result.stop == "error"
+    assert told(result) == ["18 degrees in Paris"]
+    again = way(api, server, cm.loads(cm.dumps(result.request)))
+    assert again.text == "At last."
+    assert seen(server, 2) == ["18 degrees in Paris"]
+    assert server.check() == []
+
+
+@everywhere
+@pytest.mark.parametrize("way", [streamed, streamed_async], ids=lambda way: way.__name__)
+def test_a_stream_that_breaks_off_is_asked_again(api: str, way: Way, loopback: Any) -> None:
+    broken = Turn(say("A story.", Call(name="weather", arguments={"city": "Paris"})), Fault(truncate=True))
+    server = loopback([broken, "It is mild."])
+    result = way(api, server, "Go.")
+    assert result.stop == "error"
+    assert {record.outcome for record in result.report.calls} <= {"not_run"}
+    assert len(result.request.messages) == 1
+    assert way(api, server, result.request).text == "It is mild."
+    assert server.check() == []
+
+
+@everywhere
+@every_way
+def test_limits_leave_a_transcript_that_goes_on(api: str, way: Way, loopback: Any) -> None:
+    calls = [{"calls": [{"name": "weather", "arguments": {"city": "Paris"}}]}] * 2
+    server = loopback([*calls, "Mild."])
+    asked = bind(request("Go."), TOOLS, choice="required")
+    result = way(api, server, asked, max_iterations=2)
+    assert result.stop == "max_iterations"
+    assert way(api, server, result.request).text == "Mild."
+    modes = [record.request.options.tool_choice for record in server.requests]
+    assert modes[0] is not None
+    assert modes[0].mode == "required"
+    assert all(choice is None or choice.mode == "auto" for choice in modes[1:])
+    assert all(record.request.tools for record in server.requests)
+    assert server.check() == []
+
+
+@everywhere
+@every_way
+def test_the_last_answer_may_have_to_be_in_words(api: str, way: Way, loopback: Any) -> None:
+    server = loopback([{"calls": [{"name": "weather", "arguments": {"city": "Paris"}}]}, "Mild."])
+    way(api, server, "Go.", max_iterations=2, answer_on_limit=True)
+    choice = server.requests[1].request.options.tool_choice
+    assert choice is not None
+    assert choice.mode == "none"
+    assert server.check() == []
+
+
+@everywhere
+@every_way
+def test_a_tool_ends_the_run(api: str, way: Way, loopback: Any) -> None:
+    server = loopback([{"calls": [{"name": "finish", "arguments": {"text": "done"}}]}])
+    assert way(api, server, "Go.").stop == "terminated"
+
+
+# -- what waits --------------------------------------------------------------------------------------------------------
+
+
+@everywhere
+@every_way
+def test_a_run_resumes_after_approval(api: str, way: Way, loopback: Any) -> None:
+    calls = [
+        {"name": "delete", "arguments": {"path": "/tmp/a"}},
+        {"name": "weather", "arguments": {"city": "Paris"}},
+        {"name": "delete", "arguments": {"path": "/"}},
+    ]
+    server = loopback([{"text": "I have to delete.", "calls": calls}, "Done."])
+    result = way(api, server, "Clean up.")
+    assert (result.stop, len(server.requests)) == ("approval", 1)
+    first, second = (request.request_id for request in result.approvals)
+    stored = cm.dumps(result.answer({first: True, second: "that is everything"}))
+    more = way(api, server, cm.loads(stored))
+    assert more.text == "Done."
+    assert seen(server, 1) == [
+        "/tmp/a is gone",
+        "18 degrees in Paris",
+        "the user did not allow this call: that is everything",
+    ]
+    assert server.check() == []
+
+
+@everywhere
+@every_way
+def test_calls_of_the_application_are_handed_back(api: str, way: Way, loopback: Any) -> None:
+    shown = cm.FunctionTool(
+        name="show", description="Shows it to the user.", parameters={"type": "object", "properties": {}}
+    )
+    calls = [{"name": "show", "arguments": {}}, {"name": "weather", "arguments": {"city": "Paris"}}]
+    server = loopback([{"calls": calls}, "Done."])
+    result = way(api, server, "Go.", [*TOOLS, shown])
+    assert (result.stop, len(result.handed_back)) == ("handed_back", 1)
+    answer = ChatMessage(role="tool", contents=[result_of(result.handed_back[0], "shown")])
+    asked = msgspec.structs.replace(result.request, messages=[*result.request.messages, answer])
+    assert way(api, server, asked, [*TOOLS, shown]).text == "Done."
+    assert sorted(seen(server, 1)) == ["18 degrees in Paris", "shown"]
+    assert server.check() == []
+
+
+@every_way
+def test_a_conversation_that_the_server_holds(way: Way, loopback: Any) -> None:
+    server = loopback([{"calls": [{"name": "weather", "arguments": {"city": "Paris"}}]}, "Mild."])
+    asked = request("And in Paris?", previous_response_id="resp_before")
+    result = way("openai-responses", server, asked)
+    assert result.text == "Mild."
+    sent = [record.payload for record in server.requests]
+    assert [item["type"] for item in sent[1]["input"]] == ["function_call_output"]
+    assert sent[1]["previous_response_id"] == result.responses[0].id
+    assert server.check() == []
+
+
+# -- what was recorded -------------------------------------------------------------------------------------------------
+
+
+class Anything(Tool):
+    """Takes whatever a recorded answer calls it with."""
+
+    args_schema = {"type": "object"}
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def run(self, args: Any, *context: Any) -> str:
+        return "done"
+
+
+def recorded_calls(api: str) -> Iterator[tuple[str, Any, list[str]]]:
+    for record in records(api, "response"):
+        response = cm.adapter(api).decode_response(record["body"])
+        names = {made.name for message in response.messages for made in message.tool_calls if made.name}
+        if names and response.error is None:
+            yield record["id"], record["body"], sorted(names)
+
+
+@everywhere
+@pytest.mark.parametrize("way", [plain, streamed], ids=lambda way: way.__name__)
+def test_recorded_calls_are_answered(api: str, way: Way, corpus: Any) -> None:
+    """What a real provider sent goes back to it as it was, with its results."""
+    count = 0
+    for name, payload, names in recorded_calls(api):
+        with LoopbackServer([{"api": api, "payload": payload}, "Done."]) as server:
+            result = way(api, server, "Go.", [Anything(tool_name) for tool_name in names])
+            if result.stop == "handed_back":
+                continue
+            assert server.check() == [], name
+            assert result.stop == "completed", name
+            assert len(server.requests) == 2
+            count += 1
+    assert count > 3
+
+
+def request(text: str, **said: Any) -> ChatRequest:
+    return ChatRequest(
+        messages=[ChatMessage(role="user", contents=[TextContent(text=text)])], options=ChatOptions(**said)
+    )
+
+
+def test_a_choice_is_no_order_for_ever() -> None:
+    assert bind(request("Go."), TOOLS, choice="weather").options.tool_choice == ToolChoice(
+        mode="required", tools=["weather"]
+    )
