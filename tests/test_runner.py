@@ -313,6 +313,18 @@ def test_a_stream_that_is_left_leaves_a_transcript(script: list[ChatResponse], a
     assert (again.stop, again.text) in [("completed", "Fine."), ("terminated", "")]
 
 
+def test_a_call_that_was_cut_short_never_runs_later_either() -> None:
+    log = Log()
+    made = tools_of(log)
+    script = [answer(call("delete", "a", what="ok"), call("delete", "b", what="null"), reason="length")]
+    result, _ = run(script, made)
+    assert [request.request_id for request in result.approvals] == ["a"]
+    assert [message.role for message in result.messages] == ["assistant", "assistant", "tool"]
+    more, client = run([answer("Done.")], made, cm.loads(cm.dumps(result.answer({"a": True}))))
+    assert (more.text, log.args) == ("Done.", ["ok"])
+    check_pairs(client.requests[0].messages)
+
+
 def refused_all(result: RunResult) -> ChatRequest:
     return result.answer({request.request_id: False for request in result.approvals})
 
@@ -625,10 +637,19 @@ def test_a_call_that_was_cut_short_never_runs() -> None:
     assert outputs(result)[1] == "the answer ended in the middle of this call: the tool did not run"
     marked = msgspec.structs.replace(whole, status="incomplete")
     result, _ = run([answer(marked), answer("Done.")], tools_of(log))
-    assert "cut short" in outputs(result)[0]
+    assert outputs(result) == ["the answer ended in the middle of this call: the tool did not run"]
     result, _ = run([answer(whole, cut, reason="content_filter"), answer("Done.")], tools_of(log))
     assert log.args == ["ok"]
     assert result.report.outcomes == {"cut_short": 2}
+
+
+def test_a_call_that_was_cut_short_is_not_handed_back_either() -> None:
+    free = CustomToolCallContent(call_id="a", name="sql", arguments="DELETE FROM ord", status="incomplete")
+    shell = cm.ShellToolCallContent(call_id="b", arguments={"commands": ["rm -rf /"]}, executor="client")
+    result, _ = run([answer(free, call("elsewhere", "c"), shell, reason="length"), answer("Done.")])
+    assert [made.call_id for made in result.handed_back] == ["c"]
+    kinds = [type(content) for content in result.messages[1].contents]
+    assert kinds == [cm.CustomToolResultContent, cm.ShellToolResultContent]
 
 
 def test_hosted_calls_are_left_alone() -> None:

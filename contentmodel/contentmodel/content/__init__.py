@@ -25,6 +25,14 @@ CONTENT_TYPES: tuple[type[AIContent], ...] = tuple(
 )
 """Every concrete content type."""
 
+_RESULTS = {kind.__name__: kind for kind in CONTENT_TYPES if issubclass(kind, tools.ToolResultContent)}
+
+
+def result_type(call: tools.ToolCallContent) -> type[tools.ToolResultContent]:
+    """The type that the result of a call has: each kind of call has its own."""
+    return _RESULTS.get(type(call).__name__.replace("CallContent", "ResultContent"), tools.FunctionResultContent)
+
+
 if TYPE_CHECKING:
     Content = AIContent
 else:

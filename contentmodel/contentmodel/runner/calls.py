@@ -12,16 +12,16 @@ import msgspec
 from contentmodel.content.outcomes import ErrorContent
 from contentmodel.content.tools import (
     FunctionCallContent,
-    FunctionResultContent,
     ToolApprovalRequestContent,
     ToolCallContent,
+    ToolResultContent,
 )
 from contentmodel.runner.jobs import Cancelled, Job, Outcome, OutOfTime, cut
 from contentmodel.runner.observer import Observer
 from contentmodel.runner.report import CallRecord
 from contentmodel.tools.definition import Tool
 from contentmodel.tools.faults import ToolInputError
-from contentmodel.tools.input import validate_input
+from contentmodel.tools.input import is_cut_short, validate_input
 from contentmodel.tools.outcome import ToolOutcome, error_of, result_of
 from contentmodel.tools.sets import ToolSet
 from contentmodel.tools.signature import ToolContext
@@ -59,7 +59,7 @@ class Task:
     call: ToolCallContent
     job: Job | None = None
     request: ToolApprovalRequestContent | None = None
-    result: FunctionResultContent | None = None
+    result: ToolResultContent | None = None
     verdict: str = "ok"
     record: CallRecord | None = None
 
@@ -88,10 +88,10 @@ class Triage:
     def task(self, call: ToolCallContent, *, is_cut: bool, answer: Any) -> Task:
         """What is to become of a call; `answer` is what somebody said who was asked about it."""
         tool = self._tools.get(call.name)
+        if is_cut or is_cut_short(call):
+            return self.refused(call, "cut_short", CUT_SHORT)
         if not isinstance(call, FunctionCallContent) or (tool is None and call.name in self._tools):
             return Task(call)
-        if is_cut:
-            return self.refused(call, "cut_short", CUT_SHORT)
         if tool is None:
             names = ", ".join(self._tools.names) or "none"
             return self.refused(call, "unknown", f"there is no tool named {call.name}: there are {names}")

@@ -198,15 +198,19 @@ class Loop:
         if turn is None or self._is_running:
             return
         tasks = [self._task(call, turn, any(call is other for other in cut)) for call in turn.unanswered]
-        requests = [task.request for task in tasks if task.request is not None]
+        self._approvals = [task.request for task in tasks if task.request is not None]
         self._handed_back = [task.call for task in tasks if task.is_handed_back]
-        if requests:
-            yield self._wait(turn, requests)
-            return
+        if self._approvals:
+            # The whole turn waits: nobody is asked about half of what has happened already. What is refused is refused.
+            message = ChatMessage(role="assistant", contents=list(self._approvals))
+            self._said.append(message)
+            yield Say(message)
+            turn, tasks = turn.followed_by(message), [task for task in tasks if task.result is not None]
+            self._stop = "approval"
         decided = [self._triage.allowed(task) for task in tasks if not task.is_handed_back]
         if decided:
             yield Execute(decided)
-            self._close(turn, decided)
+        self._close(turn, decided)
         if self._stop is None:
             self._stop = self._why_over_now(decided)
 
@@ -222,18 +226,10 @@ class Loop:
             return self._triage.refused(call, "not_run", BROKEN_OFF if self._is_broken else WENT_ON)
         return self._triage.task(call, is_cut=is_cut, answer=turn.answers.get(call.call_id))
 
-    def _wait(self, turn: OpenTurn, requests: list[ToolApprovalRequestContent]) -> Say:
-        """The whole turn waits for answers: nobody is asked about half of what has happened already."""
-        message = ChatMessage(role="assistant", contents=list(requests))
-        self._approvals = requests
-        self._history = [*turn.closed(()), message]
-        self._said.append(message)
-        self._stop = "approval"
-        return Say(message)
-
     def _close(self, turn: OpenTurn, tasks: list[Task]) -> None:
         results = [task.result for task in tasks if task.result is not None]
-        self._said.append(ChatMessage(role="tool", contents=list(results)))
+        if results:
+            self._said.append(ChatMessage(role="tool", contents=list(results)))
         if not self._is_broken:
             self._history = turn.closed(results)
         self._records += [

@@ -7,7 +7,8 @@ from typing import Any
 
 import msgspec
 
-from contentmodel.content.tools import FunctionResultContent, ToolCallContent
+from contentmodel.content import result_type
+from contentmodel.content.tools import ToolCallContent
 from contentmodel.events import (
     BlockCatchUp,
     BlockDelta,
@@ -140,7 +141,8 @@ class Relay:
         yield from self.begin()
         self._of_task = dict(zip(tasks, self._blocks(len(tasks)), strict=True))
         for task, index in self._of_task.items():
-            blank = FunctionResultContent(call_id=task.call.call_id, name=task.call.name)
+            call = task.call
+            blank = result_type(call)(call_id=call.call_id, name=call.name, executor=call.executor)
             yield BlockStart(index=index, content=blank)
         for task in tasks:
             if task.result is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from operator import is_
 from typing import Any
 
@@ -46,6 +46,10 @@ class OpenTurn:
     def unanswered(self) -> list[ToolCallContent]:
         """The calls without a result, in order."""
         return [call for call in self.calls if call.call_id not in self.results]
+
+    def followed_by(self, message: ChatMessage) -> OpenTurn:
+        """The turn with one more message of it."""
+        return replace(self, before=[*self.before, message])
 
     def closed(self, results: Iterable[ToolResultContent]) -> list[ChatMessage]:
         """The transcript with these results: all results of the turn in the order of its calls."""

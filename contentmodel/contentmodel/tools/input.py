@@ -9,16 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from contentmodel.content.tools import FunctionCallContent
+from contentmodel.content.tools import FunctionCallContent, ToolCallContent
 from contentmodel.errors import DecodeError, EncodeError
 from contentmodel.tools.faults import InputFault, InvalidArguments, ToolInputError, shown
 from contentmodel.wire.json import parse, write
 
 if TYPE_CHECKING:
     from contentmodel.tools.definition import Tool
-
-# What a provider says of a call whose arguments have not all come.
-_CUT_SHORT = ("incomplete", "in_progress")
 
 
 @dataclass(frozen=True)
@@ -30,9 +27,14 @@ class Input:
     args: Any
 
 
+def is_cut_short(call: ToolCallContent) -> bool:
+    """Whether the provider says that the arguments of a call have not all come."""
+    return call.status in ("incomplete", "in_progress")
+
+
 def validate_input(tool: Tool, call: FunctionCallContent) -> Input:
     """The arguments of `call` as `tool` takes them. ToolInputError has everything that is wrong with them."""
-    if call.status in _CUT_SHORT:
+    if is_cut_short(call):
         raise ToolInputError(tool.name, [InputFault("$", "a complete call", "one that was cut short")])
     reader = tool.arguments
     text, value = _parsed(tool.name, call)

@@ -11,15 +11,21 @@ from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from enum import Enum
 from pathlib import PurePath
-from typing import Any
+from typing import Any, overload
 from uuid import UUID
 
 import msgspec
 
+from contentmodel.content import result_type
 from contentmodel.content.base import AIContent
 from contentmodel.content.outcomes import ErrorContent
 from contentmodel.content.text import TextContent
-from contentmodel.content.tools import FunctionResultContent, ToolCallContent
+from contentmodel.content.tools import (
+    FunctionCallContent,
+    FunctionResultContent,
+    ToolCallContent,
+    ToolResultContent,
+)
 from contentmodel.tools.faults import ToolInputError
 from contentmodel.wire.notes import minted
 
@@ -82,9 +88,21 @@ def contents_of(value: Any) -> ToolOutcome:
     return ToolOutcome(_contents(value))
 
 
+@overload
+def result_of(
+    call: FunctionCallContent, outcome: ToolOutcome | BaseException | Any, *, details: bool = False
+) -> FunctionResultContent: ...
+
+
+@overload
 def result_of(
     call: ToolCallContent, outcome: ToolOutcome | BaseException | Any, *, details: bool = False
-) -> FunctionResultContent:
+) -> ToolResultContent: ...
+
+
+def result_of(
+    call: ToolCallContent, outcome: ToolOutcome | BaseException | Any, *, details: bool = False
+) -> ToolResultContent:
     """The result of `call`: of an outcome or anything a tool returns, or of an exception.
 
     A failure is an ErrorContent among the outputs, and `is_error`. The model sees an exception's message; its type
@@ -95,9 +113,10 @@ def result_of(
     else:
         outputs = contents_of(outcome).contents
     failed = any(isinstance(output, ErrorContent) for output in outputs)
-    return FunctionResultContent(
+    return result_type(call)(
         call_id=call.call_id,
         name=call.name,
+        executor=call.executor,
         outputs=list(outputs),
         is_error=True if failed else None,
         extra=minted(call),

@@ -1,0 +1,507 @@
+"""Spans and metrics of runs, as OpenTelemetry's conventions for generative AI name them. Needs the extra `otel`.
+
+The names are those of opentelemetry-semantic-conventions 0.66b2 (seen in November 2026). The conventions are still in
+development; their drafts rename some counters (`cache_creation` to `cache_write`), and no release has that yet.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import json
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from contentmodel.client import ClientError, TimeoutExceeded
+from contentmodel.content.base import AIContent
+from contentmodel.content.media import DataContent, HostedFileContent, MediaContent, UriContent
+from contentmodel.content.outcomes import CompactionContent, ErrorContent
+from contentmodel.content.reasoning import ReasoningContent
+from contentmodel.content.text import TextContent
+from contentmodel.content.tools import FunctionCallContent, ToolCallContent, ToolResultContent
+from contentmodel.message import ChatMessage
+from contentmodel.request import ChatOptions, ChatRequest
+from contentmodel.response import ChatChoice, ChatResponse
+from contentmodel.runner.jobs import Cancelled, Outcome, OutOfTime, Told
+from contentmodel.runner.observer import Observer
+from contentmodel.runner.report import RunResult
+from contentmodel.tools.definition import Tool
+from contentmodel.tools.outcome import error_of
+from contentmodel.usage import Usage
+
+if TYPE_CHECKING:
+    from opentelemetry.context import Context
+    from opentelemetry.metrics import MeterProvider
+    from opentelemetry.trace import Span, TracerProvider
+
+SCOPE = "contentmodel"
+"""The name of the tracer and of the meter."""
+
+PROVIDERS = {
+    "openai-chat": "openai",
+    "openai-responses": "openai",
+    "anthropic-messages": "anthropic",
+    # Which of Google's two services answers, the API does not tell.
+    "google-generate-content": "gcp.gen_ai",
+    "bedrock-converse": "aws.bedrock",
+    "mistral-chat": "mistral_ai",
+    "cohere-chat": "cohere",
+}
+"""The conventions' word for a provider, by API id. An API that is not here goes by its id."""
+
+OPTIONS = {
+    "max_output_tokens": "gen_ai.request.max_tokens",
+    "temperature": "gen_ai.request.temperature",
+    "top_p": "gen_ai.request.top_p",
+    "top_k": "gen_ai.request.top_k",
+    "frequency_penalty": "gen_ai.request.frequency_penalty",
+    "presence_penalty": "gen_ai.request.presence_penalty",
+    "seed": "gen_ai.request.seed",
+    "stop_sequences": "gen_ai.request.stop_sequences",
+    "conversation_id": "gen_ai.conversation.id",
+}
+"""What is told of a request's options, and its attribute."""
+
+DOUBLES = ("temperature", "top_p", "top_k", "frequency_penalty", "presence_penalty")
+"""Options whose attributes are fractions, also where they are whole: a backend keeps one type for each."""
+
+TOKEN_BOUNDS = [4**power for power in range(14)]
+SECOND_BOUNDS = [0.01 * 2**power for power in range(14)]
+"""The buckets that the conventions advise."""
+
+Attributes = dict[str, Any]
+
+
+class OpenTelemetry(Observer):
+    """Makes spans of runs, and metrics of answers; give it to a runner as `observer`. One serves any number of runs.
+
+    | span | of | its parent |
+    |---|---|---|
+    | `invoke_agent {agent}` | a run | what is current where the runner was called |
+    | `chat {model}` | an answer, with all tries of the client | the run |
+    | `execute_tool {name}` | a run of a tool | the run |
+
+    A tool's span is current in the tool's own thread or task: spans that the tool makes are its children. So is an
+    answer's while the client waits for it, but not while a stream is read, for its reader may be anywhere. A stream
+    that nobody reads has no span. Calls that never run (not valid, refused, too many) have none either.
+
+    A call that is given up (its time is up, the run was cancelled) is not stopped by that: its span ends when its
+    thread or task does, which may be after the end of the run's, and says what the tool came to by then: a task was
+    cancelled, a thread may still give a result. A tool that never returns has a span without end, which no exporter
+    sees.
+
+    `error.type` is "timeout", "cancelled", the provider's code or HTTP status, the code of the ErrorContent that a tool
+    gave, else the name of the exception. A run that reached a limit did not fail; `contentmodel.run.stop` says why any
+    run ended.
+
+    What was said is told only with `contents`: messages, instructions, arguments, results, and the messages of a tool's
+    errors, each as JSON. `agent` names the application; `providers` maps API ids to `gen_ai.provider.name`, say
+    `{"openai-chat": "azure.ai.openai"}`. The tracer and meter providers are the global ones where none are given.
+
+    ImportError where `opentelemetry-api` is not installed.
+    """
+
+    def __init__(
+        self,
+        *,
+        contents: bool = False,
+        agent: str | None = None,
+        providers: Mapping[str, str] | None = None,
+        tracer_provider: TracerProvider | None = None,
+        meter_provider: MeterProvider | None = None,
+    ) -> None:
+        try:
+            from opentelemetry import metrics, trace
+        except ImportError as error:
+            raise ImportError("OpenTelemetry needs its API: pip install 'contentmodel[otel]'") from error
+
+        self._contents = contents
+        self._agent = agent
+        self._providers = {**PROVIDERS, **(providers or {})}
+        self._tracer = trace.get_tracer(SCOPE, tracer_provider=tracer_provider)
+        meter = metrics.get_meter(SCOPE, meter_provider=meter_provider)
+        self._tokens = meter.create_histogram(
+            "gen_ai.client.token.usage",
+            unit="{token}",
+            description="Number of input and output tokens used.",
+            explicit_bucket_boundaries_advisory=TOKEN_BOUNDS,
+        )
+        self._seconds = meter.create_histogram(
+            "gen_ai.client.operation.duration",
+            unit="s",
+            description="GenAI operation duration.",
+            explicit_bucket_boundaries_advisory=SECOND_BOUNDS,
+        )
+
+    # -- runs --------------------------------------------------------------------------------------------------
+
+    def run_started(self, request: ChatRequest) -> _Run:
+        """Remembers where the runner was called."""
+        from opentelemetry import context
+        from opentelemetry.trace import SpanKind
+
+        attributes = _said({"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": self._agent})
+        attributes |= _said({"gen_ai.conversation.id": request.options.conversation_id})
+        caller = context.get_current()
+        begin = partial(
+            self._tracer.start_span,
+            f"invoke_agent {self._agent}" if self._agent else "invoke_agent",
+            context=caller,
+            kind=SpanKind.INTERNAL,
+            attributes=attributes,
+        )
+        return _Run(request, caller, begin)
+
+    def run_ended(self, run: _Run, result: RunResult, error: Exception | None) -> None:
+        """Ends the span of a run."""
+        span = run.span
+        try:
+            span.set_attribute("contentmodel.run.stop", result.stop)
+            span.set_attributes(_of_usage(result.report.usage))
+            last = result.responses[-1] if result.responses else ChatResponse()
+            span.set_attributes(_said({"gen_ai.response.finish_reasons": _finish_reasons(last)}))
+            if result.stop in ("error", "cancelled"):
+                failure = error or result.error
+                _fail(span, "cancelled" if failure is None else _type_of(failure), _words(failure))
+            if self._contents and span.is_recording():
+                span.set_attribute("gen_ai.input.messages", _json(map(_message, run.request.messages)))
+                span.set_attribute("gen_ai.output.messages", _json(_outputs(last)))
+        finally:
+            span.end()
+
+    # -- answers -----------------------------------------------------------------------------------------------
+
+    def ask_started(self, run: _Run, request: ChatRequest, api: str, model: str | None) -> _Ask:
+        """Begins the span of an answer."""
+        from opentelemetry.trace import SpanKind
+
+        whose = _said({"gen_ai.provider.name": self._providers.get(api, api), "gen_ai.request.model": model})
+        run.span.set_attributes(whose)
+        whose["gen_ai.operation.name"] = "chat"
+        span = self._tracer.start_span(
+            f"chat {model}" if model else "chat",
+            context=run.context,
+            kind=SpanKind.CLIENT,
+            attributes={**whose, **_of_options(request.options)},
+        )
+        if self._contents and span.is_recording():
+            span.set_attribute("gen_ai.input.messages", _json(map(_message, request.messages)))
+            if request.instructions:
+                span.set_attribute("gen_ai.system_instructions", _json(map(_part, request.instructions)))
+        return _Ask(span, whose)
+
+    def asking(self, ask: _Ask) -> AbstractContextManager[Any]:
+        """Makes the span of an answer current: what the client's own instrumentation tells belongs to it."""
+        ask.is_streamed = False
+        return _current(ask.span)
+
+    def ask_ended(self, ask: _Ask, response: ChatResponse | None, error: BaseException | None) -> None:
+        """Ends the span of an answer, and counts it."""
+        span = ask.span
+        try:
+            if ask.is_streamed:
+                span.set_attribute("gen_ai.request.stream", True)
+            failure = error or (response.error if response is not None else asyncio.CancelledError())
+            if failure is not None:
+                ask.said["error.type"] = _type_of(failure)
+                _fail(span, ask.said["error.type"], _words(failure))
+            if response is not None:
+                self._answered(ask, response)
+            self._seconds.record(time.monotonic() - ask.begun, ask.said, ask.context)
+        finally:
+            span.end()
+
+    def _answered(self, ask: _Ask, response: ChatResponse) -> None:
+        ask.said |= _said({"gen_ai.response.model": response.model})
+        ask.span.set_attributes(ask.said)
+        ask.span.set_attributes(_of_usage(response.usage))
+        ask.span.set_attributes(
+            _said({"gen_ai.response.id": response.id, "gen_ai.response.finish_reasons": _finish_reasons(response)})
+        )
+        if self._contents and ask.span.is_recording():
+            ask.span.set_attribute("gen_ai.output.messages", _json(_outputs(response)))
+        counted = {name: value for name, value in ask.said.items() if name != "error.type"}
+        for kind, tokens in _totals(response.usage).items():
+            self._tokens.record(tokens, {**counted, "gen_ai.token.type": kind}, ask.context)
+
+    # -- calls -------------------------------------------------------------------------------------------------
+
+    @contextmanager
+    def calling(self, run: _Run, tool: Tool, call: FunctionCallContent) -> Iterator[Told]:
+        """A span around a run of a tool, current in its thread or task."""
+        from opentelemetry.trace import SpanKind
+
+        attributes = {
+            "gen_ai.operation.name": "execute_tool",
+            "gen_ai.tool.name": tool.name,
+            "gen_ai.tool.call.id": call.call_id,
+            "gen_ai.tool.type": "function",
+            "gen_ai.tool.description": tool.definition.description,
+        }
+        span = self._tracer.start_span(
+            f"execute_tool {tool.name}", context=run.context, kind=SpanKind.INTERNAL, attributes=_said(attributes)
+        )
+        try:
+            if self._contents and span.is_recording():
+                span.set_attribute("gen_ai.tool.call.arguments", _json(_opened(call.arguments_text)))
+            with _current(span):
+                yield partial(self._told, span)
+        finally:
+            span.end()
+
+    def _told(self, span: Span, outcome: Outcome) -> None:
+        """What a tool came to. The message of its error is content: it may say anything."""
+        failure = outcome if isinstance(outcome, BaseException) else outcome.error
+        if failure is not None:
+            _fail(span, _type_of(failure), _words(failure) if self._contents else None)
+        elif self._contents and not isinstance(outcome, BaseException) and span.is_recording():
+            span.set_attribute("gen_ai.tool.call.result", _json(_response(outcome.contents)))
+
+
+@dataclass(eq=False)
+class _Run:
+    """A run, and its span: it begins with the first thing that happens, for a stream that nobody reads never ends."""
+
+    request: ChatRequest
+    caller: Context
+    begin: Callable[[], Span]
+    _begun: Span | None = None
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    @property
+    def span(self) -> Span:
+        """The span; tools that run at once may be the first to ask for it."""
+        with self._lock:
+            if self._begun is None:
+                self._begun = self.begin()
+            return self._begun
+
+    @property
+    def context(self) -> Context:
+        """The caller's, in which the run's span is the current one."""
+        from opentelemetry.trace import set_span_in_context
+
+        return set_span_in_context(self.span, self.caller)
+
+
+@dataclass(eq=False)
+class _Ask:
+    """An answer that is waited for: its span, and what its metrics say of it."""
+
+    span: Span
+    said: Attributes
+    begun: float = field(default_factory=time.monotonic)
+    is_streamed: bool = True
+
+    @property
+    def context(self) -> Context:
+        """One in which the span is current, so that a measurement can point to it."""
+        from opentelemetry.trace import set_span_in_context
+
+        return set_span_in_context(self.span)
+
+
+def _current(span: Span) -> AbstractContextManager[Span]:
+    from opentelemetry.trace import use_span
+
+    return use_span(span, record_exception=False, set_status_on_exception=False)
+
+
+# -- attributes --------------------------------------------------------------------------------------------------------
+
+
+def _said(attributes: Attributes) -> Attributes:
+    """Those that have a value, as text that every exporter can write."""
+    return {
+        name: _writable(value) if isinstance(value, str) else value
+        for name, value in attributes.items()
+        if value is not None
+    }
+
+
+def _writable(text: str) -> str:
+    """Text without halves of characters, as names of files have them: no exporter can write these."""
+    return text.encode("utf-8", "replace").decode()
+
+
+def _of_options(options: ChatOptions) -> Attributes:
+    said = {name: getattr(options, option) for option, name in OPTIONS.items()}
+    for option in DOUBLES:
+        value = said[OPTIONS[option]]
+        said[OPTIONS[option]] = float(value) if isinstance(value, int) else value
+    if options.response_format is not None and options.response_format.kind in ("text", "json", "json_schema"):
+        said["gen_ai.output.type"] = options.response_format.kind.partition("_")[0]
+    return _said(said)
+
+
+def _of_usage(usage: Usage | None) -> Attributes:
+    """Tokens as the conventions count them: all that went in, and of these the cached ones; the same for thoughts."""
+    if usage is None:
+        return {}
+    totals = _totals(usage)
+    return _said(
+        {
+            "gen_ai.usage.input_tokens": totals.get("input"),
+            "gen_ai.usage.output_tokens": totals.get("output"),
+            "gen_ai.usage.cache_read.input_tokens": usage.cache_read_tokens,
+            "gen_ai.usage.cache_creation.input_tokens": usage.cache_write_tokens,
+            "gen_ai.usage.reasoning.output_tokens": usage.reasoning_tokens,
+        }
+    )
+
+
+def _totals(usage: Usage | None) -> dict[str, int]:
+    """All tokens in and out, where the provider counted them."""
+    if usage is None:
+        return {}
+    totals = {"input": usage.all_input_tokens, "output": usage.all_output_tokens}
+    counted = {"input": usage.input_tokens, "output": usage.output_tokens}
+    return {kind: tokens for kind, tokens in totals.items() if counted[kind] is not None}
+
+
+def _finish_reasons(response: ChatResponse) -> list[str] | None:
+    return [_finish_reason(choice, response) for choice in response.choices] or None
+
+
+def _finish_reason(choice: ChatChoice, response: ChatResponse) -> str:
+    """Why an answer ended; one that broke off before it said so is an error."""
+    reason = "error" if choice.finish_reason is None else choice.finish_reason.reason
+    if reason == "running" and response.error is not None:
+        return "error"
+    return "tool_call" if reason == "tool_calls" else reason
+
+
+# -- failures ----------------------------------------------------------------------------------------------------------
+
+
+def _fail(span: Span, kind: str, message: str | None) -> None:
+    from opentelemetry.trace import Status, StatusCode
+
+    span.set_attribute("error.type", kind)
+    span.set_status(Status(StatusCode.ERROR, message))
+
+
+def _type_of(failure: BaseException | ErrorContent) -> str:
+    """`error.type`: a word that errors of one kind share."""
+    if isinstance(failure, ErrorContent):
+        return _writable(failure.code or "_OTHER")
+    if isinstance(failure, Cancelled | asyncio.CancelledError | GeneratorExit):
+        return "cancelled"
+    if isinstance(failure, TimeoutError | OutOfTime | TimeoutExceeded):
+        return "timeout"
+    if isinstance(failure, ClientError) and (failure.code or failure.status):
+        return _writable(str(failure.code or failure.status))
+    kind = type(failure)
+    return kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
+
+
+def _words(failure: BaseException | ErrorContent | None) -> str | None:
+    if failure is None or isinstance(failure, asyncio.CancelledError | GeneratorExit):
+        return None
+    return _writable(failure.message if isinstance(failure, ErrorContent) else error_of(failure).message)
+
+
+# -- contents ----------------------------------------------------------------------------------------------------------
+
+
+def _json(value: Any) -> str:
+    """A value as JSON text. It never raises: what cannot be written is no reason for a run to fail."""
+    try:
+        plain = list(value) if isinstance(value, Iterator) else value
+        return _writable(json.dumps(plain, ensure_ascii=False, default=_plain))
+    except Exception as error:
+        return json.dumps([{"type": "not_recorded", "error": type(error).__name__}])
+
+
+def _plain(value: Any) -> Any:
+    return msgspec.to_builtins(value) if isinstance(value, msgspec.Struct) else repr(value)
+
+
+def _opened(text: str) -> Any:
+    """What JSON text says, where it is an object or a list, else the text."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+    return value if isinstance(value, dict | list) else text
+
+
+def _message(message: ChatMessage) -> Attributes:
+    return _said(
+        {"role": message.role, "name": message.author_name, "parts": [_part(content) for content in message.contents]}
+    )
+
+
+def _outputs(response: ChatResponse) -> Iterator[Attributes]:
+    """Each answer of a model is one message, also where an API gives it in several."""
+    for choice in response.choices:
+        yield {
+            "role": choice.messages[0].role if choice.messages else "assistant",
+            "parts": [_part(content) for message in choice.messages for content in message.contents],
+            "finish_reason": _finish_reason(choice, response),
+        }
+
+
+def _part(content: Any) -> Attributes:
+    """A content as the conventions write it; one that they do not know is a part of its own type."""
+    kind = content.__struct_config__.tag
+    if isinstance(content, TextContent):
+        return {"type": "text", "content": content.text}
+    if isinstance(content, ReasoningContent):
+        return {"type": "reasoning", "content": content.text}
+    if isinstance(content, CompactionContent):
+        return {"type": "compaction", "content": content.text}
+    if isinstance(content, ToolCallContent):
+        return _call(content, kind)
+    if isinstance(content, ToolResultContent):
+        return _result(content, kind)
+    if isinstance(content, DataContent | UriContent | HostedFileContent):
+        return _media(content)
+    fields = {name: getattr(content, name) for name in content.__struct_fields__ if name not in _INNER}
+    return {"type": kind, **_said(fields)}
+
+
+_INNER = AIContent.__struct_fields__
+"""What a content has beside what it says: its citations, opaque state and residue."""
+
+
+def _call(call: ToolCallContent, kind: str) -> Attributes:
+    arguments = _opened(call.arguments) if isinstance(call.arguments, str) else call.arguments
+    if call.executor == "client":
+        return {"type": "tool_call", "id": call.call_id, "name": call.name or "", "arguments": arguments}
+    inner = {"type": kind, "arguments": arguments}
+    return {"type": "server_tool_call", "id": call.call_id, "name": call.name or kind, "server_tool_call": inner}
+
+
+def _result(result: ToolResultContent, kind: str) -> Attributes:
+    if result.executor == "client":
+        return {"type": "tool_call_response", "id": result.call_id, "response": _response(result.outputs)}
+    inner = {"type": kind, "outputs": [_part(output) for output in result.outputs]}
+    return {"type": "server_tool_call_response", "id": result.call_id, "server_tool_call_response": inner}
+
+
+def _response(outputs: Iterable[Any]) -> Any:
+    """What a tool gave back: a text as what it says, all else as parts."""
+    contents = list(outputs)
+    if len(contents) == 1 and isinstance(contents[0], TextContent):
+        return _opened(contents[0].text)
+    return [_part(content) for content in contents]
+
+
+def _media(content: MediaContent) -> Attributes:
+    group = (content.media_type or "").partition("/")[0].lower()
+    said = {"mime_type": content.media_type, "modality": group if group in ("image", "video", "audio") else "document"}
+    if isinstance(content, UriContent):
+        return {"type": "uri", **said, "uri": content.uri}
+    if isinstance(content, HostedFileContent):
+        return {"type": "file", **said, "file_id": content.file_id}
+    assert isinstance(content, DataContent)
+    data = content.data if content.text is None else base64.b64encode(content.to_bytes()).decode()
+    return {"type": "blob", **said, "content": data}
