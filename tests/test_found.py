@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from typing import Any
 
 import pytest
@@ -145,3 +146,37 @@ def test_a_search_whose_arguments_are_text_keeps_them_beside_what_it_found() -> 
     (item,) = contentmodel.adapter("openai-responses").encode_response(response).payload["output"]
     assert item["action"]["query"] == "tides"
     assert [source["url"] for source in item["action"]["sources"]] == ["https://a.example"]
+
+
+SOURCE = {"type": "text", "media_type": "text/plain", "data": "Grüße."}
+
+
+@pytest.mark.parametrize("target", ["openai-chat", "openai-responses", "google-generate-content"])
+@pytest.mark.parametrize("where", ["message", "result"])
+def test_a_document_that_was_sent_as_text_arrives(target: str, where: str) -> None:
+    """An empty file went out in its place, and only the text was reported as dropped."""
+    document: dict[str, Any] = {"type": "document", "source": SOURCE}
+    encoded = contentmodel.convert(asked_with(document, where), target=target)
+    assert base64.b64encode("Grüße.".encode()) in encoded.to_json()
+    assert not [loss for loss in encoded.losses if loss.kind == "dropped" and loss.path != "$.model"]
+
+
+@pytest.mark.parametrize("target", ["openai-chat", "openai-responses", "google-generate-content"])
+@pytest.mark.parametrize("where", ["message", "result"])
+def test_a_link_that_nobody_can_fetch_is_told_in_words(target: str, where: str) -> None:
+    """It was sent as the address of an image."""
+    image: dict[str, Any] = {"type": "image", "source": {"type": "url", "url": "note://today"}}
+    encoded = contentmodel.convert(asked_with(image, where), target=target)
+    assert b'"note://today"' in encoded.to_json()
+    assert b"image" not in encoded.to_json()
+    assert "degraded" in {loss.kind for loss in encoded.losses}
+
+
+def asked_with(block: dict[str, Any], where: str) -> dict[str, Any]:
+    """A request of Anthropic with a block in a message of the user, or in the result of a call."""
+    question = {"role": "user", "content": [{"type": "text", "text": "Hi."}]}
+    call = {"role": "assistant", "content": [{"type": "tool_use", "id": "t", "name": "read", "input": {}}]}
+    result = {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t", "content": [block]}]}
+    asked = {"role": "user", "content": [{"type": "text", "text": "Look:"}, block]}
+    messages = [asked] if where == "message" else [question, call, result]
+    return {"model": "m", "max_tokens": 9, "messages": messages}

@@ -75,7 +75,9 @@ TABLE.keep(
 
 
 # What image and document blocks take inline (rules.py, media_types_are_read).
-READS = ("image/png", "image/jpeg", "image/gif", "image/webp", "application/pdf", "text/plain")
+READS = passes.Reads(
+    ("image/png", "image/jpeg", "image/gif", "image/webp", "application/pdf", "text/plain"), texts=True
+)
 
 
 class AnthropicMessages(TableAdapter):

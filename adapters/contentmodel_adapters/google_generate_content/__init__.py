@@ -87,6 +87,10 @@ TABLE.keep(
 )
 
 
+# Cloud Storage is read on Vertex AI.
+READS = passes.Reads(schemes=("http", "https", "gs"))
+
+
 class GoogleGenerateContent(TableAdapter):
     """generateContent, requests and answers."""
 
@@ -121,6 +125,7 @@ class GoogleGenerateContent(TableAdapter):
         request = with_media_type(passes.hoist_instructions(request, context), context)
         messages = passes.join_assistant(passes.join_results(request.messages, context), context)
         messages = passes.without_citations(passes.settle_foreign(messages, context), context)
+        messages = passes.with_readable_media(messages, context, READS)
         request = context.same(request, msgspec.structs.replace(request, messages=messages))
         apart = "never" if reads_media_in_responses(request.model) else "always"
         request = with_fitting_calls(request, context, ids=CALL_IDS, names=TOOL_NAMES, media_apart=apart)

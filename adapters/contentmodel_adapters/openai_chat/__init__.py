@@ -111,8 +111,9 @@ def write_aliases(payload: dict[str, Any], request: ChatRequest) -> dict[str, An
 
 
 # What parts take inline (rules.py, media_has_a_known_type), and what only some models do.
-READS = ("image/png", "image/jpeg", "image/gif", "image/webp", "application/*", "text/*")
-HEARD = ("audio/wav", "audio/mpeg")
+SEEN = ("image/png", "image/jpeg", "image/gif", "image/webp", "application/*", "text/*")
+READS = passes.Reads(SEEN)
+HEARS = passes.Reads((*SEEN, "audio/wav", "audio/mpeg"))
 
 
 class OpenAIChat(TableAdapter):
@@ -150,7 +151,7 @@ class OpenAIChat(TableAdapter):
         if is_home(request, context):
             return passes.place_instructions(request, context)
         request = passes.place_instructions(request, context)
-        reads = READS + HEARD if hears(request.model) else READS
+        reads = HEARS if hears(request.model) else READS
         messages = passes.with_readable_media(passes.settle_foreign(request.messages, context), context, reads)
         request = context.same(request, msgspec.structs.replace(request, messages=messages))
         request = with_fitting_calls(request, context, ids=CALL_IDS, names=TOOL_NAMES, media_apart="always")

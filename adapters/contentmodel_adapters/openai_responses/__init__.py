@@ -69,7 +69,7 @@ REQUEST = TABLE.record(
 
 
 # What input_image and input_file take inline (rules.py, media_is_readable).
-READS = ("image/png", "image/jpeg", "image/gif", "image/webp", "application/*", "text/*")
+READS = passes.Reads(("image/png", "image/jpeg", "image/gif", "image/webp", "application/*", "text/*"))
 
 
 class OpenAIResponses(TableAdapter):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -14,6 +14,7 @@ from contentmodel.content.media import (
     HostedFileContent,
     HostedVectorStoreContent,
     MediaContent,
+    UriContent,
     media_type_matches,
 )
 from contentmodel.content.outcomes import (
@@ -97,44 +98,75 @@ def without_media(response: ChatResponse, context: EncodeContext) -> ChatRespons
 _ALIASES = {"image/jpg": "image/jpeg", "audio/mp3": "audio/mpeg", "audio/x-wav": "audio/wav", "audio/wave": "audio/wav"}
 
 
-def with_readable_media(messages: list[ChatMessage], context: EncodeContext, reads: Sequence[str]) -> list[ChatMessage]:
+class Reads(msgspec.Struct, frozen=True):
+    """What a target reads of media: inline bytes of these types and patterns (None: of any), links of these schemes.
+
+    `texts` says whether a document may be text as it is; elsewhere it is base64 as all else.
+    """
+
+    media_types: tuple[str, ...] | None = None
+    schemes: tuple[str, ...] = ("http", "https", "data")
+    texts: bool = False
+
+
+def with_readable_media(messages: list[ChatMessage], context: EncodeContext, reads: Reads) -> list[ChatMessage]:
     """Messages of other APIs without inline media of types that the target does not read; aliases by their name.
 
-    `reads` are media types and patterns of them. What does not say its type is left to the target.
+    A link that it cannot fetch is told in words. What does not say its type is left to the target.
     """
     kept = []
     for message in messages:
-        if _has_data(message) and not is_native(message, context):
+        if _has_media(message) and not is_native(message, context):
             contents = [c for content in message.contents for c in _readable_media(content, context, reads)]
             message = context.with_contents(message, contents)
         kept.append(message)
     return kept
 
 
-def _has_data(message: ChatMessage) -> bool:
+_MEDIA = (DataContent, UriContent)
+
+
+def _has_media(message: ChatMessage) -> bool:
     for content in message.contents:
         kind = content.__class__
         if kind is FunctionResultContent:
-            if not _gives_words(content) and _has_inline(content):
+            if not _gives_words(content) and any(output.__class__ in _MEDIA for output in content.outputs):  # type: ignore[attr-defined]
                 return True
-        elif kind is DataContent:
+        elif kind in _MEDIA:
             return True
     return False
 
 
-def _has_inline(result: Any) -> bool:
-    return any(output.__class__ is DataContent for output in result.outputs)
-
-
-def _readable_media(content: Any, context: EncodeContext, reads: Sequence[str]) -> Iterable[Any]:
-    if content.__class__ is FunctionResultContent and not _gives_words(content):
+def _readable_media(content: Any, context: EncodeContext, reads: Reads) -> Iterable[Any]:
+    kind = content.__class__
+    if kind is FunctionResultContent and not _gives_words(content):
         outputs = [o for output in content.outputs for o in _readable_media(output, context, reads)]
         return (context.same(content, msgspec.structs.replace(content, outputs=outputs)),)
-    if content.__class__ is not DataContent or content.media_type is None:
+    if kind is UriContent:
+        return (_readable_link(content, context, reads),)
+    return _readable_data(content, context, reads) if kind is DataContent else (content,)
+
+
+def _readable_link(content: UriContent, context: EncodeContext, reads: Reads) -> Any:
+    if content.uri.partition(":")[0].lower() in reads.schemes:
+        return content
+    context.lose(content, None, f"{context.api} fetches no such link: it gets its words as text", kind="degraded")
+    return context.same(content, TextContent(text=lowering.as_text(content)))
+
+
+def _readable_data(content: DataContent, context: EncodeContext, reads: Reads) -> Iterable[Any]:
+    if content.text is not None and not reads.texts:
+        context.lose(content, "text", f"{context.api} gets the document as base64", kind="degraded")
+        inline = DataContent.from_bytes(content.to_bytes(), content.media_type or "text/plain")
+        content = context.same(content, msgspec.structs.replace(content, data=inline.data, text=None))
+    if content.media_type is None or reads.media_types is None:
         return (content,)
     essence = content.media_type.partition(";")[0].strip().lower()
     named = _ALIASES.get(essence, essence)
-    if not any(media_type_matches(named, pattern) for pattern in reads):
+    if not any(media_type_matches(named, pattern) for pattern in reads.media_types):
+        if content.text is not None:
+            context.lose(content, None, f"{context.api} does not read {named}: it gets the text", kind="degraded")
+            return (context.same(content, TextContent(text=content.text)),)
         context.lose(content, None, f"{context.api} does not read {named}")
         return ()
     if named == essence:

@@ -1,0 +1,321 @@
+"""MCP's content blocks as contents, and back.
+
+Both directions stand next to each other, on plain JSON. What a content has no field for is kept in `extra["mcp"]`; a
+block that would not come back as it was is kept whole, as UnknownContent.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from typing import Any
+from urllib.parse import quote, unquote
+
+from contentmodel.content.base import AIContent
+from contentmodel.content.documents import DocumentContent
+from contentmodel.content.media import DataContent, UriContent
+from contentmodel.content.outcomes import ErrorContent, UnknownContent
+from contentmodel.content.text import TextContent
+from contentmodel.wire.context import EncodeContext
+from contentmodel.wire.json import plain
+from contentmodel.wire.losses import Encoded, Loss
+
+API = "mcp"
+ERROR_MARK = "contentmodel/error"
+"""The key in a block's `_meta` that says that its text is an error, with its code and details."""
+
+_ATTACHMENT = "attachment:"
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
+_STANDARD = re.compile(r"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?")
+
+
+class McpBlocks(list[Any]):
+    """Blocks of MCP, and `losses`: what of the contents they do not hold."""
+
+    losses: tuple[Loss, ...] = ()
+
+
+def contents_from_mcp(blocks: Iterable[Any]) -> list[AIContent]:
+    """MCP content blocks (classes of the package `mcp`, or JSON) as contents, one for one.
+
+    | block | content |
+    |---|---|
+    | text | TextContent |
+    | image, audio | DataContent |
+    | resource with text | TextContent (DataContent where it was one of ours), its uri in `extra` |
+    | resource with blob | DataContent, named by its uri |
+    | resource_link | UriContent, with the description as its text |
+    | any other | UnknownContent, whole |
+
+    Annotations, `_meta` and unknown fields stand in `extra["mcp"]`. DecodeError where a block holds what is not JSON.
+    """
+    return [content_of(json_of(block)) for block in blocks]
+
+
+def contents_to_mcp(contents: Iterable[AIContent]) -> McpBlocks:
+    """Contents as MCP content blocks: classes of the package `mcp`, or JSON for a block that has no class there.
+
+    `losses` of the list names what MCP has no place for, with its path in the list of contents. An error becomes a
+    text that is marked in its `_meta`: only a whole result can say that it is an error.
+    """
+    given = list(contents)
+    context = EncodeContext(API, API, "content")
+    made = McpBlocks(typed(block) for content in given for block in blocks_of(content, context))
+    made.losses = Encoded(None, given, context).losses
+    return made
+
+
+def json_of(value: Any) -> Any:
+    """A value of the package `mcp`, or JSON, as JSON. What nobody set is left out, except a block's type."""
+    made = plain(value, API)
+    kind = None if isinstance(value, dict) else getattr(value, "type", None)
+    return {"type": kind, **made} if isinstance(kind, str) and isinstance(made, dict) else made
+
+
+def typed(block: Any) -> Any:
+    """A JSON block as the class that `mcp` has for it; as it is where there is none, or it would lose something."""
+    kind = _class_of(block)
+    try:
+        made = kind.model_validate(block, by_name=False) if kind else block
+    except ValueError:
+        return block
+    return made if json_of(made) == block else block
+
+
+def _class_of(block: Any) -> Any:
+    from mcp import types
+
+    classes = {
+        "text": types.TextContent,
+        "image": types.ImageContent,
+        "audio": types.AudioContent,
+        "resource": types.EmbeddedResource,
+        "resource_link": types.ResourceLink,
+        "tool_use": types.ToolUseContent,
+        "tool_result": types.ToolResultContent,
+    }
+    kind = block.get("type") if isinstance(block, dict) else None
+    return classes.get(kind) if isinstance(kind, str) else None
+
+
+def content_of(block: Any) -> AIContent:
+    """One JSON block as a content."""
+    kind = block.get("type") if isinstance(block, dict) else None
+    read = _READERS.get(kind) if isinstance(kind, str) else None
+    content = None if read is None else read(dict(block))
+    # What was read is what will be written, or it is not read at all.
+    if content is None or blocks_of(content, EncodeContext(API, API, "content")) != [block]:
+        return UnknownContent(api=API, block=block)
+    return content
+
+
+def blocks_of(content: AIContent, context: EncodeContext) -> list[Any]:
+    """One content as JSON blocks: mostly one, none where MCP has no place for it, which the context is told."""
+    if isinstance(content, UnknownContent) and content.api == API:
+        return [content.block]
+    if isinstance(content, DocumentContent):
+        context.lose(content, None, "MCP has no document of parts: they stand for themselves", kind="degraded")
+        context.lose_attributes(content, ("title", "uri"))
+        leave(content, context)
+        return [block for part in content.parts for block in blocks_of(part, context)]
+    write = _WRITERS.get(type(content))
+    if write is None:
+        context.lose(content, None, "MCP has no block for it")
+        return []
+    leave(content, context)
+    return [write(content, context)]
+
+
+def notes_of(content: AIContent) -> dict[str, Any]:
+    """The residue of a content that came from MCP, with the notes of this codec (keys with a colon)."""
+    return (content.extra or {}).get(API, {})
+
+
+def leave(content: AIContent, context: EncodeContext) -> None:
+    """Tells the context what every content may hold and no block can."""
+    context.lose_attributes(content, ("annotations", "protected"))
+    context.leave_residue(content)
+
+
+def _residue(content: AIContent) -> dict[str, Any]:
+    return {key: value for key, value in notes_of(content).items() if not key.startswith(":")}
+
+
+def _extra(rest: dict[str, Any]) -> dict[str, dict[str, Any]] | None:
+    kept = {key: value for key, value in rest.items() if key != "type"}
+    return {API: kept} if kept else None
+
+
+def _string(rest: dict[str, Any], key: str) -> str | None:
+    """Takes the text at `key`; what is no text stays where it is."""
+    return rest.pop(key) if isinstance(rest.get(key), str) else None
+
+
+# Text and errors ------------------------------------------------------------------------------------------------------
+
+
+def _read_text(rest: dict[str, Any]) -> AIContent | None:
+    text = _string(rest, "text")
+    if text is None:
+        return None
+    meta = rest.get("_meta")
+    error = meta.get(ERROR_MARK) if isinstance(meta, dict) else None
+    if not isinstance(error, dict) or not _is_error(error):
+        return TextContent(text=text, extra=_extra(rest))
+    rest["_meta"] = {key: value for key, value in rest["_meta"].items() if key != ERROR_MARK}
+    if not rest["_meta"]:
+        del rest["_meta"]
+    return ErrorContent(message=text, code=error.get("code"), details=error.get("details"), extra=_extra(rest))
+
+
+def _is_error(mark: dict[str, Any]) -> bool:
+    return isinstance(mark.get("code"), str | None) and isinstance(mark.get("details"), dict | None)
+
+
+def _write_text(content: TextContent, context: EncodeContext) -> dict[str, Any]:
+    link, residue = notes_of(content).get(":link"), _residue(content)
+    if isinstance(link, dict) and link_text(link) == content.text:
+        return link
+    if isinstance(residue.get("resource"), dict):
+        return {**residue, "type": "resource", "resource": {**residue["resource"], "text": content.text}}
+    return {**residue, "type": "text", "text": content.text}
+
+
+def _write_error(content: ErrorContent, context: EncodeContext) -> dict[str, Any]:
+    said = {"code": content.code, "details": content.details}
+    mark = {key: value for key, value in said.items() if value is not None}
+    residue = _residue(content)
+    return {**plain_error(content), "_meta": {**(residue.get("_meta") or {}), ERROR_MARK: mark}}
+
+
+def plain_error(content: ErrorContent) -> dict[str, Any]:
+    """An error as a text that is not marked: the result that it stands in says that it is one."""
+    return {**_residue(content), "type": "text", "text": content.message}
+
+
+# Bytes and documents --------------------------------------------------------------------------------------------------
+
+
+def _read_media(rest: dict[str, Any]) -> AIContent | None:
+    kind, data, media_type = rest["type"], _string(rest, "data"), _string(rest, "mimeType")
+    if data is None or media_type is None:
+        return None
+    if _kind_of(media_type) != kind:
+        rest[":type"] = kind
+    return DataContent(data=data, media_type=media_type, extra=_extra(_spelled(rest, data)))
+
+
+def _read_resource(rest: dict[str, Any]) -> AIContent | None:
+    resource = dict(rest["resource"]) if isinstance(rest.get("resource"), dict) else {}
+    uri, text = resource.get("uri"), _string(resource, "text")
+    if not isinstance(uri, str):
+        return None
+    if text is not None and not uri.startswith(_ATTACHMENT):
+        return TextContent(text=text, extra=_extra({**rest, "resource": resource}))
+    blob = None if text is not None else _string(resource, "blob")
+    if text is None and blob is None:
+        return None
+    del resource["uri"]
+    media_type = _string(resource, "mimeType")
+    kept = {**rest, "resource": resource}
+    if not resource and (text is not None or _kind_of(media_type) is None):
+        del kept["resource"]
+    name = _name_of(uri)
+    if name is None:
+        kept[":unnamed"] = True
+    extra = _extra(_spelled(kept, blob or ""))
+    return DataContent(data=blob or "", text=text, media_type=media_type, name=name, extra=extra)
+
+
+def _write_data(content: DataContent, context: EncodeContext) -> dict[str, Any]:
+    residue = _residue(content)
+    context.lose_attributes(content, ("transcript",))
+    resource = residue.pop("resource", None)
+    kind = notes_of(content).get(":type") or _kind_of(content.media_type)
+    if kind is not None and resource is None and content.text is None:
+        context.lose_attributes(content, ("name",))
+        return {**residue, "type": kind, "data": _base64(content, context), "mimeType": content.media_type}
+    uri = _uri_of(content.name)
+    if content.name is None and not notes_of(content).get(":unnamed"):
+        context.lose(content, "name", "every resource of MCP has a uri", kind="synthesized")
+    if content.text is not None and not uri.startswith(_ATTACHMENT):
+        context.lose(content, None, "MCP has one kind of text with a uri: it is read as TextContent", kind="degraded")
+    said = {"uri": uri, "mimeType": content.media_type, "text": content.text}
+    if content.text is None:
+        said["blob"] = _base64(content, context)
+    written = {key: value for key, value in said.items() if value is not None}
+    return {**residue, "type": "resource", "resource": {**(resource or {}), **written}}
+
+
+def _kind_of(media_type: str | None) -> str | None:
+    """The type of the block that holds bytes of this media type; None for a resource."""
+    kind = (media_type or "").partition("/")[0].strip().lower()
+    return kind if kind in ("image", "audio") else None
+
+
+def _spelled(rest: dict[str, Any], data: str) -> dict[str, Any]:
+    """Notes that a server's base64 is not the standard's, so that it goes back as it came."""
+    return rest if _STANDARD.fullmatch(data) else {**rest, ":spelling": True}
+
+
+def _base64(content: DataContent, context: EncodeContext) -> str:
+    data = content.data
+    if _STANDARD.fullmatch(data) or notes_of(content).get(":spelling"):
+        return data
+    context.lose(content, "data", "MCP has standard, padded base64: the spelling is not kept", kind="degraded")
+    standard = data.rstrip("=").replace("-", "+").replace("_", "/")
+    return standard + "=" * (-len(standard) % 4)
+
+
+def _uri_of(name: str | None) -> str:
+    """A name as an address: itself where it is one. `_name_of` undoes it."""
+    if name and _SCHEME.match(name) and not name.startswith(_ATTACHMENT):
+        return name
+    return _ATTACHMENT + quote(name or "", safe="", errors="surrogatepass")
+
+
+def _name_of(uri: str) -> str | None:
+    if not uri.startswith(_ATTACHMENT):
+        return uri
+    return unquote(uri.removeprefix(_ATTACHMENT), errors="surrogatepass") or None
+
+
+# Links ----------------------------------------------------------------------------------------------------------------
+
+
+def _read_link(rest: dict[str, Any]) -> AIContent | None:
+    uri, name = _string(rest, "uri"), _string(rest, "name")
+    if uri is None or name is None:
+        return None
+    title, text, media_type = _string(rest, "title"), _string(rest, "description"), _string(rest, "mimeType")
+    return UriContent(uri=uri, name=name, title=title, text=text, media_type=media_type, extra=_extra(rest))
+
+
+def _write_link(content: UriContent, context: EncodeContext) -> dict[str, Any]:
+    if content.name is None:
+        context.lose(content, "name", "every link of MCP has a name", kind="synthesized")
+    name = content.title or content.uri if content.name is None else content.name
+    said = {"title": content.title, "description": content.text, "mimeType": content.media_type}
+    written = {key: value for key, value in said.items() if value is not None}
+    return {**_residue(content), **written, "type": "resource_link", "uri": content.uri, "name": name}
+
+
+def link_text(block: dict[str, Any]) -> str:
+    """A resource link in words: what a model is told of something that only the server can read."""
+    lines = [block.get("title") or block.get("name"), block.get("description"), block.get("uri")]
+    return "\n".join(line for line in lines if isinstance(line, str))
+
+
+_READERS: dict[str, Callable[[dict[str, Any]], AIContent | None]] = {
+    "text": _read_text,
+    "image": _read_media,
+    "audio": _read_media,
+    "resource": _read_resource,
+    "resource_link": _read_link,
+}
+_WRITERS: dict[type[AIContent], Callable[[Any, EncodeContext], dict[str, Any]]] = {
+    TextContent: _write_text,
+    ErrorContent: _write_error,
+    DataContent: _write_data,
+    UriContent: _write_link,
+}

@@ -1,0 +1,315 @@
+"""The tools of an MCP server, as tools that a loop runs."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Future
+from contextlib import AsyncExitStack
+from functools import cached_property
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any, TextIO, TypedDict
+from urllib.parse import urlsplit
+
+from contentmodel.errors import DecodeError, Fault
+from contentmodel.request import FunctionTool
+from contentmodel.tools.definition import Tool
+from contentmodel.tools.faults import InvalidArguments
+from contentmodel.tools.mcp import session as sessions
+from contentmodel.tools.mcp.errors import McpError
+from contentmodel.tools.mcp.home import CLOSE_TIMEOUT, Home
+from contentmodel.tools.mcp.results import outcome_from_mcp
+from contentmodel.tools.outcome import ToolOutcome
+from contentmodel.tools.schema import schema_faults
+from contentmodel.tools.validation import SchemaValidator
+
+if TYPE_CHECKING:
+    from typing import Unpack
+
+    from mcp import Client, ClientSession
+
+Approve = Callable[[str, dict[str, Any]], bool]
+
+
+class McpOptions(TypedDict, total=False):
+    """What can be said of any server.
+
+    - `name`: what errors call the server, which a model may read; else its own name, or that of its command or host.
+    - `prefix`: put before every tool's name, so that the tools of several servers have names of their own.
+    - `only`: the names, as the server says them, of the tools to take; one that it lacks is among `refused`.
+    - `approval`: who must agree before a tool runs. False: nobody; True: somebody, always; "destructive": somebody,
+      where the tool may destroy. By MCP's rule it may, unless the server says `readOnlyHint` or `destructiveHint:
+      false`; these are the server's words, and worth what the server is. Or a function of the tool's name, as the
+      server says it, and the arguments.
+    - `timeout`: seconds that one call may take. None leaves it to the runner; a call that nobody limits ends after
+      ten minutes.
+    - `connect_timeout`: seconds for starting the server and reading its list of tools; 30 unless said.
+    - `links`: "text" tells the model of resource links in words, "uri" gives UriContents.
+    """
+
+    name: str
+    prefix: str
+    only: Iterable[str] | None
+    approval: bool | str | Approve
+    timeout: float | None
+    connect_timeout: float
+    links: str
+
+
+class McpTool(Tool):
+    """One tool of an MCP server. `run` works on any thread and event loop, as long as the server is open."""
+
+    def __init__(self, server: McpTools, received: dict[str, Any], options: McpOptions) -> None:
+        self.server, self.received = server, received
+        self.remote_name: str = received["name"]
+        self.name = options.get("prefix", "") + self.remote_name
+        self.description = received.get("description")
+        # MCP requires the type; servers forget it, and providers insist.
+        self.args_schema = {"type": "object", **received["inputSchema"]}
+        self.returns: dict[str, Any] | None = None
+        self.approval = _approval(received, options.get("approval", False))
+        self.timeout = options.get("timeout")
+
+    async def run(self, args: Any, *context: Any) -> ToolOutcome:
+        """Calls the server. Cancelled, it cancels the call there. McpError where the server gives no result."""
+        return await self.server.call(self.remote_name, args)
+
+    @cached_property
+    def definition(self) -> FunctionTool:
+        """What a model is told; what else the server says of the tool is kept in `extra["mcp"]`."""
+        told = ["name", "description", "inputSchema"] + ([] if self.returns is None else ["outputSchema"])
+        rest = {key: value for key, value in self.received.items() if key not in told}
+        return FunctionTool(
+            name=self.name,
+            description=self.description,
+            parameters=self.arguments.schema,
+            returns=self.returns,
+            extra={"mcp": rest} if rest else None,
+        )
+
+
+class McpTools:
+    """An MCP server, open between `async with` or `with`.
+
+    `tools` are its tools; `refused` says of each that cannot be used, and of each output schema that cannot be
+    checked, why. Both are those of the moment of opening. McpError where the server cannot be opened.
+    """
+
+    def __init__(self, opening: sessions.Open, label: str, options: McpOptions) -> None:
+        approval = options.get("approval", False)
+        if not (callable(approval) or isinstance(approval, bool) or approval == "destructive"):
+            raise ValueError(f'approval is a bool, "destructive" or a function, not {approval!r}')
+        self.name = options.get("name", label)
+        self.tools: list[McpTool] = []
+        self.refused: list[Fault] = []
+        self._opening, self._options = opening, options
+        self._validators: dict[str, SchemaValidator] = {}
+        self._session: Any = None
+        self._home: Home | None = None
+        self._own_loop: asyncio.AbstractEventLoop | None = None
+        self._given = False
+
+    @classmethod
+    def stdio(
+        cls,
+        command: str,
+        args: Sequence[str] = (),
+        env: Mapping[str, str] | None = None,
+        *,
+        cwd: str | None = None,
+        stderr: TextIO | None = None,
+        **options: Unpack[McpOptions],
+    ) -> McpTools:
+        """A server that is started as a process. `env` is added to the few variables that it inherits (PATH, HOME).
+
+        What it writes to standard error goes to `stderr`, a file; else to ours.
+        """
+        return cls(sessions.over_stdio(command, args, env, cwd, stderr), PurePath(command).name, options)
+
+    @classmethod
+    def http(cls, url: str, headers: Mapping[str, str] | None = None, **options: Unpack[McpOptions]) -> McpTools:
+        """A server that speaks streamable HTTP at `url`; `headers` go with every request."""
+        return cls(sessions.over_http(url, headers), urlsplit(url).hostname or "over HTTP", options)
+
+    @classmethod
+    def session(cls, session: Client | ClientSession, **options: Unpack[McpOptions]) -> McpTools:
+        """A session, or Client, of the package `mcp` that is open already, and stays open.
+
+        Only for `async with`, on the session's own event loop. The package reads its answers: a tool or a block that
+        it does not know is an McpError for the whole answer.
+        """
+
+        async def given(stack: AsyncExitStack) -> Any:
+            return session
+
+        made = cls(given, "session", options)
+        made._given = True
+        return made
+
+    # Opening and closing ----------------------------------------------------------------------------------------------
+
+    async def __aenter__(self) -> McpTools:
+        if self._given:
+            self._own_loop = asyncio.get_running_loop()
+            try:
+                async with asyncio.timeout(self._connect_timeout):
+                    await self._open(AsyncExitStack())
+            except TimeoutError as error:
+                raise sessions.as_mcp_error(error, self.name, None) from error
+            return self
+        home = self._start()
+        try:
+            await asyncio.wrap_future(home.opened)
+        except BaseException as error:
+            await self.aclose()
+            raise self._unopened(error) from error
+        return self
+
+    async def __aexit__(self, *exception: object) -> None:
+        await self.aclose()
+
+    def __enter__(self) -> McpTools:
+        if self._given:
+            raise McpError(self.name, "a session that is given lives on its own event loop: use async with")
+        home = self._start()
+        try:
+            home.opened.result()
+        except BaseException as error:
+            self.close()
+            raise self._unopened(error) from error
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    async def aclose(self) -> None:
+        """Ends the server. Calls under way fail; it never raises, and waits twenty seconds at most."""
+        self._own_loop = None
+        if self._home is not None:
+            self._home.close()
+            await asyncio.wait([asyncio.wrap_future(self._home.ended)], timeout=CLOSE_TIMEOUT)
+
+    def close(self) -> None:
+        """`aclose` for code that is not async."""
+        self._own_loop = None
+        if self._home is not None:
+            self._home.close()
+            self._home.wait(CLOSE_TIMEOUT)
+
+    # Calls ------------------------------------------------------------------------------------------------------------
+
+    async def call(self, name: str, args: dict[str, Any]) -> ToolOutcome:
+        """Runs the server's tool of this name, from any event loop. McpError where there is no result.
+
+        The arguments are sent as they are: `validate_input` of the tool checks them.
+        """
+        if self._own_loop is asyncio.get_running_loop():
+            return self._outcome(name, await self._request(name, args))
+        return self._outcome(name, await asyncio.wrap_future(self._submit(name, args)))
+
+    def call_sync(self, name: str, args: dict[str, Any]) -> ToolOutcome:
+        """`call` for code that is not async: it blocks its thread."""
+        if self._own_loop is not None and self._own_loop is asyncio._get_running_loop():
+            raise McpError(self.name, "its session lives on this event loop: await call", tool=name)
+        future = self._submit(name, args)
+        try:
+            return self._outcome(name, future.result())
+        except BaseException:
+            future.cancel()
+            raise
+
+    def _submit(self, name: str, args: dict[str, Any]) -> Future[dict[str, Any]]:
+        if self._own_loop is not None:
+            if self._own_loop.is_closed():
+                raise McpError(self.name, "the event loop of its session is closed", tool=name)
+            return asyncio.run_coroutine_threadsafe(self._request(name, args), self._own_loop)
+        if self._home is None:
+            raise McpError(self.name, "it is not open: use it in a with or async with block", tool=name)
+        return self._home.submit(self._request(name, args))
+
+    async def _request(self, name: str, args: dict[str, Any]) -> dict[str, Any]:
+        timeout = self._options.get("timeout") or sessions.LONGEST_CALL
+        return await sessions.call_tool(self._session, self.name, name, args, timeout)
+
+    def _outcome(self, name: str, result: dict[str, Any]) -> ToolOutcome:
+        if name in self._validators and result.get("isError") is not True:
+            wrong = self._wrong(name, result.get("structuredContent"))
+            if wrong:
+                raise McpError(
+                    self.name, f"its structured result is not what its outputSchema says: {wrong}", tool=name
+                )
+        try:
+            return outcome_from_mcp(result, links=self._options.get("links", "text"))
+        except DecodeError as error:
+            raise McpError(self.name, f"what it sent is not MCP: {error}", tool=name) from error
+
+    def _wrong(self, name: str, value: Any) -> str:
+        try:
+            return "; ".join(map(str, self._validators[name].faults(value)[:3]))
+        except InvalidArguments as refused:
+            return "; ".join(map(str, refused.faults))
+        except Exception as error:
+            return f"it cannot be checked ({type(error).__name__})"
+
+    # What happens at home ---------------------------------------------------------------------------------------------
+
+    @property
+    def _connect_timeout(self) -> float:
+        return self._options.get("connect_timeout", 30.0)
+
+    def _start(self) -> Home:
+        if self._home is not None:
+            raise McpError(self.name, "it was opened before: make a new one")
+        self._home = Home(self._open, self._connect_timeout, lambda why: McpError(self.name, why))
+        self._home.start()
+        return self._home
+
+    def _unopened(self, error: BaseException) -> BaseException:
+        return sessions.as_mcp_error(error, self.name, None) if isinstance(error, Exception) else error
+
+    async def _open(self, stack: AsyncExitStack) -> None:
+        self._session = await self._opening(stack)
+        if "name" not in self._options and self._session.server_info is not None:
+            self.name = self._session.server_info.name
+        received, faults = await sessions.list_tools(self._session, self.name)
+        self.refused = faults
+        wanted = None if self._options.get("only") is None else list(self._options["only"] or ())
+        for tool in received:
+            if wanted is None or tool["name"] in wanted:
+                self._take(tool)
+        missing = set(wanted or ()) - {tool["name"] for tool in received}
+        self.refused += [Fault("$.tools", f"{name}: the server has no such tool") for name in sorted(missing)]
+
+    def _take(self, received: dict[str, Any]) -> None:
+        made = McpTool(self, received, self._options)
+        if any(tool.name == made.name for tool in self.tools):
+            self.refused.append(Fault("$.tools", f"{made.remote_name}: another tool of the server has this name"))
+            return
+        self.tools.append(made)
+        returns = received.get("outputSchema")
+        if returns is None:
+            return
+        wrong = _returns_faults(returns)
+        if wrong:
+            self.refused.append(Fault("$.tools", f"{made.remote_name}: its outputSchema is not used: {wrong}"))
+        else:
+            made.returns = returns
+            self._validators[made.remote_name] = SchemaValidator(returns)
+
+
+def _returns_faults(schema: Any) -> str:
+    """Why results cannot be checked by a schema. Unlike arguments, a result need not be an object."""
+    if not isinstance(schema, dict):
+        return "it is no object"
+    return "; ".join(str(fault) for fault in schema_faults({**schema, "type": "object"}))
+
+
+def _approval(received: dict[str, Any], approval: bool | str | Approve) -> bool | Callable[[Any], bool]:
+    if callable(approval):
+        name = received["name"]
+        return lambda args: approval(name, args)
+    if isinstance(approval, bool):
+        return approval
+    hints = received.get("annotations")
+    hints = hints if isinstance(hints, dict) else {}
+    return hints.get("readOnlyHint") is not True and hints.get("destructiveHint") is not False

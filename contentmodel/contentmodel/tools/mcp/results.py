@@ -1,0 +1,269 @@
+"""The result of an MCP tool as an outcome, and back.
+
+Everything a result says stands in its contents, so that it survives whoever makes them the result of a call: what is
+no content is noted in `extra["mcp"]` under keys with a colon, and undone on the way back.
+
+- `isError`: the first text is an ErrorContent; one is added where there is no text.
+- `structuredContent` reaches the model once. Where the texts say it (the same JSON, or the value under the one key
+  "result", as the SDKs write it), they stand for it; else a text with its JSON is added.
+- Other fields of the result (`_meta`) are noted on the first content.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import msgspec
+
+from contentmodel.content.base import AIContent
+from contentmodel.content.documents import DocumentContent
+from contentmodel.content.media import UriContent
+from contentmodel.content.outcomes import ErrorContent
+from contentmodel.content.text import TextContent
+from contentmodel.content.tools import FunctionCallContent, FunctionResultContent
+from contentmodel.errors import DecodeError, Fault
+from contentmodel.tools.mcp.blocks import (
+    API,
+    blocks_of,
+    contents_from_mcp,
+    json_of,
+    leave,
+    link_text,
+    notes_of,
+    plain_error,
+    typed,
+)
+from contentmodel.tools.outcome import ToolOutcome, contents_of, result_of
+from contentmodel.wire.context import EncodeContext
+from contentmodel.wire.losses import Encoded, Loss
+
+FAILED = "tool_failed"
+_SILENT = "The tool failed and did not say why."
+
+
+class McpResult(msgspec.Struct, frozen=True):
+    """`result`, a `CallToolResult` of the package `mcp`, and `losses`: what of the outcome it does not hold."""
+
+    result: Any
+    losses: tuple[Loss, ...]
+
+
+def outcome_from_mcp(result: Any, *, links: str = "text") -> ToolOutcome:
+    """A `CallToolResult` (or its JSON) as an outcome.
+
+    `links="text"` tells the model of resource links in words: only the MCP server can read them, and a provider would
+    take them for addresses to fetch. "uri" gives UriContents. DecodeError where it is no tool result.
+    """
+    fields = json_of(result)
+    blocks = fields.pop("content", None) if isinstance(fields, dict) else None
+    if not isinstance(blocks, list):
+        raise DecodeError(API, [Fault("$.content", "expected the list of a tool result's blocks")])
+    contents = contents_from_mcp(blocks)
+    if fields.get("structuredContent") is not None:
+        contents = _with_structured(contents, fields.pop("structuredContent"))
+    if fields.pop("isError", None) is True:
+        contents = _with_error(contents)
+    if fields.get("resultType") == "complete":
+        del fields["resultType"]
+    if links == "text":
+        contents = [_in_words(content) for content in contents]
+    if not contents:
+        contents = [_noted(TextContent(text=""), ":empty", True)]
+    if fields:
+        contents[0] = _noted(contents[0], ":result", fields)
+    return ToolOutcome(contents)
+
+
+def result_from_mcp(call: FunctionCallContent, result: Any, *, links: str = "text") -> FunctionResultContent:
+    """A `CallToolResult` (or its JSON) as the result of `call`."""
+    return result_of(call, outcome_from_mcp(result, links=links))
+
+
+def result_to_mcp(result: Any) -> McpResult:
+    """A FunctionResultContent, a ToolOutcome, or whatever else a tool may return, as a `CallToolResult`.
+
+    What came from MCP goes back as it came. A text that was edited wins over structured content that it no longer
+    says, which is then among the losses; so are `display` and what no block of MCP holds.
+    """
+    from mcp.types import CallToolResult
+
+    root = result if isinstance(result, FunctionResultContent) else contents_of(result)
+    outputs = list(root.outputs) if isinstance(root, FunctionResultContent) else root.contents
+    context = EncodeContext(API, API, "result")
+    context.lose_attributes(root, ("annotations", "protected", "display"))
+    fields = _noted_fields(outputs)
+    failed = any(isinstance(output, ErrorContent) for output in outputs) or getattr(root, "is_error", None) is True
+    structured = _structured(outputs, context)
+    written = [
+        _holdable(content, block, context)
+        for content in outputs
+        if not _is_added(content)
+        for block in _blocks(content, outputs, context)
+    ]
+    said = {**fields, **structured, "content": written, **({"isError": True} if failed else {})}
+    return McpResult(CallToolResult.model_validate(said, by_name=False), Encoded(None, root, context).losses)
+
+
+def with_structured(outcome: Any) -> ToolOutcome:
+    """What a tool returned, with its one text of JSON as structured content too."""
+    made = contents_of(outcome)
+    if len(made.results) != 1 or ":structured" in notes_of(made.results[0]):
+        return made
+    is_json, value = _parsed(made.results[0])
+    if not is_json or not isinstance(made.results[0], TextContent):
+        return made
+    return msgspec.structs.replace(made, results=[_noted(made.results[0], ":structured", {"value": value})])
+
+
+def _noted(content: AIContent, key: str, value: Any) -> AIContent:
+    extra = content.extra or {}
+    return msgspec.structs.replace(content, extra={**extra, API: {**extra.get(API, {}), key: value}})
+
+
+def _noted_fields(outputs: list[AIContent]) -> dict[str, Any]:
+    found = [notes_of(output)[":result"] for output in outputs if ":result" in notes_of(output)]
+    return dict(found[0]) if found and isinstance(found[0], dict) else {}
+
+
+def _is_added(content: AIContent) -> bool:
+    """Whether a content stands only for something that MCP says in a field, or not at all."""
+    notes = notes_of(content)
+    if ":empty" in notes:
+        return _words(content) == ""
+    if isinstance(content, ErrorContent):
+        return bool(notes.get(":error")) and content.message == _SILENT
+    note = notes.get(":structured")
+    return isinstance(note, dict) and bool(note.get("added")) and _parsed(content)[0]
+
+
+# Errors ---------------------------------------------------------------------------------------------------------------
+
+
+def _with_error(contents: list[AIContent]) -> list[AIContent]:
+    if any(isinstance(content, ErrorContent) for content in contents):
+        return contents
+    for index, content in enumerate(contents):
+        if isinstance(content, TextContent) and not _is_added(content) and _is_plain_text(content):
+            error = ErrorContent(message=content.text, code=FAILED, extra=content.extra)
+            return [*contents[:index], error, *contents[index + 1 :]]
+    return [_noted(ErrorContent(message=_SILENT, code=FAILED), ":error", "added"), *contents]
+
+
+def _blocks(content: AIContent, outputs: list[AIContent], context: EncodeContext) -> list[Any]:
+    if not isinstance(content, ErrorContent) or not _is_plain(content, outputs):
+        return blocks_of(content, context)
+    leave(content, context)
+    return [plain_error(content)]
+
+
+def _is_plain(content: ErrorContent, outputs: list[AIContent]) -> bool:
+    """Whether an error needs no mark: `_with_error` will find it as it is."""
+    if content.code != FAILED or content.details is not None:
+        return False
+    alone = sum(isinstance(output, ErrorContent) for output in outputs) == 1
+    return alone and next(output for output in outputs if _is_plain_text(output)) is content
+
+
+def _is_plain_text(content: AIContent) -> bool:
+    """Whether a content is words in MCP: a text block, and no resource or link."""
+    if isinstance(content, TextContent):
+        return bool(blocks_of(content, EncodeContext(API, API, "content"))[0]["type"] == "text")
+    return isinstance(content, ErrorContent | DocumentContent)
+
+
+# Structured content ---------------------------------------------------------------------------------------------------
+
+
+def _with_structured(contents: list[AIContent], value: Any) -> list[AIContent]:
+    if _say(contents, value):
+        index = next(i for i, content in enumerate(contents) if isinstance(content, TextContent | ErrorContent))
+        said = _noted(contents[index], ":structured", {"value": value})
+        return [*contents[:index], said, *contents[index + 1 :]]
+    added = TextContent(text=json.dumps(value, ensure_ascii=False))
+    return [*contents, _noted(added, ":structured", {"value": value, "added": True})]
+
+
+def _structured(outputs: list[AIContent], context: EncodeContext) -> dict[str, Any]:
+    """The field `structuredContent`, where the outputs still say it."""
+    for output in outputs:
+        note = notes_of(output).get(":structured")
+        if not isinstance(note, dict):
+            continue
+        is_json, value = _parsed(output)
+        if note.get("added") and is_json:
+            return {"structuredContent": value}
+        if not note.get("added") and _say(outputs, note.get("value")):
+            return {"structuredContent": note["value"]}
+        context.lose(output, ":structured", "the text was edited and no longer says it", api=API)
+    return {}
+
+
+def _say(contents: list[AIContent], value: Any) -> bool:
+    """Whether the texts tell a model this value."""
+    said = [content for content in contents if not _is_added(content) and ":link" not in notes_of(content)]
+    texts = [_words(content) for content in said if isinstance(content, TextContent | ErrorContent)]
+    if any(_is_text_of(text, value) for text in texts):
+        return True
+    wrapped = isinstance(value, dict) and value.keys() == {"result"}
+    inner = value["result"] if wrapped else value
+    if isinstance(inner, list) and len(inner) == len(texts) > 0:
+        return all(_is_text_of(text, item) for text, item in zip(texts, inner, strict=True))
+    return wrapped and len(texts) == 1 and _is_text_of(texts[0], inner)
+
+
+def _is_text_of(text: str, value: Any) -> bool:
+    if text == value:
+        return True
+    is_json, said = _loaded(text)
+    # As text, for True is no 1.
+    return is_json and json.dumps(said, sort_keys=True) == json.dumps(value, sort_keys=True)
+
+
+def _words(content: AIContent) -> str:
+    return content.message if isinstance(content, ErrorContent) else getattr(content, "text", "")
+
+
+def _parsed(content: AIContent) -> tuple[bool, Any]:
+    return _loaded(_words(content))
+
+
+def _loaded(text: str) -> tuple[bool, Any]:
+    try:
+        return True, json.loads(text)
+    except (ValueError, RecursionError):
+        return False, None
+
+
+# Blocks of a result ---------------------------------------------------------------------------------------------------
+
+
+def _in_words(content: AIContent) -> AIContent:
+    if not isinstance(content, UriContent):
+        return content
+    [block] = blocks_of(content, EncodeContext(API, API, "content"))
+    return TextContent(text=link_text(block), extra={API: {":link": block}})
+
+
+def _holdable(content: AIContent, block: Any, context: EncodeContext) -> Any:
+    """A block as a result of the package `mcp` can hold it."""
+    made = typed(block)
+    if not isinstance(made, dict) and getattr(made, "type", None) not in (None, "tool_use", "tool_result"):
+        return made
+    why = "the installed package mcp has no class for it"
+    known = isinstance(block, dict) and block.get("type") in ("text", "image", "audio", "resource", "resource_link")
+    context.lose(content, None, why, kind="degraded")
+    if known and _with_less(block) is not None:
+        return _with_less(block)
+    return {"type": "text", "text": json.dumps(block, ensure_ascii=False)}
+
+
+def _with_less(block: dict[str, Any]) -> Any:
+    """What `mcp` has a place for in a block that says more; None where it can make nothing of it."""
+    from mcp.types import ContentBlock
+    from pydantic import TypeAdapter
+
+    try:
+        return TypeAdapter[Any](ContentBlock).validate_python(block, by_name=False)
+    except ValueError:
+        return None

@@ -1,0 +1,106 @@
+"""Our tools offered by MCP: the reverse of `McpTools`."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+from contentmodel.content.tools import FunctionCallContent
+from contentmodel.tools.definition import Tool
+from contentmodel.tools.input import validate_input
+from contentmodel.tools.mcp.results import McpResult, result_to_mcp, with_structured
+from contentmodel.tools.outcome import result_of
+from contentmodel.tools.sets import Definition, ToolSet
+from contentmodel.tools.signature import ToolContext
+
+if TYPE_CHECKING:
+    from mcp.server import Server
+
+log = logging.getLogger(__name__)
+
+
+def serve(
+    tools: ToolSet | Iterable[Tool | Definition],
+    *,
+    name: str = "contentmodel",
+    version: str = "",
+    instructions: str | None = None,
+    state: Any = None,
+    timeout: float = 60.0,
+    approve: Callable[[Tool, Any], bool] | None = None,
+) -> Server[Any]:
+    """A server of the package `mcp` that offers the tools an application runs; others of the set are not offered.
+
+    Arguments are validated before anything runs, faults and failures are results with `isError`. `state` is what
+    tools find in their context, `timeout` the seconds of a call whose tool says none. A tool that needs approval is
+    refused unless `approve(tool, args)` agrees. What MCP cannot hold of an outcome is logged. Run the server over
+    any transport of the package: `stdio_server`, `streamable_http_app`.
+    """
+    from mcp import MCPError, types
+    from mcp.server import Server
+
+    offered = tools if isinstance(tools, ToolSet) else ToolSet(tools)
+    own = {tool.name: tool for tool in offered if isinstance(tool, Tool)}
+
+    async def list_tools(context: Any, params: Any) -> types.ListToolsResult:
+        return types.ListToolsResult(tools=[_described(tool) for tool in own.values()])
+
+    async def call_tool(context: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
+        tool = own.get(params.name)
+        if tool is None:
+            raise MCPError(types.INVALID_PARAMS, f"no tool is named {params.name}")
+        call = FunctionCallContent(call_id=str(context.request_id), name=tool.name, arguments=params.arguments or {})
+        made = await _run(tool, call, ToolContext(call_id=call.call_id, state=state), tool.timeout or timeout, approve)
+        for loss in made.losses:
+            log.warning("the result of %s: %s at %s is %s: %s", tool.name, loss.what, loss.path, loss.kind, loss.why)
+        result: types.CallToolResult = made.result
+        return result
+
+    return Server(name, version=version, instructions=instructions, on_list_tools=list_tools, on_call_tool=call_tool)
+
+
+async def _run(
+    tool: Tool,
+    call: FunctionCallContent,
+    context: ToolContext,
+    timeout: float,
+    approve: Callable[[Tool, Any], bool] | None,
+) -> McpResult:
+    try:
+        args = validate_input(tool, call).args
+        if tool.needs_approval(args) and not (approve and approve(tool, args)):
+            raise PermissionError(f"{tool.name} needs an approval that nobody gave: it did not run")
+        outcome = await _outcome(tool, args, context, timeout)
+    except (Exception, SystemExit, KeyboardInterrupt) as error:
+        # A tool's failure is an answer, whatever it raises; only the end of the request itself goes on.
+        return result_to_mcp(result_of(call, error))
+    return result_to_mcp(outcome)
+
+
+async def _outcome(tool: Tool, args: Any, context: ToolContext, timeout: float) -> Any:
+    try:
+        # No task of its own: what a tool raises there, a SystemExit say, would end the server.
+        async with asyncio.timeout(timeout):
+            if tool.is_async:
+                outcome = await tool.invoke(args, context)
+            else:
+                # A thread cannot be stopped: when the time is over, the client is answered and the thread goes on.
+                outcome = await asyncio.to_thread(tool.invoke, args, context)
+    except TimeoutError as error:
+        raise TimeoutError(str(error) or f"{tool.name} did not end within {timeout:g} seconds") from error
+    # A tool that says what it returns gives it as structured content too, beside the text.
+    return with_structured(outcome) if tool.definition.returns else outcome
+
+
+def _described(tool: Tool) -> Any:
+    from mcp.types import Tool as McpToolType
+
+    told = tool.definition
+    rest = (told.extra or {}).get("mcp", {})
+    schema = {"type": "object", **(told.parameters or {})}
+    said = {**rest, "name": told.name, "description": told.description, "inputSchema": schema}
+    if told.returns is not None and told.returns.get("type") == "object":
+        said["outputSchema"] = told.returns
+    return McpToolType.model_validate({key: value for key, value in said.items() if value is not None})

@@ -1,0 +1,201 @@
+"""A session with an MCP server: opened over stdio or HTTP, or given; asked for its tools, and to run them.
+
+What the server sends is kept as JSON. The classes of the package `mcp` drop fields and refuse blocks that they do not
+know, and refuse a whole list for one bad tool; so our own sessions hand the answer on in `_meta`, beside a harmless
+one.
+"""
+
+from __future__ import annotations
+
+import secrets
+import sys
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack
+from typing import TYPE_CHECKING, Any, TextIO
+
+from contentmodel.errors import Fault
+from contentmodel.tools.mcp.blocks import json_of
+from contentmodel.tools.mcp.errors import McpError, McpTimeoutError
+from contentmodel.tools.mcp.home import reason
+from contentmodel.tools.schema import schema_faults
+
+if TYPE_CHECKING:
+    from mcp import Client, ClientSession
+
+Open = Callable[[AsyncExitStack], Awaitable[Any]]
+
+MAX_PAGES = 200
+"""Pages of a list of tools: one that never ends is no list."""
+LONGEST_CALL = 600.0
+"""Seconds that a call may take which nobody gave a time."""
+
+# No server knows this key, so none can write there itself.
+_KEPT = f"contentmodel/{secrets.token_hex(8)}"
+_STAMP = "io.modelcontextprotocol/serverInfo"
+
+
+def over_stdio(
+    command: str,
+    args: Sequence[str],
+    env: Mapping[str, str] | None,
+    cwd: str | None,
+    stderr: TextIO | None,
+) -> Open:
+    """Starts a server as a process, and speaks to it over its standard input and output."""
+
+    async def open_session(stack: AsyncExitStack) -> Any:
+        from mcp.client.stdio import StdioServerParameters, stdio_client
+
+        environment = None if env is None else dict(env)
+        server = StdioServerParameters(command=command, args=list(args), env=environment, cwd=cwd)
+        streams = await stack.enter_async_context(stdio_client(server, stderr or sys.__stderr__ or sys.stderr))
+        return await _session(stack, streams)
+
+    return open_session
+
+
+def over_http(url: str, headers: Mapping[str, str] | None) -> Open:
+    """Speaks to a server over streamable HTTP; `headers` go with every request."""
+
+    async def open_session(stack: AsyncExitStack) -> Any:
+        import httpx2
+        from mcp.client.streamable_http import streamable_http_client
+
+        # Answers may come as a stream that is silent for minutes: how long a call takes is the call's affair.
+        timeout = httpx2.Timeout(30.0, read=LONGEST_CALL)
+        client = await stack.enter_async_context(httpx2.AsyncClient(headers=dict(headers or {}), timeout=timeout))
+        return await _session(stack, await stack.enter_async_context(streamable_http_client(url, http_client=client)))
+
+    return open_session
+
+
+async def _session(stack: AsyncExitStack, streams: Any) -> Any:
+    """A session over a transport, its protocol negotiated: the newest, or that of a server that knows no newer."""
+    from mcp import ClientSession, MCPError
+    from mcp.shared.jsonrpc_dispatcher import JSONRPCDispatcher
+
+    class Keeping(JSONRPCDispatcher):
+        async def send_raw_request(self, method: str, *args: Any, **more: Any) -> dict[str, Any]:
+            return _with_kept(method, await super().send_raw_request(method, *args, **more))
+
+    session = await stack.enter_async_context(ClientSession(dispatcher=Keeping(*streams)))
+    try:
+        await session.discover()
+    except (MCPError, RuntimeError, ValueError):
+        await session.initialize()
+    return session
+
+
+def _with_kept(method: str, answer: dict[str, Any]) -> dict[str, Any]:
+    """An answer that the classes of `mcp` can read whatever the server said, with what it said in `_meta`."""
+    if method == "tools/list" and isinstance(answer.get("tools"), list):
+        return {
+            **answer,
+            "tools": [_bare(tool) for tool in answer["tools"] if not _faults(tool)],
+            "_meta": {_KEPT: answer},
+        }
+    if method == "tools/call" and isinstance(answer.get("content"), list):
+        kept: dict[str, Any] = {key: answer[key] for key in ("resultType", "isError") if key in answer}
+        return {**kept, "content": [], "_meta": {_KEPT: answer}}
+    return answer
+
+
+def _bare(tool: dict[str, Any]) -> dict[str, Any]:
+    """What the session itself needs of a tool: which arguments are sent as HTTP headers."""
+    return {"name": tool["name"], "inputSchema": {**tool["inputSchema"], "type": "object"}}
+
+
+def _faults(tool: Any) -> list[str]:
+    """Why a tool of a server's list cannot be used."""
+    if not isinstance(tool, dict) or not isinstance(tool.get("name"), str) or not tool["name"]:
+        return ["it has no name"]
+    if not isinstance(tool.get("description"), str | None):
+        return ["its description is no text"]
+    if not isinstance(tool.get("inputSchema"), dict):
+        return ["its inputSchema is no object"]
+    return [f"its inputSchema: {fault}" for fault in schema_faults(tool["inputSchema"])]
+
+
+async def list_tools(session: Client | ClientSession, server: str) -> tuple[list[dict[str, Any]], list[Fault]]:
+    """Every tool of the server that can be used, as JSON, and what is wrong with the others."""
+    tools: list[dict[str, Any]] = []
+    faults: list[Fault] = []
+    seen, cursor, count = set[str | None](), None, 0
+    while cursor not in seen and len(seen) < MAX_PAGES:
+        seen.add(cursor)
+        page = await _page(session, server, cursor)
+        received = (page.meta or {}).get(_KEPT) or json_of(page)
+        taken = {tool.name for tool in page.tools}
+        for tool in received["tools"]:
+            wrong = _faults(tool)
+            if not wrong and tool["name"] not in taken:
+                wrong = ["the package mcp refuses it: an x-mcp-header in its inputSchema is not valid"]
+            if wrong:
+                faults.append(Fault(f"$.tools[{count}]", f"{_name(tool)}: {'; '.join(wrong)}"))
+            else:
+                tools.append(tool)
+            count += 1
+        cursor = page.next_cursor
+        if cursor is None:
+            return tools, faults
+    faults.append(Fault("$.nextCursor", f"the list of tools does not end: read no further than {len(seen)} pages"))
+    return tools, faults
+
+
+def _name(tool: Any) -> str:
+    name = tool.get("name") if isinstance(tool, dict) else None
+    return name if isinstance(name, str) and name else "a tool"
+
+
+async def _page(session: Any, server: str, cursor: str | None) -> Any:
+    from mcp import Client
+    from mcp.types import PaginatedRequestParams
+
+    try:
+        if isinstance(session, Client):
+            return await session.list_tools(cursor=cursor)
+        return await session.list_tools(params=PaginatedRequestParams(cursor=cursor))
+    except Exception as error:
+        raise as_mcp_error(error, server, None) from error
+
+
+async def call_tool(session: Any, server: str, name: str, args: dict[str, Any], timeout: float) -> dict[str, Any]:
+    """The result of a call as JSON. McpError where there is none."""
+    try:
+        result = await session.call_tool(name, args, read_timeout_seconds=timeout)
+    except Exception as error:
+        raise as_mcp_error(error, server, name) from error
+    received = (result.meta or {}).get(_KEPT) or json_of(result)
+    meta = received.get("_meta")
+    if not isinstance(meta, dict) or _STAMP not in meta:
+        return dict(received)
+    # Who the server is stands on every answer, and says nothing of this one.
+    rest = {key: value for key, value in meta.items() if key != _STAMP}
+    without = {key: value for key, value in received.items() if key != "_meta"}
+    return {**without, "_meta": rest} if rest else without
+
+
+def as_mcp_error(error: Exception, server: str, tool: str | None) -> McpError:
+    """What the package `mcp` raised, in our words."""
+    if isinstance(error, McpError):
+        return error
+    if isinstance(error, ModuleNotFoundError):
+        needed = (error.name or "").partition(".")[0]
+        return McpError(server, f"it takes the package {needed}: pip install 'contentmodel[mcp]'", tool=tool)
+    from mcp import MCPError
+    from mcp.types import CONNECTION_CLOSED, REQUEST_TIMEOUT
+    from pydantic import ValidationError
+
+    if isinstance(error, TimeoutError):
+        return McpTimeoutError(server, "it did not answer in time", tool=tool)
+    if isinstance(error, MCPError):
+        if error.code == REQUEST_TIMEOUT:
+            return McpTimeoutError(server, "it did not answer in time", tool=tool, code=error.code)
+        if error.code == CONNECTION_CLOSED:
+            return McpError(server, "the server is gone", tool=tool, code=error.code)
+        return McpError(server, error.message or "it refused", tool=tool, code=error.code)
+    if isinstance(error, ValidationError):
+        first = error.errors(include_url=False)[0]
+        where = ".".join(map(str, first["loc"]))
+        return McpError(server, f"what it sent is not MCP: {first['msg']} at {where}", tool=tool)
+    return McpError(server, reason(error), tool=tool)
