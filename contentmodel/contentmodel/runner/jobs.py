@@ -37,6 +37,7 @@ class Job:
     """A tool to be run: its arguments are valid, and nobody has to be asked.
 
     `timeout` is in seconds, None without limit. `watched` is entered in the thread or task that the tool runs in.
+    `given_up` has why its result is not waited for any more, where it is not.
     """
 
     tool: Tool
@@ -45,13 +46,14 @@ class Job:
     context: ToolContext
     timeout: float | None = None
     watched: Callable[[], AbstractContextManager[Told]] = field(default=lambda: nullcontext(lambda outcome: None))
+    given_up: list[Exception] = field(default_factory=list)
 
     def work(self) -> Outcome:
         """Runs the tool in this thread, an async one on an event loop of its own. It never raises."""
         try:
             with self.watched() as told:
                 outcome = self._worked()
-                told(outcome)
+                told(self.given_up[0] if self.given_up else outcome)
                 return outcome
         except BaseException as error:
             return error
@@ -61,7 +63,7 @@ class Job:
         try:
             with self.watched() as told:
                 outcome = await self._performed()
-                told(outcome)
+                told(self.given_up[0] if self.given_up else outcome)
                 return outcome
         except BaseException as error:
             return error
@@ -183,6 +185,7 @@ class Batch:
         return running + self._drop_waiting(Cancelled("the run was cancelled: the tool did not run"))
 
     def _give_up(self, job: Job, why: Exception, now: float) -> Finished:
+        job.given_up.append(why)
         job.context.cancellation.cancel()
         at = self._running.pop(job)
         return Finished(job, why, at, now - at)

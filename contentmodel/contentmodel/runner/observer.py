@@ -37,5 +37,8 @@ class Observer:
         return nullcontext()
 
     def calling(self, run: Any, tool: Tool, call: FunctionCallContent) -> AbstractContextManager[Told]:
-        """Entered around a run of a tool, in its own thread or task; it gives a function that is told the outcome."""
+        """Entered around a run of a tool, in its own thread or task; it gives a function that is told the outcome.
+
+        Of a call that was given up it is told why, whatever the tool still gave: a TimeoutError, Cancelled, OutOfTime.
+        """
         return nullcontext(lambda outcome: None)

@@ -93,9 +93,8 @@ class OpenTelemetry(Observer):
     that nobody reads has no span. Calls that never run (not valid, refused, too many) have none either.
 
     A call that is given up (its time is up, the run was cancelled) is not stopped by that: its span ends when its
-    thread or task does, which may be after the end of the run's, and says what the tool came to by then: a task was
-    cancelled, a thread may still give a result. A tool that never returns has a span without end, which no exporter
-    sees.
+    thread or task does, which may be after the end of the run's, and says why it was given up, whatever the tool still
+    gave. A tool that never returns has a span without end, which no exporter sees.
 
     `error.type` is "timeout", "cancelled", the provider's code or HTTP status, the code of the ErrorContent that a tool
     gave, else the name of the exception. A run that reached a limit did not fail; `contentmodel.run.stop` says why any
@@ -415,7 +414,7 @@ def _json(value: Any) -> str:
     """A value as JSON text. It never raises: what cannot be written is no reason for a run to fail."""
     try:
         plain = list(value) if isinstance(value, Iterator) else value
-        return _writable(json.dumps(plain, ensure_ascii=False, default=_plain))
+        return _writable(json.dumps(plain, ensure_ascii=False, allow_nan=False, default=_plain))
     except Exception as error:
         return json.dumps([{"type": "not_recorded", "error": type(error).__name__}])
 
@@ -427,8 +426,8 @@ def _plain(value: Any) -> Any:
 def _opened(text: str) -> Any:
     """What JSON text says, where it is an object or a list, else the text."""
     try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
+        value = msgspec.json.decode(text)
+    except (msgspec.MsgspecError, RecursionError, UnicodeError):
         return text
     return value if isinstance(value, dict | list) else text
 
