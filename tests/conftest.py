@@ -1,15 +1,19 @@
-"""What every test may rely on: the hypothesis profile, the deep marker, and the recorded traffic."""
+"""What every test may rely on: the hypothesis profile, the deep marker, the recorded traffic, and a PostgreSQL."""
 
 from __future__ import annotations
 
 import json
 import os
+import uuid
 from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from services.postgresql import NotInstalledError, cluster
 
 APIS = ("openai-chat", "openai-responses", "anthropic-messages", "google-generate-content")
 PROFILE = os.environ.get("CONTENTMODEL_PROFILE", "quick")
@@ -64,3 +68,43 @@ def records(api: str, kind: str) -> Iterator[dict[str, Any]]:
     if path.exists():
         with path.open("rb") as lines:
             yield from map(json.loads, lines)
+
+
+@pytest.fixture(scope="session")
+def postgresql() -> Iterator[str]:
+    """The SQLAlchemy URL of a PostgreSQL: CONTENTMODEL_POSTGRESQL, or a throw-away cluster started for this session.
+
+    Tests that ask for it are skipped where none is installed.
+    """
+    given = os.environ.get("CONTENTMODEL_POSTGRESQL")
+    if given:
+        yield given
+        return
+    with ExitStack() as stack:
+        try:
+            url = stack.enter_context(cluster())
+        except NotInstalledError as error:
+            pytest.skip(f"{error} (or set CONTENTMODEL_POSTGRESQL to the URL of one)")
+        yield url
+
+
+@contextmanager
+def fresh_database(server: str) -> Iterator[str]:
+    """The SQLAlchemy URL of a new, empty database of a PostgreSQL; dropped at the end, whoever is still connected."""
+    from sqlalchemy import create_engine, make_url, text
+    from sqlalchemy.pool import NullPool
+
+    name = f"test_{uuid.uuid4().hex}"
+    engine = create_engine(server, isolation_level="AUTOCOMMIT", poolclass=NullPool)
+    with engine.connect() as connection:
+        connection.execute(text(f"CREATE DATABASE {name} TEMPLATE template0"))
+    yield make_url(server).set(database=name).render_as_string(hide_password=False)
+    with engine.connect() as connection:
+        connection.execute(text(f"DROP DATABASE {name} WITH (FORCE)"))
+
+
+@pytest.fixture
+def database(postgresql: str) -> Iterator[str]:
+    """The SQLAlchemy URL of a fresh, empty PostgreSQL database."""
+    with fresh_database(postgresql) as url:
+        yield url

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from enum import StrEnum
 from typing import Annotated, Any
 
 import msgspec
@@ -18,6 +19,7 @@ from contentmodel.cli.detect import detect
 from contentmodel.cli.errors import reported
 from contentmodel.cli.plan import plan
 from contentmodel.cli.show import show
+from contentmodel.cli.tools import COMMANDS, tools_command
 
 
 class Commands(TyperGroup):
@@ -67,17 +69,29 @@ def contentmodel_command(version: Version = False) -> None:
     contentmodel plan chat.json
     contentmodel detect log.jsonl
     contentmodel apis
+    contentmodel tools check shop.tools.json
     """
 
 
-def schema() -> None:
-    """Print the JSON Schema of the documents that `--to contentmodel` writes.
+class Documents(StrEnum):
+    """What has a schema of its own."""
+
+    contentmodel = "contentmodel"
+    tools = "tools"
+
+
+def schema(of: Annotated[Documents, typer.Argument(metavar="OF")] = Documents.contentmodel) -> None:
+    """Print a JSON Schema: of the documents that `--to contentmodel` writes, or (tools) of tool configuration files.
 
     \b
     [bold]Examples[/bold]
     contentmodel schema > contentmodel.schema.json
+    contentmodel schema tools > tools.schema.json
     """
-    typer.echo(msgspec.json.format(msgspec.json.encode(contentmodel.schema()), indent=2))
+    from contentmodel.tools.config.format import tool_file_schema
+
+    found = tool_file_schema() if of is Documents.tools else contentmodel.schema()
+    typer.echo(msgspec.json.format(msgspec.json.encode(found), indent=2))
 
 
 def help_of(command: Callable[..., None]) -> str:
@@ -88,3 +102,8 @@ def help_of(command: Callable[..., None]) -> str:
 
 for command in (convert, show, check, plan, detect, apis, schema):
     app.command(help=help_of(command))(command)
+
+tools_app = new_app()
+for command in COMMANDS:
+    tools_app.command(help=help_of(command))(command)
+app.add_typer(tools_app, name="tools", help=help_of(tools_command))

@@ -4,6 +4,7 @@ Needs the extra `tools`. `import contentmodel` loads none of this.
 """
 
 from contentmodel.tools.cancellation import Cancellation
+from contentmodel.tools.config import ToolFile, ToolFileError, load_tools
 from contentmodel.tools.definition import Tool, tool
 from contentmodel.tools.faults import InputFault, ToolInputError
 from contentmodel.tools.input import Input, validate_input
@@ -19,6 +20,8 @@ __all__ = [
     "Tool",
     "ToolContext",
     "ToolDefinitionError",
+    "ToolFile",
+    "ToolFileError",
     "ToolInputError",
     "ToolOutcome",
     "ToolSet",
@@ -26,6 +29,7 @@ __all__ = [
     "bind",
     "contents_of",
     "error_of",
+    "load_tools",
     "result_of",
     "tool",
     "validate_input",

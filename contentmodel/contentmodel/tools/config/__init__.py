@@ -1,0 +1,39 @@
+"""Tool configuration files: tools declared in JSON, and executed against REST, GraphQL and SQL.
+
+Needs the extra `tools`; executors need the client of what they call: httpx2, or SQLAlchemy and a driver.
+"""
+
+from contentmodel.tools.config.executors import Executor
+from contentmodel.tools.config.faults import (
+    ExecutorError,
+    ExecutorTimeoutError,
+    MessageStoreError,
+    ToolContextError,
+    ToolFileError,
+    ToolFileFault,
+)
+from contentmodel.tools.config.file import ToolFile
+from contentmodel.tools.config.format import Operation, tool_file_schema
+from contentmodel.tools.config.graphql import GraphQLExecutor
+from contentmodel.tools.config.load import load_tools
+from contentmodel.tools.config.messages import MessageLog
+from contentmodel.tools.config.rest import RestExecutor
+from contentmodel.tools.config.sql import SqlExecutor
+
+__all__ = [
+    "Executor",
+    "ExecutorError",
+    "ExecutorTimeoutError",
+    "GraphQLExecutor",
+    "MessageLog",
+    "MessageStoreError",
+    "Operation",
+    "RestExecutor",
+    "SqlExecutor",
+    "ToolContextError",
+    "ToolFile",
+    "ToolFileError",
+    "ToolFileFault",
+    "load_tools",
+    "tool_file_schema",
+]

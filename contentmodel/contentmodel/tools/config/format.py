@@ -1,0 +1,102 @@
+"""The shape of a tool configuration file: a list of tools, and who runs each of them.
+
+The classes here are the format. The published JSON Schema is made of them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Any, Final, Literal, get_args
+
+import msgspec
+from msgspec import Meta
+
+Method = Literal["GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE"]
+METHODS: Final[tuple[str, ...]] = get_args(Method)
+"""The methods that a call may have. CONNECT and TRACE are for proxies and debugging: TRACE answers with credentials."""
+SAVE: Final = "InternalSaveChatMessage"
+"""The tool that saves a message of the conversation; no model sees it."""
+LOAD: Final = "InternalGetChatMessages"
+"""The tool that loads the messages of the conversation; no model sees it."""
+INTERNAL: Final = (SAVE, LOAD)
+
+_ONE_OF = {"oneOf": [{"required": ["path"]}, {"required": ["query"], "not": {"required": ["method"]}}]}
+Text = Annotated[str, Meta(min_length=1)]
+
+
+class Part(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """A part of a tool configuration file: what it does not name, it does not have."""
+
+
+class Function(Part, frozen=True, kw_only=True):
+    """What a model is told of a tool. `parameters` is a JSON Schema of an object."""
+
+    name: Text
+    description: str | None = None
+    parameters: dict[str, Any] = msgspec.field(default_factory=lambda: {"type": "object", "properties": {}})
+
+
+class Api(Part, frozen=True, kw_only=True):
+    """A call of an API: a `path` of a REST API, or a GraphQL or SQL `query`, on the executor called `name`.
+
+    `path` begins with a slash and has `{arguments}` in its path and in the values of its query. `method` belongs to a
+    path, and is GET where it is not said.
+    """
+
+    name: Text = "default"
+    path: Text = ""
+    method: Method = "GET"
+    query: Text = ""
+
+
+class ApiTool(Part, frozen=True, kw_only=True, tag_field="type", tag="api"):
+    """A tool that is a call of an API. `context` names the parameters that the caller supplies, and never the model."""
+
+    function: Function
+    context: list[Text] = []
+    api: Annotated[Api, Meta(extra_json_schema=_ONE_OF)]
+
+
+class LocalTool(Part, frozen=True, kw_only=True, tag_field="type", tag="local"):
+    """A tool that is a Python function, registered by the application under the tool's name."""
+
+    function: Function
+    context: list[Text] = []
+
+
+class ClientTool(Part, frozen=True, kw_only=True, tag_field="type", tag="client"):
+    """A tool that somebody else runs: it is declared to the model, and its calls are handed back."""
+
+    function: Function
+    context: list[Text] = []
+
+
+Entry = ApiTool | LocalTool | ClientTool
+KINDS: Final[dict[str, type[Entry]]] = {"api": ApiTool, "local": LocalTool, "client": ClientTool}
+
+
+@dataclass(frozen=True)
+class Operation:
+    """What an executor is asked to do: one call of an API, as the file has it.
+
+    `tool` is the name of the tool. Either `path` with its `method` is there, or `query`. `parameters` are the names
+    of the arguments that may come, which all need a place; `supplied` are those and what else can be had. `body` are
+    the arguments that a call with a body puts there, unless its path has them.
+    """
+
+    tool: str
+    method: str = "GET"
+    path: str = ""
+    query: str = ""
+    parameters: frozenset[str] = frozenset()
+    supplied: frozenset[str] = frozenset()
+    body: frozenset[str] = frozenset()
+
+
+def tool_file_schema() -> dict[str, Any]:
+    """The JSON Schema (Draft 2020-12) of a tool configuration file."""
+    made = msgspec.json.schema(list[Entry])
+    for part in made["$defs"].values():
+        part["description"] = " ".join(part["description"].split())
+    head = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Tool configuration file"}
+    return {**head, **made}

@@ -1,0 +1,205 @@
+"""GraphQL: a query whose arguments are its variables, and never a part of its text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from contentmodel.content.base import AIContent
+from contentmodel.content.outcomes import ErrorContent
+from contentmodel.content.text import TextContent
+from contentmodel.errors import DecodeError, EncodeError, Fault
+from contentmodel.tools.config.faults import ExecutorError
+from contentmodel.tools.config.format import Operation
+from contentmodel.tools.config.http import MAX_BYTES, Answer, Endpoint, failure
+from contentmodel.tools.config.matching import argument_faults
+from contentmodel.tools.outcome import ToolOutcome
+from contentmodel.wire.json import parse, write
+
+if TYPE_CHECKING:
+    import httpx2
+
+_GRAPHQL = re.compile(r"(?:[\s,\ufeff]|#[^\n\r]*)*(?:[{\"]|(?:query|mutation|subscription|fragment)\b)")
+ACCEPT = "application/graphql-response+json, application/json;q=0.9"
+
+
+class GraphQLExecutor:
+    """Calls a GraphQL API over HTTP.
+
+    `url` is that of the API itself; the other parameters are those of `RestExecutor`. An argument that is not given
+    is left out, so that the query's default applies. ValueError where `url` is no http or https URL.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        headers: Mapping[str, str] | None = None,
+        client: httpx2.Client | None = None,
+        timeout: float = 30,
+        max_bytes: int = MAX_BYTES,
+    ) -> None:
+        self._endpoint = Endpoint(url, headers=headers, client=client, timeout=timeout, max_bytes=max_bytes)
+
+    def check(self, operation: Operation) -> Iterator[Fault]:
+        """What is wrong with a call of this API."""
+        if not operation.query:
+            yield Fault("api.path", "this executor is a GraphQL API's: a path needs a REST one")
+        else:
+            yield from check_graphql(operation)
+
+    def takes(self, operation: Operation) -> frozenset[str]:
+        """The variables of the query."""
+        return frozenset(variables_of(operation.query))
+
+    def run(self, operation: Operation, arguments: Mapping[str, Any]) -> ToolOutcome:
+        """The data as JSON text, and beside it an error where the answer has errors. ExecutorError."""
+        variables = _read(operation.query).variables
+        unknown = [name for name in arguments if name not in variables]
+        if unknown:
+            raise ExecutorError(f"{operation.tool} takes no argument {', '.join(unknown)}: leave it out")
+        missing = [name for name, needed in variables.items() if needed and arguments.get(name) is None]
+        if missing:
+            raise ExecutorError(f"{operation.tool} needs {', '.join(missing)}: give it a value")
+        try:
+            body = write({"query": operation.query, "variables": dict(arguments)})
+        except EncodeError as error:
+            raise ExecutorError(f"the arguments cannot be sent: {error}") from None
+        answer = self._endpoint.exchange("POST", self._endpoint.url, body, ACCEPT)
+        return ToolOutcome(_contents(answer, operation.tool))
+
+    def close(self) -> None:
+        """Closes its connections, unless the client was given."""
+        self._endpoint.close()
+
+    def __repr__(self) -> str:
+        return f"GraphQLExecutor({self._endpoint.shown!r})"
+
+
+# What a query may be --------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Query:
+    """What a GraphQL document says: its variables, whether each must be given, and what is wrong with it."""
+
+    variables: Mapping[str, bool]
+    faults: tuple[str, ...] = ()
+
+
+def check_graphql(operation: Operation) -> Iterator[Fault]:
+    """What is wrong with a query: its form, variables that nobody supplies, and parameters that it does not take."""
+    query = _read(operation.query)
+    yield from (Fault("api.query", fault) for fault in query.faults)
+    if query.faults:
+        return
+    known = ", ".join(f"${name}" for name in query.variables) or "none"
+    yield from argument_faults(
+        operation,
+        "api.query",
+        [name for name, needed in query.variables.items() if needed],
+        query.variables,
+        lambda name: f"${name}",
+        lambda name: f"the query has no variable ${name} for this parameter: its variables are {known}",
+    )
+
+
+def is_graphql(text: str) -> bool:
+    """Whether a query is GraphQL by its first word: query, mutation, subscription, fragment, or a brace or description.
+
+    No SQL statement begins so; everything else is taken for SQL. What comes before the first word is space, commas
+    and comments that begin with #.
+    """
+    return _GRAPHQL.match(text) is not None
+
+
+def variables_of(text: str) -> tuple[str, ...]:
+    """The names of the variables that a query takes."""
+    return tuple(_read(text).variables)
+
+
+@lru_cache(maxsize=512)
+def _read(text: str) -> Query:
+    from graphql import GraphQLError, OperationDefinitionNode, OperationType, parse
+
+    try:
+        document = parse(text, no_location=True)
+    except GraphQLError as error:
+        where = f" (line {error.locations[0].line}, column {error.locations[0].column})" if error.locations else ""
+        return Query({}, (f"this is no GraphQL: {error.message}{where}",))
+    except RecursionError:
+        return Query({}, ("this query is nested too deeply",))
+    operations = [part for part in document.definitions if isinstance(part, OperationDefinitionNode)]
+    if len(operations) != 1:
+        return Query({}, (f"a tool is one operation, and this document has {len(operations)}",))
+    if operations[0].operation is OperationType.SUBSCRIPTION:
+        return Query({}, ("a tool is a query or a mutation: a subscription has no end",))
+    return _variables(document, operations[0])
+
+
+def _variables(document: Any, operation: Any) -> Query:
+    from graphql import NonNullTypeNode, VariableNode, Visitor, visit
+
+    declared = {
+        part.variable.name.value: isinstance(part.type, NonNullTypeNode) and part.default_value is None
+        for part in operation.variable_definitions or ()
+    }
+    used: set[str] = set()
+
+    class Uses(Visitor):
+        def enter_variable_definition(self, node: Any, *_: Any) -> Any:
+            return self.SKIP
+
+        def enter_variable(self, node: VariableNode, *_: Any) -> None:
+            used.add(node.name.value)
+
+    visit(document, Uses())
+    faults = [
+        f"${name} is used and not declared: declare it behind the operation's name"
+        for name in sorted(used - set(declared))
+    ]
+    faults += [f"${name} is declared and not used: servers refuse this" for name in declared if name not in used]
+    return Query(declared, tuple(faults))
+
+
+# Answers --------------------------------------------------------------------------------------------------------------
+
+
+def _contents(answer: Answer, tool: str) -> list[AIContent]:
+    said = _said(answer)
+    if said is None:
+        if 200 <= answer.status < 300:
+            raise ExecutorError("the answer is no GraphQL: is this the URL of a GraphQL API?")
+        return failure(answer, tool)
+    data, errors = said.get("data"), said.get("errors") or []
+    contents: list[AIContent] = []
+    if data is not None or not errors:
+        contents.append(TextContent(text=write(data).decode("utf-8", "surrogatepass")))
+    if errors:
+        contents.append(_error(tool, errors))
+    return contents
+
+
+def _said(answer: Answer) -> dict[str, Any] | None:
+    """The answer as GraphQL has it; None where it is something else."""
+    try:
+        value = parse(answer.body)
+    except DecodeError:
+        return None
+    known = isinstance(value, dict) and ("data" in value or isinstance(value.get("errors"), list))
+    return value if known else None
+
+
+def _error(tool: str, errors: Any) -> ErrorContent:
+    said = [_message(error) for error in errors] if isinstance(errors, list) else [str(errors)]
+    return ErrorContent(message=f"{tool}: {'; '.join(said)}", code="graphql_errors", details={"errors": errors})
+
+
+def _message(error: Any) -> str:
+    if not isinstance(error, dict):
+        return str(error)
+    path = ".".join(map(str, error["path"])) if isinstance(error.get("path"), list) else ""
+    return f"{error.get('message', 'an error without a message')}{f' (at {path})' if path else ''}"

@@ -1,0 +1,159 @@
+"""Reading a tool configuration file, and everything that is checked before any of its tools is offered."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import msgspec
+
+from contentmodel.errors import Fault
+from contentmodel.tools.config.executors import Executor, check_operation, taken_by
+from contentmodel.tools.config.faults import ToolFileError, ToolFileFault
+from contentmodel.tools.config.file import ToolFile
+from contentmodel.tools.config.format import INTERNAL, SAVE, ApiTool, Entry, LocalTool
+from contentmodel.tools.config.local import function_faults, function_tool
+from contentmodel.tools.config.operations import operation_of, unknown_executor
+from contentmodel.tools.config.schemas import context_faults, property_names
+from contentmodel.tools.config.source import Source, name_of_source, shape_faults, value_of_source, without_unknown_keys
+from contentmodel.tools.definition import Tool
+from contentmodel.tools.schema import ToolDefinitionError, schema_faults
+
+Functions = Mapping[str, Callable[..., Any] | Tool]
+
+
+def load_tools(
+    source: Source,
+    *,
+    executors: Mapping[str, Executor] | None = None,
+    functions: Functions | None = None,
+) -> ToolFile:
+    """The tools of a configuration file.
+
+    `source` is a path (`Path("shop.tools.json")`; a str is never a path), the JSON text as str or bytes, or the list
+    that such a text holds. `executors` are by the name that an `api` has, which is "default" where it has none; without
+    any, the file is checked as far as its text goes (a `path` is REST; a `query` is GraphQL where its first word is
+    query, mutation, subscription or fragment, or it begins with a brace, and else SQL), and its tools cannot run.
+    `functions` are the functions of `local` tools by the tool's name: what `@tool` takes, or a `Tool`.
+
+    Raises ToolFileError with every fault of the file, OSError where a path cannot be read.
+    """
+    return read_tools(source, executors, functions or {})
+
+
+def read_tools(source: Source, executors: Mapping[str, Executor] | None, functions: Functions | None) -> ToolFile:
+    """The same; without `functions` (None), `local` tools are only declared."""
+    name = name_of_source(source)
+    value, faults = value_of_source(source)
+    found = [ToolFileFault(name, None, fault.path, fault.message) for fault in faults]
+    if not isinstance(value, list):
+        if not found:
+            found = [ToolFileFault(name, None, "$", "a file of tools is a list: put its tools between [ and ]")]
+        raise ToolFileError(found)
+    entries: list[Entry] = []
+    for index, raw in enumerate(value):
+        faults = shape_faults(raw)
+        known = without_unknown_keys(raw)
+        if shape_faults(known):
+            faults += _raw_schema_faults(raw)
+        else:
+            # What is not known is a fault, and keeps nobody from looking at the rest.
+            entry = msgspec.convert(known, Entry)
+            entries.append(entry)
+            faults += _entry_faults(entry, executors, functions)
+        found += [_placed(name, raw, index, fault) for fault in faults]
+    found += [_placed(name, value[index], index, fault) for index, fault in _doubled_names(value)]
+    if found:
+        raise ToolFileError(dict.fromkeys(found))
+    local = [entry.function.name for entry in entries if isinstance(entry, LocalTool)]
+    tools = {name: function_tool(name, functions[name]) for name in local} if functions is not None else {}
+    return ToolFile(name, entries, executors or {}, tools)
+
+
+def _placed(file: str, raw: Any, index: int, fault: Fault) -> ToolFileFault:
+    joint = "" if not fault.path or fault.path.startswith("[") else "."
+    return ToolFileFault(file, _name(raw), f"$[{index}]{joint}{fault.path}", fault.message)
+
+
+def _name(raw: Any) -> str | None:
+    function = raw.get("function") if isinstance(raw, dict) else None
+    name = function.get("name") if isinstance(function, dict) else None
+    return name if isinstance(name, str) else None
+
+
+def _doubled_names(value: list[Any]) -> Iterator[tuple[int, Fault]]:
+    counts = Counter(name for raw in value if (name := _name(raw)) is not None)
+    seen: set[str] = set()
+    for index, raw in enumerate(value):
+        name = _name(raw)
+        if name in seen:
+            times = f"the name {name} is there {counts[name]} times"
+            yield index, Fault("function.name", f"{times}: give each tool its own")
+        seen.update([name] if name is not None else [])
+
+
+# The checks of one tool -----------------------------------------------------------------------------------------------
+
+
+def _entry_faults(
+    entry: Entry, executors: Mapping[str, Executor] | None, functions: Functions | None
+) -> Iterator[Fault]:
+    unusable = [_in_schema(fault) for fault in schema_faults(entry.function.parameters)]
+    yield from unusable
+    internal = entry.function.name in INTERNAL
+    if not unusable:
+        yield from context_faults(entry, known_alone=not internal)
+    if internal and not isinstance(entry, ApiTool):
+        yield Fault("type", f"{entry.function.name} is called by the library, through an executor: its type is api")
+    elif isinstance(entry, ApiTool):
+        yield from _api_faults(entry, executors)
+    elif isinstance(entry, LocalTool) and functions is not None:
+        yield from _local_faults(entry, functions)
+
+
+def _raw_schema_faults(raw: Any) -> list[Fault]:
+    """The same of a tool whose shape is wrong somewhere else."""
+    function = raw.get("function") if isinstance(raw, dict) else None
+    parameters = function.get("parameters") if isinstance(function, dict) else None
+    return [_in_schema(fault) for fault in schema_faults(parameters)] if isinstance(parameters, dict) else []
+
+
+def _in_schema(fault: Fault) -> Fault:
+    return Fault(f"function.parameters{fault.path.removeprefix('$')}", fault.message)
+
+
+def _api_faults(entry: ApiTool, executors: Mapping[str, Executor] | None) -> Iterator[Fault]:
+    executor = None if executors is None else executors.get(entry.api.name)
+    if executors is not None and executor is None:
+        yield Fault("api.name", unknown_executor(entry.api.name, executors))
+        return
+    operation = operation_of(entry)
+    yield from check_operation(operation, executor)
+    if entry.function.name in INTERNAL:
+        yield from _internal_faults(entry, taken_by(executor, operation))
+
+
+def _internal_faults(entry: ApiTool, taken: frozenset[str] | None) -> Iterator[Fault]:
+    """What would be lost of a message, or of whose message it is."""
+    if taken is None:
+        return
+    needed = ("role", "content") if entry.function.name == SAVE else ()
+    for name in (name for name in needed if name not in taken):
+        yield Fault("api", f"the call takes no {name}, which every message has: give it a place for it")
+    for index, name in enumerate(entry.context):
+        if name not in taken and "context" not in taken:
+            yield Fault(f"context[{index}]", f"the call takes no {name} and no context: messages of all would be mixed")
+
+
+def _local_faults(entry: LocalTool, functions: Functions) -> Iterator[Fault]:
+    name = entry.function.name
+    if name not in functions:
+        known = f"; registered are {', '.join(functions)}" if functions else ""
+        yield Fault("function.name", f"no function is registered for this: give functions={{{name!r}: ...}}{known}")
+        return
+    try:
+        inner = function_tool(name, functions[name])
+        yield from function_faults(inner, property_names(entry.function.parameters))
+    except ToolDefinitionError as error:
+        yield from (Fault("function.name", f"its function cannot be a tool: {fault}") for fault in error.faults)

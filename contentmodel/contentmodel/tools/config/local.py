@@ -1,0 +1,106 @@
+"""Tools of a file as tools that run: a call of an API, or of a registered function."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+from contentmodel.errors import Fault
+from contentmodel.tools.config.executors import Executor
+from contentmodel.tools.config.format import Function, Operation
+from contentmodel.tools.config.schemas import shown_parameters
+from contentmodel.tools.definition import CallableTool, Tool
+from contentmodel.tools.faults import InvalidArguments, ToolInputError
+from contentmodel.tools.outcome import ToolOutcome
+from contentmodel.wire.json import write
+
+
+class _Configured(Tool):
+    """A tool of a file. The caller's context is put over what a model sends, whatever that is."""
+
+    def __init__(self, function: Function, context: Mapping[str, Any]) -> None:
+        self.name = function.name
+        self.description = function.description
+        self.args_schema = shown_parameters(function.parameters, context)
+        self._context = dict(context)
+
+    def _all(self, args: Mapping[str, Any]) -> dict[str, Any]:
+        return {**args, **self._context}
+
+    @property
+    def _documented(self) -> str | None:
+        return None
+
+
+class ApiCall(_Configured):
+    """A tool that is a call of an API, on an executor."""
+
+    def __init__(
+        self, function: Function, context: Mapping[str, Any], operation: Operation, executor: Executor
+    ) -> None:
+        super().__init__(function, context)
+        self._operation, self._executor = operation, executor
+
+    def run(self, args: Any, *context: Any) -> Any:
+        """Makes the call, and gives what the executor gives."""
+        return self._executor.run(self._operation, self._all(args))
+
+    @property
+    def _takes_context(self) -> bool:
+        return False
+
+
+class LocalCall(_Configured):
+    """A tool that is a function. It has the settings of that function's own tool: approval, timeout and the others."""
+
+    def __init__(self, function: Function, context: Mapping[str, Any], inner: Tool) -> None:
+        super().__init__(function, context)
+        self._inner = inner
+        self.strict, self.terminates, self.approval = inner.strict, inner.terminates, inner.approval
+        self.timeout, self.concurrent = inner.timeout, inner.concurrent
+
+    def run(self, args: Any, *context: Any) -> Any:
+        """Calls the function. ToolInputError where its own types refuse what the file's schema allows."""
+        return self._inner.invoke(self._read(args), *context)
+
+    @property
+    def is_async(self) -> bool:
+        """Whether the function is async."""
+        return self._inner.is_async
+
+    def needs_approval(self, args: Any) -> bool:
+        """What the function's own tool says."""
+        return self._inner.needs_approval(self._read(args)) if callable(self.approval) else self.approval
+
+    def format_result(self, outcome: ToolOutcome) -> str:
+        """What the function's own tool says."""
+        return self._inner.format_result(outcome)
+
+    def _read(self, args: Any) -> Any:
+        value = self._all(args)
+        try:
+            return self._inner.arguments.read(write(value), value)
+        except InvalidArguments as refused:
+            raise ToolInputError(self.name, refused.faults) from None
+
+    @property
+    def _takes_context(self) -> bool:
+        return True
+
+
+def function_tool(name: str, function: Callable[..., Any] | Tool) -> Tool:
+    """A registered function as a tool. ToolDefinitionError where its signature cannot be one's."""
+    return function if isinstance(function, Tool) else CallableTool(function, name=name)
+
+
+def function_faults(inner: Tool, names: Iterable[str]) -> Iterator[Fault]:
+    """Where the parameters of a file and those of its function are not the same."""
+    given, schema = list(names), inner.arguments.schema
+    known = schema.get("properties", {})
+    for name in given if schema.get("additionalProperties") is False else ():
+        if name not in known:
+            path = f"function.parameters.properties.{name}"
+            yield Fault(path, f"the function takes no argument {name}; it takes {', '.join(known) or 'none'}")
+    for name in schema.get("required", ()):
+        if name not in given:
+            yield Fault("function.parameters", f"the function needs the argument {name}: add a parameter for it")

@@ -1,0 +1,35 @@
+"""The arguments that a call asks for, beside the parameters that its tool has."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from difflib import get_close_matches
+
+from contentmodel.errors import Fault
+from contentmodel.tools.config.format import Operation
+
+
+def argument_faults(
+    operation: Operation,
+    where: str,
+    asked: Iterable[str],
+    places: Iterable[str],
+    written: Callable[[str], str],
+    no_place: Callable[[str], str],
+) -> Iterator[Fault]:
+    """Arguments of a call that nobody supplies, and parameters that it has no place for.
+
+    `asked` are the arguments that must come, `places` all that may; `written` is how a call writes one of them, and
+    `no_place` what to say of a parameter without a place. A misspelt name is one fault, and not one on either side.
+    """
+    missing = [name for name in asked if name not in operation.supplied]
+    spare = sorted(operation.parameters - set(places))
+    known = ", ".join(sorted(operation.supplied)) or "none"
+    for name in missing:
+        close = get_close_matches(name, spare, n=1)
+        spare = [other for other in spare if other not in close]
+        hint = f"did you mean {written(close[0])}? " if close else ""
+        said = f"no parameter and no context supplies {written(name)}: {hint}the tool's parameters are {known}"
+        yield Fault(where, said)
+    for name in spare:
+        yield Fault(f"function.parameters.properties.{name}", no_place(name))

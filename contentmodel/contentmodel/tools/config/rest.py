@@ -1,0 +1,219 @@
+"""REST: a path with arguments in it, sent to one host and never to another.
+
+An argument is a value and nothing else. It cannot change the host, the segments of the path or the names of the query's
+parameters, also on servers that decode a path before they divide it: what would do so is refused.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote, unquote
+
+from contentmodel.errors import Fault
+from contentmodel.tools.config.faults import ExecutorError
+from contentmodel.tools.config.format import Operation
+from contentmodel.tools.config.http import MAX_BYTES, Endpoint, contents_of_answer
+from contentmodel.tools.config.matching import argument_faults
+from contentmodel.tools.outcome import ToolOutcome
+from contentmodel.wire.json import kind_of, write
+
+if TYPE_CHECKING:
+    import httpx2
+
+WITH_BODY = ("POST", "PUT", "PATCH")
+"""The methods whose other arguments are sent as a JSON object."""
+
+MAX_TARGET = 32_000
+"""Characters of a path and its query. Many servers take less, and say so."""
+MAX_DECODINGS = 8
+"""How often a server may decode a path; each time more is one more reading of it to check."""
+
+_ARGUMENT = re.compile(r"\{([^{}]*)\}")
+_STATIC = re.compile(r"[A-Za-z0-9\-._~!$&'()*+,;=:@/]|%[0-9A-Fa-f]{2}")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+
+
+class RestExecutor:
+    """Calls a REST API.
+
+    `base_url` is what every path is put behind ("https://api.example.com/v1"). `headers` go with every request.
+    `client` is an httpx2 client to use in place of one of its own, and is not closed. `timeout` is in seconds, for
+    one whole call. An answer of more than `max_bytes` is an error. Redirects are followed on the same host alone.
+
+    A string stands in a URL as it is, a number and a boolean as JSON has them, the items of an array with commas
+    between them, an object and an array of anything but strings, numbers and booleans as JSON. Null is no argument.
+    Arguments of POST, PUT and PATCH that have no place in the path are a JSON object in the body.
+
+    ValueError where `base_url` is no http or https URL, or has a query.
+    """
+
+    def __init__(
+        self,
+        base_url: str,
+        *,
+        headers: Mapping[str, str] | None = None,
+        client: httpx2.Client | None = None,
+        timeout: float = 30,
+        max_bytes: int = MAX_BYTES,
+    ) -> None:
+        self._endpoint = Endpoint(base_url, headers=headers, client=client, timeout=timeout, max_bytes=max_bytes)
+        if self._endpoint.url.query:
+            raise ValueError("the base URL of a REST API has no query: put what every call needs into headers")
+
+    def check(self, operation: Operation) -> Iterator[Fault]:
+        """What is wrong with a call of this API."""
+        if operation.query:
+            yield Fault("api.query", "this executor is a REST API's: a query needs a GraphQL or SQL one")
+        else:
+            yield from check_path(operation)
+
+    def takes(self, operation: Operation) -> frozenset[str]:
+        """The arguments that a call has a place for."""
+        return places_of(operation)
+
+    def run(self, operation: Operation, arguments: Mapping[str, Any]) -> ToolOutcome:
+        """The answer as contents: JSON and text as text, an image as data, a failure as an error. ExecutorError."""
+        target, body = request_of(operation, arguments)
+        if len(target) > MAX_TARGET:
+            raise ExecutorError(f"the arguments are too long for a URL: {len(target):,} characters of {MAX_TARGET:,}")
+        base = self._endpoint.url.raw_path.decode("ascii").rstrip("/")
+        url = self._endpoint.url.copy_with(raw_path=(base + target).encode("ascii"))
+        answer = self._endpoint.exchange(operation.method, url, body)
+        return contents_of_answer(answer, f"{operation.method} of {operation.tool}")
+
+    def close(self) -> None:
+        """Closes its connections, unless the client was given."""
+        self._endpoint.close()
+
+    def __repr__(self) -> str:
+        return f"RestExecutor({self._endpoint.shown!r})"
+
+
+# What a path may be ---------------------------------------------------------------------------------------------------
+
+
+def check_path(operation: Operation) -> Iterator[Fault]:
+    """What is wrong with a path: its form, arguments that nobody supplies, and parameters that it has no place for."""
+    form = _form_fault(operation.path)
+    if form:
+        yield Fault("api.path", form)
+        return
+    yield from argument_faults(
+        operation,
+        "api.path",
+        dict.fromkeys(_ARGUMENT.findall(operation.path)),
+        places_of(operation),
+        lambda name: f"{{{name}}}",
+        lambda name: f"{name} has no place: a {operation.method} has no body, so put {{{name}}} into the path",
+    )
+
+
+def places_of(operation: Operation) -> frozenset[str]:
+    """The arguments that a call has a place for."""
+    named = frozenset(_ARGUMENT.findall(operation.path))
+    return named | operation.body if operation.method in WITH_BODY else named
+
+
+def _form_fault(path: str) -> str | None:
+    """Why this is no path of which a host, its segments and its parameters are fixed."""
+    if not path.startswith("/") or path.startswith("//"):
+        return "a path begins with one slash: the host is the executor's, and no part of the file"
+    static = _ARGUMENT.sub("", path)
+    if "{" in static or "}" in static or not all(_ARGUMENT.findall(path)):
+        return "an argument stands as {name}: there is a brace that has no partner, or nothing between two"
+    place, _, query = path.partition("?")
+    if "?" in _ARGUMENT.sub("", query):
+        return "there are two question marks: write the second one as %3F"
+    bad = _STATIC.sub("", static.replace("?", "", 1))
+    if bad:
+        return f"{bad[0]!r} cannot stand in a path as it is: percent-encode it"
+    if any(_is_dots(unquote(segment)) for segment in place.split("/")):
+        return "a path has no segments . and .."
+    for pair in query.split("&") if query else ():
+        if "{" in pair.partition("=")[0]:
+            return f"an argument stands in the value of a parameter, not in its name: {pair}"
+    return None
+
+
+# A call as path and body ----------------------------------------------------------------------------------------------
+
+
+def request_of(operation: Operation, arguments: Mapping[str, Any]) -> tuple[str, bytes | None]:
+    """The path with its query, in ASCII, and the body. ExecutorError where the arguments do not fit."""
+    place, _, query = operation.path.partition("?")
+    given = {name: value for name, value in arguments.items() if value is not None}
+    target = "/".join(_segment(part, given) for part in place.split("/"))
+    pairs = [text for pair in query.split("&") if (text := _pair(pair, given))] if query else []
+    rest = {name: arguments[name] for name in arguments if name not in _ARGUMENT.findall(operation.path)}
+    return target + ("?" + "&".join(pairs) if pairs else ""), _body(operation, rest)
+
+
+def _segment(template: str, given: Mapping[str, Any]) -> str:
+    """One segment of the path, with its arguments. It is one segment however often a server decodes it."""
+    missing = [name for name in _ARGUMENT.findall(template) if name not in given]
+    if missing:
+        raise ExecutorError(f"the argument {', '.join(missing)} is needed for this call: give it a value")
+    made = _ARGUMENT.sub(lambda found: _encoded(found[1], given[found[1]]), template)
+    if made == template:
+        return made
+    names = ", ".join(_ARGUMENT.findall(template))
+    for text in _decodings(made):
+        if not text or _is_dots(text) or "/" in text or "\\" in text or _CONTROL.search(text):
+            why = "empty, . or .., nor have slashes, backslashes or control characters in it"
+            raise ExecutorError(f"the argument {names} stands in a path, where it cannot be {why}")
+    return made
+
+
+def _pair(template: str, given: Mapping[str, Any]) -> str | None:
+    """One parameter of the query, None where an argument of it is not set."""
+    if any(name not in given for name in _ARGUMENT.findall(template)):
+        return None
+    return _ARGUMENT.sub(lambda found: _encoded(found[1], given[found[1]]), template)
+
+
+def _body(operation: Operation, rest: Mapping[str, Any]) -> bytes | None:
+    if operation.method in WITH_BODY:
+        named = _ARGUMENT.findall(operation.path)
+        return write(rest) if rest or any(name not in named for name in operation.body) else None
+    if any(value is not None or name not in operation.parameters for name, value in rest.items()):
+        raise ExecutorError(f"{operation.tool} takes no argument {', '.join(rest)}: leave it out")
+    return None
+
+
+def _encoded(name: str, value: Any) -> str:
+    """A value as text in which only letters, digits and -._~ stand for themselves; commas stand between items."""
+    items = value if isinstance(value, list) and all(_is_plain(item) for item in value) else [value]
+    try:
+        return ",".join(quote(_text(item), safe="") for item in items)
+    except UnicodeEncodeError:
+        raise ExecutorError(f"the argument {name} has half a character in it, which no URL can hold") from None
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, dict | list | bool | int | float):
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    raise ExecutorError(f"a value of type {kind_of(value)} cannot stand in a URL")
+
+
+def _is_plain(value: Any) -> bool:
+    return isinstance(value, str | bool | int | float)
+
+
+def _decodings(text: str) -> Iterator[str]:
+    """`text` as servers may read it: as it is, decoded, decoded again, and so on."""
+    for _ in range(MAX_DECODINGS):
+        yield text
+        if (plain := unquote(text)) == text:
+            return
+        text = plain
+    raise ExecutorError("an argument that stands in a path is percent-encoded too many times: give it as plain text")
+
+
+def _is_dots(segment: str) -> bool:
+    """Whether a segment means this folder or the one above it. Some servers leave out what follows a semicolon."""
+    return segment.partition(";")[0] in (".", "..")

@@ -1,0 +1,212 @@
+"""A message as rows of a store, and rows as messages: which call a result answers is all that rows do not say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from contentmodel.content.outcomes import ErrorContent
+from contentmodel.content.text import TextContent
+from contentmodel.content.tools import FunctionCallContent, FunctionResultContent
+from contentmodel.errors import DecodeError
+from contentmodel.message import ChatMessage
+from contentmodel.tools.config.faults import MessageStoreError
+from contentmodel.tools.config.format import LOAD
+from contentmodel.wire.json import parse, write
+from contentmodel.wire.losses import Loss
+
+RESULT_ROLE = "function"
+"""The role of a row that is a function's result."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One row: a text, or a call, or a result. `path` is where in the message it comes from."""
+
+    role: str
+    content: str
+    path: str
+    name: str | None = None
+    call: FunctionCallContent | None = None
+    answers: str | None = None
+
+
+@dataclass
+class Pairing:
+    """The calls that have no result yet, in order. A result's row says no more of its call than the name."""
+
+    open: list[FunctionCallContent] = field(default_factory=list)
+
+    def name_of(self, call_id: str | None) -> str | None:
+        """The name of an open call."""
+        return next((call.name for call in self.open if call.call_id == call_id), None)
+
+    def first(self, name: str | None) -> FunctionCallContent | None:
+        """The call that a result of this name is taken to answer."""
+        return next((call for call in self.open if call.name == name or name is None), None)
+
+    def close(self, call_id: str | None) -> None:
+        """A result of this call has come."""
+        self.open = [call for call in self.open if call.call_id != call_id]
+
+    def remember(self, rows: Iterable[Row]) -> None:
+        """Takes note of rows that were saved."""
+        for row in rows:
+            if row.call is not None:
+                self.open.append(row.call)
+            if row.role == RESULT_ROLE:
+                self.close(row.answers)
+
+
+# From a message to rows -----------------------------------------------------------------------------------------------
+
+
+def rows_of(message: ChatMessage, pairing: Pairing, losses: list[Loss]) -> Iterator[Row]:
+    """The rows of a message; what they cannot hold is added to `losses`."""
+    losses += _unheld(message, "$", ("role", "contents", "author_name"))
+    texts: list[str] = []
+    calls: list[tuple[str, FunctionCallContent]] = []
+    results: list[tuple[str, FunctionResultContent]] = []
+    for index, content in enumerate(message.contents):
+        path = f"$.contents[{index}]"
+        if isinstance(content, TextContent):
+            texts.append(content.text)
+            losses += _unheld(content, path, ("text",))
+            if calls or results:
+                losses.append(Loss(path, "moved", "a text", "rows have the text before the calls", "text"))
+        elif isinstance(content, FunctionCallContent):
+            calls.append((path, content))
+            losses += _unheld(content, path, ("call_id", "name", "arguments", "executor"))
+        elif isinstance(content, FunctionResultContent):
+            results.append((path, content))
+            losses += _unheld(content, path, ("call_id", "name", "outputs", "executor", "is_error"))
+        else:
+            kind = type(content).__name__
+            losses.append(Loss(path, "dropped", f"a {kind}", "rows hold texts, function calls and results"))
+    yield from _result_rows(results, pairing, losses)
+    yield from _text_rows(message, "".join(texts), bool(texts) or not message.contents, calls)
+
+
+def _text_rows(
+    message: ChatMessage, text: str, has_text: bool, calls: list[tuple[str, FunctionCallContent]]
+) -> Iterator[Row]:
+    if not calls:
+        if has_text:
+            yield Row(message.role, text, "$", message.author_name)
+        return
+    for number, (path, call) in enumerate(calls):
+        yield Row(message.role, "" if number else text, path, message.author_name, call)
+
+
+def _result_rows(
+    results: list[tuple[str, FunctionResultContent]], pairing: Pairing, losses: list[Loss]
+) -> Iterator[Row]:
+    waiting = Pairing(list(pairing.open))
+    for path, result in results:
+        name = result.name or waiting.name_of(result.call_id)
+        taken_for = waiting.first(name)
+        if taken_for is not None and taken_for.call_id != result.call_id:
+            why = "a row says no more of its call than the name, and another call of this name is open"
+            losses.append(Loss(path, "degraded", "which call this answers", why, "tools"))
+        waiting.close(result.call_id)
+        yield Row(RESULT_ROLE, _result_text(path, result, losses), path, name, answers=result.call_id)
+
+
+def _result_text(path: str, result: FunctionResultContent, losses: list[Loss]) -> str:
+    texts = []
+    for index, output in enumerate(result.outputs):
+        where = f"{path}.outputs[{index}]"
+        if isinstance(output, TextContent):
+            texts.append(output.text)
+            losses += _unheld(output, where, ("text",))
+        elif isinstance(output, ErrorContent):
+            texts.append(output.message)
+            losses.append(Loss(where, "degraded", "an error", "a row has its message as text", "tools"))
+        else:
+            losses.append(Loss(where, "dropped", f"a {type(output).__name__}", "a row holds the text of a result"))
+    if result.is_error and not any(isinstance(output, ErrorContent) for output in result.outputs):
+        losses.append(Loss(path, "degraded", "an error", "a row has its text alone", "tools"))
+    return "\n".join(texts)
+
+
+def _unheld(value: Any, path: str, held: tuple[str, ...]) -> Iterator[Loss]:
+    """What else a message or content says."""
+    for name in type(value).__struct_fields__:
+        said = getattr(value, name)
+        if name not in held and said not in (None, [], {}):
+            yield Loss(f"{path}.{name}", "dropped", f"the {name.replace('_', ' ')}", "rows have no place for it")
+
+
+def call_text(call: FunctionCallContent) -> str:
+    """A call as JSON text: its name, its arguments as an object or as the text that came, and its id."""
+    said = {"name": call.name, "arguments": {} if call.arguments is None else call.arguments}
+    return write({**said, **({"id": call.call_id} if call.call_id else {})}).decode()
+
+
+# From rows to messages ------------------------------------------------------------------------------------------------
+
+
+def messages_of(rows: list[dict[str, Any]]) -> list[ChatMessage]:
+    """The messages of rows, the oldest first. MessageStoreError names what is no message."""
+    messages: list[ChatMessage] = []
+    pairing = Pairing()
+    for number, row in enumerate(rows, 1):
+        made = _message(row, number, pairing)
+        before = messages[-1] if messages else None
+        if before is not None and _continues(before, made):
+            messages[-1] = ChatMessage(
+                role=before.role, contents=[*before.contents, *made.contents], author_name=before.author_name
+            )
+        else:
+            messages.append(made)
+    return messages
+
+
+def _continues(before: ChatMessage, message: ChatMessage) -> bool:
+    """Whether a row is one more call of the message before it."""
+    calls = [isinstance(found.contents[-1:] and found.contents[-1], FunctionCallContent) for found in (before, message)]
+    same = (before.role, before.author_name) == (message.role, message.author_name)
+    return all(calls) and same and len(message.contents) == 1
+
+
+def _message(row: dict[str, Any], number: int, pairing: Pairing) -> ChatMessage:
+    role, content, name = (_text(row, key, number) for key in ("role", "content", "name"))
+    if not role:
+        raise MessageStoreError(f"{LOAD}: message {number} has no role")
+    call = _call(row, number)
+    if role in (RESULT_ROLE, "tool"):
+        answered = pairing.first(name)
+        call_id = answered.call_id if answered is not None else f"call_{number}"
+        pairing.close(call_id)
+        outputs: list[Any] = [TextContent(text=content or "")]
+        return ChatMessage(role="tool", contents=[FunctionResultContent(call_id=call_id, name=name, outputs=outputs)])
+    contents: list[Any] = [TextContent(text=content)] if content else []
+    if call is not None:
+        contents.append(call)
+        pairing.open.append(call)
+    return ChatMessage(role=role, contents=contents, author_name=name)
+
+
+def _text(row: dict[str, Any], key: str, number: int) -> str | None:
+    value = row.get(key)
+    if value is not None and not isinstance(value, str):
+        raise MessageStoreError(f"{LOAD}: the {key} of message {number} is no text")
+    return value or None
+
+
+def _call(row: dict[str, Any], number: int) -> FunctionCallContent | None:
+    said = row.get("function_call") or row.get("functionCall")
+    if not said:
+        return None
+    try:
+        value = parse(said) if isinstance(said, str) else said
+    except DecodeError:
+        value = None
+    arguments = value.get("arguments") if isinstance(value, dict) else None
+    if value is None or not isinstance(value, dict) or not isinstance(value.get("name"), str):
+        raise MessageStoreError(f"{LOAD}: the function call of message {number} is no JSON object with a name")
+    if arguments is not None and not isinstance(arguments, dict | str):
+        raise MessageStoreError(f"{LOAD}: the function call of message {number} has arguments that are no object")
+    call_id = value.get("id") if isinstance(value.get("id"), str) else f"call_{number}"
+    return FunctionCallContent(call_id=call_id, name=value["name"], arguments=arguments)

@@ -1,0 +1,66 @@
+"""The parameters of a tool, with and without those that the caller supplies."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from difflib import get_close_matches
+from typing import Any
+
+from contentmodel.errors import Fault
+from contentmodel.tools.config.format import Entry
+
+# What says nothing about which parameters there are, or is handled name by name.
+_HARMLESS = ("type", "properties", "required", "description", "title", "$defs", "definitions", "default", "examples")
+
+
+def property_names(parameters: Mapping[str, Any]) -> list[str]:
+    """The names of the parameters."""
+    properties = parameters.get("properties")
+    return list(properties) if isinstance(properties, dict) else []
+
+
+def context_faults(entry: Entry, *, known_alone: bool) -> Iterator[Fault]:
+    """What is wrong with the context of a tool. `known_alone`: it may only name parameters."""
+    parameters = entry.function.parameters
+    names = property_names(parameters)
+    if "$ref" in parameters:
+        yield Fault("function.parameters.$ref", "spell the parameters out: their names are needed here")
+    for index, name in enumerate(entry.context):
+        path = f"context[{index}]"
+        if name in entry.context[:index]:
+            yield Fault(path, f"{name} is there twice: remove one")
+        elif name not in names and known_alone:
+            close = get_close_matches(name, names, n=1)
+            meant = f": did you mean {close[0]}?" if close else ":"
+            yield Fault(path, f"{name} is no parameter of this tool{meant} there are {', '.join(names) or 'none'}")
+        elif any(_mentions(value, name) for word, value in parameters.items() if word not in _HARMLESS):
+            why = f"{name} cannot be taken out of the schema that the model sees"
+            yield Fault(path, f"{why}: name it in properties and required alone")
+
+
+def shown_parameters(parameters: Mapping[str, Any], context: Iterable[str]) -> dict[str, Any]:
+    """The schema that a model sees: without what the caller supplies."""
+    hidden = set(context)
+    shown = dict(parameters)
+    if "properties" in shown:
+        shown["properties"] = {name: value for name, value in shown["properties"].items() if name not in hidden}
+    if "required" in shown:
+        shown["required"] = [name for name in shown["required"] if name not in hidden]
+    return shown
+
+
+def context_parameters(parameters: Mapping[str, Any], name: str) -> dict[str, Any] | None:
+    """The schema of an object that has this parameter alone; None where nothing is said of it."""
+    if name not in parameters.get("properties", {}):
+        return None
+    definitions = {word: parameters[word] for word in ("$defs", "definitions") if word in parameters}
+    # Under its own name, so that a fault's path begins with it.
+    return {**definitions, "type": "object", "properties": {name: parameters["properties"][name]}}
+
+
+def _mentions(value: Any, name: str) -> bool:
+    if isinstance(value, dict):
+        return name in value or any(_mentions(item, name) for item in value.values())
+    if isinstance(value, list):
+        return any(_mentions(item, name) for item in value)
+    return bool(value == name)

@@ -1,0 +1,152 @@
+"""A tool configuration file as JSON values, and the faults of its shape."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from difflib import get_close_matches
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from contentmodel.errors import DecodeError, Fault
+from contentmodel.tools.config.format import KINDS, Api, Function, tool_file_schema
+from contentmodel.tools.faults import shown
+from contentmodel.wire.json import child_path, kind_of, parse, plain
+
+Source = os.PathLike[str] | str | bytes | Sequence[Mapping[str, Any]]
+"""A path (a `Path`, never a str), the JSON text as str or bytes, or the list that the text holds."""
+
+
+def name_of_source(source: Source) -> str:
+    """What faults call a file."""
+    return os.fspath(source) if isinstance(source, os.PathLike) else "tools"
+
+
+def value_of_source(source: Source) -> tuple[Any, list[Fault]]:
+    """The JSON value of a file, and what is wrong with its text. OSError where a path cannot be read."""
+    if not isinstance(source, str | bytes | os.PathLike):
+        try:
+            return plain(list(source), "json"), []
+        except (DecodeError, TypeError) as error:
+            return None, [Fault("$", f"this is no JSON value: {error}")]
+    text = Path(source).read_bytes() if isinstance(source, os.PathLike) else source
+    try:
+        return parse(text), _doubled(text)
+    except DecodeError as error:
+        return None, [Fault("$", error.faults[0].message + _hint(source))]
+
+
+def _hint(source: Source) -> str:
+    is_name = isinstance(source, str) and len(source) < 260 and source.rstrip().endswith(".json")
+    return f"; to read a file of this name, give Path({source!r})" if is_name else ""
+
+
+# Keys that are there twice --------------------------------------------------------------------------------------------
+
+
+class _Object(dict[str, Any]):
+    """An object that remembers the keys that it was given twice; a reader of JSON keeps the last of them."""
+
+    def __init__(self, pairs: list[tuple[str, Any]]) -> None:
+        super().__init__(pairs)
+        keys = [key for key, _ in pairs]
+        self.doubled = [key for key in self if len(keys) > len(self) and keys.count(key) > 1]
+
+
+def _doubled(text: str | bytes) -> list[Fault]:
+    plain_text = text if isinstance(text, str) else text.decode("utf-8-sig")
+    try:
+        value = json.loads(plain_text.removeprefix("\ufeff"), object_pairs_hook=_Object)
+        return list(_doubled_in(value, "$"))
+    except RecursionError:
+        return [Fault("$", "nested too deeply")]
+
+
+def _doubled_in(value: Any, path: str) -> Iterator[Fault]:
+    if isinstance(value, _Object):
+        for key in value.doubled:
+            yield Fault(child_path(path, key), f"the key {key!r} is there twice: remove one")
+        for key, item in value.items():
+            yield from _doubled_in(item, child_path(path, key))
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from _doubled_in(item, f"{path}[{index}]")
+
+
+# The shape of a tool --------------------------------------------------------------------------------------------------
+
+
+def shape_faults(entry: Any) -> list[Fault]:
+    """What keeps an entry of a file from being a tool, with paths that begin at the entry ("api.query")."""
+    if not isinstance(entry, dict):
+        return [Fault("", f"a tool is an object, and this is {_a(kind_of(entry))}")]
+    kind = entry.get("type")
+    if kind is None:
+        return [Fault("type", f"the key 'type' is missing: add it, as one of {', '.join(KINDS)}")]
+    if not isinstance(kind, str) or kind not in KINDS:
+        return [Fault("type", f"there is no type {shown(kind)}{_did_you_mean(str(kind), KINDS)}")]
+    errors = sorted(_validator(kind).iter_errors(entry), key=lambda error: error.json_path)
+    return [fault for error in errors for fault in _faults(error)]
+
+
+def without_unknown_keys(entry: Any) -> Any:
+    """An entry without the keys that the format does not have."""
+    kind = KINDS.get(entry.get("type", "")) if isinstance(entry, dict) and isinstance(entry.get("type"), str) else None
+    if kind is None:
+        return entry
+    known = {key: value for key, value in entry.items() if key in ("type", *kind.__struct_fields__)}
+    for name, part in (("function", Function), ("api", Api)):
+        if isinstance(known.get(name), dict):
+            known[name] = {key: value for key, value in known[name].items() if key in part.__struct_fields__}
+    return known
+
+
+@cache
+def _validator(kind: str) -> Any:
+    from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
+
+    return Draft202012Validator({"$ref": f"#/$defs/{KINDS[kind].__name__}", "$defs": tool_file_schema()["$defs"]})
+
+
+def _faults(error: Any) -> Iterator[Fault]:
+    path, value, limit = error.json_path.removeprefix("$").removeprefix("."), error.instance, error.validator_value
+    if error.validator == "additionalProperties":
+        known = error.schema["properties"]
+        for key in (key for key in value if key not in known):
+            yield Fault(_below(path, key), f"there is no key {key!r} here{_did_you_mean(key, known)}")
+    elif error.validator == "required":
+        for key in (key for key in limit if key not in value):
+            yield Fault(path, f"the key {key!r} is missing: add it")
+    elif error.validator == "oneOf":
+        # What is no object at all is a fault of its own.
+        yield from [Fault(path, _path_or_query(value))] if isinstance(value, dict) else []
+    elif error.validator == "enum":
+        yield Fault(path, f"there is no {path.rpartition('.')[2]} {shown(value)}{_did_you_mean(str(value), limit)}")
+    elif error.validator == "minLength":
+        yield Fault(path, "this is empty: it needs a text")
+    else:
+        yield Fault(path, f"expected {_a(str(limit))}, got {_a(kind_of(value))}")
+
+
+def _path_or_query(api: Any) -> str:
+    if "path" in api and "query" in api:
+        return "there are both a path and a query: a call is one of them"
+    if "query" in api:
+        return "a method belongs to a path: a query is sent as its executor sends queries, so leave the method out"
+    return "there is neither a path nor a query: add one"
+
+
+def _did_you_mean(name: str, known: Mapping[str, Any] | Sequence[str]) -> str:
+    close = get_close_matches(name.lower(), {text.lower(): text for text in known}, n=1)
+    meant = next((text for text in known if close and text.lower() == close[0]), None)
+    return (f": did you mean {meant!r}?" if meant else ":") + f" there are {', '.join(known)}"
+
+
+def _below(path: str, key: str) -> str:
+    return child_path(f"$.{path}" if path else "$", key).removeprefix("$").removeprefix(".")
+
+
+def _a(kind: str) -> str:
+    return kind if kind == "null" else f"an {kind}" if kind[0] in "aeio" else f"a {kind}"

@@ -1,0 +1,213 @@
+"""SQL: one statement whose arguments are bound parameters, and never a part of its text."""
+
+from __future__ import annotations
+
+import math
+import time
+from base64 import b64encode
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, nullcontext
+from datetime import date, datetime, timedelta
+from datetime import time as time_of_day
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from contentmodel.errors import Fault
+from contentmodel.tools.config.faults import ExecutorError, ExecutorTimeoutError
+from contentmodel.tools.config.format import Operation
+from contentmodel.tools.config.statements import check_sql, placeholders_of, read_statement
+from contentmodel.tools.outcome import ToolOutcome
+from contentmodel.wire.json import write
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection, CursorResult, Engine
+    from sqlalchemy.engine import URL
+
+MAX_ROWS = 500
+MAX_BYTES = 2**20
+_STEPS = 10_000
+"""Steps of SQLite's machine between two looks at the clock."""
+
+
+class SqlExecutor:
+    """Runs the statements of a file in a database, each in a transaction of its own.
+
+    `url_or_engine` is an SQLAlchemy engine, or a URL: "sqlite:///shop.db", "postgresql://user:password@host/shop". An
+    engine that is given is not closed. `timeout` is in seconds; SQLite and PostgreSQL keep it, other databases have
+    settings of their own. Of more than `max_rows` rows, or rows of more than `max_bytes` bytes, the rest is left out,
+    and a note says so.
+
+    Rows are objects. Dates and times are text as in ISO 8601, decimals and UUIDs their digits, bytes base64, and what
+    JSON has no type for is its text. Of columns with one name the later ones are called name_2, name_3. A statement
+    that gives no rows says how many it changed. Arrays and objects are bound as their JSON text, and an argument
+    that is not given as NULL.
+
+    ValueError where the URL cannot be read, ImportError where SQLAlchemy or the driver is not installed.
+    """
+
+    def __init__(
+        self,
+        url_or_engine: str | URL | Engine,
+        *,
+        timeout: float = 30,
+        max_rows: int = MAX_ROWS,
+        max_bytes: int = MAX_BYTES,
+    ) -> None:
+        from sqlalchemy import Engine
+
+        self._timeout, self._max_rows, self._max_bytes = timeout, max_rows, max_bytes
+        self._owned = not isinstance(url_or_engine, Engine)
+        self._engine = url_or_engine if isinstance(url_or_engine, Engine) else _engine_of(url_or_engine, timeout)
+        # Threads that share the one connection to a database in memory take turns.
+        self._turns: Any = Lock() if _is_in_memory(self._engine.url) else nullcontext()
+
+    def check(self, operation: Operation) -> Iterator[Fault]:
+        """What is wrong with a statement for this database."""
+        if not operation.query:
+            yield Fault("api.path", "this executor is a database's: a path needs a REST one")
+        else:
+            yield from check_sql(operation, self._engine.dialect.name)
+
+    def takes(self, operation: Operation) -> frozenset[str]:
+        """The placeholders of the statement."""
+        return frozenset(placeholders_of(operation.query, self._engine.dialect.name))
+
+    def run(self, operation: Operation, arguments: Mapping[str, Any]) -> ToolOutcome:
+        """The rows as a list of objects, or how many were changed. ExecutorError."""
+        from sqlalchemy import text
+        from sqlalchemy.exc import SQLAlchemyError
+
+        statement = read_statement(operation.query, self._engine.dialect.name)
+        unknown = [name for name in arguments if name not in statement.placeholders]
+        if unknown:
+            raise ExecutorError(f"{operation.tool} takes no argument {', '.join(unknown)}: leave it out")
+        bound = {name: _bindable(arguments.get(name)) for name in statement.placeholders}
+        # A server's cursor: the rows that nobody will read stay in the database.
+        options = {"stream_results": statement.reads, "sqlite_raw_colnames": True}
+        try:
+            with self._turns, self._connect() as connection, connection.begin(), self._limited(connection):
+                return self._outcome(connection.execute(text(statement.text), bound, execution_options=options))
+        except (SQLAlchemyError, ArithmeticError, ValueError, TypeError) as error:
+            # Without its cause: that one shows the statement, and may show where the database is.
+            raise self._refusal(error) from None
+
+    def close(self) -> None:
+        """Closes the connections, unless the engine was given."""
+        if self._owned:
+            self._engine.dispose()
+
+    def __repr__(self) -> str:
+        return f"SqlExecutor({self._engine.dialect.name!r})"
+
+    def _connect(self) -> Connection:
+        from sqlalchemy.exc import SQLAlchemyError
+
+        try:
+            return self._engine.connect()
+        except (SQLAlchemyError, OSError) as error:
+            raise ExecutorError(f"the database could not be reached: {type(error).__name__}") from None
+
+    @contextmanager
+    def _limited(self, connection: Connection) -> Iterator[None]:
+        """Ends what takes longer than it may."""
+        if connection.dialect.name == "sqlite":
+            driver: Any = connection.connection.driver_connection
+            deadline = time.monotonic() + self._timeout
+            driver.set_progress_handler(lambda: time.monotonic() > deadline, _STEPS)
+            try:
+                yield
+            finally:
+                driver.set_progress_handler(None, 0)
+        elif connection.dialect.name == "postgresql":
+            # For this transaction alone: the connection may be somebody else's next.
+            connection.exec_driver_sql(f"SET LOCAL statement_timeout = {math.ceil(self._timeout * 1000)}")
+            yield
+        else:
+            yield
+
+    def _outcome(self, result: CursorResult[Any]) -> ToolOutcome:
+        if not result.returns_rows:
+            return ToolOutcome({"row_count": result.rowcount} if result.rowcount >= 0 else {"done": True})
+        names = _column_names(list(result.keys()))
+        rows: list[dict[str, Any]] = []
+        left = self._max_bytes
+        for values in result:
+            row = dict(zip(names, map(_json_value, values), strict=True))
+            left -= len(write(row))
+            if len(rows) == self._max_rows or left < 0:
+                result.close()
+                return ToolOutcome(rows, note=f"Only the first {len(rows)} rows are here; there are more of them.")
+            rows.append(row)
+        return ToolOutcome(rows)
+
+    def _refusal(self, error: Exception) -> ExecutorError:
+        from sqlalchemy.exc import DBAPIError
+
+        if isinstance(error, DBAPIError) and error.connection_invalidated:
+            return ExecutorError("the connection to the database broke off")
+        said = str(getattr(error, "orig", None) or error).partition("\n")[0]
+        if said == "interrupted" or "statement timeout" in said:
+            return ExecutorTimeoutError(f"the database did not answer within {self._timeout:g} seconds")
+        secret = self._engine.url.password
+        return ExecutorError(f"the database refused this: {said.replace(secret, '***') if secret else said}")
+
+
+def _engine_of(given: str | URL, timeout: float) -> Engine:
+    from sqlalchemy import StaticPool, create_engine, make_url
+    from sqlalchemy.exc import SQLAlchemyError
+
+    try:
+        url = make_url(given)
+        if url.drivername == "postgresql":
+            url = url.set(drivername="postgresql+psycopg")
+        options: dict[str, Any] = {"hide_parameters": True}
+        if url.get_backend_name() == "postgresql":
+            options.update(pool_pre_ping=True, connect_args={"connect_timeout": max(2, math.ceil(timeout))})
+        elif url.get_backend_name() == "sqlite":
+            options["connect_args"] = {"timeout": timeout, "check_same_thread": False}
+            if _is_in_memory(url):
+                # One database for all threads: each would get an empty one of its own.
+                options["poolclass"] = StaticPool
+        return create_engine(url, **options)
+    except (SQLAlchemyError, ValueError, TypeError) as error:
+        # Without its cause and its words: they show the URL.
+        fix = "a URL is written as sqlite:///file.db or postgresql://user:password@host/database"
+        raise ValueError(f"this is no database that can be reached ({type(error).__name__}): {fix}") from None
+
+
+def _is_in_memory(url: URL) -> bool:
+    return url.get_backend_name() == "sqlite" and url.database in (None, "", ":memory:")
+
+
+def _column_names(keys: list[str]) -> list[str]:
+    """The keys of a row: a column that has the name of an earlier one would take its place."""
+    names: list[str] = []
+    for key in keys:
+        name, number = key, 1
+        while name in names:
+            number += 1
+            name = f"{key}_{number}"
+        names.append(name)
+    return names
+
+
+def _bindable(value: Any) -> Any:
+    return write(value).decode() if isinstance(value, dict | list) else value
+
+
+def _json_value(value: Any) -> Any:
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else str(value)
+    if isinstance(value, bytes | bytearray | memoryview):
+        return b64encode(value).decode("ascii")
+    if isinstance(value, datetime | date | time_of_day | timedelta):
+        return msgspec.to_builtins(value)
+    if isinstance(value, dict):
+        return {str(key): _json_value(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_json_value(item) for item in value]
+    return str(value)

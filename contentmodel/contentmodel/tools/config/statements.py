@@ -1,0 +1,150 @@
+"""What an SQL statement says: its placeholders, whether it only reads, and what is wrong with it."""
+
+from __future__ import annotations
+
+import logging
+import re
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from contentmodel.errors import Fault
+from contentmodel.tools.config.format import Operation
+from contentmodel.tools.config.matching import argument_faults
+
+_DIALECTS = {
+    "sqlite": "sqlite",
+    "postgresql": "postgres",
+    "mysql": "mysql",
+    "mariadb": "mysql",
+    "oracle": "oracle",
+    "mssql": "tsql",
+}
+"""What sqlglot calls the databases of SQLAlchemy."""
+_NAMED = re.compile(r"(?<![:\w\\]):(\w+)")
+# As SQLAlchemy's text() finds placeholders, and the backslashes that it takes out: it does not know literals.
+_BOUND = re.compile(_NAMED.pattern + r"(?![:\w])")
+_ESCAPED = re.compile(r"\\(?=:\w*(?![:\w]))")
+
+
+@dataclass(frozen=True)
+class Statement:
+    """One statement. `text` is as SQLAlchemy's `text` takes it; `reads` says that it changes nothing."""
+
+    text: str
+    placeholders: tuple[str, ...] = ()
+    reads: bool = False
+    faults: tuple[str, ...] = ()
+
+
+def check_sql(operation: Operation, dialect: str | None = None) -> Iterator[Fault]:
+    """What is wrong with a statement: its form, placeholders that nobody supplies, parameters that it does not take.
+
+    `dialect` is SQLAlchemy's name of the database; None takes what SQLite or PostgreSQL understand.
+    """
+    statement = read_statement(operation.query, dialect)
+    yield from (Fault("api.query", fault) for fault in statement.faults)
+    if statement.faults:
+        return
+    known = ", ".join(f":{name}" for name in statement.placeholders) or "none"
+    yield from argument_faults(
+        operation,
+        "api.query",
+        statement.placeholders,
+        statement.placeholders,
+        lambda name: f":{name}",
+        lambda name: f"the statement has no placeholder :{name} for this parameter: its placeholders are {known}",
+    )
+
+
+def placeholders_of(text: str, dialect: str | None = None) -> tuple[str, ...]:
+    """The names of the arguments that a statement takes."""
+    return read_statement(text, dialect).placeholders
+
+
+@lru_cache(maxsize=512)
+def read_statement(text: str, dialect: str | None = None) -> Statement:
+    """What a text says as SQL of a database. Its faults are what keeps it from being one statement."""
+    if dialect is not None:
+        return _read(text, _DIALECTS.get(dialect))
+    tries = [_read(text, known) for known in ("sqlite", "postgres")]
+    return next((statement for statement in tries if not statement.faults), tries[0])
+
+
+def _read(text: str, dialect: str | None) -> Statement:
+    import sqlglot
+    from sqlglot import errors, exp
+
+    try:
+        with _quiet():
+            roots: list[Any] = [root for root in sqlglot.parse(text, dialect=dialect) if root is not None]
+    except (errors.SqlglotError, RecursionError) as error:
+        return Statement(text, faults=(f"this is no SQL: {_reason(error)}",))
+    if len(roots) != 1:
+        return Statement(text, faults=(f"a tool is one statement, and there are {len(roots)} of them here",))
+    faults = tuple(_faults(roots[0]))
+    if isinstance(roots[0], exp.Command):
+        # What the parser knows by its first word alone is read as SQLAlchemy reads it.
+        return Statement(text, tuple(dict.fromkeys(_BOUND.findall(text))), faults=faults)
+    colons = {token.start for token in sqlglot.tokenize(text, read=dialect) if token.text == ":"}
+    names = tuple(dict.fromkeys(found[1] for found in _NAMED.finditer(text) if found.start() in colons))
+    changing = (exp.DML, exp.DDL, exp.Into, exp.Lock)
+    reads = isinstance(roots[0], exp.Query) and not any(
+        isinstance(node, changing) and not isinstance(node, exp.Query) for node in roots[0].walk()
+    )
+    return Statement(_literal(text, colons), names, reads, faults)
+
+
+def _literal(text: str, colons: set[int]) -> str:
+    """`text` for SQLAlchemy: what looks like a placeholder inside of a literal or a comment is none.
+
+    And :name::integer has one, before a cast, which SQLAlchemy sees only where a space stands between.
+    """
+    marks = {found.start(): "\\" for found in _ESCAPED.finditer(text)}
+    marks |= {found.start(): "\\" for found in _BOUND.finditer(text) if found.start() not in colons}
+    named = (found for found in _NAMED.finditer(text) if found.start() in colons)
+    marks |= {found.end(): " " for found in named if text.startswith(":", found.end())}
+    for place, mark in sorted(marks.items(), reverse=True):
+        text = f"{text[:place]}{mark}{text[place:]}"
+    return text
+
+
+def _faults(root: Any) -> Iterator[str]:
+    from sqlglot import exp
+
+    known = (exp.Query, exp.Values, exp.DML, exp.DDL, exp.Command, exp.Drop, exp.Alter, exp.TruncateTable)
+    if isinstance(root, exp.Transaction | exp.Commit | exp.Rollback):
+        yield "every statement has a transaction of its own: leave BEGIN, COMMIT and ROLLBACK out"
+    elif not isinstance(root, (*known, exp.Analyze, exp.Describe, exp.Pragma, exp.Show)):
+        yield "this is no SQL statement: it begins with SELECT, INSERT, UPDATE, DELETE, WITH or another of its verbs"
+    unnamed = any(node.this is None or not isinstance(node.this, str) for node in root.find_all(exp.Placeholder))
+    if unnamed or root.find(exp.Parameter):
+        yield "a placeholder is written as :name, and not as ?, $1, @name or %(name)s"
+
+
+def _reason(error: Exception) -> str:
+    details = getattr(error, "errors", None)
+    if not details:
+        return "nested too deeply" if isinstance(error, RecursionError) else str(error).partition("\n")[0]
+    first = details[0]
+    said = str(first.get("description", "")).partition(" but got <Token")[0].partition(" for <class")[0].rstrip(".")
+    near = f" at {first['highlight']!r}" if first.get("highlight") else ""
+    return f"{said}{near} (line {first.get('line')}, column {first.get('col')})"
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Keeps the parser from logging what this thread reads: what it has to say becomes a fault, or is none."""
+    logger, thread = logging.getLogger("sqlglot"), threading.get_ident()
+
+    def others(record: logging.LogRecord) -> bool:
+        return record.thread != thread
+
+    logger.addFilter(others)
+    try:
+        yield
+    finally:
+        logger.removeFilter(others)

@@ -1,0 +1,118 @@
+"""A throw-away PostgreSQL: a cluster of its own in a temporary folder, gone when whoever started it is gone.
+
+By hand, `python tests/services/postgresql.py` starts one, prints its SQLAlchemy URL and stops it at Ctrl-C. In tests
+the fixtures `postgresql` and `database` of conftest do the same. It listens on a unix socket in its own folder, which
+nobody but its owner (and root) may enter, so it needs no port and no password.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import pwd
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+DEBIAN = Path("/usr/lib/postgresql")
+# What a test does not need: to survive a power cut. Whoever asks how durable a commit is asks for `durable=True`.
+CARELESS = "-c fsync=off -c synchronous_commit=off -c full_page_writes=off"
+# The script that ends the cluster waits for the end of its standard input: it comes when we close it, and when we die.
+STOP = 'read -r _; "$1/pg_ctl" -D "$2/data" -m immediate -w stop >/dev/null 2>&1; rm -rf "$2"'
+
+
+class NotInstalledError(Exception):
+    """There is no PostgreSQL server on this machine."""
+
+
+def binaries() -> Path:
+    """The folder that holds initdb and pg_ctl: the one on PATH, else the newest that Debian's packages installed.
+
+    Raises NotInstalledError.
+    """
+    on_path = shutil.which("initdb")
+    packaged = sorted(DEBIAN.glob("*/bin"), key=lambda folder: float(folder.parent.name), reverse=True)
+    for folder in [Path(on_path).parent] * bool(on_path) + packaged:
+        if (folder / "initdb").exists() and (folder / "pg_ctl").exists():
+            return folder
+    raise NotInstalledError(f"PostgreSQL is not installed: no initdb and pg_ctl on PATH or in {DEBIAN}/*/bin")
+
+
+def _owner() -> dict[str, Any]:
+    """Who runs the cluster, as subprocess wants to be told. PostgreSQL refuses to be run by root."""
+    if os.geteuid() != 0:
+        return {}
+    known = {entry.pw_name: entry for entry in pwd.getpwall()}
+    entry = known.get("postgres") or known["nobody"]
+    return {"user": entry.pw_uid, "group": entry.pw_gid, "extra_groups": []}
+
+
+def _run(command: list[str | Path], folder: Path, owner: dict[str, Any]) -> None:
+    """Run to the end; a failure says what the command said, and what the server wrote to its log."""
+    # Output goes to a file, for a pipe would stay open as long as the server that pg_ctl leaves behind.
+    with (folder / "output").open("w+") as output:
+        done = subprocess.run(
+            command, cwd=folder, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, **owner
+        )
+        if done.returncode:
+            log = folder / "log"
+            said = (folder / "output").read_text() + (log.read_text() if log.exists() else "")
+            raise RuntimeError(f"{command[0]} failed with exit code {done.returncode}:\n{said}")
+
+
+@contextmanager
+def cluster(*, durable: bool = False) -> Iterator[str]:
+    """Start a cluster; gives the SQLAlchemy URL of its database `postgres`. Stopped and removed on leaving.
+
+    durable: commits reach the disk before they return (fsync), as in a real deployment. Raises NotInstalledError.
+    """
+    programs, owner = binaries(), _owner()
+    # Not TMPDIR: the path of a unix socket has room for a hundred bytes or so.
+    folder = Path(tempfile.mkdtemp(prefix="cm-pg-", dir="/tmp"))
+    if owner:
+        os.chown(folder, owner["user"], owner["group"])
+    stopper = subprocess.Popen(
+        ["sh", "-c", STOP, "stop", programs, folder], cwd="/", stdin=subprocess.PIPE, start_new_session=True, **owner
+    )
+    try:
+        initdb = ["--username=postgres", "--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync"]
+        _run([programs / "initdb", "-D", folder / "data", *initdb], folder, owner)
+        settings = f"-k {folder} -c listen_addresses='' -c max_connections=100 {'' if durable else CARELESS}"
+        start = ["-l", folder / "log", "-o", settings, "-w", "-t", "60", "start"]
+        _run([programs / "pg_ctl", "-D", folder / "data", *start], folder, owner)
+        yield f"postgresql+psycopg://postgres@/postgres?host={folder}"
+    finally:
+        assert stopper.stdin is not None
+        stopper.stdin.close()
+        stopper.wait()
+        # The folder itself lies in /tmp, whose sticky bit may keep it from the cluster's owner.
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(
+        description="Start a throw-away PostgreSQL cluster, print its URL, and stop and remove it at Ctrl-C."
+    )
+    parser.add_argument("--durable", action="store_true", help="commits reach the disk before they return (fsync)")
+    options = parser.parse_args(arguments)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        with cluster(durable=options.durable) as url:
+            print(url, flush=True)
+            signal.pause()
+    except KeyboardInterrupt:
+        return 0
+    except NotInstalledError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
