@@ -64,7 +64,7 @@ class _Scripted:
 
 
 class Scripted(_Scripted):
-    """A ChatClient. `open` counts the streams that nobody has closed."""
+    """A ChatClient. `open` counts the streams that have begun and that nobody has closed."""
 
     open = 0
 
@@ -102,6 +102,7 @@ class _Stream:
         self._client, self._request = client, request
         self._told: list[StreamEvent] = []
         self._events: Iterator[StreamEvent] | None = None
+        self._is_closed = False
 
     @property
     def response(self) -> ChatResponse:
@@ -109,11 +110,17 @@ class _Stream:
 
     def _next(self) -> StreamEvent | None:
         if self._events is None:
+            self._client.open += 1
             self._events = unfold(self._client._next(self._request), size=5)
         event = next(self._events, None)
         if event is not None:
             self._told.append(event)
         return event
+
+    def _close(self) -> None:
+        if self._events is not None and not self._is_closed:
+            self._is_closed = True
+            self._client.open -= 1
 
 
 class Stream(_Stream):
@@ -128,12 +135,14 @@ class Stream(_Stream):
             raise StopIteration
         return event
 
+    def close(self) -> None:
+        self._close()
+
     def __enter__(self) -> Self:
-        self._client.open += 1
         return self
 
     def __exit__(self, *error: Any) -> None:
-        self._client.open -= 1
+        self.close()
 
 
 class AsyncStream(_Stream):
@@ -149,12 +158,14 @@ class AsyncStream(_Stream):
             raise StopAsyncIteration
         return event
 
+    async def close(self) -> None:
+        self._close()
+
     async def __aenter__(self) -> Self:
-        self._client.open += 1
         return self
 
     async def __aexit__(self, *error: Any) -> None:
-        self._client.open -= 1
+        await self.close()
 
 
 class Gate:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import math
+import pickle
 import threading
+import time
 from typing import Any, Literal
 
 import msgspec
@@ -42,8 +45,18 @@ from contentmodel.runner import (
     RunResult,
     ToolRunner,
 )
-from contentmodel.tools import Cancellation, Tool, ToolContext, ToolOutcome, ToolSet, bind, result_of, tool
-from scripted import AsyncScripted, Gate, Scripted, answer, call, collected
+from contentmodel.tools import (
+    Cancellation,
+    Tool,
+    ToolContext,
+    ToolDefinitionError,
+    ToolOutcome,
+    ToolSet,
+    bind,
+    result_of,
+    tool,
+)
+from scripted import AsyncScripted, AsyncStream, Gate, Scripted, answer, call, collected
 
 
 class Quit(BaseException):
@@ -478,9 +491,10 @@ def test_a_tool_that_floods_is_cut() -> None:
     result, _ = run([answer(call("flood", "a")), answer("Done.")], [flood], max_result_characters=100)
     told = result.messages[1].contents[0].outputs
     assert told[0].text == "x" * 100 + "\n[100 of 3000 characters are shown: the result is longer than is allowed]"
-    assert told[1].message == "image/png of 4000 characters is too long to send"
-    assert told[-1].text == "done"
-    assert result.report.calls[0].left_out == 2900 + 4000 + 10
+    assert told[1].text == "[image/png of 4000 characters is left out: the result is longer than is allowed]"
+    assert told[-1].text == "\n[0 of 4 characters are shown: the result is longer than is allowed]"
+    assert result.report.calls[0].left_out == 2900 + 4000 + 10 + 4
+    assert (result.report.calls[0].outcome, result.report.calls[0].error) == ("ok", None)
 
 
 def test_state_and_the_id_of_the_call_reach_the_tool() -> None:
@@ -566,8 +580,9 @@ def test_the_time_may_be_limited() -> None:
 
 
 def test_settings_that_allow_nothing_are_refused() -> None:
-    with pytest.raises(ValueError, match="max_iterations=0, max_concurrency=-1"):
-        ToolRunner(Scripted([]), max_iterations=0, max_concurrency=-1)
+    with pytest.raises(ValueError, match="max_iterations=0, timeout=-1, max_failures=0"):
+        ToolRunner(Scripted([]), max_iterations=0, timeout=-1, max_failures=0)
+    assert run([answer(call("work", "a", what="ok")), answer("Done.")], timeout=math.inf)[0].text == "Done."
     with pytest.raises(ValueError, match="3 choices"):
         run([], asked=question(choices=3))
 
@@ -694,6 +709,59 @@ def test_tools_of_free_text_are_handed_back() -> None:
     assert (result.stop, result.handed_back) == ("handed_back", [made])
 
 
+def test_results_of_others_stand_in_the_order_of_the_calls() -> None:
+    result, _ = run([answer(call("elsewhere", "a"), call("work", "b", what="ok"))])
+    given_back = ChatMessage(role="tool", contents=[result_of(result.handed_back[0], "from elsewhere")])
+    asked = msgspec.structs.replace(result.request, messages=[*result.request.messages, given_back])
+    _, client = run([answer("Done.")], asked=asked)
+    check_pairs(client.requests[0].messages)
+
+
+def test_what_is_cancelled_is_not_handed_back() -> None:
+    cancellation = Cancellation()
+
+    @tool
+    def stop() -> str:
+        cancellation.cancel()
+        return "stopped"
+
+    elsewhere = FunctionTool(name="elsewhere")
+    client = Scripted([answer(call("elsewhere", "a"), call("stop", "b"))])
+    result = ToolRunner(client, [stop, elsewhere]).run("Go.", cancellation=cancellation)
+    assert (result.stop, result.handed_back) == ("cancelled", [])
+    check_pairs(result.request.messages)
+
+
+def test_a_transcript_declares_its_tools_once() -> None:
+    group = cm.ToolGroup(tools=[FunctionTool(name="inner")])
+    tools = [*tools_of(Log()), HostedTool(kind="code_interpreter"), group]
+    result, first = run([answer("One.")], tools)
+    _, second = run([answer("Two.")], tools, result.request)
+    assert second.requests[0].tools == first.requests[0].tools
+
+
+def test_a_call_that_the_answer_answers_keeps_its_result() -> None:
+    done = FunctionResultContent(call_id="a", outputs=[TextContent(text="42")])
+    log = Log()
+    script = [answer(call("work", "a", what="ok")), answer(call("work", "a", what="null"), done), answer("Done.")]
+    result, _ = run(script, tools_of(log))
+    assert (log.args, result.stop) == (["ok"], "completed")
+    assert [content.call_id for content in result.messages[2].contents] == ["a_2", "a_2"]
+    hosted = cm.WebSearchToolResultContent(call_id="a", outputs=[])
+    result, _ = run([answer(call("work", "a", what="ok"), hosted), answer("Done.")], tools_of(log))
+    assert log.args == ["ok", "ok"]
+
+
+def test_an_empty_answer_is_an_end() -> None:
+    nothing = ChatResponse(choices=[])
+    result, client = run([answer(call("work", "a", what="ok")), nothing, answer("More.")])
+    assert (result.stop, len(client.requests)) == ("completed", 2)
+    blank = answer()
+    result, _ = run([answer(call("work", "a", what="ok")), blank])
+    assert result.stop == "completed"
+    assert [message.role for message in result.request.messages] == ["user", "assistant", "tool"]
+
+
 def test_calls_with_one_id_are_kept_apart() -> None:
     script = [
         answer(call("work", "a", what="ok"), call("work", "a", what="null")),
@@ -751,15 +819,18 @@ def test_what_was_not_answered_is_asked_again() -> None:
     more, client = run([], made, result.answer({"a": True}))
     assert (more.stop, log.args, client.requests) == ("approval", [], [])
     assert [request.request_id for request in more.approvals] == ["c"]
-    last, _ = run([answer("Done.")], made, more.answer({"c": False}))
-    assert last.stop == "approval"
-    assert [request.request_id for request in last.approvals] == ["a"]
+    last, _ = run([answer("Done.")], made, cm.loads(cm.dumps(more.answer({"c": False}))))
+    assert (last.stop, log.args) == ("completed", ["ok", "ok"])
+    assert last.report.outcomes == {"ok": 2, "refused": 1}
+    assert more.answer({}) == more.request
 
 
 def test_an_answer_to_nothing_is_refused() -> None:
     result, *_ = wanting()
     with pytest.raises(ValueError, match="nobody asked about x: there are a, c"):
         result.answer({"x": True})
+    with pytest.raises(TypeError, match="that to a is none of these"):
+        result.answer({"a": 1})  # type: ignore[dict-item]
 
 
 def test_who_goes_on_without_an_answer_has_said_no() -> None:
@@ -771,6 +842,28 @@ def test_who_goes_on_without_an_answer_has_said_no() -> None:
     check_pairs(client.requests[0].messages)
     assert client.requests[0].messages[-1] == words
     assert more.report.outcomes == {"not_run": 3}
+
+
+def test_who_answers_may_say_more() -> None:
+    result, _, made = wanting()
+    asked = result.answer({"a": True})
+    words = ChatMessage(role="user", contents=[TextContent(text="But quickly.")])
+    asked = msgspec.structs.replace(asked, messages=[*asked.messages, words])
+    more, client = run([answer("Done.")], made, asked)
+    assert (more.text, more.report.outcomes) == ("Done.", {"ok": 2, "not_run": 1})
+    assert client.requests[0].messages[-1] == words
+
+
+def test_a_result_may_be_given_in_place_of_approval() -> None:
+    result, log, made = wanting()
+    calls = result.messages[0].tool_calls
+    by_hand = ChatMessage(role="tool", contents=[result_of(made_call, "by hand") for made_call in reversed(calls)])
+    asked = msgspec.structs.replace(result.request, messages=[*result.request.messages, by_hand])
+    more, client = run([answer("Done.")], made, asked)
+    assert (more.text, log.args) == ("Done.", [])
+    check_pairs(client.requests[0].messages)
+    contents = [content for message in client.requests[0].messages for content in message.contents]
+    assert not any(isinstance(content, ToolApprovalRequestContent) for content in contents)
 
 
 def test_approval_may_depend_on_the_arguments() -> None:
@@ -787,6 +880,14 @@ def test_approval_may_depend_on_the_arguments() -> None:
     assert outputs(run([answer(call("odd", "a")), answer("Done.")], [odd])[0]) == ["division by zero"]
 
 
+def test_approval_is_asked_of_no_coroutine() -> None:
+    async def ask(args: Any) -> bool:
+        return True
+
+    with pytest.raises(ToolDefinitionError, match="approval"):
+        tool(approval=ask)(lambda: None)  # type: ignore[arg-type]
+
+
 def test_the_provider_may_ask_too() -> None:
     asking = ToolApprovalRequestContent(request_id="mcpr_1", name="search", server="docs", arguments="{}")
     result, _ = run([answer(asking)])
@@ -795,6 +896,22 @@ def test_the_provider_may_ask_too() -> None:
     assert more.text == "Done."
     assert client.requests[0].messages[1].contents == [asking]
     assert client.requests[0].messages[2].contents[0] == ToolApprovalResponseContent(request_id="mcpr_1", approved=True)
+
+
+def test_the_provider_and_the_application_may_ask_at_once() -> None:
+    theirs = ToolApprovalRequestContent(request_id="mcpr_1", name="search")
+    log = Log()
+    made = tools_of(log)
+    result, _ = run([answer(theirs, call("delete", "a", what="ok"))], made)
+    assert [request.request_id for request in result.approvals] == ["a", "mcpr_1"]
+    both = result.answer({"a": True, "mcpr_1": True})
+    more, client = run([answer("Done.")], made, cm.loads(cm.dumps(both)))
+    assert (more.text, log.args) == ("Done.", ["ok"])
+    assert client.requests[0].messages[-1].contents == [ToolApprovalResponseContent(request_id="mcpr_1", approved=True)]
+    one, _ = run([], made, result.answer({"a": True}))
+    assert (one.stop, [request.request_id for request in one.approvals]) == ("approval", ["mcpr_1"])
+    handed, _ = run([answer(theirs, call("elsewhere", "b"))], made)
+    assert (len(handed.approvals), len(handed.handed_back)) == (1, 1)
 
 
 # -- cancellation ------------------------------------------------------------------------------------------------------
@@ -822,6 +939,139 @@ def test_a_run_is_cancelled_while_tools_run() -> None:
         "the run was cancelled: the tool did not run",
     ]
     check_pairs(result.request.messages)
+
+
+def test_a_cancellation_is_the_callers() -> None:
+    cancellation = Cancellation()
+    runner = ToolRunner(
+        Scripted([answer(call("work", "a", what="ok")), ServerError("no"), answer("Done.")]), tools_of(Log())
+    )
+    with pytest.raises(RunInterrupted) as interrupted:
+        runner.run("Go.", cancellation=cancellation)
+    assert not cancellation.is_cancelled
+    assert runner.run(interrupted.value.result.request, cancellation=cancellation).text == "Done."
+    with ToolRunner(Scripted([answer("One."), answer("Two.")])).stream("Go.", cancellation=cancellation) as stream:
+        next(stream)
+    assert not cancellation.is_cancelled
+
+
+@pytest.mark.parametrize("ticks", range(1, 30))
+def test_a_task_is_cancelled_whenever_it_is(ticks: int) -> None:
+    @tool
+    async def quick() -> str:
+        return "done"
+
+    async def some() -> None:
+        client = AsyncScripted([answer(call("quick", str(number))) for number in range(9)])
+        task = asyncio.create_task(AsyncToolRunner(client, [quick], max_iterations=9).run("Go."))
+        for _ in range(ticks):
+            await asyncio.sleep(0)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    asyncio.run(some())
+
+
+def test_who_reads_slowly_changes_no_outcome() -> None:
+    @tool(timeout=0.05)
+    def quick() -> str:
+        return "done"
+
+    def slowly(event: Any) -> None:
+        if isinstance(event, cm.Notice) and event.kind == "tool_use":
+            time.sleep(0.1)
+
+    script = [answer(call("quick", "a"), call("quick", "b")), answer("Done.")]
+    stream = ToolRunner(Scripted(script), [quick]).stream("Go.")
+    for event in stream:
+        slowly(event)
+    assert stream.result.report.outcomes == {"ok": 2}
+
+    async def later() -> RunResult:
+        stream = AsyncToolRunner(AsyncScripted(script), [quick]).stream("Go.")
+        async for event in stream:
+            slowly(event)
+        return stream.result
+
+    assert asyncio.run(later()).report.outcomes == {"ok": 2}
+
+
+def test_a_stream_is_read_in_the_task_of_its_reader() -> None:
+    seen: set[Any] = set()
+
+    class Watching(AsyncScripted):
+        def stream(self, request: ChatRequest, *, timeout: float | None = None) -> Any:
+            made = super().stream(request)
+            step = made._next
+
+            def watched() -> Any:
+                seen.add(asyncio.current_task())
+                return step()
+
+            made._next = watched
+            return made
+
+    async def some() -> Any:
+        await AsyncToolRunner(Watching([answer("Done.")])).stream("Go.").read()
+        return asyncio.current_task()
+
+    task = asyncio.run(some())
+    assert seen == {task}
+
+
+def test_an_async_stream_is_cancelled_before_its_first_event() -> None:
+    class Slow(AsyncScripted):
+        def stream(self, request: ChatRequest, *, timeout: float | None = None) -> Any:
+            return Silent(self, request)
+
+    class Silent(AsyncStream):
+        async def __anext__(self) -> Any:
+            cancellation.cancel()
+            await asyncio.sleep(30)
+            raise AssertionError
+
+    async def some() -> tuple[RunResult, int]:
+        stream = AsyncToolRunner(Slow([])).stream("Go.", cancellation=cancellation)
+        result = await stream.read()
+        task = asyncio.current_task()
+        assert task is not None
+        return result, task.cancelling()
+
+    cancellation = Cancellation()
+    result, cancelling = asyncio.run(some())
+    assert (result.stop, result.messages, cancelling) == ("cancelled", [], 0)
+
+
+def test_nothing_happens_before_a_stream_is_read() -> None:
+    begun: list[str] = []
+
+    class Watch(Observer):
+        def run_started(self, request: ChatRequest) -> None:
+            begun.append("run")
+
+    stream = ToolRunner(Scripted([answer("Done.")]), observer=Watch()).stream("Go.")
+    assert (begun, stream.result.stop) == ([], "unfinished")
+    stream.read()
+    assert begun == ["run"]
+
+
+def test_an_observer_that_fails_is_the_callers_to_see() -> None:
+    class Broken(Observer):
+        def ask_ended(self, ask: Any, response: Any, error: Any) -> None:
+            raise RuntimeError("no disk")
+
+    for how in ("run", "read"):
+        runner = ToolRunner(Scripted([answer("Done.")]), observer=Broken())
+        with pytest.raises(RuntimeError, match="no disk"):
+            runner.run("Go.") if how == "run" else runner.stream("Go.").read()
+
+
+def test_errors_of_a_run_can_be_pickled() -> None:
+    with pytest.raises(RunInterrupted) as interrupted:
+        run([answer(call("work", "a", what="ok")), ServerError("no", status=503)])
+    copy = pickle.loads(pickle.dumps(interrupted.value))
+    assert (copy.status, copy.result) == (503, interrupted.value.result)
 
 
 def test_a_run_is_cancelled_while_the_model_is_asked() -> None:
@@ -909,6 +1159,17 @@ def test_only_what_is_new_is_sent_where_the_server_holds_the_rest(option: str) -
     assert getattr(second.options, option) == expected
     assert result.request.messages == []
     assert [message.role for message in result.messages] == ["assistant", "tool", "assistant"]
+
+
+def test_a_server_knows_its_calls_by_their_ids() -> None:
+    script = [
+        answer(call("work", "a", what="ok"), id="r2"),
+        answer(call("work", "a", what="ok"), id="r3"),
+        answer("Done."),
+    ]
+    client = Scripted(script, keeps_conversations=True)
+    ToolRunner(client, tools_of(Log())).run(question(previous_response_id="r1"))
+    assert [request.messages[-1].contents[0].call_id for request in client.requests[1:]] == ["a", "a"]
 
 
 def test_a_run_that_waits_resumes_where_the_server_holds_the_rest() -> None:

@@ -51,6 +51,12 @@ class ClientError(ContentModelError):
         self.retry_after = retry_after
         self.retryable = retryable
 
+    @property
+    def fields(self) -> dict[str, Any]:
+        """What it says beside its message, by the names of its parameters."""
+        names = ("api", "status", "error", "request_id", "retry_after", "retryable")
+        return {name: getattr(self, name) for name in names}
+
 
 class InvalidRequestError(ClientError):
     """The API refuses what was asked: it is malformed, too long, or names what is not there (400, 404, 413)."""
@@ -175,7 +181,8 @@ class AsyncChatStream(Protocol):
 class ChatClient(Protocol):
     """Sends requests to one API. `model` is asked whatever a request says; None asks the one that it names.
 
-    `keeps_conversations` says whether the API can hold a conversation itself, so that only what is new need be sent.
+    `keeps_conversations` says whether the API can hold a conversation itself, so that only what is new need be sent;
+    the messages of such a client's answers have an `origin`, which tells them from what was made by hand.
     """
 
     api: str

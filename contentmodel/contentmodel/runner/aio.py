@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from types import TracebackType
-from typing import Self, TypeVar
+from typing import Any, Self, TypeVar
 
 from contentmodel.client import AsyncChatClient
 from contentmodel.events import StreamEvent
-from contentmodel.response import ChatResponse
-from contentmodel.runner.base import Asked, BaseRunner, Run, clock
+from contentmodel.runner.base import Asked, BaseRunner, BaseRunStream, Beginning, Run, clock, request_of
 from contentmodel.runner.jobs import on_loop
-from contentmodel.runner.loop import Ask, Execute
+from contentmodel.runner.loop import Ask, Execute, Say, Step
 from contentmodel.runner.report import RunResult
 from contentmodel.runner.tasks import in_tasks
 from contentmodel.tools.cancellation import Cancellation
@@ -31,16 +30,13 @@ class AsyncToolRunner(BaseRunner):
 
         Where the task is cancelled, an observer's `run_ended` still gets the result.
         """
-        run = Run(self, request, cancellation)
+        run = Run(self, request_of(request), cancellation)
         try:
             while run.step is not None:
                 if isinstance(run.step, Ask):
                     await _ask(run, run.step)
                 elif isinstance(run.step, Execute):
-                    async with aclosing(in_tasks(run.loop.batch(run.step), run.cancellation, clock)) as happening:
-                        async for progress in happening:
-                            run.note(run.step, progress)
-                    run.go_on()
+                    await _execute(run, run.step)
                 else:
                     run.go_on()
         except BaseException:
@@ -50,25 +46,16 @@ class AsyncToolRunner(BaseRunner):
 
     def stream(self, request: Asked, *, cancellation: Cancellation | None = None) -> AsyncRunStream:
         """The events of a run, as they happen. Nothing happens before the stream is read."""
-        return AsyncRunStream(Run(self, request, cancellation))
+        return AsyncRunStream(Beginning(self, request, cancellation))
 
 
-class AsyncRunStream:
+class AsyncRunStream(BaseRunStream):
     """The same as RunStream, asynchronously. A task that is cancelled while it reads ends the run."""
 
-    def __init__(self, run: Run) -> None:
-        self._run = run
-        self._events = _events(run)
-
-    @property
-    def result(self) -> RunResult:
-        """What the run has come to; until it is over, what it has come to so far."""
-        return self._run.result or self._run.loop.result()
-
-    @property
-    def failure(self) -> Exception | None:
-        """Why the model could not be asked, where it could not."""
-        return self._run.failure
+    def __init__(self, beginning: Beginning) -> None:
+        super().__init__(beginning)
+        # It knows nothing of this object: a stream that nobody holds any more ends at once.
+        self._events = _all(beginning)
 
     async def read(self) -> RunResult:
         """Reads the stream to its end."""
@@ -77,11 +64,14 @@ class AsyncRunStream:
         return self.result
 
     async def close(self) -> None:
-        """Ends the run: nothing more is asked, and what runs is not waited for."""
-        self._run.cancellation.cancel()
-        await self._events.aclose()
-        if self._run.result is None:
-            self._run.abandon()
+        """Ends the run: nothing more is asked, and what runs is not waited for.
+
+        Where another task is reading, the stream ends there.
+        """
+        self._cancel()
+        # It raises RuntimeError where somebody is just reading: they have been told.
+        with suppress(RuntimeError):
+            await self._events.aclose()
 
     def __aiter__(self) -> Self:
         return self
@@ -98,78 +88,108 @@ class AsyncRunStream:
         await self.close()
 
 
-async def _ask(run: Run, step: Ask) -> None:
-    answer: ChatResponse | None = None
+async def _all(beginning: Beginning) -> AsyncGenerator[StreamEvent, None]:
+    run = beginning.begun()
     try:
-        with run.asking(step, is_streamed=False) as answers:
-            said = await _unless_cancelled(run.cancellation, run.client.complete(step.request, timeout=run.timeout))
-            if said is not None:
-                answer = run.loop.ids.of_answer(said)
-                answers.append(answer)
-    except Exception as error:
-        failure = run.fail(error)
+        while run.step is not None:
+            async with aclosing(_events(run, run.step)) as events:
+                async for event in events:
+                    yield event
+        for event in run.relay.end(run.end()):
+            yield event
+    finally:
+        run.abandon()
+
+
+class _Waiting:
+    """Waits in the task that it is called in, and no longer than until the run is cancelled."""
+
+    def __init__(self, cancellation: Cancellation) -> None:
+        self._cancellation = cancellation
+        self._loop = asyncio.get_running_loop()
+        self._task: asyncio.Task[Any] | None = None
+        self._is_hit = False
+
+    async def __call__(self, awaitable: Awaitable[T]) -> T | None:
+        """What is awaited, or None where the run is cancelled before it is there."""
+        task = self._task = asyncio.current_task()
+        self._is_hit = False
+        try:
+            with self._cancellation.watched(lambda: on_loop(self._loop, self._interrupt)):
+                return await awaitable
+        except BaseException:
+            # Whatever became of the cancellation inside, it was ours, unless somebody else cancelled the task too.
+            if self._is_hit and task is not None and task.uncancel() == 0:
+                self._is_hit = False
+                return None
+            raise
+        finally:
+            self._task = None
+            if self._is_hit and task is not None:
+                task.uncancel()
+
+    def _interrupt(self) -> None:
+        if self._task is not None:
+            self._is_hit = True
+            self._task.cancel()
+
+
+async def _ask(run: Run, step: Ask) -> None:
+    ask = run.ask(step)
+    try:
+        with run.observer.asking(ask):
+            said = await _Waiting(run.cancellation)(run.client.complete(step.request, timeout=run.timeout))
+            answer = None if said is None else run.loop.ids.of_answer(said)
+    except BaseException as error:
+        failure = run.fail(ask, error)
         if failure is error:
             raise
         raise failure from error
-    run.go_on(answer)
+    run.answered(ask, answer)
 
 
-async def _unless_cancelled(cancellation: Cancellation, awaitable: Awaitable[T]) -> T | None:
-    """What is awaited, or None where the run is cancelled before it is there."""
-    loop, task = asyncio.get_running_loop(), asyncio.ensure_future(awaitable)
-    try:
-        with cancellation.watched(lambda: on_loop(loop, task.cancel)):
-            await asyncio.wait([task])
-    finally:
-        if task.cancel():
-            # Whoever waits is cancelled itself: what it reads from is closed next, and must not be read any more.
-            await asyncio.wait([task], timeout=1)
-    if task.cancelled() and cancellation.is_cancelled:
-        return None
-    return task.result()
+async def _execute(run: Run, step: Execute) -> None:
+    async with aclosing(in_tasks(run.loop.batch(step), run.cancellation, clock)) as happening:
+        async for progress in happening:
+            run.note(step, progress)
+    run.go_on()
 
 
-async def _events(run: Run) -> AsyncGenerator[StreamEvent, None]:
-    try:
-        while run.step is not None:
-            if isinstance(run.step, Ask):
-                async with aclosing(_answer(run, run.step)) as events:
-                    async for event in events:
-                        yield event
-            elif isinstance(run.step, Execute):
-                async with aclosing(_results(run, run.step)) as events:
-                    async for event in events:
-                        yield event
-            else:
-                for event in run.relay.say(run.step.message):
-                    yield event
-                run.go_on()
-    except BaseException:
-        run.abandon()
-        raise
-    for event in run.relay.end(run.end()):
+def _events(run: Run, step: Step) -> AsyncGenerator[StreamEvent, None]:
+    if isinstance(step, Ask):
+        return _answer(run, step)
+    return _results(run, step) if isinstance(step, Execute) else _message(run, step)
+
+
+async def _message(run: Run, step: Say) -> AsyncGenerator[StreamEvent, None]:
+    for event in run.relay.say(step.message):
         yield event
+    run.go_on()
 
 
 async def _answer(run: Run, step: Ask) -> AsyncGenerator[StreamEvent, None]:
-    answer: ChatResponse | None = None
+    ask, waiting = run.ask(step), _Waiting(run.cancellation)
     try:
-        with run.asking(step, is_streamed=True) as answers:
-            async with run.client.stream(step.request, timeout=run.timeout) as stream:
-                while (event := await _unless_cancelled(run.cancellation, anext(stream, None))) is not None:
-                    for relayed in run.relay.feed(event):
-                        yield relayed
-                    if run.cancellation.is_cancelled:
-                        break
-            answer = run.streamed_answer()
-            answers.extend([] if answer is None else [answer])
+        # Not entered: the request would be sent there, where nothing could stop it.
+        stream = run.client.stream(step.request, timeout=run.timeout)
+        try:
+            while (event := await waiting(anext(stream, None))) is not None:
+                for relayed in run.relay.feed(event):
+                    yield relayed
+                if run.cancellation.is_cancelled:
+                    break
+        finally:
+            await stream.close()
     except Exception as error:
         if not run.relay.has_begun:
-            run.fail(error)
+            run.fail(ask, error)
             raise
-        run.fail_streaming(error)
+        run.fail_streaming(ask, error)
         return
-    run.go_on(answer)
+    except BaseException as error:
+        run.fail(ask, error)
+        raise
+    run.answered(ask, run.streamed_answer())
 
 
 async def _results(run: Run, step: Execute) -> AsyncGenerator[StreamEvent, None]:

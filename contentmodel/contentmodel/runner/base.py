@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack
+from contextvars import copy_context
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -15,7 +17,7 @@ from contentmodel.events import ENDED, StreamEvent
 from contentmodel.message import ChatMessage
 from contentmodel.request import ChatRequest
 from contentmodel.response import ChatResponse
-from contentmodel.runner.calls import Settings
+from contentmodel.runner.calls import Settings, Task
 from contentmodel.runner.jobs import Finished, Started
 from contentmodel.runner.loop import Ask, Execute, Loop, Step, following
 from contentmodel.runner.observer import Observer
@@ -54,10 +56,6 @@ class BaseRunner:
         state: Any = None,
         observer: Observer | None = None,
     ) -> None:
-        limits = {"max_iterations": max_iterations, "max_concurrency": max_concurrency}
-        wrong = [f"{name}={value}" for name, value in limits.items() if value < 1]
-        if wrong:
-            raise ValueError(f"less than 1 allows nothing: {', '.join(wrong)}")
         self.client = client
         self.tools = tools if isinstance(tools, ToolSet) else ToolSet(tools)
         self.observer = observer or Observer()
@@ -79,25 +77,30 @@ class BaseRunner:
 class Run:
     """One run, as it is driven: the loop, its steps, and what is told of it."""
 
-    def __init__(self, runner: BaseRunner, asked: Asked, cancellation: Cancellation | None) -> None:
+    def __init__(self, runner: BaseRunner, asked: ChatRequest, cancellation: Cancellation | None) -> None:
         self.client = runner.client
         self.timeout = runner.settings.request_timeout
-        self.cancellation = cancellation or Cancellation()
+        # The caller's may be that of other runs too, and of the next one.
+        self.cancellation = Cancellation()
+        self._watching = ExitStack()
+        if cancellation is not None:
+            self._watching.enter_context(cancellation.watched(self.cancellation.cancel))
         self.result: RunResult | None = None
         self.failure: Exception | None = None
-        self._observer = runner.observer
+        self.observer = runner.observer
         self.loop = Loop(
-            request_of(asked),
+            asked,
             runner.tools,
             runner.settings,
             server_keeps=self.client.keeps_conversations,
             cancellation=self.cancellation,
-            observer=self._observer,
+            observer=self.observer,
             clock=clock,
         )
         self.relay = Relay(self.loop.ids)
         self._steps = self.loop.steps()
-        self.step: Step | None = following(self._steps)
+        self.step: Step | None = None
+        self.go_on()
 
     def go_on(self, answer: ChatResponse | None = None) -> None:
         """The step is done; an `Ask` was answered with `answer`."""
@@ -106,78 +109,120 @@ class Run:
     def end(self) -> RunResult:
         """The run is over."""
         if self.result is None:
+            self._watching.close()
             self.result = self.loop.result()
-            self._observer.run_ended(self.loop.run, self.result, self.failure)
+            self.observer.run_ended(self.loop.run, self.result, self.failure)
         return self.result
 
     def abandon(self) -> None:
         """Whoever waits for the run waits no more. What it came to is its result all the same."""
-        self.loop.wind_up(self._steps, self.step, self.partial_answer(CANCELLED))
-        self.step = None
-        self.end()
+        if self.result is None:
+            self.loop.wind_up(self._steps, self.step, self._partial_answer(CANCELLED))
+            self.step = None
+            self.end()
 
-    @contextmanager
-    def asking(self, step: Ask, *, is_streamed: bool) -> Iterator[list[ChatResponse]]:
-        """The observer watches the model being asked; what is put into the list is the answer."""
-        answers: list[ChatResponse] = []
+    # -- answers -----------------------------------------------------------------------------------------------
+
+    def ask(self, step: Ask) -> Any:
+        """The model is about to be asked: what the observer knows this by."""
         request = step.request
-        ask = self._observer.ask_started(self.loop.run, request, self.client.api, self.client.model or request.model)
-        try:
-            if is_streamed:
-                # A stream is read in whatever context its reader has by then: there is none to enter.
-                yield answers
-            else:
-                with self._observer.asking(ask):
-                    yield answers
-        except BaseException as error:
-            self._observer.ask_ended(ask, None, error)
-            raise
-        self._observer.ask_ended(ask, answers[0] if answers else None, None)
+        return self.observer.ask_started(self.loop.run, request, self.client.api, self.client.model or request.model)
 
-    def fail(self, error: Exception) -> Exception:
+    def answered(self, ask: Any, answer: ChatResponse | None) -> None:
+        """The model has answered; None where the run was cancelled before it had."""
+        self.observer.ask_ended(ask, answer, None)
+        self.go_on(answer)
+
+    def fail(self, ask: Any, error: BaseException) -> BaseException:
         """The model could not be asked: what to raise. It is the error itself, where nothing was done before."""
+        self.observer.ask_ended(ask, None, error)
+        if not isinstance(error, Exception):
+            return error
         self.failure = error
         self.loop.failed(error)
         self.step = None
         result = self.end()
-        return RunInterrupted(result, error) if result.messages else error
+        return RunInterrupted.after(result, error) if result.responses or result.messages else error
 
-    def fail_streaming(self, error: Exception) -> None:
+    def fail_streaming(self, ask: Any, error: Exception) -> None:
         """The same in the middle of a stream, which ends in a TurnError."""
+        self.observer.ask_ended(ask, None, error)
         self.failure = error
-        partial = self.partial_answer(ErrorContent(code=ENDED, message=str(error)))
+        partial = self._partial_answer(ErrorContent(code=ENDED, message=str(error)))
         if partial is not None:
             self.go_on(partial)
         else:
             self.loop.failed(error)
             self.step = None
 
-    def partial_answer(self, why: ErrorContent) -> ChatResponse | None:
+    def streamed_answer(self) -> ChatResponse | None:
+        """The answer whose stream is over, or was left when the run was cancelled."""
+        if self.relay.is_complete:
+            return self.relay.answer()
+        if self.cancellation.is_cancelled:
+            return self._partial_answer(CANCELLED)
+        return self._partial_answer(STOPPED) or ChatResponse(error=STOPPED)
+
+    def _partial_answer(self, why: ErrorContent) -> ChatResponse | None:
         """What there is of an answer that broke off; None where there is nothing."""
         if not self.relay.is_answering:
             return None
         answer = self.relay.answer()
         return answer if answer.error is not None else msgspec.structs.replace(answer, error=why)
 
-    def streamed_answer(self) -> ChatResponse | None:
-        """The answer whose stream is over, or was left when the run was cancelled."""
-        if self.relay.is_complete:
-            return self.relay.answer()
-        return self.partial_answer(CANCELLED if self.cancellation.is_cancelled else STOPPED)
+    # -- calls -------------------------------------------------------------------------------------------------
 
-    def told(self, step: Execute, progress: Started | Finished) -> Iterator[StreamEvent]:
-        """Something has happened to a job: what the stream tells of it."""
-        if isinstance(progress, Started):
-            yield from self.relay.use(self.loop.started(step, progress))
-        else:
-            yield from self.relay.close(self.loop.finished(step, progress))
-
-    def note(self, step: Execute, progress: Started | Finished) -> None:
+    def note(self, step: Execute, progress: Started | Finished) -> Task:
         """Something has happened to a job."""
         if isinstance(progress, Started):
-            self.loop.started(step, progress)
-        else:
-            self.loop.finished(step, progress)
+            return self.loop.started(step, progress)
+        return self.loop.finished(step, progress)
+
+    def told(self, step: Execute, progress: Started | Finished) -> Iterator[StreamEvent]:
+        """The same, and what a stream tells of it."""
+        task = self.note(step, progress)
+        yield from self.relay.use(task) if isinstance(progress, Started) else self.relay.close(task)
+
+
+class Beginning:
+    """A run that begins when it is first asked for, in the context that it was asked for by its caller."""
+
+    def __init__(self, runner: BaseRunner, asked: Asked, cancellation: Cancellation | None) -> None:
+        self.request = request_of(asked)
+        self.run: Run | None = None
+        self._context = copy_context()
+        self._begin = partial(Run, runner, self.request, cancellation)
+
+    def begun(self) -> Run:
+        """The run."""
+        if self.run is None:
+            self.run = self._context.run(self._begin)
+        return self.run
+
+
+class BaseRunStream:
+    """A streamed run: nothing of it happens before it is read."""
+
+    def __init__(self, beginning: Beginning) -> None:
+        self._beginning = beginning
+
+    @property
+    def result(self) -> RunResult:
+        """What the run has come to; until it is over, what it has come to so far, and `stop` is "unfinished"."""
+        run = self._beginning.run
+        if run is None:
+            return RunResult(stop="unfinished", response=ChatResponse(), request=self._beginning.request)
+        return run.result or run.loop.result()
+
+    @property
+    def failure(self) -> Exception | None:
+        """Why the model could not be asked, where it could not."""
+        return None if self._beginning.run is None else self._beginning.run.failure
+
+    def _cancel(self) -> None:
+        run = self._beginning.run
+        if run is not None and run.result is None:
+            run.cancellation.cancel()
 
 
 CANCELLED = ErrorContent(code="cancelled", message="the run was cancelled in the middle of the answer")

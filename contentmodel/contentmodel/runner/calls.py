@@ -16,7 +16,7 @@ from contentmodel.content.tools import (
     ToolCallContent,
     ToolResultContent,
 )
-from contentmodel.runner.jobs import Cancelled, Job, Outcome, OutOfTime, cut
+from contentmodel.runner.jobs import Cancelled, Job, Outcome, cut
 from contentmodel.runner.observer import Observer
 from contentmodel.runner.report import CallRecord
 from contentmodel.tools.definition import Tool
@@ -48,6 +48,12 @@ class Settings:
     request_timeout: float | None = None
     state: Any = None
 
+    def __post_init__(self) -> None:
+        numbers = {name: value for name, value in vars(self).items() if name.startswith("max_") or "timeout" in name}
+        wrong = [f"{name}={value}" for name, value in numbers.items() if value is not None and not value > 0]
+        if wrong:
+            raise ValueError(f"what is not above 0 allows nothing: {', '.join(wrong)}")
+
 
 @dataclass(eq=False)
 class Task:
@@ -61,6 +67,7 @@ class Task:
     request: ToolApprovalRequestContent | None = None
     result: ToolResultContent | None = None
     verdict: str = "ok"
+    use: str | None = None
     record: CallRecord | None = None
 
     @property
@@ -98,7 +105,7 @@ class Triage:
         try:
             args = validate_input(tool, call).args
             needs_approval = tool.needs_approval(args)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             # Definitions, validators and conditions are the application's code: nothing runs that they did not pass.
             return self.settled(Task(call, verdict="invalid" if isinstance(error, ToolInputError) else "failed"), error)
         if answer is not None and not answer.approved:
@@ -106,7 +113,9 @@ class Triage:
             return self.refused(call, "refused", f"the user did not allow this call{said}")
         if needs_approval and answer is None:
             return Task(call, request=_question(call))
-        return Task(call, job=self._job(tool, call, args))
+        # Said now: once it runs, the arguments are the tool's.
+        use = _shown(lambda: tool.format_use(args), f"{call.name}({call.arguments_text})")
+        return Task(call, job=self._job(tool, call, args), use=use)
 
     def refused(self, call: ToolCallContent, verdict: str, why: str) -> Task:
         """A call that does not run, and the model is told why."""
@@ -125,10 +134,13 @@ class Triage:
 
     def settled(self, task: Task, outcome: Outcome) -> Task:
         """The task with the result that the model is told, and what is reported of it."""
-        if isinstance(outcome, BaseException):
+        if isinstance(outcome, Cancelled):
+            outcome = ToolOutcome([ErrorContent(message=str(outcome), code="cancelled")])
+        elif isinstance(outcome, BaseException):
             outcome = ToolOutcome([error_of(outcome, details=self._settings.details)])
-        outcome, left_out = cut(outcome, self._settings.max_result_characters)
-        task.result = result_of(task.call, outcome)
+        result = result_of(task.call, outcome)
+        outputs, left_out = cut(result.outputs, self._settings.max_result_characters)
+        task.result = msgspec.structs.replace(result, outputs=outputs)
         error = task.result.error
         tool = None if task.job is None else task.job.tool
         task.record = msgspec.structs.replace(
@@ -156,16 +168,9 @@ def verdict_of(outcome: Outcome) -> str:
     """The word for what a tool came to."""
     if isinstance(outcome, ToolOutcome):
         return "ok" if outcome.error is None else "failed"
-    if isinstance(outcome, Cancelled | OutOfTime):
-        return "cancelled" if isinstance(outcome, Cancelled) else "timeout"
+    if isinstance(outcome, Cancelled):
+        return "cancelled"
     return "timeout" if isinstance(outcome, TimeoutError) else "failed"
-
-
-def use_of(task: Task) -> str:
-    """What a user is shown when a tool is used."""
-    assert task.job is not None
-    tool, args = task.job.tool, task.job.args
-    return _shown(lambda: tool.format_use(args), f"{task.call.name}({task.call.arguments_text})")
 
 
 def record_of(task: Task) -> CallRecord:

@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
+from threading import TIMEOUT_MAX
 from typing import Any
 
 import msgspec
@@ -19,16 +20,21 @@ from contentmodel.content.tools import FunctionCallContent
 from contentmodel.tools.definition import Tool
 from contentmodel.tools.outcome import ToolOutcome, contents_of
 from contentmodel.tools.signature import ToolContext
+from contentmodel.wire.json import write
 
+Clock = Callable[[], float]
 Outcome = ToolOutcome | BaseException
 Told = Callable[[Outcome], None]
+
+
+GIVEN_UP = "the run was cancelled before the tool had a result"
 
 
 class Cancelled(Exception):
     """The run was cancelled before the tool had given its result."""
 
 
-class OutOfTime(Exception):
+class OutOfTime(TimeoutError):
     """The time of the whole run was up before the tool had given its result."""
 
 
@@ -151,17 +157,22 @@ class Batch:
     def patience(self, now: float) -> float | None:
         """How long to wait for a result, in seconds; None for as long as it takes."""
         ends = [end for job, at in self._running.items() if (end := self._end(job, at)) is not None]
-        return max(0.0, min(ends) - now) if ends else None
+        return min(max(0.0, min(ends) - now), TIMEOUT_MAX) if ends else None
 
     def _end(self, job: Job, at: float) -> float | None:
         ends = [] if job.timeout is None else [at + job.timeout]
         ends += [] if self._deadline is None else [self._deadline]
         return min(ends, default=None)
 
-    def finish(self, job: Job, outcome: Outcome, now: float) -> list[Finished]:
-        """A job gave its outcome. Nobody waits for it where it was given up before."""
+    def settle(self, arrived: Iterable[tuple[Job, Outcome, float] | None], now: float) -> list[Finished]:
+        """Outcomes have arrived, and time has passed."""
+        finished = [done for message in arrived if message is not None for done in self.finish(*message)]
+        return finished + self.expire(now)
+
+    def finish(self, job: Job, outcome: Outcome, end: float) -> list[Finished]:
+        """A job gave its outcome at `end`. Nobody waits for it where it was given up before."""
         at = self._running.pop(job, None)
-        return [] if at is None else [Finished(job, outcome, at, now - at)]
+        return [] if at is None else [Finished(job, outcome, at, end - at)]
 
     def expire(self, now: float) -> list[Finished]:
         """Gives up the jobs whose time is up."""
@@ -178,10 +189,7 @@ class Batch:
 
     def cancel(self, now: float) -> list[Finished]:
         """Gives up everything."""
-        running = [
-            self._give_up(job, Cancelled("the run was cancelled before the tool had a result"), now)
-            for job in list(self._running)
-        ]
+        running = [self._give_up(job, Cancelled(GIVEN_UP), now) for job in list(self._running)]
         return running + self._drop_waiting(Cancelled("the run was cancelled: the tool did not run"))
 
     def _give_up(self, job: Job, why: Exception, now: float) -> Finished:
@@ -196,38 +204,42 @@ class Batch:
         return dropped
 
 
-def cut(outcome: ToolOutcome, longest: int | None) -> tuple[ToolOutcome, int]:
-    """An outcome whose texts are together no longer than `longest` characters, and how many were left out.
+def cut(outputs: list[Any], longest: int | None) -> tuple[list[Any], int]:
+    """The contents of a result in `longest` characters, and how many were left out.
 
-    The end of a text that is too long says so; data that is too long becomes an error, for half of it is worth nothing.
+    The end of a text that is too long says so. Of data, and of what else cannot be cut, only that it is left out is
+    said.
     """
+    if longest is None or sum(map(_size, outputs)) <= longest:
+        return outputs, 0
+    kept: list[Any] = []
     room, left_out = longest, 0
-    results: list[Any] = []
-    for content in outcome.results if room is not None else ():
+    for content in outputs:
         size = _size(content)
-        if size <= (room or 0):
-            results.append(content)
-            room = (room or 0) - size
-            continue
-        left_out += size - (room or 0)
-        results.append(_shorter(content, room or 0, size))
-        room = 0
-    return (outcome, 0) if not left_out else (ToolOutcome(results, outcome.note, outcome.display), left_out)
+        shown = min(size, room) if size <= room or _is_words(content) else 0
+        kept.append(content if shown == size else _shorter(content, shown, size))
+        room, left_out = room - shown, left_out + size - shown
+    return kept, left_out
+
+
+def _is_words(content: Any) -> bool:
+    return isinstance(content, TextContent) or (isinstance(content, ErrorContent) and content.details is None)
 
 
 def _size(content: Any) -> int:
+    """The characters of a content."""
     if isinstance(content, TextContent):
         return len(content.text)
-    if isinstance(content, ErrorContent):
+    if _is_words(content):
         return len(content.message)
-    return len(content.data or "") if isinstance(content, DataContent) else 0
+    return len(content.data) if isinstance(content, DataContent) and content.text is None else len(write(content))
 
 
 def _shorter(content: Any, room: int, size: int) -> Any:
     tail = f"\n[{room} of {size} characters are shown: the result is longer than is allowed]"
     if isinstance(content, TextContent):
         return msgspec.structs.replace(content, text=f"{content.text[:room]}{tail}")
-    if isinstance(content, ErrorContent):
+    if _is_words(content):
         return msgspec.structs.replace(content, message=f"{content.message[:room]}{tail}")
-    said = f"{content.media_type} of {size} characters is too long to send"
-    return ErrorContent(code="result_too_long", message=said)
+    what = getattr(content, "media_type", None) or content.__struct_config__.tag
+    return TextContent(text=f"[{what} of {size} characters is left out: the result is longer than is allowed]")

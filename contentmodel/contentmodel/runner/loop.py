@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import msgspec
 
@@ -22,28 +23,17 @@ from contentmodel.content.tools import ToolApprovalRequestContent, ToolCallConte
 from contentmodel.message import ChatMessage
 from contentmodel.request import ChatRequest, ToolChoice
 from contentmodel.response import ChatResponse
-from contentmodel.runner.calls import (
-    BROKEN_OFF,
-    CANCELLED,
-    WENT_ON,
-    Settings,
-    Task,
-    Triage,
-    record_of,
-    use_of,
-    verdict_of,
-)
-from contentmodel.runner.jobs import Batch, Cancelled, Finished, Job, Started
+from contentmodel.runner.calls import BROKEN_OFF, CANCELLED, WENT_ON, Settings, Task, Triage, record_of, verdict_of
+from contentmodel.runner.jobs import GIVEN_UP, Batch, Cancelled, Finished, Job, Started
 from contentmodel.runner.observer import Observer
 from contentmodel.runner.report import CallRecord, RunReport, RunResult
 from contentmodel.runner.turns import (
     Ids,
-    OpenTurn,
+    Turn,
     after_first,
     calls_cut_short,
+    last_turn,
     offered,
-    open_requests,
-    open_turn,
     unsent,
     whole_response,
     with_distinct_calls,
@@ -115,7 +105,7 @@ class Loop:
         self._request = msgspec.structs.replace(request, tools=list(declared.definitions))
         self._server_keeps = server_keeps and (options.conversation_id or options.previous_response_id) is not None
         self._history = with_distinct_calls(request.messages)
-        self.ids = Ids(self._history)
+        self.ids = Ids(self._history, server_keeps=self._server_keeps)
         self._answers: list[ChatResponse] = []
         self._said: list[ChatMessage] = []
         self._records: list[CallRecord] = []
@@ -129,15 +119,13 @@ class Loop:
 
     def steps(self) -> Steps:
         """What is to be done, one thing after the other."""
-        yield from self._settle(self._history, [])
+        yield from self._settle(last_turn(self._history), [])
         while self._stop is None and (limit := self._limit()) is None:
             answer = yield Ask(self._next_request())
             if answer is None:
                 self._stop = "cancelled"
                 return
-            self._take(answer)
-            yield from self._settle(self._said if self._is_broken else self._history, calls_cut_short(answer))
-            self._stop = self._stop or self._why_over(answer)
+            yield from self._take(answer)
         self._stop = self._stop or limit
 
     def _limit(self) -> str | None:
@@ -162,81 +150,83 @@ class Loop:
         messages = unsent(self._history) if self._server_keeps else list(self._history)
         return msgspec.structs.replace(request, messages=messages, options=options)
 
-    def _take(self, answer: ChatResponse) -> None:
-        """An answer has come. It is the next part of the transcript, unless it broke off."""
+    def _take(self, answer: ChatResponse) -> Steps:
+        """An answer has come. It is the next part of the transcript, unless it broke off or is not over."""
         self._answers.append(answer)
         self._said += answer.messages
-        options = after_first(self._request.options)
-        if self._is_broken:
+        finish = answer.finish_reason
+        if answer.error is not None:
             self._stop = "cancelled" if self.cancellation.is_cancelled else "error"
+            yield from self._refuse(last_turn(answer.messages).unanswered, "not_run", BROKEN_OFF)
             return
+        if finish is not None and finish.reason == "running":
+            self._stop = "running"
+            return
+        options = after_first(self._request.options)
         if self._server_keeps and options.previous_response_id is not None and answer.id is not None:
             options = msgspec.structs.replace(options, previous_response_id=answer.id)
-        self._history += answer.messages
         self._request = msgspec.structs.replace(self._request, options=options)
-
-    @property
-    def _is_broken(self) -> bool:
-        return bool(self._answers) and self._answers[-1].error is not None
-
-    def _why_over(self, answer: ChatResponse) -> str | None:
-        """Why the run is over after an answer whose calls have their results, whatever the limits."""
-        finish = answer.finish_reason
-        if finish is not None and finish.reason == "running":
-            return "running"
-        self._approvals = open_requests(answer.messages)
-        if self._approvals:
-            return "approval"
-        is_open = self._said[-1:] and self._said[-1].role == "tool"
-        return None if is_open or (finish is not None and finish.resumable) else "completed"
+        said = [message for message in answer.messages if message.contents or message.extra]
+        self._history += said
+        turn = last_turn(self._history)
+        has_calls = bool(said and turn.unanswered)
+        yield from self._settle(turn, calls_cut_short(answer))
+        if self._stop is None and not has_calls and not (finish is not None and finish.resumable):
+            self._stop = "completed"
 
     # -- calls -------------------------------------------------------------------------------------------------
 
-    def _settle(self, messages: list[ChatMessage], cut: list[ToolCallContent]) -> Steps:
-        """Gives the calls of the last turn in `messages` their results, as far as that is possible now."""
-        turn = open_turn(messages)
-        if turn is None or self._is_running:
-            return
+    def _settle(self, turn: Turn, cut: list[ToolCallContent]) -> Steps:
+        """Gives the calls of the last turn their results, as far as that is possible now."""
         tasks = [self._task(call, turn, any(call is other for other in cut)) for call in turn.unanswered]
-        self._approvals = [task.request for task in tasks if task.request is not None]
-        self._handed_back = [task.call for task in tasks if task.is_handed_back]
-        if self._approvals:
+        waiting = [task.request for task in tasks if task.request is not None]
+        handed_back = [task.call for task in tasks if task.is_handed_back]
+        self._approvals = waiting + ([] if turn.went_on else turn.open_requests)
+        if waiting:
             # The whole turn waits: nobody is asked about half of what has happened already. What is refused is refused.
-            message = ChatMessage(role="assistant", contents=list(self._approvals))
+            message = ChatMessage(role="assistant", contents=list(waiting))
             self._said.append(message)
             yield Say(message)
-            turn, tasks = turn.followed_by(message), [task for task in tasks if task.result is not None]
-            self._stop = "approval"
+            tasks = [task for task in tasks if task.result is not None]
         decided = [self._triage.allowed(task) for task in tasks if not task.is_handed_back]
-        if decided:
-            yield Execute(decided)
-        self._close(turn, decided)
-        if self._stop is None:
-            self._stop = self._why_over_now(decided)
+        results = yield from self._execute(decided)
+        if handed_back and self.cancellation.is_cancelled:
+            results += yield from self._refuse(handed_back, "cancelled", CANCELLED)
+            handed_back = []
+        self._handed_back = handed_back
+        if results or waiting or not turn.is_tidy:
+            self._history = turn.closed(results, waiting)
+        self._stop = self._why_over(decided)
 
-    @property
-    def _is_running(self) -> bool:
-        finish = self._answers[-1].finish_reason if self._answers else None
-        return finish is not None and finish.reason == "running"
-
-    def _task(self, call: ToolCallContent, turn: OpenTurn, is_cut: bool) -> Task:
+    def _task(self, call: ToolCallContent, turn: Turn, is_cut: bool) -> Task:
         if self.cancellation.is_cancelled:
             return self._triage.refused(call, "cancelled", CANCELLED)
-        if self._is_broken or turn.rest:
-            return self._triage.refused(call, "not_run", BROKEN_OFF if self._is_broken else WENT_ON)
-        return self._triage.task(call, is_cut=is_cut, answer=turn.answers.get(call.call_id))
+        if turn.went_on and not turn.answers:
+            return self._triage.refused(call, "not_run", WENT_ON)
+        task = self._triage.task(call, is_cut=is_cut, answer=turn.answers.get(call.call_id))
+        return self._triage.refused(call, "not_run", WENT_ON) if task.request is not None and turn.went_on else task
 
-    def _close(self, turn: OpenTurn, tasks: list[Task]) -> None:
+    def _refuse(self, calls: list[ToolCallContent], verdict: str, why: str) -> Generator[Step, Any, list[Any]]:
+        verdict, why = ("cancelled", CANCELLED) if self.cancellation.is_cancelled else (verdict, why)
+        results = yield from self._execute([self._triage.refused(call, verdict, why) for call in calls])
+        return results
+
+    def _execute(self, tasks: list[Task]) -> Generator[Step, Any, list[Any]]:
+        """Has the jobs run, and gives all results: they are said in one message."""
+        if not tasks:
+            return []
+        yield Execute(tasks)
         results = [task.result for task in tasks if task.result is not None]
-        if results:
-            self._said.append(ChatMessage(role="tool", contents=list(results)))
-        if not self._is_broken:
-            self._history = turn.closed(results)
+        self._said.append(ChatMessage(role="tool", contents=list(results)))
         self._records += [
             msgspec.structs.replace(task.record or record_of(task), iteration=len(self._answers)) for task in tasks
         ]
+        return results
 
-    def _why_over_now(self, tasks: list[Task]) -> str | None:
+    def _why_over(self, tasks: list[Task]) -> str | None:
+        """Why the run is over behind these calls, whatever the limits."""
+        if self._approvals:
+            return "approval"
         if self.cancellation.is_cancelled:
             return "cancelled"
         if self._handed_back:
@@ -261,7 +251,7 @@ class Loop:
     def started(self, step: Execute, started: Started) -> Task:
         """A job has begun."""
         task = step.of_job[started.job]
-        task.record = msgspec.structs.replace(record_of(task), started=started.at - self._begun, use=use_of(task))
+        task.record = msgspec.structs.replace(record_of(task), started=started.at - self._begun, use=task.use)
         return task
 
     def finished(self, step: Execute, finished: Finished) -> Task:
@@ -284,22 +274,30 @@ class Loop:
         """
         self.cancellation.cancel()
         while step is not None:
-            if isinstance(step, Execute):
-                for job in [job for job, task in step.of_job.items() if task.result is None]:
-                    why = Cancelled("the run was cancelled before the tool had a result")
-                    self.finished(step, Finished(job, why, None, 0.0))
+            self._drop(step)
             reply, answer = answer if isinstance(step, Ask) else None, None
             step = following(steps, reply)
+        if self._stop is None:
+            # The steps themselves were interrupted.
+            for last in self._settle(last_turn(self._history), []):
+                self._drop(last)
+            self._stop = "cancelled"
+
+    def _drop(self, step: Step) -> None:
+        """What runs in a step is not waited for."""
+        if isinstance(step, Execute):
+            for job in [job for job, task in step.of_job.items() if task.result is None]:
+                self.finished(step, Finished(job, Cancelled(GIVEN_UP), None, 0.0))
 
     def result(self) -> RunResult:
         """What the run has come to."""
         usage: Usage | None = None
         for answer in self._answers:
             usage = answer.usage if usage is None else usage if answer.usage is None else usage + answer.usage
-        is_waiting = self._stop in ("approval", "handed_back")
+        is_waiting = bool(self._approvals or self._handed_back)
         messages = unsent(self._history) if self._server_keeps and not is_waiting else list(self._history)
         return RunResult(
-            stop=self._stop or "cancelled",
+            stop=self._stop or "unfinished",
             response=whole_response(self._answers, self._said, usage, self._error),
             request=msgspec.structs.replace(self._request, messages=messages),
             responses=list(self._answers),

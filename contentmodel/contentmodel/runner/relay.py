@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from contentmodel.content import result_type
-from contentmodel.content.tools import ToolCallContent
+from contentmodel.content.tools import ToolCallContent, ToolResultContent
 from contentmodel.events import (
     BlockCatchUp,
     BlockDelta,
@@ -39,7 +39,8 @@ class Relay:
     """
 
     def __init__(self, ids: Ids) -> None:
-        self._ids = ids
+        self._every_id = ids
+        self._ids = ids.next_answer()
         self._next = 0
         self._messages: list[list[int]] = []
         self._others: Layout = []
@@ -48,6 +49,7 @@ class Relay:
         self._answer = Fold()
         # The id that a call of this answer goes by, by its block and the id that it came with.
         self._given: dict[tuple[int, str | None], str | None] = {}
+        self._foreign: set[int] = set()
         self._of_task: dict[Task, int] = {}
 
     @property
@@ -76,7 +78,7 @@ class Relay:
     def feed(self, event: StreamEvent) -> Iterator[StreamEvent]:
         """An event of an answer as an event of the run."""
         if isinstance(event, BlockStart | BlockStop | BlockCatchUp):
-            event = msgspec.structs.replace(event, content=self._distinct(event.index, event.content))
+            event = self._distinct(event)
         self._answer.feed(event)
         if isinstance(event, TurnComplete | TurnError):
             return
@@ -97,15 +99,18 @@ class Relay:
         elif said is not None:
             yield UsageDelta(usage=said if self._usage is None else self._usage + said)
 
-    def _distinct(self, index: int, content: Any) -> Any:
-        """A block's content; a call keeps the id that it was given when its block began."""
-        if not isinstance(content, ToolCallContent):
-            return content
-        given = self._given.get((index, content.call_id))
-        if given is not None:
-            return renamed(content, given)
-        changed = self._ids.of_content(content)
-        self._given[index, content.call_id] = changed.call_id
+    def _distinct(self, event: BlockStart | BlockStop | BlockCatchUp) -> StreamEvent:
+        """A block under the id that its call was given when it began. Other choices are nobody's business."""
+        content: Any = event.content
+        if not isinstance(content, ToolCallContent | ToolResultContent) or event.index in self._foreign:
+            return event
+        if not isinstance(event, BlockStop) and event.choice:
+            self._foreign.add(event.index)
+            return event
+        key = event.index, content.call_id
+        if key not in self._given:
+            self._given[key] = self._ids.of_content(content).call_id
+        changed: StreamEvent = msgspec.structs.replace(event, content=renamed(content, self._given[key]))
         return changed
 
     def answer(self) -> ChatResponse:
@@ -117,7 +122,8 @@ class Relay:
         self._next += self._answer.count
         if response.usage is not None:
             self._usage = response.usage if self._usage is None else self._usage + response.usage
-        self._answer, self._given = Fold(), {}
+        self._answer, self._given, self._foreign = Fold(), {}, set()
+        self._ids = self._every_id.next_answer()
         return response
 
     # -- what the loop adds ------------------------------------------------------------------------------------

@@ -31,6 +31,7 @@ STOPS = {
     "time_limit": "the time was up",
     "cancelled": "the run was cancelled",
     "running": "the provider goes on with the answer in the background",
+    "unfinished": "the run is not over",
     "error": "the answer is a failure, or broke off",
 }
 """Why a run ends, by the word that `RunResult.stop` has."""
@@ -122,7 +123,7 @@ class RunResult(msgspec.Struct, frozen=True, kw_only=True):
     def answer(self, answers: Mapping[str, bool | str]) -> ChatRequest:
         """`request` with answers to approval requests, by request id: True, False, or why not.
 
-        ValueError names ids that nobody asked about. What is not answered is asked again.
+        ValueError names ids that nobody asked about, TypeError what is no answer. What is not answered is asked again.
         """
         return answered(self.request, self.approvals, answers)
 
@@ -135,6 +136,11 @@ def answered(
     strange = [request_id for request_id in answers if request_id not in asked]
     if strange:
         raise ValueError(f"nobody asked about {', '.join(strange)}: there are {', '.join(asked) or 'no requests'}")
+    odd = [request_id for request_id, said in answers.items() if not isinstance(said, bool | str)]
+    if odd:
+        raise TypeError(f"an answer is True, False, or why not: that to {', '.join(odd)} is none of these")
+    if not answers:
+        return request
     contents: list[Any] = [
         ToolApprovalResponseContent(
             request_id=request_id, approved=said is True, reason=said if isinstance(said, str) else None
@@ -152,12 +158,12 @@ class RunInterrupted(ClientError):
     retries is said here too.
     """
 
-    def __init__(self, result: RunResult, cause: Exception) -> None:
-        said = vars(cause) if isinstance(cause, ClientError) else {}
-        fields = {name: said[name] for name in FIELDS if name in said}
-        super().__init__(f"after {result.report.iterations} answers: {cause}", **fields)
-        self.result = result
+    result: RunResult
 
-
-FIELDS = ("api", "status", "error", "request_id", "retry_after", "retryable")
-"""What a ClientError says of a failure."""
+    @classmethod
+    def after(cls, result: RunResult, cause: Exception) -> RunInterrupted:
+        """The error of a run that has come to `result`."""
+        fields = cause.fields if isinstance(cause, ClientError) else {}
+        made = cls(f"after {result.report.iterations} answers: {cause}", **fields)
+        made.result = result
+        return made

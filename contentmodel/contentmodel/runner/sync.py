@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
-from contextlib import closing
+from collections.abc import Generator
+from contextlib import closing, suppress
 from types import TracebackType
 from typing import Self
 
 from contentmodel.client import ChatClient
 from contentmodel.events import StreamEvent
-from contentmodel.response import ChatResponse
-from contentmodel.runner.base import Asked, BaseRunner, Run, clock
+from contentmodel.runner.base import Asked, BaseRunner, BaseRunStream, Beginning, Run, clock, request_of
 from contentmodel.runner.loop import Ask, Execute
 from contentmodel.runner.report import RunResult
 from contentmodel.runner.threads import in_threads
@@ -47,15 +46,13 @@ class ToolRunner(BaseRunner):
         What the client raises goes through where nothing was done before; else it is a RunInterrupted, which has the
         result until then. `cancellation` stops the run from another thread: between answers, and while tools run.
         """
-        run = Run(self, request, cancellation)
+        run = Run(self, request_of(request), cancellation)
         try:
             while run.step is not None:
                 if isinstance(run.step, Ask):
                     _ask(run, run.step)
                 elif isinstance(run.step, Execute):
-                    for progress in in_threads(run.loop.batch(run.step), run.cancellation, clock):
-                        run.note(run.step, progress)
-                    run.go_on()
+                    _execute(run, run.step)
                 else:
                     run.go_on()
         except BaseException:
@@ -65,10 +62,10 @@ class ToolRunner(BaseRunner):
 
     def stream(self, request: Asked, *, cancellation: Cancellation | None = None) -> RunStream:
         """The events of a run, as they happen. Nothing happens before the stream is read."""
-        return RunStream(Run(self, request, cancellation))
+        return RunStream(Beginning(self, request, cancellation))
 
 
-class RunStream:
+class RunStream(BaseRunStream):
     """The events of one run: an iterator, and a context manager that ends the run where it is.
 
     They are one turn: the blocks of the model's answers and those of the results are numbered through, and
@@ -76,19 +73,10 @@ class RunStream:
     later the stream ends in a TurnError, and `failure` is the error.
     """
 
-    def __init__(self, run: Run) -> None:
-        self._run = run
-        self._events = _events(run)
-
-    @property
-    def result(self) -> RunResult:
-        """What the run has come to; until it is over, what it has come to so far."""
-        return self._run.result or self._run.loop.result()
-
-    @property
-    def failure(self) -> Exception | None:
-        """Why the model could not be asked, where it could not."""
-        return self._run.failure
+    def __init__(self, beginning: Beginning) -> None:
+        super().__init__(beginning)
+        # It knows nothing of this object: a stream that nobody holds any more ends at once.
+        self._events = _all(beginning)
 
     def read(self) -> RunResult:
         """Reads the stream to its end."""
@@ -97,11 +85,14 @@ class RunStream:
         return self.result
 
     def close(self) -> None:
-        """Ends the run: nothing more is asked, and what runs is not waited for."""
-        self._run.cancellation.cancel()
-        self._events.close()
-        if self._run.result is None:
-            self._run.abandon()
+        """Ends the run: nothing more is asked, and what runs is not waited for.
+
+        Where another thread is reading, the stream ends there.
+        """
+        self._cancel()
+        # It raises ValueError where somebody is just reading: they have been told.
+        with suppress(ValueError):
+            self._events.close()
 
     def __iter__(self) -> Self:
         return self
@@ -118,20 +109,8 @@ class RunStream:
         self.close()
 
 
-def _ask(run: Run, step: Ask) -> None:
-    try:
-        with run.asking(step, is_streamed=False) as answers:
-            answer = run.client.complete(step.request, timeout=run.timeout)
-            answers.append(run.loop.ids.of_answer(answer))
-    except Exception as error:
-        failure = run.fail(error)
-        if failure is error:
-            raise
-        raise failure from error
-    run.go_on(answers[0])
-
-
-def _events(run: Run) -> Generator[StreamEvent, None, None]:
+def _all(beginning: Beginning) -> Generator[StreamEvent, None, None]:
+    run = beginning.begun()
     try:
         while run.step is not None:
             if isinstance(run.step, Ask):
@@ -141,33 +120,52 @@ def _events(run: Run) -> Generator[StreamEvent, None, None]:
             else:
                 yield from run.relay.say(run.step.message)
                 run.go_on()
-    except BaseException:
+        yield from run.relay.end(run.end())
+    finally:
         run.abandon()
-        raise
-    yield from run.relay.end(run.end())
 
 
-def _answer(run: Run, step: Ask) -> Iterator[StreamEvent]:
-    answer: ChatResponse | None = None
+def _ask(run: Run, step: Ask) -> None:
+    ask = run.ask(step)
     try:
-        with run.asking(step, is_streamed=True) as answers:
-            with run.client.stream(step.request, timeout=run.timeout) as stream:
-                for event in stream:
-                    yield from run.relay.feed(event)
-                    if run.cancellation.is_cancelled:
-                        break
-            answer = run.streamed_answer()
-            answers.extend([] if answer is None else [answer])
+        with run.observer.asking(ask):
+            answer = run.loop.ids.of_answer(run.client.complete(step.request, timeout=run.timeout))
+    except BaseException as error:
+        failure = run.fail(ask, error)
+        if failure is error:
+            raise
+        raise failure from error
+    run.answered(ask, answer)
+
+
+def _execute(run: Run, step: Execute) -> None:
+    with closing(in_threads(run.loop.batch(step), run.cancellation, clock)) as happening:
+        for progress in happening:
+            run.note(step, progress)
+    run.go_on()
+
+
+def _answer(run: Run, step: Ask) -> Generator[StreamEvent, None, None]:
+    ask = run.ask(step)
+    try:
+        with run.client.stream(step.request, timeout=run.timeout) as stream:
+            for event in stream:
+                yield from run.relay.feed(event)
+                if run.cancellation.is_cancelled:
+                    break
     except Exception as error:
         if not run.relay.has_begun:
-            run.fail(error)
+            run.fail(ask, error)
             raise
-        run.fail_streaming(error)
+        run.fail_streaming(ask, error)
         return
-    run.go_on(answer)
+    except BaseException as error:
+        run.fail(ask, error)
+        raise
+    run.answered(ask, run.streamed_answer())
 
 
-def _results(run: Run, step: Execute) -> Iterator[StreamEvent]:
+def _results(run: Run, step: Execute) -> Generator[StreamEvent, None, None]:
     yield from run.relay.open(step.tasks)
     with closing(in_threads(run.loop.batch(step), run.cancellation, clock)) as happening:
         for progress in happening:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable
+from contextlib import suppress
 
-from contentmodel.runner.jobs import Batch, Finished, Job, Started, on_loop
+from contentmodel.runner.jobs import Batch, Clock, Finished, Job, Started, on_loop
 from contentmodel.runner.threads import Done, run_apart
 from contentmodel.tools.cancellation import Cancellation
 
@@ -13,9 +14,7 @@ from contentmodel.tools.cancellation import Cancellation
 _tasks: set[asyncio.Task[None]] = set()
 
 
-async def in_tasks(
-    batch: Batch, cancellation: Cancellation, clock: Callable[[], float]
-) -> AsyncGenerator[Started | Finished, None]:
+async def in_tasks(batch: Batch, cancellation: Cancellation, clock: Clock) -> AsyncGenerator[Started | Finished, None]:
     """What happens to the jobs, as it happens. Where the task that waits is cancelled, the jobs are too."""
     loop, done = asyncio.get_running_loop(), asyncio.Queue[Done]()
 
@@ -29,37 +28,40 @@ async def in_tasks(
                     for finished in batch.cancel(clock()):
                         yield finished
                 for started in batch.start(clock()):
-                    begin(started.job, put)
+                    _begin(started.job, put, clock)
                     yield started
-                for finished in await _settled(batch, done, clock):
-                    yield finished
+                if not batch.is_over:
+                    for finished in batch.settle(await _arrived(done, batch.patience(clock())), clock()):
+                        yield finished
     finally:
         batch.cancel(clock())
 
 
-def begin(job: Job, put: Callable[[Done], None]) -> None:
+def _begin(job: Job, put: Callable[[Done], None], clock: Clock) -> None:
     """Starts a job where it belongs."""
     if not job.tool.is_async:
-        run_apart(job, put)
+        run_apart(job, put, clock)
         return
-    task = asyncio.get_running_loop().create_task(_perform(job, put), name=f"tool {job.tool.name}")
+    task = asyncio.get_running_loop().create_task(_perform(job, put, clock), name=f"tool {job.tool.name}")
     _tasks.add(task)
     task.add_done_callback(_tasks.discard)
 
 
-async def _perform(job: Job, put: Callable[[Done], None]) -> None:
+async def _perform(job: Job, put: Callable[[Done], None], clock: Clock) -> None:
     loop, task = asyncio.get_running_loop(), asyncio.ensure_future(job.perform())
     with job.context.cancellation.watched(lambda: on_loop(loop, task.cancel)):
         outcome = await task
-    put((job, outcome))
+    put((job, outcome, clock()))
 
 
-async def _settled(batch: Batch, done: asyncio.Queue[Done], clock: Callable[[], float]) -> list[Finished]:
-    if batch.is_over:
-        return []
-    try:
-        message = await asyncio.wait_for(done.get(), batch.patience(clock()))
-    except TimeoutError:
-        message = None
-    finished = batch.finish(*message, clock()) if message else []
-    return finished + batch.expire(clock())
+async def _arrived(done: asyncio.Queue[Done], patience: float | None) -> list[Done]:
+    """What has come: something, or nothing within the time, and all that came with it."""
+    arrived: list[Done] = []
+    if done.empty():
+        # wait_for of Python 3.11 swallows a cancellation that comes together with what it waits for.
+        with suppress(TimeoutError):
+            async with asyncio.timeout(patience):
+                arrived.append(await done.get())
+    while not done.empty():
+        arrived.append(done.get_nowait())
+    return arrived

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from operator import is_
 from typing import Any
 
@@ -17,7 +18,7 @@ from contentmodel.content.tools import (
     ToolResultContent,
 )
 from contentmodel.message import ChatMessage
-from contentmodel.request import ChatOptions, ChatRequest, ToolChoice
+from contentmodel.request import ChatOptions, ChatRequest, HostedTool, ToolChoice, ToolGroup
 from contentmodel.response import ChatChoice, ChatResponse
 from contentmodel.tools.sets import ToolSet
 from contentmodel.usage import Usage
@@ -28,133 +29,202 @@ UNFINISHED = ("content_filter", "refusal", "error", "cancelled")
 
 
 @dataclass(frozen=True)
-class OpenTurn:
-    """A turn of the model that has calls without results.
+class Turn:
+    """The last turn of the model in a transcript, and what follows it.
 
-    `before` is the transcript up to and with it, `shell` the message that its results stand in. `rest` are the
-    messages after it that are neither results nor answers about its calls.
+    `before` is the transcript up to and with it, without the loop's own questions. `calls` are those that the
+    application answers, `results` and `answers` what there is of results and of approvals. `open_requests` are the
+    provider's own questions that nobody has answered. `rest` are the messages behind it that are none of these;
+    `went_on` says that there are words of somebody among them.
     """
 
     before: list[ChatMessage]
     calls: list[ToolCallContent]
     results: dict[str | None, ToolResultContent]
     answers: dict[str | None, ToolApprovalResponseContent]
+    open_requests: list[ToolApprovalRequestContent]
     shell: ChatMessage
     rest: list[ChatMessage]
+    went_on: bool
+    is_tidy: bool
+    """Whether the results stand right behind the turn, in the order of the calls, and nothing of the loop's is left."""
 
     @property
     def unanswered(self) -> list[ToolCallContent]:
         """The calls without a result, in order."""
         return [call for call in self.calls if call.call_id not in self.results]
 
-    def followed_by(self, message: ChatMessage) -> OpenTurn:
-        """The turn with one more message of it."""
-        return replace(self, before=[*self.before, message])
+    def closed(
+        self, results: Iterable[ToolResultContent] = (), requests: Iterable[ToolApprovalRequestContent] = ()
+    ) -> list[ChatMessage]:
+        """The transcript with these results as well, all of them in the order of the calls.
 
-    def closed(self, results: Iterable[ToolResultContent]) -> list[ChatMessage]:
-        """The transcript with these results: all results of the turn in the order of its calls."""
+        `requests` are the questions that wait: then they stand in it too, with the answers that there are to others.
+        """
         every = {**self.results, **{result.call_id: result for result in results}}
-        contents: list[Any] = [every[call.call_id] for call in self.calls if call.call_id in every]
-        message = msgspec.structs.replace(self.shell, contents=contents)
-        return [*self.before, *([message] if contents else []), *self.rest]
+        given: list[Any] = [every[call.call_id] for call in self.calls if call.call_id in every]
+        asking: list[Any] = list(requests)
+        answered: list[Any] = list(self.answers.values()) if asking else []
+        parts = [
+            ChatMessage(role="assistant", contents=asking),
+            msgspec.structs.replace(self.shell, contents=given),
+            ChatMessage(role="user", contents=answered),
+        ]
+        return [*self.before, *(part for part in parts if part.contents), *self.rest]
 
 
-def open_turn(messages: Sequence[ChatMessage]) -> OpenTurn | None:
-    """The last turn of the model, where it has calls of the application's tools without results."""
-    end = next((at for at in range(len(messages), 0, -1) if messages[at - 1].role == "assistant"), 0)
-    begin = next((at for at in range(end, 0, -1) if messages[at - 1].role != "assistant"), 0)
+def last_turn(messages: Sequence[ChatMessage]) -> Turn:
+    """The last turn of the model in a transcript, which may be none: then it has no calls."""
+    end = len(messages)
+    while end and messages[end - 1].role != "assistant":
+        end -= 1
+    begin = end
+    while begin and messages[begin - 1].role == "assistant":
+        begin -= 1
     turn, after = messages[begin:end], messages[end:]
-    calls = [call for message in turn for call in message.tool_calls]
-    asked = {call.call_id for call in calls}
-    inside = {c.call_id for message in turn for c in message.contents if isinstance(c, ToolResultContent)}
-    calls = [call for call in calls if call.call_id not in inside]
-    results: dict[str | None, ToolResultContent] = {}
-    answers: dict[str | None, ToolApprovalResponseContent] = {}
-    shell = None
-    rest: list[ChatMessage] = []
-    for message in after:
+    calls = _open_calls(turn)
+    ids = {call.call_id for call in calls}
+    following = _Following(ids)
+    rest = [message for message in map(following.take, after) if message is not None]
+    requests = [c for m in turn for c in m.contents if isinstance(c, ToolApprovalRequestContent)]
+    open_requests = [r for r in requests if r.request_id not in ids and r.request_id not in following.answers]
+    before = [*messages[:begin], *_without_requests(turn, ids)]
+    answers = {name: answer for name, answer in following.answers.items() if name in ids}
+    shell = following.shell or ChatMessage(role="tool")
+    in_order = list(following.results) == [call.call_id for call in calls if call.call_id in following.results]
+    is_tidy = in_order and following.is_tidy and not answers and len(before) == end
+    return Turn(before, calls, following.results, answers, open_requests, shell, rest, following.went_on, is_tidy)
+
+
+def _open_calls(turn: Sequence[ChatMessage]) -> list[ToolCallContent]:
+    """The calls of a turn that the application answers: the server may have done so in the turn itself."""
+    contents: list[Any] = [content for message in turn for content in message.contents]
+    inside = {c.call_id for c in contents if isinstance(c, ToolResultContent) and c.executor == "client"}
+    calls = [content for message in turn for content in message.tool_calls]
+    return [call for call in calls if call.call_id not in inside]
+
+
+class _Following:
+    """What follows a turn, sorted."""
+
+    def __init__(self, ids: set[str | None]) -> None:
+        self._ids = ids
+        self.results: dict[str | None, ToolResultContent] = {}
+        self.answers: dict[str | None, ToolApprovalResponseContent] = {}
+        self.shell: ChatMessage | None = None
+        self.went_on = False
+        self.is_tidy = True
+
+    def take(self, message: ChatMessage) -> ChatMessage | None:
+        """What stays of a message: an answer to the provider stays, for it is told."""
         others: list[Any] = []
+        content: Any
         for content in message.contents:
-            if isinstance(content, ToolResultContent) and content.call_id in asked:
-                shell = shell or message
-                results.setdefault(content.call_id, content)
-            elif isinstance(content, ToolApprovalResponseContent) and content.request_id in asked:
-                answers[content.request_id] = content
+            if isinstance(content, ToolResultContent) and content.call_id in self._ids:
+                self.results.setdefault(content.call_id, content)
+                self.is_tidy = self.is_tidy and not self.went_on
+                if message.role == "tool":
+                    self.shell = self.shell or message
+                continue
+            if isinstance(content, ToolApprovalResponseContent):
+                self.answers[content.request_id] = content
+                if content.request_id in self._ids:
+                    continue
             else:
-                others.append(content)
-        if others or not message.contents:
-            rest.append(_with(message, others))
-    if all(call.call_id in results for call in calls):
-        return None
-    if shell is None or shell.role != "tool":
-        shell = ChatMessage(role="tool")
-    before = [*messages[:begin], *without_requests(turn, asked)]
-    return OpenTurn(before, calls, results, answers, shell, rest)
+                self.went_on = True
+            others.append(content)
+        return _with(message, others) if others or not message.contents else None
 
 
-def without_requests(messages: Iterable[ChatMessage], call_ids: Collection[str | None]) -> list[ChatMessage]:
+def _without_requests(messages: Iterable[ChatMessage], ids: set[str | None]) -> list[ChatMessage]:
     """Messages without the questions that the loop asked about these calls: no model is told of them."""
     kept = []
     for message in messages:
         contents: list[Any] = [
             content
             for content in message.contents
-            if not (isinstance(content, ToolApprovalRequestContent) and content.request_id in call_ids)
+            if not (isinstance(content, ToolApprovalRequestContent) and content.request_id in ids)
         ]
         if contents or not message.contents:
             kept.append(_with(message, contents))
     return kept
 
 
-def open_requests(messages: Sequence[ChatMessage]) -> list[ToolApprovalRequestContent]:
-    """The provider's own approval requests in a transcript that nobody has answered yet."""
-    contents: list[Any] = [content for message in messages for content in message.contents]
-    said = {content.request_id for content in contents if isinstance(content, ToolApprovalResponseContent)}
-    requests = (content for content in contents if isinstance(content, ToolApprovalRequestContent))
-    return [request for request in requests if request.request_id not in said]
+# -- ids ---------------------------------------------------------------------------------------------------------------
 
 
 class Ids:
-    """Keeps the calls of a run apart: a call whose id was there before gets another."""
+    """Keeps the calls of a run apart: a call whose id was there before gets another.
 
-    def __init__(self, messages: Iterable[ChatMessage]) -> None:
+    Where a server holds the conversation, it knows its calls by the ids that it gave: only those of one answer are kept
+    apart.
+    """
+
+    def __init__(self, messages: Iterable[ChatMessage], *, server_keeps: bool = False) -> None:
+        self._taken: set[str | None] = set()
+        self._counts: Counter[str] = Counter()
+        self._server_keeps = server_keeps
         contents: Iterable[Any] = (content for message in messages for content in message.contents)
-        self._taken = {content.call_id for content in contents if isinstance(content, ToolCallContent)}
+        self._taken.update(content.call_id for content in contents if isinstance(content, ToolCallContent))
+
+    def next_answer(self) -> AnswerIds:
+        """For the contents of one answer."""
+        if self._server_keeps:
+            self._taken.clear()
+        return AnswerIds(self)
 
     def distinct(self, call: ToolCallContent) -> str:
         """The id of a new call."""
-        call_id, count = call.call_id or "call", 1
-        made = call_id if call.call_id else f"{call_id}_{count}"
+        call_id = call.call_id or "call"
+        made = call_id if call.call_id else f"{call_id}_1"
         while made in self._taken:
-            count += 1
-            made = f"{call_id}_{count}"
+            self._counts[call_id] += 1
+            made = f"{call_id}_{self._counts[call_id] + 1}"
         self._taken.add(made)
         return made
 
+    def take(self, call: ToolCallContent) -> None:
+        """A call of the provider's own keeps its id: it pairs with its result."""
+        self._taken.add(call.call_id)
+
     def of_answer(self, response: ChatResponse) -> ChatResponse:
         """An answer whose calls have ids of their own."""
-        choices = list(response.choices[:1])
-        if not choices:
+        if not response.choices:
             return response
-        messages = [self.of_message(message) for message in choices[0].messages]
-        if all(map(is_, messages, choices[0].messages)):
+        ids, first = self.next_answer(), response.choices[0]
+        messages = [ids.of_message(message) for message in first.messages]
+        if all(map(is_, messages, first.messages)):
             return response
-        first = msgspec.structs.replace(choices[0], messages=messages)
+        first = msgspec.structs.replace(first, messages=messages)
         return msgspec.structs.replace(response, choices=[first, *response.choices[1:]])
 
+
+class AnswerIds:
+    """Gives the calls of one answer their ids, and their results in it the same."""
+
+    def __init__(self, ids: Ids) -> None:
+        self._ids = ids
+        self._given: dict[str | None, str] = {}
+
     def of_message(self, message: ChatMessage) -> ChatMessage:
-        """A message of the model whose calls have ids of their own."""
+        """A message of the answer."""
         return _with(message, [self.of_content(content) for content in message.contents])
 
     def of_content(self, content: Any) -> Any:
-        """A content of an answer: a call of the application's tools gets an id of its own, all else stays."""
-        if not isinstance(content, ToolCallContent):
+        """A content of the answer: what is about a call of the application's tools gets its id, all else stays."""
+        if isinstance(content, ToolCallContent):
+            if content.executor != "client":
+                self._ids.take(content)
+                return content
+            self._given[content.call_id] = self._ids.distinct(content)
+        elif not (isinstance(content, ToolResultContent) and content.executor == "client"):
             return content
-        if content.executor != "client":
-            # The provider's own pairs of call and result are not ours to rename.
-            self._taken.add(content.call_id)
-            return content
-        return renamed(content, self.distinct(content))
+        return renamed(content, self._given.get(content.call_id, content.call_id))
+
+
+def renamed(content: Any, call_id: str | None) -> Any:
+    """A call, or a result, under this id."""
+    return content if content.call_id == call_id or call_id is None else with_call_id(content, call_id)
 
 
 def with_distinct_calls(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
@@ -163,11 +233,14 @@ def with_distinct_calls(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
     while begin and messages[begin - 1].role == "assistant":
         begin -= 1
     turn = messages[begin:]
-    given = [call.call_id for message in turn for call in message.tool_calls]
+    given = [call.call_id for call in _open_calls(turn)]
     if len(set(given)) == len(given) and None not in given:
         return list(messages)
-    ids = Ids(messages[:begin])
+    ids = Ids(messages[:begin]).next_answer()
     return [*messages[:begin], *map(ids.of_message, turn)]
+
+
+# -- requests and answers ----------------------------------------------------------------------------------------------
 
 
 def calls_cut_short(answer: ChatResponse) -> list[ToolCallContent]:
@@ -181,9 +254,24 @@ def calls_cut_short(answer: ChatResponse) -> list[ToolCallContent]:
     return [content for content in doubtful if isinstance(content, ToolCallContent)]
 
 
+def after_first(options: ChatOptions) -> ChatOptions:
+    """The options once the model was asked: what it had to call it has called, or the loop would never end."""
+    choice = options.tool_choice
+    if choice is None or (choice.mode != "required" and choice.hosted is None):
+        return options
+    # Of several tools that it could choose from it may still call no others; a single one was an order.
+    tools = choice.tools if choice.tools and len(choice.tools) > 1 else None
+    relaxed = ToolChoice(mode="auto", tools=tools, extra=choice.extra)
+    return msgspec.structs.replace(options, tool_choice=relaxed)
+
+
 def offered(request: ChatRequest, tools: ToolSet) -> ToolSet:
     """The tools of a run: those of the runner, after those that the request declares and the runner does not have."""
-    others = [tool for tool in request.tools if not tool.name or tool.name not in tools]
+    others = [
+        tool
+        for tool in request.tools
+        if tool not in tools.definitions and (isinstance(tool, HostedTool | ToolGroup) or tool.name not in tools)
+    ]
     return ToolSet([*others, *tools])
 
 
@@ -203,25 +291,6 @@ def whole_response(
     first = last.choices[0] if last.choices else ChatChoice()
     choices = [msgspec.structs.replace(first, messages=list(said)), *last.choices[1:]] if said or last.choices else []
     return msgspec.structs.replace(last, choices=choices, usage=usage, error=error or last.error)
-
-
-def renamed(call: ToolCallContent, call_id: str) -> ToolCallContent:
-    """A call under this id."""
-    if call.call_id == call_id:
-        return call
-    changed: ToolCallContent = with_call_id(call, call_id)
-    return changed
-
-
-def after_first(options: ChatOptions) -> ChatOptions:
-    """The options once the model was asked: what it had to call it has called, or the loop would never end."""
-    choice = options.tool_choice
-    if choice is None or (choice.mode != "required" and choice.hosted is None):
-        return options
-    # Of several tools that it could choose from it may still call no others; a single one was an order.
-    tools = choice.tools if choice.tools and len(choice.tools) > 1 else None
-    relaxed = ToolChoice(mode="auto", tools=tools, extra=choice.extra)
-    return msgspec.structs.replace(options, tool_choice=relaxed)
 
 
 def _with(message: ChatMessage, contents: list[Any]) -> ChatMessage:

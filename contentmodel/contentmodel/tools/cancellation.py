@@ -15,7 +15,7 @@ class Cancellation:
 
     def __init__(self) -> None:
         self._event = threading.Event()
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._watchers: dict[int, Callable[[], None]] = {}
         self._count = 0
 

@@ -76,7 +76,14 @@ class Tool:
 
     def needs_approval(self, args: Any) -> bool:
         """Whether somebody must agree before it runs on these arguments."""
-        return self.approval(args) if callable(self.approval) else self.approval
+        if not callable(self.approval):
+            return self.approval
+        answer = self.approval(args)
+        if inspect.isawaitable(answer):
+            raise TypeError(
+                f"approval of {self.name} is asked of a function that waits: it must be True or False at once"
+            )
+        return bool(answer)
 
     def format_use(self, args: Any) -> str:
         """What a user is shown when the tool is used. Override it to say it in words."""
@@ -204,6 +211,8 @@ def tool(
     local_names = dict(sys._getframe(1).f_locals)
 
     def decorate(function: Callable[..., Any]) -> CallableTool[..., Any]:
+        if inspect.iscoroutinefunction(approval):
+            raise ToolDefinitionError(name or _function_name(function), ["approval is asked of a function that waits"])
         made = CallableTool(function, name=name, description=description, local_names=local_names)
         made.strict, made.terminates, made.approval = strict, terminates, approval
         made.timeout, made.concurrent = timeout, concurrent
