@@ -180,3 +180,40 @@ def asked_with(block: dict[str, Any], where: str) -> dict[str, Any]:
     asked = {"role": "user", "content": [{"type": "text", "text": "Look:"}, block]}
     messages = [asked] if where == "message" else [question, call, result]
     return {"model": "m", "max_tokens": 9, "messages": messages}
+
+
+CALL = contentmodel.FunctionCallContent(call_id="a", name="f", arguments={})
+OTHER = contentmodel.FunctionCallContent(call_id="b", name="f", arguments={})
+SEARCHED = [
+    contentmodel.WebSearchToolCallContent(call_id="w", arguments={"query": "x"}),
+    contentmodel.WebSearchToolResultContent(call_id="w", outputs=[TextContent(text="found")]),
+]
+TURNS: dict[str, list[list[Any]]] = {
+    "a call before a search that the provider ran": [[CALL, *SEARCHED, OTHER]],
+    "two messages of one turn with a call each": [[CALL], [OTHER]],
+    "a call without arguments": [[contentmodel.FunctionCallContent(call_id="a", name="f"), OTHER]],
+}
+
+
+@pytest.mark.parametrize("name", TURNS)
+@pytest.mark.parametrize("target", contentmodel.adapters())
+def test_every_call_of_a_turn_is_sent_with_its_own_result(target: str, name: str) -> None:
+    """Calls were said to have no result, and the true one came late, in words."""
+    results: list[Any] = [
+        contentmodel.FunctionResultContent(call_id=call_id, name="f", outputs=[TextContent(text=f"result {call_id}")])
+        for call_id in "ab"
+    ]
+    messages = [
+        contentmodel.ChatMessage(role="user", contents=[TextContent(text="Go.")]),
+        *(contentmodel.ChatMessage(role="assistant", contents=contents) for contents in TURNS[name]),
+        contentmodel.ChatMessage(role="tool", contents=results),
+    ]
+    origin = contentmodel.Origin(api="", issuer="")
+    tools: list[Any] = [contentmodel.FunctionTool(name="f", parameters={"type": "object", "properties": {}})]
+    request = contentmodel.ChatRequest(model="m", messages=messages, tools=tools, origin=origin)
+    encoded = contentmodel.adapter(target).encode_request(request)
+    assert contentmodel.check(encoded.payload, api=target) == []
+    text = encoded.to_json().decode()
+    assert "[no result" not in text
+    assert "[late result" not in text
+    assert "result a" in text

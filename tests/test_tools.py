@@ -49,6 +49,7 @@ from contentmodel.tools import (
     UnknownToolError,
     bind,
     contents_of,
+    error_of,
     result_of,
     tool,
     validate_input,
@@ -781,6 +782,34 @@ PNG = DataContent(data="AAAA", media_type="image/png")
 )
 def test_a_python_value_is_a_text(value: Any, text: str) -> None:
     assert contents_of(value) == ToolOutcome([TextContent(text=text)])
+
+
+@pytest.mark.parametrize(
+    ("made", "said"),
+    [
+        (TextContent(text=None), "Expected"),  # type: ignore[arg-type]
+        (ErrorContent(message=None), "Expected"),  # type: ignore[arg-type]
+        (ErrorContent(message="x", details={"a": object()}), "object"),
+        (contentmodel.UnknownContent(api="x", block=object()), "object"),
+        (TextContent(text="x", extra={"x": {"y": {1, 2}, "z": object()}}), "object"),
+    ],
+)
+def test_contents_that_are_none_are_told(made: Any, said: str) -> None:
+    outcome = contents_of([made, "and more"])
+    assert outcome.error is not None
+    assert (outcome.error.code, said in outcome.error.message) == ("result_not_serialisable", True)
+    assert outcome.results[1] == TextContent(text="and more")
+
+
+def test_halves_of_characters_never_leave() -> None:
+    half = "caf\udce9"
+    image = contentmodel.DataContent(data=b"png", media_type="image/png", name=half)  # type: ignore[arg-type]
+    outcome = contents_of(ToolOutcome([half, image, {"name": half}], note=5, display=half))  # type: ignore[arg-type]
+    text, data, value = outcome.results
+    assert (text.text, data.name, data.data, outcome.note, outcome.display) == ("caf?", "caf?", "cG5n", "5", "caf?")
+    assert value.text == '{"name": "caf?"}'
+    assert error_of(OSError(half)).message == "caf?"
+    result_of(contentmodel.FunctionCallContent(call_id="a", name="f"), outcome)
 
 
 def test_contents_stay_what_they_are() -> None:

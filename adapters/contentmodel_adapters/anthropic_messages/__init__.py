@@ -104,8 +104,9 @@ class AnthropicMessages(TableAdapter):
         if is_home(request, context):
             return request
         request = without_sampling(passes.hoist_instructions(request, context), context)
-        messages = passes.join_assistant(passes.join_results(request.messages, context), context)
-        messages = passes.tell_instructions(passes.settle_foreign(messages, context), context)
+        messages = passes.settle_foreign(request.messages, context)
+        messages = passes.join_assistant(passes.join_results(messages, context), context)
+        messages = passes.tell_instructions(messages, context)
         messages = passes.with_readable_media(passes.without_blank_texts(messages, context), context, READS)
         request = context.same(request, msgspec.structs.replace(request, messages=messages))
         request = with_fitting_calls(request, context, ids=CALL_IDS, names=TOOL_NAMES, media_apart="errors")

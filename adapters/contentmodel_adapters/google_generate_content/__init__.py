@@ -123,8 +123,9 @@ class GoogleGenerateContent(TableAdapter):
         if is_home(request, context):
             return request
         request = with_media_type(passes.hoist_instructions(request, context), context)
-        messages = passes.join_assistant(passes.join_results(request.messages, context), context)
-        messages = passes.without_citations(passes.settle_foreign(messages, context), context)
+        messages = passes.settle_foreign(request.messages, context)
+        messages = passes.join_assistant(passes.join_results(messages, context), context)
+        messages = passes.without_citations(messages, context)
         messages = passes.with_readable_media(messages, context, READS)
         request = context.same(request, msgspec.structs.replace(request, messages=messages))
         apart = "never" if reads_media_in_responses(request.model) else "always"

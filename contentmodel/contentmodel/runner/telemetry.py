@@ -33,7 +33,7 @@ from contentmodel.runner.jobs import Cancelled, Outcome, OutOfTime, Told
 from contentmodel.runner.observer import Observer
 from contentmodel.runner.report import RunResult
 from contentmodel.tools.definition import Tool
-from contentmodel.tools.outcome import error_of
+from contentmodel.tools.outcome import error_of, writable
 from contentmodel.usage import Usage
 
 if TYPE_CHECKING:
@@ -319,15 +319,10 @@ def _current(span: Span) -> AbstractContextManager[Span]:
 def _said(attributes: Attributes) -> Attributes:
     """Those that have a value, as text that every exporter can write."""
     return {
-        name: _writable(value) if isinstance(value, str) else value
+        name: writable(value) if isinstance(value, str) else value
         for name, value in attributes.items()
         if value is not None
     }
-
-
-def _writable(text: str) -> str:
-    """Text without halves of characters, as names of files have them: no exporter can write these."""
-    return text.encode("utf-8", "replace").decode()
 
 
 def _of_options(options: ChatOptions) -> Attributes:
@@ -390,13 +385,13 @@ def _fail(span: Span, kind: str, message: str | None) -> None:
 def _type_of(failure: BaseException | ErrorContent) -> str:
     """`error.type`: a word that errors of one kind share."""
     if isinstance(failure, ErrorContent):
-        return _writable(failure.code or "_OTHER")
+        return writable(failure.code or "_OTHER")
     if isinstance(failure, Cancelled | asyncio.CancelledError | GeneratorExit):
         return "cancelled"
     if isinstance(failure, TimeoutError | OutOfTime | TimeoutExceeded):
         return "timeout"
     if isinstance(failure, ClientError) and (failure.code or failure.status):
-        return _writable(str(failure.code or failure.status))
+        return writable(str(failure.code or failure.status))
     kind = type(failure)
     return kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
 
@@ -404,7 +399,7 @@ def _type_of(failure: BaseException | ErrorContent) -> str:
 def _words(failure: BaseException | ErrorContent | None) -> str | None:
     if failure is None or isinstance(failure, asyncio.CancelledError | GeneratorExit):
         return None
-    return _writable(failure.message if isinstance(failure, ErrorContent) else error_of(failure).message)
+    return writable(failure.message if isinstance(failure, ErrorContent) else error_of(failure).message)
 
 
 # -- contents ----------------------------------------------------------------------------------------------------------
@@ -414,7 +409,7 @@ def _json(value: Any) -> str:
     """A value as JSON text. It never raises: what cannot be written is no reason for a run to fail."""
     try:
         plain = list(value) if isinstance(value, Iterator) else value
-        return _writable(json.dumps(plain, ensure_ascii=False, allow_nan=False, default=_plain))
+        return writable(json.dumps(plain, ensure_ascii=False, allow_nan=False, default=_plain))
     except Exception as error:
         return json.dumps([{"type": "not_recorded", "error": type(error).__name__}])
 

@@ -78,7 +78,7 @@ class Tool:
         """Whether somebody must agree before it runs on these arguments."""
         if not callable(self.approval):
             return self.approval
-        answer = self.approval(args)
+        answer: Any = self.approval(args)
         if inspect.isawaitable(answer):
             raise TypeError(
                 f"approval of {self.name} is asked of a function that waits: it must be True or False at once"

@@ -16,7 +16,7 @@ from uuid import UUID
 
 import msgspec
 
-from contentmodel.content import result_type
+from contentmodel.content import Content, result_type
 from contentmodel.content.base import AIContent
 from contentmodel.content.outcomes import ErrorContent
 from contentmodel.content.text import TextContent
@@ -84,7 +84,7 @@ def contents_of(value: Any) -> ToolOutcome:
     | bytes, and whatever JSON cannot say | an error that names the type and the path |
     """
     if isinstance(value, ToolOutcome):
-        return ToolOutcome(_contents(value.results), value.note, value.display)
+        return ToolOutcome(_contents(value.results), _words(value.note), _words(value.display))
     return ToolOutcome(_contents(value))
 
 
@@ -137,14 +137,14 @@ def _message(error: BaseException) -> str:
         said = str(error)
     except Exception:
         said = ""
-    return said or f"the tool failed: {type(error).__name__}"
+    return writable(said) or f"the tool failed: {type(error).__name__}"
 
 
 def _contents(value: Any) -> list[AIContent]:
     if isinstance(value, AIContent):
-        return [value]
+        return [_sound(value)]
     if isinstance(value, str):
-        return [TextContent(text=str(value))]
+        return [TextContent(text=writable(value))]
     if isinstance(value, list | tuple) and any(isinstance(item, AIContent) for item in value):
         return [content for item in value for content in _contents(item)]
     try:
@@ -155,7 +155,42 @@ def _contents(value: Any) -> list[AIContent]:
         # A value's own methods are the tool's code, and may do anything.
         what = f"a value of type {type(value).__name__} ({type(error).__name__} when read)"
         return [ErrorContent(message=str(NotSerialisable(what, "$")), code="result_not_serialisable")]
-    return [TextContent(text=text)]
+    return [TextContent(text=writable(text))]
+
+
+def _sound(content: AIContent) -> AIContent:
+    """A content that a tool made, as the model's own JSON has it: Python lets anything be put into its fields."""
+    try:
+        made = msgspec.json.decode(_encoded(content), type=Content)
+    except (TypeError, ValueError, OverflowError, RecursionError) as error:
+        what = f"a {type(content).__name__} of which this is no part ({error})"
+        return ErrorContent(message=str(NotSerialisable(what, "$")), code="result_not_serialisable")
+    return content if made == content else made
+
+
+def _encoded(content: AIContent) -> bytes:
+    try:
+        return msgspec.json.encode(content)
+    except UnicodeEncodeError:
+        return msgspec.json.encode(_whole(msgspec.to_builtins(content)))
+
+
+def _whole(value: Any) -> Any:
+    """A value whose texts can all be written."""
+    if isinstance(value, dict):
+        return {_whole(key): _whole(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_whole(item) for item in value]
+    return writable(value) if isinstance(value, str) else value
+
+
+def writable(text: str) -> str:
+    """Text without halves of characters, as names of files and the output of programs have them: no API takes these."""
+    return text.encode("utf-8", "replace").decode()
+
+
+def _words(value: Any) -> str | None:
+    return None if value is None else writable(str(value))
 
 
 def _plain(value: Any, path: str, depth: int) -> Any:

@@ -29,6 +29,7 @@ from contentmodel.wire.lowering import as_text
 from contentmodel.wire.marks import APART, LATE, NO_RESULT
 from contentmodel.wire.names import NAMED, acceptor, with_names
 from contentmodel.wire.origins import is_native
+from contentmodel.wire.passes import joined_message
 
 if TYPE_CHECKING:
     from contentmodel.request import ChatRequest
@@ -74,11 +75,30 @@ def with_fitting_calls(
     """A request of another API whose calls and results are in pairs, under ids and names that the target takes."""
     if _Fit(ids, names, media_apart).holds(request):
         return request
-    distinct = msgspec.structs.replace(request, messages=with_distinct_ids(request.messages, context))
+    messages = with_distinct_ids(with_arguments(request.messages, context), context)
+    distinct = msgspec.structs.replace(request, messages=messages)
     named = with_names(context.same(request, distinct), context, ids=ids, names=names)
     messages = pair_calls(named.messages, context, media_apart=media_apart, is_continued=is_continued)
     changed: ChatRequest = context.same(named, msgspec.structs.replace(named, messages=messages))
     return changed
+
+
+def with_arguments(messages: Sequence[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
+    """Messages of other APIs whose calls have arguments: an object that is empty, where there are none."""
+    return [
+        _with_arguments(message, context)
+        if message.role == "assistant" and not is_native(message, context)
+        else message
+        for message in messages
+    ]
+
+
+def _with_arguments(message: ChatMessage, context: EncodeContext) -> ChatMessage:
+    contents: list[Any] = list(message.contents)
+    for at, content in enumerate(contents):
+        if content.__class__ is FunctionCallContent and content.arguments is None:
+            contents[at] = context.same(content, msgspec.structs.replace(content, arguments={}))
+    return context.with_contents(message, contents)
 
 
 def with_distinct_ids(messages: Sequence[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
@@ -169,7 +189,7 @@ class _Fit:
         for content in message.contents:
             if content.__class__ is FunctionCallContent:
                 call_id = content.call_id
-                if call_id is None or call_id in waiting or not self._takes_id(call_id):
+                if call_id is None or call_id in waiting or content.arguments is None or not self._takes_id(call_id):
                     return False
                 waiting.add(call_id)
                 if content.name not in self._names and not self._is_name(content.name):
@@ -195,6 +215,11 @@ class _Pairing:
         if message.role == "tool":
             self._add_results(message)
             return
+        if self._waiting and self._goes_on(message):
+            # Calls of one turn in several messages: their results follow all of them.
+            self.messages[-1] = joined_message(self.messages[-1], message, self._context)
+            self._waiting |= {call.call_id: call for call in message.contents if call.__class__ in _CALLS}  # type: ignore[attr-defined]
+            return
         if self._waiting:
             self._answer_waiting()
         self.messages.append(message)
@@ -202,6 +227,11 @@ class _Pairing:
             self._may_answer_held = False
             calls: list[Any] = [content for content in message.contents if content.__class__ in _CALLS]
             self._waiting = {call.call_id: call for call in calls}
+
+    def _goes_on(self, message: ChatMessage) -> bool:
+        last = self.messages[-1]
+        both = message.role == last.role == "assistant"
+        return both and not is_native(message, self._context) and not is_native(last, self._context)
 
     def finish(self) -> None:
         """The end of the transcript. What is told when all calls are answered is not there yet."""

@@ -346,9 +346,7 @@ def join_results(messages: list[ChatMessage], context: EncodeContext) -> list[Ch
         if last is None or not (message.role == last.role == "tool") or is_native(message, context):
             joined.append(message)
         else:
-            context.lose_attributes(message, ("author_name", "message_id"))
-            context.leave_residue(message, own=True)
-            joined[-1] = context.with_contents(last, [*last.contents, *message.contents])
+            joined[-1] = joined_message(last, message, context)
     return joined
 
 
@@ -361,10 +359,15 @@ def join_assistant(messages: list[ChatMessage], context: EncodeContext) -> list[
         if last is None or not same or is_native(message, context) or is_native(last, context):
             joined.append(message)
         else:
-            context.lose_attributes(message, ("author_name", "message_id"))
-            context.leave_residue(message, own=True)
-            joined[-1] = context.with_contents(last, [*last.contents, *message.contents])
+            joined[-1] = joined_message(last, message, context)
     return joined
+
+
+def joined_message(last: ChatMessage, message: ChatMessage, context: EncodeContext) -> ChatMessage:
+    """Two messages as one."""
+    context.lose_attributes(message, ("author_name", "message_id"))
+    context.leave_residue(message, own=True)
+    return context.with_contents(last, [*last.contents, *message.contents])
 
 
 def _settled(message: ChatMessage, context: EncodeContext) -> ChatMessage:
@@ -377,7 +380,7 @@ def _settled(message: ChatMessage, context: EncodeContext) -> ChatMessage:
             settled.append(content)
         elif kind is ReasoningContent:
             settled += _reasoning(content, context)
-        elif kind is FunctionResultContent:
+        elif kind is FunctionResultContent or kind is CustomToolResultContent:
             settled.append(_worded(_without_stored(content, message, context), context))
         elif _is_stored(content, message, context):
             context.lose(content, None, f"{context.api} cannot look up what another provider keeps")
@@ -504,7 +507,7 @@ def _split_results(message: ChatMessage, context: EncodeContext) -> list[ChatMes
 
 def _cut(message: ChatMessage, context: EncodeContext) -> list[ChatMessage]:
     parts: list[ChatMessage] = []
-    for content in message.contents:
+    for content in _open_calls_last(message, context):
         role = "tool" if isinstance(content, ToolResultContent) else message.role
         if parts and parts[-1].role == role:
             parts[-1] = context.with_contents(parts[-1], [*parts[-1].contents, content])
@@ -513,6 +516,20 @@ def _cut(message: ChatMessage, context: EncodeContext) -> list[ChatMessage]:
         else:
             parts.append(_part(message, role, [content]))
     return parts
+
+
+def _open_calls_last(message: ChatMessage, context: EncodeContext) -> list[Any]:
+    """The contents of a message; calls whose results come behind it stand behind the results that are in it."""
+    answered = {c.call_id for c in message.contents if isinstance(c, ToolResultContent)}
+    last = max(at for at, c in enumerate(message.contents) if isinstance(c, ToolResultContent))
+    first: list[Any] = []
+    moved: list[Any] = []
+    for content in message.contents[:last]:
+        is_open = isinstance(content, ToolCallContent) and content.call_id not in answered
+        (moved if is_open else first).append(content)
+    for call in moved:
+        context.lose(call, None, "its result comes behind those of the provider's own calls", kind="moved")
+    return [*first, message.contents[last], *moved, *message.contents[last + 1 :]]
 
 
 def _part(message: ChatMessage, role: str, contents: list[Any]) -> ChatMessage:
