@@ -22,6 +22,8 @@ MAY_IMPORT = {
     "contentmodel_conformance": set(PACKAGES),
 }
 ADAPTERS = sorted(p.name for p in PACKAGES["contentmodel_adapters"].iterdir() if (p / "blocks.py").exists())
+# Formats that are no provider's: nobody sends them, so that they have no clients, no streams and no tools of their own.
+FORMATS = {"turn_blocks"}
 
 
 def imports(path: Path) -> set[str]:
@@ -61,21 +63,34 @@ def test_an_adapter_imports_no_other(name: str) -> None:
 @pytest.mark.parametrize("name", ADAPTERS)
 def test_every_adapter_has_the_same_files(name: str) -> None:
     present = {path.name for path in (PACKAGES["contentmodel_adapters"] / name).glob("*.py")}
-    files = {"__init__.py", "blocks.py", "messages.py", "response.py", "rules.py", "tools.py"}
-    files |= {"stream.py", "stream_encoder.py", "client.py"}
+    files = {"__init__.py", "blocks.py", "messages.py", "response.py", "rules.py"}
+    if name in FORMATS:
+        # How people spell what a format says in one way.
+        assert present - files == {"spelling.py"}
+    else:
+        files |= {"tools.py", "stream.py", "stream_encoder.py", "client.py"}
+        # The Responses API has as many items as the others have blocks.
+        assert present - files <= {"items.py"}
     assert present >= files
-    # The Responses API has as many items as the others have blocks.
-    assert present - files <= {"items.py"}
+
+
+def test_the_clients_are_the_providers() -> None:
+    import tomllib
+
+    points = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["entry-points"]
+    adapters, clients = set(points["contentmodel.adapters"]), set(points["contentmodel.clients"])
+    assert {name.replace("-", "_") for name in adapters} == set(ADAPTERS)
+    assert {name.replace("-", "_") for name in adapters - clients} == FORMATS
 
 
 def test_the_core_needs_msgspec_alone() -> None:
-    """Outside the command, which is an extra, nothing but the standard library and msgspec is imported at the top."""
+    """Outside of what is an extra as a whole, only the standard library and msgspec are imported at the top."""
     import sys
 
     allowed = set(sys.stdlib_module_names) | {"contentmodel", "msgspec"}
     wrong = {}
     for path in files("contentmodel"):
-        if "cli" in path.relative_to(PACKAGES["contentmodel"]).parts:
+        if path.relative_to(PACKAGES["contentmodel"]).parts[0] in ("cli", "history", "server"):
             continue
         for node in ast.parse(path.read_text()).body:
             modules = [a.name for a in node.names] if isinstance(node, ast.Import) else []

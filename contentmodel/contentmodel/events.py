@@ -167,7 +167,7 @@ class TurnError(StreamEvent, frozen=True, kw_only=True):
     """The turn failed, or broke off: `error` says how. What was received until then counts.
 
     The error's code is "stream_ended" where the bytes stopped before the answer was complete, "stream_malformed"
-    where they are not what the API sends, else the provider's own.
+    where they are not what the API sends, "cancelled" where somebody stopped it, else the provider's own.
     """
 
     error: ErrorContent
@@ -196,7 +196,8 @@ EVENT_TYPES: tuple[type[StreamEvent], ...] = (
 )
 """Every concrete event type."""
 
-ENDED, MALFORMED = "stream_ended", "stream_malformed"
+ENDED, MALFORMED, CANCELLED = "stream_ended", "stream_malformed", "cancelled"
+"""The codes of errors that end a turn which nobody else ended: what the bytes did, or that somebody stopped it."""
 
 
 # -- fold --------------------------------------------------------------------------------------------------------------

@@ -49,13 +49,15 @@ def plan(
     models: Mapping[str, str] | None = None,
     policies: Mapping[str, str] | None = None,
 ) -> list[Plan]:
-    """What each of `targets` (all other APIs where none is named) would lose of a transcript, the cheapest first.
+    """What each of `targets` (all other providers' APIs where none is named) would lose of a transcript, the cheapest first.
 
     The transcript is a payload, whose API and kind are detected where they are not given, or a value of the model.
     `models` says for which model of a target it is planned. Raises as `convert` does.
     """
     value, source, trace = _decoded(transcript, source, kind)
-    wanted = [api for api in adapters() if api != source] if targets is None else targets
+    # Formats that nobody answers in, such as the rows of a store, are no target where nobody names them.
+    others = [api for api, adapter in adapters().items() if api != source and adapter.issuer]
+    wanted = others if targets is None else targets
     plans = [_plan(value, trace, target, (models or {}).get(target), policies) for target in wanted]
     return sorted(plans, key=lambda made: made.cost)
 

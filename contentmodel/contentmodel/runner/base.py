@@ -13,7 +13,7 @@ import msgspec
 
 from contentmodel.content.outcomes import ErrorContent
 from contentmodel.content.text import TextContent
-from contentmodel.events import ENDED, StreamEvent
+from contentmodel.events import CANCELLED, ENDED, StreamEvent
 from contentmodel.message import ChatMessage
 from contentmodel.request import ChatRequest
 from contentmodel.response import ChatResponse
@@ -117,7 +117,7 @@ class Run:
     def abandon(self) -> None:
         """Whoever waits for the run waits no more. What it came to is its result all the same."""
         if self.result is None:
-            self.loop.wind_up(self._steps, self.step, self._partial_answer(CANCELLED))
+            self.loop.wind_up(self._steps, self.step, self._partial_answer(LEFT))
             self.step = None
             self.end()
 
@@ -160,7 +160,7 @@ class Run:
         if self.relay.is_complete:
             return self.relay.answer()
         if self.cancellation.is_cancelled:
-            return self._partial_answer(CANCELLED)
+            return self._partial_answer(LEFT)
         return self._partial_answer(STOPPED) or ChatResponse(error=STOPPED)
 
     def _partial_answer(self, why: ErrorContent) -> ChatResponse | None:
@@ -225,7 +225,7 @@ class BaseRunStream:
             run.cancellation.cancel()
 
 
-CANCELLED = ErrorContent(code="cancelled", message="the run was cancelled in the middle of the answer")
+LEFT = ErrorContent(code=CANCELLED, message="the run was cancelled in the middle of the answer")
 STOPPED = ErrorContent(code=ENDED, message="the stream stopped in the middle of the answer")
 
 

@@ -1,0 +1,219 @@
+"""The adapter of stored rows: turns, and the blocks in them. A format of no provider's, written by stores and by hand.
+
+It holds whatever the model holds: nothing is lost on the way in, and encoding never reports a loss. Rows have no
+stream; a stream is stored by `contentmodel.history.record`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from contentmodel.adapter import Payload, as_json
+from contentmodel.errors import DecodeError, EncodeError, Fault
+from contentmodel.message import ChatMessage, Origin
+from contentmodel.request import ChatRequest
+from contentmodel.response import ChatResponse
+from contentmodel.rules import Violation
+from contentmodel.wire.context import DecodeContext, EncodeContext
+from contentmodel.wire.json import kind_of
+from contentmodel.wire.losses import Encoded
+from contentmodel.wire.names import SchemaMap
+from contentmodel_adapters.turn_blocks import blocks, messages, response
+from contentmodel_adapters.turn_blocks.blocks import API, Reading
+from contentmodel_adapters.turn_blocks.rules import ROLES, RULES
+
+DEEP = "nested too deeply"
+
+
+class TurnBlocks:
+    """Rows of turns and blocks. A request is a transcript of turns, a response is one turn."""
+
+    api = API
+    issuer = ""
+    rules = RULES
+    roles = ROLES
+
+    # -- the adapter ---------------------------------------------------------------------------------------------------
+
+    def decode_request(self, payload: Payload) -> ChatRequest:
+        """A transcript. DecodeError with every fault where the payload is none."""
+        return self.trace_request(payload)[0]
+
+    def trace_request(self, payload: Payload) -> tuple[ChatRequest, Any, DecodeContext]:
+        """The request, the payload as plain JSON values, and what came from where."""
+        wire = _as_object(payload)
+        request, counts = _read(messages.read_request, wire)
+        context = DecodeContext(API, Origin(api=API, issuer=""))
+        context.trace(messages.REQUEST, [request], wire, None, spread=False)
+        rest = request.messages
+        for index, count in enumerate(counts):
+            messages.trace_turn(context, rest[:count], wire["turns"][index], wire["turns"], index)
+            rest = rest[count:]
+        return request, wire, context
+
+    def encode_request(
+        self, request: ChatRequest, policies: Mapping[str, str] | None = None, model: str | None = None
+    ) -> Encoded:
+        """The transcript as rows. Nothing is lost. EncodeError where it is nested too deeply."""
+        context = EncodeContext(API, self.issuer, "request", policies, request.origin)
+        return Encoded(_write(messages.write_request, request), request, context)
+
+    def decode_response(self, payload: Payload) -> ChatResponse:
+        """One turn, as the answer that it is. DecodeError with every fault where the payload is none."""
+        return self.trace_response(payload)[0]
+
+    def trace_response(self, payload: Payload) -> tuple[ChatResponse, Any, DecodeContext]:
+        """The response, the payload as plain JSON values, and what came from where."""
+        wire = _as_object(payload)
+        answer, said = _read(response.read_response, wire)
+        context = DecodeContext(API, Origin(api=API, issuer=""))
+        context.trace(response.RESPONSE, [answer], wire, None, spread=False)
+        messages.trace_turn(context, said, wire, wire, None)
+        return answer, wire, context
+
+    def encode_response(self, response_: ChatResponse, policies: Mapping[str, str] | None = None) -> Encoded:
+        """The answer as one turn. Nothing is lost. EncodeError where it is nested too deeply."""
+        context = EncodeContext(API, self.issuer, "response", policies, response_.origin)
+        return Encoded(_write(response.write_response, response_), response_, context)
+
+    def stream_decoder(self, *, deltas: bool = True) -> Any:
+        """DecodeError: rows are no stream."""
+        raise DecodeError(API, [Fault("$", "rows have no stream: read them as a request or a response")])
+
+    def stream_encoder(self, policies: Mapping[str, str] | None = None) -> Any:
+        """EncodeError: rows are no stream."""
+        raise EncodeError(f"{API} has no stream: fold the events and encode the response, or record them in a store")
+
+    def check_request(self, payload: Payload, model: str | None = None) -> list[Violation]:
+        """Faults of shape and of role; DecodeError where the payload is no JSON object."""
+        wire = _as_object(payload)
+        return [*_misshapen(self, wire), *RULES.check(wire)]
+
+    def restore_arguments(self, arguments: Any, adapted: SchemaMap) -> Any:
+        """The arguments: schemas are not adapted here."""
+        return arguments
+
+    def recognises(self, payload: dict[str, Any]) -> Mapping[str, float]:
+        """A transcript has turns, a turn has blocks, and a block says its `block_type`."""
+        turns = payload.get("turns")
+        if isinstance(turns, list):
+            shaped = all(isinstance(turn, dict) and ("blocks" in turn or "role" in turn) for turn in turns)
+            return {"request": 0.97} if shaped else {}
+        typed = payload.get("blocks")
+        if isinstance(typed, list) and "role" in payload:
+            named = all(isinstance(block, dict) and "block_type" in block for block in typed)
+            return {"response": 0.97} if named else {}
+        return {}
+
+    def describe(self) -> dict[str, Any]:
+        """The block types as data, for documentation, coverage and generators."""
+        columns = {name: {"attribute": "extra", "form": "any", "required": False} for name in messages.COLUMNS}
+        told = {"origin": "origin", "envelope": "author_name, message_id, extra", "blocks": "contents"}
+        fields = {key: {"attribute": name, "form": "any", "required": False} for key, name in told.items()}
+        role = {"role": {"attribute": "role", "form": "str", "required": True}}
+        return {
+            "api": API,
+            "pairs": [],
+            "words": {"role": list(ROLES), "stop_reason": [*response.REASONS, *response.WORDS]},
+            "kept": {"request": ["conversation"], "turn": list(messages.COLUMNS)},
+            "records": {
+                "request": {
+                    "name": "request",
+                    "model": "ChatRequest",
+                    "constants": {},
+                    "fields": {
+                        "turns": {"attribute": "messages", "form": "list of turn", "required": True},
+                        **{
+                            f"envelope.{name}": {"attribute": name, "form": "the model's JSON", "required": False}
+                            for name in ChatRequest.__struct_fields__
+                            if name != "messages"
+                        },
+                    },
+                },
+                "turn": {"name": "turn", "model": "ChatMessage", "constants": {}, "fields": {**role, **fields}},
+                "response": {
+                    "name": "response",
+                    "model": "ChatResponse",
+                    "constants": {},
+                    "fields": {
+                        **{name: columns[name] | {"attribute": name} for name in ("id", "model", "usage", "error")},
+                        "stop_reason": {"attribute": "choices.finish_reason", "form": "str", "required": False},
+                        "blocks": {"attribute": "choices", "form": "list of block", "required": False},
+                    },
+                },
+            },
+            "unions": {"block": {"name": "block", "tag": "block_type", "rows": blocks.describe()}},
+        }
+
+    # -- row by row, for stores ----------------------------------------------------------------------------------------
+
+    def encode_turns(self, said: list[ChatMessage]) -> list[dict[str, Any]]:
+        """The turns of messages, without ids. EncodeError where they are nested too deeply."""
+        turns: list[dict[str, Any]] = _write(messages.write_turns, said)
+        return turns
+
+    def encode_heading(self, said: list[ChatMessage], role: str) -> dict[str, Any]:
+        """What the turn of `role` that these messages are says beside its blocks."""
+        turn: dict[str, Any] = _write(lambda run: messages.heading(run, role), said)
+        return turn
+
+    def cut(self, role: str, contents: list[Any], origin: Origin | None) -> list[ChatMessage]:
+        """The messages that the contents of a turn are, where it does not say otherwise."""
+        return messages.cut(role, contents, origin)
+
+    def encode_block(self, content: Any, sequence: int) -> dict[str, Any]:
+        """The row of one content. EncodeError where it is nested too deeply."""
+        row: dict[str, Any] = _write(lambda value: blocks.write_block(value, sequence), content)
+        return row
+
+    def decode_block(self, block: dict[str, Any]) -> Any:
+        """The content of one row. DecodeError with every fault."""
+        return _read(blocks.read_block, block, "$", sequence=block.get("sequence"))
+
+    def decode_messages(self, turn: dict[str, Any]) -> list[ChatMessage]:
+        """The messages of one turn, and nothing of the turn itself. DecodeError with every fault."""
+        made: list[ChatMessage] = _read(messages.read_messages, turn, "$")
+        return made
+
+
+def _as_object(payload: Payload) -> dict[str, Any]:
+    wire = as_json(payload, API)
+    if wire.__class__ is not dict:
+        raise DecodeError(API, [Fault("$", f"expected an object, got {kind_of(wire)}")])
+    return wire
+
+
+def _read(read: Any, wire: dict[str, Any], *path: str, **more: Any) -> Any:
+    """What `read` makes of a payload. DecodeError with every fault that it meets."""
+    reading = Reading([])
+    try:
+        value = read(wire, *path, reading, **more)
+    except RecursionError:
+        raise DecodeError(API, [Fault("$", DEEP)]) from None
+    if reading.faults:
+        raise DecodeError(API, reading.faults)
+    return value
+
+
+def _write(write: Any, value: Any) -> Any:
+    try:
+        return write(value)
+    except RecursionError:
+        raise EncodeError(f"{DEEP} to be written as rows") from None
+
+
+def _misshapen(adapter: TurnBlocks, wire: dict[str, Any]) -> list[Violation]:
+    try:
+        adapter.decode_request(wire)
+    except DecodeError as error:
+        return [
+            Violation(
+                path=f.path, rule="shape", severity="refused", what=f.message, fix="write rows as docs/history.md says"
+            )
+            for f in error.faults
+        ]
+    return []
+
+
+adapter = TurnBlocks()

@@ -1,0 +1,470 @@
+"""Blocks: a row's type, its words and its content, beside each content type of the model.
+
+`text` and `thinking` keep their words in `text_content`; calls and results of the application's tools, images and
+references have the keys that people write by hand; every other content stands under the name of its own type, its
+`content` being the model's JSON of it. A shape says both directions. What a block says in another way than it is
+written here, or says that nobody knows, is in the content's residue (`spelling`).
+"""
+
+from __future__ import annotations
+
+import typing
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import msgspec
+
+from contentmodel.content import CONTENT_TYPES, Content
+from contentmodel.content.media import DataContent, HostedFileContent, UriContent
+from contentmodel.content.outcomes import ReferenceContent, UnknownContent
+from contentmodel.content.reasoning import ReasoningContent
+from contentmodel.content.text import TextContent
+from contentmodel.content.tools import FunctionCallContent, FunctionResultContent
+from contentmodel.errors import DecodeError, EncodeError, Fault
+from contentmodel.serialize import convert_value, to_builtins
+from contentmodel.wire.codecs import Place
+from contentmodel.wire.introspect import fields_of
+from contentmodel.wire.json import child_path, kind_of
+from contentmodel_adapters.turn_blocks.spelling import residue_of, respelled
+
+API = "turn-blocks"
+FORM = ":form"
+"""The note of a block that was written as the model's JSON of its content, with a `type` in place of `block_type`."""
+ANY_IMAGE = "image/*"
+"""The media type of an image whose block does not say which."""
+
+Faults = list[Fault]
+
+
+class Reading:
+    """What reading a block needs to know: where it collects faults, and who issued what no issuer is named for."""
+
+    def __init__(self, faults: Faults, issuer: str = "") -> None:
+        self.faults, self.issuer = faults, issuer
+
+    def fault(self, path: str, message: str) -> None:
+        self.faults.append(Fault(path, message))
+
+    def expected(self, path: str, wanted: str, value: Any) -> None:
+        self.fault(path, f"expected {wanted}, got {kind_of(value)}")
+
+
+# -- residue -----------------------------------------------------------------------------------------------------------
+
+
+def own_residue(value: Any) -> dict[str, Any]:
+    """What this adapter left in a model value."""
+    return {} if value.extra is None else value.extra.get(API) or {}
+
+
+def with_residue(value: Any, residue: Mapping[str, Any]) -> Any:
+    """The value with what this adapter leaves in it; itself where that is nothing."""
+    if not residue:
+        return value
+    return msgspec.structs.replace(value, extra={**(value.extra or {}), API: dict(residue)})
+
+
+def bare(value: Any) -> Any:
+    """The value without what this adapter left in it."""
+    if value.extra is None or API not in value.extra:
+        return value
+    rest = {api: residue for api, residue in value.extra.items() if api != API}
+    return msgspec.structs.replace(value, extra=rest or None)
+
+
+# -- the model's JSON --------------------------------------------------------------------------------------------------
+
+
+def json_of(value: Any) -> dict[str, Any]:
+    """The model's JSON of a value, without what this adapter left in it. EncodeError where it holds no JSON."""
+    try:
+        made: dict[str, Any] = to_builtins(bare(value))
+    except TypeError as error:
+        raise EncodeError(f"not representable in JSON: {error}") from None
+    return made
+
+
+def value_of(data: Any, kind: Any, path: str, reading: Reading) -> Any:
+    """The model value of JSON; None and a fault where it is none. What the model cannot hold is left to the residue."""
+    try:
+        try:
+            return convert_value(data, kind, path)
+        except DecodeError:
+            return convert_value(_known(data, kind), kind, path)
+    except DecodeError as error:
+        reading.faults += error.faults
+        return None
+
+
+def _known(data: Any, kind: Any) -> Any:
+    """JSON without the keys that a Struct with no place for residue does not know."""
+    options = typing.get_args(kind) or (kind,)
+    if isinstance(data, list):
+        inner = next((typing.get_args(o)[0] for o in (kind, *options) if typing.get_origin(o) is list), Any)
+        return [_known(item, inner) for item in data]
+    structs = [o for o in options if isinstance(o, type) and issubclass(o, msgspec.Struct)]
+    if not isinstance(data, dict) or not structs:
+        return data
+    tags = {s.__struct_config__.tag: s for s in structs}
+    tag = data.get("type")
+    struct = structs[0] if None in tags else tags.get(tag) if isinstance(tag, str) else None
+    if struct is None:
+        return data
+    fields = {f.name: f.type for f in fields_of(struct)}
+    keeps_all = "extra" in fields
+    kept = {k: v for k, v in data.items() if keeps_all or k in fields or k == struct.__struct_config__.tag_field}
+    return {k: v if k == "extra" else _known(v, fields.get(k, Any)) for k, v in kept.items()}
+
+
+class JsonPlaces:
+    """Where the attributes of a value stand that is written as the model's JSON."""
+
+    def row_of(self, value: Any) -> JsonPlaces:
+        return self
+
+    def path_of(self, path: str, attribute: str) -> str:
+        """The JSON path of an attribute, given that of the object."""
+        for name in attribute.split("."):
+            path = child_path(path, name)
+        return path
+
+    def places(self, value: Any, wire: Any, path: str) -> Iterator[Place]:
+        """Where the model objects inside `value` came from."""
+        for name in value.__struct_fields__:
+            yield from json_places(getattr(value, name), wire.get(name), child_path(path, name))
+
+
+PLAIN = JsonPlaces()
+
+
+def json_places(held: Any, wire: Any, path: str) -> Iterator[Place]:
+    """The places of a Struct, or of each Struct of a list, that was read from its JSON."""
+    if isinstance(held, msgspec.Struct) and isinstance(wire, dict):
+        yield held, path, wire, PLAIN
+    elif isinstance(held, list) and isinstance(wire, list):
+        for index, (item, inner) in enumerate(zip(held, wire, strict=False)):
+            if isinstance(item, msgspec.Struct) and isinstance(inner, dict):
+                yield item, f"{path}[{index}]", inner, PLAIN
+
+
+# -- shapes ------------------------------------------------------------------------------------------------------------
+
+
+class Shape:
+    """One block type and its content type, in both directions.
+
+    `text` is the attribute whose words stand in `text_content`; `names` are the keys in `content` that differ from
+    the attributes they hold. Everything else of the content stands in `content` as the model's JSON has it.
+    """
+
+    def __init__(
+        self, block_type: str, model: type[Any], names: Mapping[str, str] | None = None, *, text: str | None = None
+    ) -> None:
+        self.block_type, self.model, self.text = block_type, model, text
+        self.names = dict(names or {})
+        self.attributes = {key: attribute for attribute, key in self.names.items()}
+        self.tag = model.__struct_config__.tag
+
+    def write(self, content: Any) -> dict[str, Any]:
+        """The block, without a sequence and without residue."""
+        data = json_of(content)
+        data.pop("type", None)
+        block: dict[str, Any] = {"block_type": self.block_type}
+        if self.text is not None:
+            block["text_content"] = data.pop(self.text, "")
+        inside = self.write_inside({self.names.get(name, name): value for name, value in data.items()}, content)
+        if inside:
+            block["content"] = inside
+        return block
+
+    def read(self, block: dict[str, Any], path: str, reading: Reading) -> Any:
+        """The content; None and faults where the block is not of this shape."""
+        inside = block.get("content")
+        if inside is not None and not isinstance(inside, dict):
+            reading.expected(child_path(path, "content"), "an object", inside)
+            return None
+        said = {key: value for key, value in (inside or {}).items() if key not in self.attributes.values()}
+        data = {self.attributes.get(key, key): value for key, value in said.items()}
+        data = self.read_inside(data, block, path, reading)
+        if isinstance(data.get("extra"), dict) and API in data["extra"]:
+            data["extra"] = {api: residue for api, residue in data["extra"].items() if api != API} or None
+        if self.text is not None and block.get("text_content") is not None:
+            data[self.text] = block["text_content"]
+        found: Faults = []
+        content = value_of({**data, "type": self.tag}, self.model, "$", Reading(found))
+        reading.faults += [Fault(path + self.wire_path(fault.path), fault.message) for fault in found]
+        return content
+
+    def write_inside(self, inside: dict[str, Any], content: Any) -> dict[str, Any]:
+        """Changes what stands in the block's `content`."""
+        return inside
+
+    def read_inside(self, data: dict[str, Any], block: dict[str, Any], path: str, reading: Reading) -> dict[str, Any]:
+        """The same, backwards: attributes of the model's JSON."""
+        return data
+
+    def wire_path(self, path: str) -> str:
+        """Where in the block something of the model's JSON stands: `$.arguments.x` is `.content.input.x`."""
+        name = path[2:].partition(".")[0].partition("[")[0]
+        rest = path[2 + len(name) :]
+        if not name:
+            return ""
+        return f".text_content{rest}" if name == self.text else f".content.{self.names.get(name, name)}{rest}"
+
+    # What losses ask of the row that made a content.
+
+    def row_of(self, value: Any) -> Shape:
+        return self
+
+    def path_of(self, path: str, attribute: str) -> str:
+        """The JSON path of an attribute, given that of the block."""
+        return path + self.wire_path(f"$.{attribute}")
+
+    def places(self, value: Any, wire: Any, path: str) -> Iterator[Place]:
+        """Where the model objects inside the content came from."""
+        inside = wire.get("content")
+        for name in value.__struct_fields__ if isinstance(inside, dict) else ():
+            key = self.names.get(name, name)
+            if key == "content":
+                # A list of blocks, which are no JSON of the model.
+                continue
+            yield from json_places(getattr(value, name), inside.get(key), f"{path}.content.{key}")
+
+    def describe(self) -> dict[str, Any]:
+        """The shape as data, for documentation and generators."""
+        fields = {
+            self.wire_path(f"$.{f.name}")[1:]: {
+                "attribute": f.name,
+                "form": "str" if f.name == self.text else "the model's JSON",
+                "required": f.required,
+            }
+            for f in fields_of(self.model)
+        }
+        return {
+            "name": self.block_type,
+            "model": self.model.__name__,
+            "constants": {"block_type": self.block_type},
+            "fields": fields,
+        }
+
+
+class Thinking(Shape):
+    """Thoughts. A signature stands alone beside its issuer, who is the turn's where nobody is named."""
+
+    def write_inside(self, inside: dict[str, Any], content: Any) -> dict[str, Any]:
+        sealed = content.protected
+        if sealed is None or sealed.kind != "signature":
+            return inside
+        rest = {key: value for key, value in inside.items() if key != "protected"}
+        return {"signature": sealed.data, "issuer": sealed.issuer, **rest}
+
+    def read_inside(self, data: dict[str, Any], block: dict[str, Any], path: str, reading: Reading) -> dict[str, Any]:
+        if "protected" in data or not isinstance(data.get("signature"), str):
+            return data
+        rest = {key: value for key, value in data.items() if key not in ("signature", "issuer")}
+        issuer = data.get("issuer", reading.issuer)
+        return {**rest, "protected": {"issuer": issuer, "kind": "signature", "data": data["signature"]}}
+
+    def wire_path(self, path: str) -> str:
+        known = {"$.protected.data": ".content.signature", "$.protected.issuer": ".content.issuer"}
+        return known.get(path) or super().wire_path(path)
+
+
+class ToolResult(Shape):
+    """A result of the application's tool: `content` is text, or a list of blocks."""
+
+    def write_inside(self, inside: dict[str, Any], content: Any) -> dict[str, Any]:
+        if not content.outputs:
+            return inside
+        only = content.outputs[0]
+        if len(content.outputs) == 1 and only == TextContent(text=getattr(only, "text", None) or ""):
+            return {**inside, "content": only.text}
+        return {**inside, "content": [write_block(output) for output in content.outputs]}
+
+    def read_inside(self, data: dict[str, Any], block: dict[str, Any], path: str, reading: Reading) -> dict[str, Any]:
+        outputs = data.pop("outputs", None)
+        if outputs is None and isinstance(block.get("text_content"), str):
+            outputs = block["text_content"]
+        return data if outputs is None else {**data, "outputs": []}
+
+    def read(self, block: dict[str, Any], path: str, reading: Reading) -> Any:
+        result = super().read(block, path, reading)
+        if result is None:
+            return None
+        said = (block.get("content") or {}).get("content", block.get("text_content"))
+        where = f"{path}.content.content"
+        if isinstance(said, str):
+            return msgspec.structs.replace(result, outputs=[TextContent(text=said)])
+        if said is not None and not isinstance(said, list):
+            reading.expected(where, "text or a list of blocks", said)
+            return None
+        outputs = [read_block(item, f"{where}[{index}]", reading) for index, item in enumerate(said or [])]
+        return msgspec.structs.replace(result, outputs=[output for output in outputs if output is not None])
+
+    def places(self, value: Any, wire: Any, path: str) -> Iterator[Place]:
+        inside = wire.get("content")
+        said = inside.get("content") if isinstance(inside, dict) else None
+        for index, (output, inner) in enumerate(
+            zip(value.outputs, said if isinstance(said, list) else (), strict=False)
+        ):
+            yield output, f"{path}.content.content[{index}]", inner, shape_of(output)
+        yield from super().places(value, wire, path)
+
+
+class Linked(Shape):
+    """An image that is elsewhere: which kind of image it is, need not be said."""
+
+    def write_inside(self, inside: dict[str, Any], content: Any) -> dict[str, Any]:
+        if content.media_type != ANY_IMAGE:
+            return inside
+        return {key: value for key, value in inside.items() if key != "media_type"}
+
+    def read_inside(self, data: dict[str, Any], block: dict[str, Any], path: str, reading: Reading) -> dict[str, Any]:
+        return data if data.get("media_type") is not None else {**data, "media_type": ANY_IMAGE}
+
+
+class Inline(Shape):
+    """An image with its bytes: nobody can guess which kind of image they are."""
+
+    def read_inside(self, data: dict[str, Any], block: dict[str, Any], path: str, reading: Reading) -> dict[str, Any]:
+        if data.get("media_type") is None:
+            reading.fault(f"{path}.content.media_type", "missing string: the media type of the image")
+        return data
+
+
+TEXT = Shape("text", TextContent, text="text")
+THINKING = Thinking("thinking", ReasoningContent, text="text")
+TOOL_USE = Shape("tool_use", FunctionCallContent, {"call_id": "tool_use_id", "name": "tool_name", "arguments": "input"})
+TOOL_RESULT = ToolResult(
+    "tool_result", FunctionResultContent, {"call_id": "tool_use_id", "name": "tool_name", "outputs": "content"}
+)
+IMAGES = {
+    "data": Inline("image", DataContent),
+    "url": Linked("image", UriContent, {"uri": "url"}),
+    "file": Linked("image", HostedFileContent, {"file_id": "file"}),
+}
+REFERENCES = {
+    "uri": Shape("reference", UriContent),
+    "file": Shape("reference", HostedFileContent, {"file_id": "file"}),
+    "item_id": Shape("reference", ReferenceContent),
+}
+PLAIN_SHAPES = {kind: Shape(str(kind.__struct_config__.tag), kind) for kind in CONTENT_TYPES}
+WRITERS: dict[type[Any], Shape] = {
+    **PLAIN_SHAPES,
+    **{shape.model: shape for shape in (TEXT, THINKING, TOOL_USE, TOOL_RESULT)},
+    ReferenceContent: REFERENCES["item_id"],
+}
+READERS: dict[str, Shape] = {
+    **{shape.block_type: shape for shape in PLAIN_SHAPES.values()},
+    **{shape.block_type: shape for shape in (TEXT, THINKING, TOOL_USE, TOOL_RESULT)},
+}
+CHOSEN = {"image": IMAGES, "reference": REFERENCES}
+"""Block types of several content types: which one, tells a key of the block's `content`."""
+
+
+def shape_of(content: Any) -> Shape:
+    """The shape that a content is written in."""
+    kind = content.__class__
+    if kind is DataContent:
+        return IMAGES["data"] if content.is_media_type(ANY_IMAGE) else PLAIN_SHAPES[kind]
+    if kind is UriContent:
+        return IMAGES["url"] if content.is_media_type(ANY_IMAGE) else REFERENCES["uri"]
+    if kind is HostedFileContent:
+        return IMAGES["file"] if content.is_media_type(ANY_IMAGE) else REFERENCES["file"]
+    return WRITERS[kind]
+
+
+def made_by(content: Any) -> Any:
+    """What a content was read with, as losses ask for it; None for a block that nobody knows."""
+    if own_residue(content).get(FORM) == "type":
+        return PLAIN
+    return None if content.__class__ is UnknownContent else shape_of(content)
+
+
+# -- blocks ------------------------------------------------------------------------------------------------------------
+
+
+def write_block(content: Any, sequence: int | None = None) -> dict[str, Any]:
+    """The block of a content, as it was said where it was read from one."""
+    residue = own_residue(content)
+    written = _written(content, residue)
+    if sequence is not None:
+        written = {"sequence": sequence, **written}
+    return respelled(written, residue) if residue else written
+
+
+def _written(content: Any, residue: Mapping[str, Any]) -> dict[str, Any]:
+    if residue.get(FORM) == "type":
+        return json_of(content)
+    if content.__class__ is not UnknownContent:
+        return shape_of(content).write(content)
+    block = content.block
+    if content.api == API and isinstance(block, dict) and "sequence" not in block and _is_unknown(block):
+        return dict(block)
+    inside = {"api": content.api, "block": block, **_apart(content)}
+    return {"block_type": "unknown", "content": {key: value for key, value in inside.items() if value is not None}}
+
+
+def _apart(content: Any) -> dict[str, Any]:
+    """What an unknown content says beside its block."""
+    data = json_of(msgspec.structs.replace(content, api="", block=None))
+    return {key: value for key, value in data.items() if key not in ("type", "api", "block")}
+
+
+def _is_unknown(block: dict[str, Any]) -> bool:
+    kind = block.get("block_type")
+    return isinstance(kind, str) and kind not in READERS and kind not in CHOSEN
+
+
+def read_block(block: Any, path: str, reading: Reading, sequence: int | None = None) -> Any:
+    """The content of a block; None and faults where it is none. A type that nobody knows is an UnknownContent."""
+    if not isinstance(block, dict):
+        reading.expected(path, "an object: a block", block)
+        return None
+    content, form = _read(block, path, reading)
+    if content is None:
+        return None
+    written = _written(content, form)
+    if sequence is not None:
+        written = {"sequence": sequence, **written}
+    return with_residue(content, {**form, **residue_of(written, block)})
+
+
+def _read(block: dict[str, Any], path: str, reading: Reading) -> tuple[Any, dict[str, Any]]:
+    """The content without residue, and the note of its form."""
+    kind = block.get("block_type")
+    if "block_type" not in block and isinstance(block.get("type"), str):
+        plain = {key: value for key, value in block.items() if key != "sequence"}
+        return _bare_or_none(value_of(plain, Content, path, reading)), {FORM: "type"}
+    if not isinstance(kind, str):
+        if "block_type" in block:
+            reading.expected(f"{path}.block_type", "a string: the type of this block", kind)
+        else:
+            reading.fault(f"{path}.block_type", "missing string: the type of this block")
+        return None, {}
+    if _is_unknown(block):
+        rest = {key: value for key, value in block.items() if key != "sequence"}
+        return UnknownContent(api=API, block=rest), {}
+    shape = READERS[kind] if kind not in CHOSEN else _chosen(block, CHOSEN[kind], path, reading)
+    return (None if shape is None else shape.read(block, path, reading)), {}
+
+
+def _bare_or_none(content: Any) -> Any:
+    return None if content is None else bare(content)
+
+
+def _chosen(block: dict[str, Any], shapes: Mapping[str, Shape], path: str, reading: Reading) -> Shape | None:
+    inside = block.get("content")
+    keys = inside if isinstance(inside, dict) else {}
+    for key, shape in shapes.items():
+        if keys.get(key) is not None:
+            return shape
+    reading.fault(f"{path}.content", f"missing one of {', '.join(shapes)}: what this {block['block_type']} is")
+    return None
+
+
+def describe() -> list[dict[str, Any]]:
+    """Every block type as data."""
+    shapes = [TEXT, THINKING, TOOL_USE, TOOL_RESULT, *IMAGES.values(), *REFERENCES.values()]
+    named = {shape.model for shape in shapes} - {DataContent}
+    return [shape.describe() for shape in [*shapes, *(s for kind, s in PLAIN_SHAPES.items() if kind not in named)]]

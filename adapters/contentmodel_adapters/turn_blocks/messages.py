@@ -1,0 +1,357 @@
+"""Turns: how blocks group into messages, and the request around them.
+
+One turn may be a whole run of the tool loop: the assistant's blocks, the results of its calls, its blocks again.
+Reading cuts it into messages, an application's results making messages of the role "tool"; writing joins such messages
+into one turn. What a message says beside its role and its blocks stands in the turn's `envelope`, and so does a cut
+that is not the usual one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any
+
+import msgspec
+
+from contentmodel.content.tools import ToolResultContent
+from contentmodel.message import ChatMessage, Origin
+from contentmodel.request import ChatRequest
+from contentmodel.serialize import to_builtins
+from contentmodel.wire.codecs import Place
+from contentmodel.wire.json import child_path
+from contentmodel_adapters.turn_blocks.blocks import (
+    API,
+    Reading,
+    bare,
+    json_of,
+    json_places,
+    made_by,
+    own_residue,
+    read_block,
+    value_of,
+    with_residue,
+    write_block,
+)
+from contentmodel_adapters.turn_blocks.spelling import residue_of, respelled
+
+Turn = dict[str, Any]
+
+HERE = Origin(api=API, issuer="")
+"""Where a request comes from that does not say it. Rows are kept and not sent: nobody issued them."""
+STARTS, WITHIN = ":starts", ":within"
+"""Notes of a message that begins a turn, or does not, where the usual cut is another."""
+OWN = ("role", "origin", "envelope", "blocks")
+"""The keys of a turn that the messages themselves stand for; the others are kept with the first message."""
+COLUMNS: dict[str, tuple[type, ...]] = {
+    "id": (str, int),
+    "conversation": (str, int),
+    "previous": (str, int),
+    "status": (str,),
+    "model": (str,),
+    "stop_reason": (str,),
+    "usage": (dict,),
+    "started_at": (str, int, float),
+    "ended_at": (str, int, float),
+    "error": (dict, str),
+}
+"""What may stand in the columns of a turn, beside null."""
+_ANSWERS = ("ToolApprovalResponseContent", "InputResponseContent")
+
+
+# -- how blocks group --------------------------------------------------------------------------------------------------
+
+
+def is_answer(content: Any) -> bool:
+    """Whether the application gave this to the model: a result of its own tool, an approval, an input."""
+    if isinstance(content, ToolResultContent):
+        return content.executor == "client"
+    return content.__class__.__name__ in _ANSWERS
+
+
+def cut(role: str, contents: list[Any], origin: Origin | None) -> list[ChatMessage]:
+    """The messages that the contents of a turn are, where its envelope says nothing else. There is always one."""
+    runs: list[tuple[str, list[Any]]] = []
+    for content in contents:
+        of = "tool" if is_answer(content) else role
+        if not runs or runs[-1][0] != of:
+            runs.append((of, []))
+        runs[-1][1].append(content)
+    return [ChatMessage(role=of, contents=run, origin=origin) for of, run in runs or [(role, [])]]
+
+
+def _joins(first: ChatMessage, last: ChatMessage, message: ChatMessage) -> bool:
+    """Whether a message usually belongs to the turn that `first` began: the run of a tool loop goes on after `last`."""
+    pair = (last.role, message.role)
+    return first.role == "assistant" and pair in (("assistant", "tool"), ("tool", "assistant"))
+
+
+def _runs(messages: list[ChatMessage]) -> list[list[ChatMessage]]:
+    runs: list[list[ChatMessage]] = []
+    for message in messages:
+        note = own_residue(message)
+        if runs and (WITHIN in note or (not note and _joins(runs[-1][0], runs[-1][-1], message))):
+            runs[-1].append(message)
+        else:
+            runs.append([message])
+    return runs
+
+
+# -- writing -----------------------------------------------------------------------------------------------------------
+
+
+def write_turns(messages: list[ChatMessage]) -> list[Turn]:
+    """The turns of messages, as they were said where they were read from turns."""
+    return [write_turn(run) for run in _runs(messages)]
+
+
+def write_turn(run: list[ChatMessage]) -> Turn:
+    """The turn of these messages."""
+    contents = [content for message in run for content in message.contents]
+    turn = {**heading(run), "blocks": [write_block(content, index) for index, content in enumerate(contents)]}
+    turn = respelled(turn, own_residue(run[0]))
+    blocks = turn.get("blocks")
+    if isinstance(blocks, list) and not _is_ascending(blocks):
+        # Numbers that people gave, around blocks that were put in later.
+        turn["blocks"] = [{**block, "sequence": index} for index, block in enumerate(blocks)]
+    return turn
+
+
+def heading(run: list[ChatMessage], role: str | None = None) -> Turn:
+    """What a turn says of its messages beside their blocks: the role, the origin, and what is not as usual.
+
+    `role` is the turn's where it is known; otherwise it is the one that says most.
+    """
+    messages = [bare(message) for message in run]
+    contents = [content for message in messages for content in message.contents]
+    origin = messages[0].origin
+    roles = [role] if role is not None else list(dict.fromkeys(message.role for message in messages))
+    turn: Turn = {"role": roles[0]}
+    if origin is not None:
+        turn["origin"] = to_builtins(origin)
+    for usual in roles:
+        if cut(usual, contents, origin) == messages:
+            return {**turn, "role": usual}
+    return {**turn, "envelope": {"messages": [shell_of(message) for message in messages]}}
+
+
+def shell_of(message: ChatMessage) -> dict[str, Any]:
+    """A message as JSON, with the number of its blocks in their place."""
+    return {**json_of(msgspec.structs.replace(message, contents=[])), "blocks": len(message.contents)}
+
+
+def _is_ascending(blocks: list[Any]) -> bool:
+    said = [block["sequence"] for block in blocks if isinstance(block, dict) and "sequence" in block]
+    return all(a.__class__ is int and b.__class__ is int and a < b for a, b in pairwise(said))
+
+
+def write_request(request: ChatRequest) -> dict[str, Any]:
+    """A request as turns, and what it says beside them under `envelope`."""
+    return respelled({**_request_heading(request), "turns": write_turns(request.messages)}, own_residue(request))
+
+
+def _request_heading(request: ChatRequest) -> dict[str, Any]:
+    envelope = json_of(msgspec.structs.replace(request, messages=[], origin=None))
+    if request.origin != HERE:
+        envelope["origin"] = None if request.origin is None else to_builtins(request.origin)
+    return {"envelope": envelope} if envelope else {}
+
+
+# -- reading -----------------------------------------------------------------------------------------------------------
+
+
+def read_turns(turns: list[Any], path: str, reading: Reading) -> list[list[ChatMessage]]:
+    """The messages of each turn."""
+    runs: list[list[ChatMessage]] = []
+    for index, turn in enumerate(turns):
+        where = f"{path}[{index}]"
+        if not isinstance(turn, dict):
+            reading.expected(where, "an object: a turn", turn)
+            continue
+        _check_order(turns, index, where, reading)
+        run = read_turn(turn, where, reading)
+        if runs and not own_residue(run[0]) and _joins(runs[-1][0], runs[-1][-1], run[0]):
+            run[0] = with_residue(run[0], {STARTS: True})
+        runs.append(run)
+    return runs
+
+
+def _check_order(turns: list[Any], index: int, path: str, reading: Reading) -> None:
+    """A transcript is one way through a conversation: each turn follows the one before it."""
+    before = turns[index - 1] if index else None
+    previous = turns[index].get("previous")
+    if isinstance(before, dict) and previous is not None and before.get("id") not in (None, previous):
+        reading.fault(
+            f"{path}.previous",
+            f"the turn before it is {before['id']!r}, not {previous!r}: give the turns of one branch, in their order",
+        )
+
+
+def read_turn(turn: Turn, path: str, reading: Reading) -> list[ChatMessage]:
+    """The messages of a turn, one at least; the first holds what the turn says beside them."""
+    messages = read_messages(turn, path, reading)
+    residue = _turn_residue(turn, messages)
+    for index in range(1, len(messages)):
+        if not _joins(messages[0], messages[index - 1], messages[index]):
+            messages[index] = with_residue(messages[index], {WITHIN: True})
+    return [with_residue(messages[0], residue), *messages[1:]]
+
+
+def read_messages(turn: Turn, path: str, reading: Reading) -> list[ChatMessage]:
+    """The messages of a turn, and nothing else of it."""
+    role = turn.get("role")
+    if not isinstance(role, str):
+        wanted = "a string: whose turn it is"
+        reading.expected(f"{path}.role", wanted, role) if "role" in turn else reading.fault(
+            f"{path}.role", f"missing {wanted[2:]}"
+        )
+        role = ""
+    _check_columns(turn, path, reading)
+    origin = None
+    if turn.get("origin") is not None:
+        origin = value_of(turn["origin"], Origin, f"{path}.origin", reading)
+    blocks = Reading(reading.faults, "" if origin is None else origin.issuer)
+    contents = _read_blocks(turn.get("blocks"), f"{path}.blocks", blocks)
+    told = _cut_as_told(turn.get("envelope"), contents, f"{path}.envelope", reading)
+    return told or cut(role, contents, origin)
+
+
+def _turn_residue(turn: Turn, messages: list[ChatMessage]) -> dict[str, Any]:
+    written, said = heading(messages), {key: value for key, value in turn.items() if key != "blocks"}
+    if not turn.get("blocks"):
+        written["blocks"] = []
+        said.update({key: turn[key] for key in ("blocks",) if key in turn})
+    return residue_of(written, said)
+
+
+def _check_columns(turn: Turn, path: str, reading: Reading) -> None:
+    for name, kinds in COLUMNS.items():
+        value = turn.get(name)
+        if value is not None and value.__class__ not in kinds:
+            names = {str: "a string", int: "an integer", float: "a number", dict: "an object"}
+            wanted = " or ".join(names[kind] for kind in kinds if not (kind is int and float in kinds))
+            reading.expected(f"{path}.{name}", wanted, value)
+
+
+def _read_blocks(blocks: Any, path: str, reading: Reading) -> list[Any]:
+    if blocks is None:
+        return []
+    if not isinstance(blocks, list):
+        reading.expected(path, "an array of blocks", blocks)
+        return []
+    contents, last = [], None
+    for index, block in enumerate(blocks):
+        where = f"{path}[{index}]"
+        said = block.get("sequence") if isinstance(block, dict) else None
+        if said is not None and said.__class__ is not int:
+            reading.expected(f"{where}.sequence", "an integer", said)
+        elif said is not None:
+            if last is not None and said <= last:
+                reading.fault(f"{where}.sequence", f"{said} comes after {last}: give the blocks in order, each once")
+            last = said
+        contents.append(read_block(block, where, reading, index))
+    return [content for content in contents if content is not None]
+
+
+def _cut_as_told(envelope: Any, contents: list[Any], path: str, reading: Reading) -> list[ChatMessage] | None:
+    """The messages as the turn's envelope has them; None where it says nothing of them."""
+    if envelope is None:
+        return None
+    if not isinstance(envelope, dict):
+        reading.expected(path, "an object", envelope)
+        return None
+    shells = envelope.get("messages")
+    if shells is None:
+        return None
+    return read_shells(shells, contents, f"{path}.messages", reading)
+
+
+def read_shells(shells: Any, contents: list[Any], path: str, reading: Reading) -> list[ChatMessage] | None:
+    """Messages of their shells, which say how many of the contents each of them has."""
+    if not isinstance(shells, list) or not shells:
+        reading.expected(path, "an array of messages, one at least", shells)
+        return None
+    messages, at = [], 0
+    for index, shell in enumerate(shells):
+        where = f"{path}[{index}]"
+        count = shell.get("blocks") if isinstance(shell, dict) else None
+        if count.__class__ is not int or count < 0:
+            reading.fault(where, "expected an object: a message, with the number of its blocks under `blocks`")
+            return None
+        data = {key: value for key, value in shell.items() if key not in ("blocks", "contents")}
+        message = value_of(data, ChatMessage, where, reading)
+        if message is None:
+            return None
+        messages.append(msgspec.structs.replace(bare(message), contents=contents[at : at + count]))
+        at += count
+    if at != len(contents) and not reading.faults:
+        reading.fault(path, f"these messages have {at} blocks, and the turn has {len(contents)}")
+    return messages
+
+
+def read_request(wire: dict[str, Any], reading: Reading) -> tuple[ChatRequest, list[int]]:
+    """The request of turns and their envelope, and how many messages each turn makes."""
+    turns, said = wire.get("turns"), wire.get("envelope")
+    if not isinstance(turns, list):
+        reading.expected("$.turns", "an array of turns", turns) if "turns" in wire else reading.fault(
+            "$.turns", "missing array of turns"
+        )
+        turns = []
+    if said is not None and not isinstance(said, dict):
+        reading.expected("$.envelope", "an object", said)
+        said = None
+    conversation = wire.get("conversation")
+    if conversation is not None and conversation.__class__ not in COLUMNS["conversation"]:
+        reading.expected("$.conversation", "a string or an integer", conversation)
+    request = _read_envelope(said or {}, reading)
+    runs = read_turns(turns, "$.turns", reading)
+    request = msgspec.structs.replace(request, messages=[message for run in runs for message in run])
+    rest = {key: value for key, value in wire.items() if key != "turns"}
+    return with_residue(request, residue_of(_request_heading(request), rest)), [len(run) for run in runs]
+
+
+def _read_envelope(envelope: dict[str, Any], reading: Reading) -> ChatRequest:
+    data = {key: value for key, value in envelope.items() if key != "messages"}
+    data.setdefault("origin", to_builtins(HERE))
+    request = value_of(data, ChatRequest, "$.envelope", reading)
+    return ChatRequest(origin=HERE) if request is None else bare(request)
+
+
+# -- where things came from --------------------------------------------------------------------------------------------
+
+
+class Places:
+    """Where messages, and the request around them, stand on the wire."""
+
+    def __init__(self, paths: dict[str, str]) -> None:
+        self._paths = paths
+
+    def row_of(self, value: Any) -> Places:
+        return self
+
+    def path_of(self, path: str, attribute: str) -> str:
+        """The JSON path of an attribute, given that of the object."""
+        head, _, rest = attribute.partition(".")
+        for name in (self._paths.get(head, head), *filter(None, rest.split("."))):
+            for key in name.split("."):
+                path = child_path(path, key)
+        return path
+
+    def places(self, value: Any, wire: Any, path: str) -> Iterator[Place]:
+        """Where the model objects inside of it came from that stand under `envelope`."""
+        envelope = wire.get("envelope")
+        for name in value.__struct_fields__ if isinstance(envelope, dict) else ():
+            if self._paths.get(name) == f"envelope.{name}":
+                yield from json_places(getattr(value, name), envelope.get(name), f"{path}.envelope.{name}")
+
+
+REQUEST = Places({name: f"envelope.{name}" for name in ChatRequest.__struct_fields__ if name != "messages"})
+TURN = Places({"contents": "blocks", "author_name": "envelope.messages", "message_id": "envelope.messages"})
+
+
+def trace_turn(context: Any, messages: list[ChatMessage], turn: Turn, container: Any, key: Any) -> None:
+    """Remembers that messages came from the turn at `container[key]`, and their contents from its blocks."""
+    context.trace(TURN, messages, container, key, spread=False)
+    contents = [content for message in messages for content in message.contents]
+    if contents:
+        context.trace(made_by, contents, turn, "blocks", spread=True)

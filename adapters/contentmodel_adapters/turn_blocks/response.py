@@ -1,0 +1,220 @@
+"""Answers: one turn, whose columns say what the answer says beside its blocks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from contentmodel.content.outcomes import ErrorContent
+from contentmodel.message import ChatMessage
+from contentmodel.response import ChatChoice, ChatResponse, FinishReason
+from contentmodel.serialize import to_builtins
+from contentmodel.usage import Usage
+from contentmodel.wire.codecs import Place
+from contentmodel.wire.table import Fields
+from contentmodel_adapters.turn_blocks.blocks import (
+    Reading,
+    bare,
+    json_of,
+    json_places,
+    own_residue,
+    value_of,
+    with_residue,
+    write_block,
+)
+from contentmodel_adapters.turn_blocks.messages import (
+    HERE,
+    Places,
+    Turn,
+    cut,
+    heading,
+    read_messages,
+    read_shells,
+    shell_of,
+)
+from contentmodel_adapters.turn_blocks.spelling import residue_of, respelled
+
+REASONS = (
+    *("stop", "length", "tool_calls", "content_filter", "refusal", "pause", "error"),
+    *("compaction", "cancelled", "running"),
+)
+"""The model's own words for why an answer ended; they say no provider's word."""
+WORDS = {
+    "end_turn": "stop",
+    "stop_sequence": "stop",
+    "tool_use": "tool_calls",
+    "max_tokens": "length",
+    "pause_turn": "pause",
+    "max_iterations": "other",
+    "interrupted": "cancelled",
+}
+"""Words that people write in their place."""
+
+
+def finish_of(word: str) -> FinishReason:
+    """Why an answer ended, of the word in `stop_reason`."""
+    return FinishReason(reason=word) if word in REASONS else FinishReason(reason=WORDS.get(word, "other"), raw=word)
+
+
+def word_of(finish: FinishReason) -> str:
+    """The word that says all of it, or else the model's."""
+    words = (finish.reason, str(finish.raw))
+    return next((word for word in words if finish_of(word) == finish), finish.reason)
+
+
+def write_response(response: ChatResponse) -> Turn:
+    """The turn of an answer."""
+    plain = bare(response)
+    messages = [message for choice in plain.choices for message in choice.messages]
+    turn: Turn = {"id": plain.id, **heading(messages or [ChatMessage(role="assistant")]), "model": plain.model}
+    turn["stop_reason"] = None if plain.finish_reason is None else word_of(plain.finish_reason)
+    turn["usage"] = None if plain.usage is None else json_of(plain.usage)
+    turn["error"] = None if plain.error is None else _error_json(plain.error)
+    turn = {key: value for key, value in turn.items() if value is not None}
+    contents = [content for message in messages for content in message.contents]
+    read = _of_columns(turn, _as_cut(turn, contents), Reading([]))
+    if read != plain:
+        turn["envelope"] = {**turn.get("envelope", {}), "response": _told_apart(plain, read)}
+    turn["blocks"] = [write_block(content, index) for index, content in enumerate(contents)]
+    return respelled(turn, own_residue(response))
+
+
+def _as_cut(turn: Turn, contents: list[Any]) -> list[ChatMessage]:
+    """The messages that a turn with these contents is read as."""
+    reading = Reading([])
+    origin = None if "origin" not in turn else value_of(turn["origin"], type(HERE), "$.origin", reading)
+    shells = turn.get("envelope", {}).get("messages")
+    told = None if shells is None else read_shells(shells, contents, "$", reading)
+    return told or cut(turn["role"], contents, origin)
+
+
+def _error_json(error: ErrorContent) -> dict[str, Any]:
+    return {key: value for key, value in json_of(error).items() if key != "type"}
+
+
+def _told_apart(response: ChatResponse, read: ChatResponse) -> dict[str, Any]:
+    """What the columns do not say of an answer: the fields that differ, null for those that they should not say."""
+    full, derived = _shell(response), _shell(read)
+    differing = {key: value for key, value in full.items() if derived.get(key) != value}
+    return {**dict.fromkeys(key for key in derived if key not in full), **differing}
+
+
+def _shell(response: ChatResponse) -> dict[str, Any]:
+    """An answer as JSON, its messages with the number of their blocks."""
+    made: dict[str, Any] = to_builtins(msgspec.structs.replace(response, choices=[]))
+    choices = []
+    for choice in response.choices:
+        messages = [shell_of(message) for message in choice.messages]
+        plain = to_builtins(msgspec.structs.replace(choice, messages=[]))
+        choices.append({**plain, **({"messages": messages} if messages else {})})
+    return {**made, **({"choices": choices} if choices else {})}
+
+
+def read_response(wire: Turn, reading: Reading) -> tuple[ChatResponse, list[ChatMessage]]:
+    """The answer of a turn, and the messages in it with what they say of the turn."""
+    messages = read_messages(wire, "$", reading)
+    response = _of_columns(wire, messages, reading)
+    envelope = wire.get("envelope")
+    told = envelope.get("response") if isinstance(envelope, dict) else None
+    if told is not None and not reading.faults:
+        response = _as_told(told, response, messages, reading)
+    if reading.faults:
+        return response, messages
+    written = {key: value for key, value in write_response(response).items() if key != "blocks"}
+    said = {key: value for key, value in wire.items() if key != "blocks"}
+    if not wire.get("blocks"):
+        written["blocks"] = []
+        said.update({key: wire[key] for key in ("blocks",) if key in wire})
+    return with_residue(response, residue_of(written, said)), messages
+
+
+def _of_columns(turn: Turn, messages: list[ChatMessage], reading: Reading) -> ChatResponse:
+    """The answer as the turn's own columns tell it."""
+    word, error, name = turn.get("stop_reason"), turn.get("error"), turn.get("id")
+    usage = None
+    if isinstance(turn.get("usage"), dict):
+        usage = value_of(turn["usage"], Usage, "$.usage", reading)
+    return ChatResponse(
+        id=name if isinstance(name, str) else None,
+        model=turn["model"] if isinstance(turn.get("model"), str) else None,
+        choices=[ChatChoice(messages=messages, finish_reason=finish_of(word) if isinstance(word, str) else None)],
+        usage=usage,
+        error=None if error is None else _read_error(error, reading),
+        origin=HERE,
+    )
+
+
+def _read_error(error: Any, reading: Reading) -> ErrorContent | None:
+    if isinstance(error, str):
+        return ErrorContent(message=error)
+    if not isinstance(error, dict):
+        return None
+    read: ErrorContent | None = value_of({**error, "type": "error"}, ErrorContent, "$.error", reading)
+    return read
+
+
+def _as_told(told: Any, response: ChatResponse, messages: list[ChatMessage], reading: Reading) -> ChatResponse:
+    """The answer with what the envelope says in place of what the columns say."""
+    path = "$.envelope.response"
+    if not isinstance(told, dict):
+        reading.expected(path, "an object", told)
+        return response
+    rest = {key: value for key, value in told.items() if key != "choices"}
+    shell = to_builtins(msgspec.structs.replace(response, choices=[]))
+    data = {key: value for key, value in {**shell, **rest}.items() if value is not None}
+    read = value_of(data, ChatResponse, path, reading)
+    if read is None:
+        return response
+    choices = response.choices
+    if "choices" in told:
+        contents = [content for message in messages for content in message.contents]
+        choices = _read_choices(told["choices"], contents, f"{path}.choices", reading)
+    return msgspec.structs.replace(bare(read), choices=choices)  # type: ignore[no-any-return]
+
+
+def _read_choices(choices: Any, contents: list[Any], path: str, reading: Reading) -> list[ChatChoice]:
+    if choices is None:
+        choices = []
+    if not isinstance(choices, list):
+        reading.expected(path, "an array of choices", choices)
+        return []
+    read, at = [], 0
+    for index, choice in enumerate(choices):
+        where = f"{path}[{index}]"
+        if not isinstance(choice, dict):
+            reading.expected(where, "an object: a choice", choice)
+            continue
+        shell = value_of({k: v for k, v in choice.items() if k != "messages"}, ChatChoice, where, reading)
+        messages: list[ChatMessage] = []
+        if choice.get("messages") is not None:
+            count = _count(choice["messages"])
+            messages = read_shells(choice["messages"], contents[at : at + count], f"{where}.messages", reading) or []
+            at += count
+        if shell is not None:
+            read.append(msgspec.structs.replace(bare(shell), messages=messages))
+    if at != len(contents) and not reading.faults:
+        reading.fault(path, f"these choices have {at} blocks, and the turn has {len(contents)}")
+    return read
+
+
+def _count(shells: Any) -> int:
+    counts = [s.get("blocks") for s in shells if isinstance(s, dict)] if isinstance(shells, list) else []
+    return sum(count for count in counts if count.__class__ is int and count > 0)
+
+
+class ResponsePlaces(Places):
+    """Where an answer's attributes stand: in the turn's columns."""
+
+    def places(self, value: Any, wire: Any, path: str) -> Any:
+        for name in ("usage", "error"):
+            yield from json_places(getattr(value, name), wire.get(name), f"{path}.{name}")
+        for choice in value.choices:
+            place: Place = (choice, path, wire, CHOICE)
+            yield place
+
+
+RESPONSE = ResponsePlaces({"choices": "blocks", "created": "envelope.response.created"})
+
+
+CHOICE = Fields({"finish_reason": "stop_reason", "messages": "blocks"})

@@ -1,0 +1,29 @@
+"""Conversations that outlive their process: turns and blocks in SQLite or PostgreSQL.
+
+Needs `contentmodel[history]`; for PostgreSQL `contentmodel[postgresql]` as well.
+"""
+
+from contentmodel.history.asynchronous import AsyncTurnStore
+from contentmodel.history.errors import ConflictError, HistoryError, InvalidTurnError, NotFoundError, SchemaError
+from contentmodel.history.recording import arecord, record
+from contentmodel.history.store import TurnStore
+from contentmodel.history.turns import START, STATUSES, Block, Conversation, Status, StoredTurn, Turn
+
+__all__ = [
+    "START",
+    "STATUSES",
+    "AsyncTurnStore",
+    "Block",
+    "ConflictError",
+    "Conversation",
+    "HistoryError",
+    "InvalidTurnError",
+    "NotFoundError",
+    "SchemaError",
+    "Status",
+    "StoredTurn",
+    "Turn",
+    "TurnStore",
+    "arecord",
+    "record",
+]

@@ -1,0 +1,91 @@
+"""Column types: JSON and text that hold whatever the model can hold, and moments in UTC.
+
+PostgreSQL's text takes neither NUL nor half a surrogate pair, and its JSONB writes large floats as integers. What one
+of the databases would change is kept as JSON text in ASCII, in both databases alike.
+"""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import JSON, DateTime, Text
+from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy.types import TypeDecorator
+
+ESCAPED = ":json"
+"""The only key of an object that stands for the JSON text under it."""
+MARK = "\ufdd0"
+"""Begins a text that is JSON of another text. It is no character, so that no text begins so by chance."""
+
+
+def is_kept_as_text(text: str) -> bool:
+    """Whether every database keeps this text as it is."""
+    if "\0" in text or text.startswith(MARK):
+        return False
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def is_kept_as_json(value: Any) -> bool:
+    """Whether every database keeps this JSON value as it is."""
+    if isinstance(value, str):
+        return is_kept_as_text(value)
+    if isinstance(value, dict):
+        return (
+            set(value) != {ESCAPED} and all(map(is_kept_as_text, value)) and all(map(is_kept_as_json, value.values()))
+        )
+    if isinstance(value, list):
+        return all(map(is_kept_as_json, value))
+    # Beyond 2**53 a float is written with an exponent, which JSONB spells out: what is read is an integer. And there is
+    # no zero below zero in JSONB.
+    return not isinstance(value, float) or (abs(value) < 2**53 and str(value) != "-0.0")
+
+
+class Json(TypeDecorator[Any]):
+    """A JSON value; None is SQL's null."""
+
+    impl = JSON(none_as_null=True).with_variant(JSONB(none_as_null=True), "postgresql")
+    cache_ok = True
+
+    def process_bind_param(self, value: Any, dialect: Any) -> Any:
+        return value if value is None or is_kept_as_json(value) else {ESCAPED: json.dumps(value)}
+
+    def process_result_value(self, value: Any, dialect: Any) -> Any:
+        if isinstance(value, dict) and set(value) == {ESCAPED}:
+            return json.loads(value[ESCAPED])
+        return value
+
+
+class Words(TypeDecorator[str]):
+    """Any text."""
+
+    impl = Text
+    cache_ok = True
+
+    def process_bind_param(self, value: str | None, dialect: Any) -> str | None:
+        return value if value is None or is_kept_as_text(value) else MARK + json.dumps(value)
+
+    def process_result_value(self, value: Any, dialect: Any) -> str | None:
+        if value is None or not value.startswith(MARK):
+            return value  # type: ignore[no-any-return]
+        return str(json.loads(value[len(MARK) :]))
+
+
+class Moment(TypeDecorator[datetime]):
+    """A moment, aware of its time zone: UTC."""
+
+    impl = DateTime(timezone=True)
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Any) -> datetime | None:
+        return None if value is None else value.astimezone(UTC)
+
+    def process_result_value(self, value: Any, dialect: Any) -> datetime | None:
+        if value is None:
+            return None
+        return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)  # type: ignore[no-any-return]

@@ -1,0 +1,122 @@
+"""What the sync and the async store share beside the operations: arguments, moments, errors."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from typing import Any, TypeAlias
+
+from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError
+
+from contentmodel.content.base import AIContent
+from contentmodel.content.outcomes import ErrorContent
+from contentmodel.history import rows
+from contentmodel.history.errors import ConflictError, HistoryError, InvalidTurnError
+from contentmodel.history.leases import Leases
+from contentmodel.history.turns import STATUSES, Turn
+from contentmodel.history.writing import Ending, NewTurn, Site
+from contentmodel.message import ChatMessage, Origin
+from contentmodel.response import ChatResponse
+from contentmodel.usage import Usage
+
+TurnOrId: TypeAlias = Turn | str
+Clock: TypeAlias = Callable[[], datetime]
+
+
+def utc_now() -> datetime:
+    """The moment."""
+    return datetime.now(UTC)
+
+
+class Base:
+    """What both stores know: their writer's lock, their clock, and the process that they were opened in."""
+
+    def __init__(self, leases: Leases, clock: Clock) -> None:
+        self._leases, self._clock = leases, clock
+        self._process = os.getpid()
+
+    @property
+    def writer(self) -> str | None:
+        """The id of this store in the turns that it writes; None before it has written one."""
+        return self._leases.writer
+
+    def _site(self) -> Site:
+        if os.getpid() != self._process:
+            raise HistoryError("this store was opened in another process: open one in this process")
+        now = self._clock()
+        if now.tzinfo is None:
+            raise HistoryError("the clock of this store tells no time zone: give it aware moments")
+        return Site(now=now.astimezone(UTC), writer=self._leases.writer, is_alive=self._leases.is_alive)
+
+
+@contextmanager
+def told_plainly() -> Iterator[None]:
+    """Errors of the database as this library's, with the cause."""
+    try:
+        yield
+    except IntegrityError as error:
+        raise ConflictError(f"somebody else was there first: {error.orig}") from error
+    except DBAPIError as error:
+        raise HistoryError(f"the database failed: {error.orig}") from error
+    except SQLAlchemyError as error:
+        raise HistoryError(f"the database cannot be used: {error}") from error
+    except RecursionError:
+        raise InvalidTurnError("this is nested too deeply to be stored") from None
+
+
+def id_of(turn: TurnOrId | None) -> str | None:
+    """The id of a turn, which may be given in its place."""
+    return turn.id if isinstance(turn, Turn) else turn
+
+
+def new_turn(
+    conversation: str,
+    role: str,
+    previous: TurnOrId | None,
+    branch: bool,
+    model: str | None = None,
+    origin: Origin | None = None,
+) -> NewTurn:
+    """A turn to begin, of the arguments of a store's methods."""
+    columns = rows.answer_columns(model=model, origin=origin)
+    return NewTurn(conversation=conversation, role=role, previous=id_of(previous), branch=branch, columns=columns)
+
+
+def blocks_of(contents: Sequence[AIContent]) -> list[dict[str, Any]]:
+    """The rows of a whole turn's blocks."""
+    with told_plainly():
+        return [rows.block_row(index, content) for index, content in enumerate(contents)]
+
+
+def turns_of(messages: Sequence[ChatMessage]) -> list[Any]:
+    """The rows of the turns that messages make."""
+    with told_plainly():
+        return rows.turn_rows(list(messages))
+
+
+def check_status(status: str) -> None:
+    """InvalidTurnError where a turn cannot end so."""
+    if status not in STATUSES or status == "open":
+        wanted = ", ".join(name for name in STATUSES if name != "open")
+        raise InvalidTurnError(f"a turn ends as one of {wanted}, not as {status!r}")
+
+
+def ending_of(
+    turn: Turn,
+    *,
+    model: str | None,
+    origin: Origin | None,
+    stop_reason: str | None,
+    usage: Usage | None,
+    error: ErrorContent | None,
+    response: ChatResponse | None,
+    order: Sequence[int] | None,
+) -> Ending:
+    """How a turn ends. What is said by itself counts more than what the response says."""
+    said = rows.answer_columns(model=model, origin=origin, stop_reason=stop_reason, usage=usage, error=error)
+    if response is None:
+        return Ending(columns=said)
+    count = sum(len(message.contents) for message in response.messages)
+    return Ending(columns={**rows.response_columns(response, turn.role), **said}, count=count, order=order)

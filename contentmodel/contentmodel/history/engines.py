@@ -1,0 +1,121 @@
+"""Engines for SQLite and PostgreSQL, sync and async, set up the same way.
+
+SQLite: a write-ahead log, foreign keys, transactions that wait for their turn, and a sync to the disk at every commit,
+so that what a store has taken survives a power cut. PostgreSQL does the same unless its server was told otherwise.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import URL, Engine, create_engine, event, make_url
+from sqlalchemy.exc import ArgumentError
+from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
+
+from contentmodel.history.errors import HistoryError
+from contentmodel.history.leases import FileLeases, Leases, OwnLeases, SessionLeases
+from contentmodel.wire.json import parse, write
+
+BUSY = 30.0
+"""Seconds that a SQLite transaction waits for another to end, unless told otherwise."""
+DRIVERS = {"sqlite": ("pysqlite", "aiosqlite"), "postgresql": ("psycopg", "psycopg")}
+_JSON: dict[str, Any] = {"json_serializer": lambda value: write(value).decode(), "json_deserializer": parse}
+IMMEDIATE = "contentmodel_writes"
+"""The execution option of a connection whose transaction is going to write."""
+
+
+def url_of(url_or_path: str | Path, *, is_async: bool) -> URL:
+    """The URL of a database: a path is that of a SQLite file, ":memory:" one in memory. HistoryError for others."""
+    if isinstance(url_or_path, Path) or "://" not in url_or_path:
+        url = URL.create("sqlite", database=str(url_or_path))
+    else:
+        try:
+            url = make_url(url_or_path)
+        except ArgumentError as error:
+            raise HistoryError(f"no URL of a database: {error}") from None
+    name = url.get_backend_name()
+    if name not in DRIVERS:
+        raise HistoryError(f"a store is kept in SQLite or PostgreSQL, not in {name}")
+    url = url.set(drivername=f"{name}+{DRIVERS[name][is_async]}")
+    if name == "postgresql" or is_in_memory(url):
+        return url
+    if str(url.database).startswith("file:"):
+        raise HistoryError("give the path of the SQLite file, not a URI of SQLite's own")
+    # One path for one file, wherever the process goes: writers know each other by it.
+    return url.set(database=str(Path(str(url.database)).resolve()))
+
+
+def is_in_memory(url: URL) -> bool:
+    """Whether the database is gone when its only connection is."""
+    return url.get_backend_name() == "sqlite" and url.database in (None, "", ":memory:")
+
+
+def make_engine(url: URL, busy_timeout: float) -> Engine:
+    """A sync engine."""
+    engine = create_engine(url, **_options(url, busy_timeout))
+    _set_up(engine, busy_timeout)
+    return engine
+
+
+def make_async_engine(url: URL, busy_timeout: float) -> AsyncEngine:
+    """An async engine."""
+    engine = create_async_engine(url, **_options(url, busy_timeout))
+    _set_up(engine.sync_engine, busy_timeout)
+    return engine
+
+
+def leases_for(url: URL) -> Leases:
+    """How this database's writers tell each other that they live."""
+    if url.get_backend_name() == "postgresql":
+        return SessionLeases()
+    return OwnLeases() if is_in_memory(url) else FileLeases(Path(str(url.database)))
+
+
+def _options(url: URL, busy_timeout: float) -> Mapping[str, Any]:
+    if url.get_backend_name() == "postgresql":
+        return {**_JSON, "pool_pre_ping": True}
+    options: dict[str, Any] = {**_JSON, "connect_args": {"timeout": busy_timeout, "check_same_thread": False}}
+    if is_in_memory(url):
+        # There is one connection to it, which whoever comes has to wait for.
+        from sqlalchemy.pool import AsyncAdaptedQueuePool, QueuePool
+
+        pool = AsyncAdaptedQueuePool if url.get_driver_name() == "aiosqlite" else QueuePool
+        return {**options, "poolclass": pool, "pool_size": 1, "max_overflow": 0}
+    return options
+
+
+def _set_up(engine: Engine, busy_timeout: float) -> None:
+    if engine.dialect.name != "sqlite":
+        return
+
+    @event.listens_for(engine, "connect")
+    def connect(connection: Any, record: Any) -> None:
+        # The driver must begin no transactions of its own: it knows none that write from the start.
+        connection.isolation_level = None
+        cursor = connection.cursor()
+        _use_log(cursor, busy_timeout)
+        cursor.execute("PRAGMA synchronous = FULL")
+        cursor.execute("PRAGMA foreign_keys = ON")
+        cursor.close()
+
+    @event.listens_for(engine, "begin")
+    def begin(connection: Any) -> None:
+        # A transaction that reads first and writes later cannot wait for another writer: it would fail at once.
+        writes = connection.get_execution_options().get(IMMEDIATE)
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+
+def _use_log(cursor: Any, busy_timeout: float) -> None:
+    """Switches to the write-ahead log. SQLite does not wait for others here, so this does."""
+    until = time.monotonic() + busy_timeout
+    while True:
+        try:
+            cursor.execute("PRAGMA journal_mode = WAL")
+            return
+        except Exception as error:
+            if "locked" not in str(error) or time.monotonic() > until:
+                raise
+        time.sleep(0.01)

@@ -1,0 +1,66 @@
+"""The versions of the schema, and the steps from each to the next, taken when a store is opened.
+
+A step that has been released is never changed: a table that changes later is written out in the step that made it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from sqlalchemy import Column, Connection, Integer, MetaData, Table, inspect, select, text
+
+from contentmodel.history.errors import SchemaError
+from contentmodel.history.tables import METADATA, conversations, log_entries, turn_blocks, turns
+
+SCHEMA = Table("contentmodel_schema", MetaData(), Column("version", Integer, nullable=False))
+LOCK = 0x636F6E74656E74
+"""The key of PostgreSQL's advisory lock that one migration at a time holds: "content" in ASCII."""
+
+
+def _turns_and_blocks(connection: Connection) -> None:
+    METADATA.create_all(connection, tables=[conversations, turns, turn_blocks], checkfirst=False)
+
+
+def _conversation_log(connection: Connection) -> None:
+    METADATA.create_all(connection, tables=[log_entries], checkfirst=False)
+
+
+STEPS: tuple[Callable[[Connection], None], ...] = (_turns_and_blocks, _conversation_log)
+"""STEPS[n] takes a database of version n to version n + 1; version 0 is empty."""
+
+VERSION = len(STEPS)
+
+
+def migrate(connection: Connection, *, to: int = VERSION) -> int:
+    """Takes the database to a version of the schema, in the transaction of `connection`; gives the version it had.
+
+    SchemaError where its version is newer than this library's, or where its tables are somebody else's.
+    """
+    if connection.dialect.name == "postgresql":
+        connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": LOCK})
+    version = _version(connection)
+    if version > VERSION:
+        raise SchemaError(
+            f"this database has version {version} of the schema, and this library knows {VERSION}: install a newer one"
+        )
+    for step in STEPS[version:to]:
+        step(connection)
+    if version < to:
+        connection.execute(SCHEMA.update().values(version=to))
+    return version
+
+
+def _version(connection: Connection) -> int:
+    names = set(inspect(connection).get_table_names())
+    if SCHEMA.name not in names:
+        taken = sorted(names & set(METADATA.tables))
+        if taken:
+            raise SchemaError(
+                f"this database has tables of somebody else's ({', '.join(taken)}): give the store one of its own"
+            )
+        SCHEMA.create(connection)
+        connection.execute(SCHEMA.insert().values(version=0))
+    versions = connection.execute(select(SCHEMA.c.version)).scalars().all()
+    if len(versions) != 1:
+        raise SchemaError(f"{SCHEMA.name} has {len(versions)} rows: it is to have one, the version of the schema")
+    return int(versions[0])

@@ -1,0 +1,135 @@
+"""What a store tells, as plain functions on a connection. The sync and the async store run the same functions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+from typing import Any
+
+from sqlalchemy import Connection, RowMapping, select, tuple_
+
+from contentmodel.history import rows
+from contentmodel.history.errors import NotFoundError
+from contentmodel.history.tables import NOT_COMPLETE, conversations, turn_blocks, turns
+from contentmodel.history.turns import Block, Conversation, StoredTurn, Turn
+from contentmodel.request import ChatRequest
+
+PAGE = 200
+"""How many turns are read at a time."""
+
+
+class Path:
+    """The turns of a transcript: their ids, the first one first, and what the conversation says beside them."""
+
+    def __init__(self, conversation: str, ids: Sequence[str], settings: dict[str, Any] | None) -> None:
+        self.conversation, self.ids, self.settings = conversation, ids, settings
+
+    @property
+    def last(self) -> str | None:
+        return self.ids[-1] if self.ids else None
+
+    def pages(self) -> list[Sequence[str]]:
+        """The ids, so many at a time as are read at once."""
+        return [self.ids[at : at + PAGE] for at in range(0, len(self.ids), PAGE)]
+
+
+def path(connection: Connection, conversation: str, upto: str | None) -> Path:
+    """The way from the start of a conversation to a turn; None is to the turn that began last."""
+    found = connection.execute(select(conversations).where(conversations.c.id == conversation)).one_or_none()
+    if found is None:
+        raise NotFoundError(f"there is no conversation {conversation!r}")
+    end = found.head if upto is None else upto
+    way = select(turns.c.id, turns.c.previous, turns.c.number).where(
+        turns.c.id == end, turns.c.conversation == conversation
+    )
+    walk = way.cte(recursive=True)
+    before = select(turns.c.id, turns.c.previous, turns.c.number).where(turns.c.id == walk.c.previous)
+    walk = walk.union_all(before)
+    ids = connection.execute(select(walk.c.id).order_by(walk.c.number)).scalars().all()
+    if upto is not None and not ids:
+        raise NotFoundError(f"the conversation {conversation!r} has no turn {upto!r}")
+    return Path(conversation, ids, found.settings)
+
+
+def wires(connection: Connection, ids: Sequence[str]) -> list[dict[str, Any]]:
+    """The rows of turns as the wire has them, in the order of `ids`."""
+    return [rows.turn_wire(row, blocks) for row, blocks in _with_blocks(connection, ids)]
+
+
+def stored(connection: Connection, ids: Sequence[str]) -> list[StoredTurn]:
+    """Turns with their messages, in the order of `ids`."""
+    return [rows.stored_turn(row, blocks) for row, blocks in _with_blocks(connection, ids)]
+
+
+def _with_blocks(connection: Connection, ids: Sequence[str]) -> list[tuple[RowMapping, list[RowMapping]]]:
+    found = connection.execute(select(turns).where(turns.c.id.in_(ids))).mappings()
+    by_id = {row["id"]: row for row in found}
+    wanted = select(turn_blocks).where(turn_blocks.c.turn.in_(ids))
+    ordered = connection.execute(wanted.order_by(turn_blocks.c.turn, turn_blocks.c.sequence)).mappings()
+    blocks = {name: list(group) for name, group in groupby(ordered, key=lambda row: row["turn"])}
+    # A turn may have been deleted since the way was read.
+    return [(by_id[name], blocks.get(name, [])) for name in ids if name in by_id]
+
+
+def request(way: Path, parts: Sequence[StoredTurn]) -> ChatRequest:
+    """The transcript of all its turns."""
+    return rows.request_of(way.settings, way.last, [message for part in parts for message in part.messages])
+
+
+def export(way: Path, parts: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """The transcript as the wire has it."""
+    return {"conversation": way.conversation, **rows.settings_wire(way.settings, way.last), "turns": list(parts)}
+
+
+def blocks(connection: Connection, turn: str) -> list[Block]:
+    """Every stored block of a turn, in order."""
+    wanted = select(turn_blocks).where(turn_blocks.c.turn == turn).order_by(turn_blocks.c.sequence)
+    return [rows.block_of(row) for row in connection.execute(wanted).mappings()]
+
+
+def turns_of(connection: Connection, conversation: str, limit: int, after: int) -> list[Turn]:
+    """The turns of a conversation, on every branch, in the order in which they began, behind the `after`th."""
+    wanted = select(turns).where(turns.c.conversation == conversation, turns.c.number > after)
+    found = connection.execute(wanted.order_by(turns.c.number).limit(limit)).mappings()
+    return [rows.turn_of(row) for row in found]
+
+
+def interrupted(connection: Connection, limit: int, after: Turn | None) -> list[Turn]:
+    """Turns that were interrupted, the one that began first first."""
+    wanted = select(turns).where(NOT_COMPLETE, turns.c.status == "interrupted")
+    if after is not None:
+        wanted = wanted.where(tuple_(turns.c.started_at, turns.c.id) > tuple_(after.started_at, after.id))
+    found = connection.execute(wanted.order_by(turns.c.started_at, turns.c.id).limit(limit)).mappings()
+    return [rows.turn_of(row) for row in found]
+
+
+def conversations_of(
+    connection: Connection, limit: int, after: Conversation | None, newest_first: bool
+) -> list[Conversation]:
+    """Conversations in the order in which they were begun."""
+    key = tuple_(conversations.c.created_at, conversations.c.id)
+    wanted = select(conversations)
+    if after is not None:
+        place = tuple_(after.created_at, after.id)
+        wanted = wanted.where(key < place if newest_first else key > place)
+    columns = (conversations.c.created_at, conversations.c.id)
+    wanted = wanted.order_by(*(column.desc() if newest_first else column.asc() for column in columns))
+    return [_conversation(row) for row in connection.execute(wanted.limit(limit)).mappings()]
+
+
+def conversation(connection: Connection, name: str) -> Conversation:
+    """A conversation by its name. NotFoundError where there is none."""
+    found = connection.execute(select(conversations).where(conversations.c.id == name)).mappings().one_or_none()
+    if found is None:
+        raise NotFoundError(f"there is no conversation {name!r}")
+    return _conversation(found)
+
+
+def _conversation(row: Mapping[Any, Any]) -> Conversation:
+    return Conversation(
+        id=row["id"],
+        turns=row["turn_count"],
+        head=row["head"],
+        created_at=row["created_at"],
+        updated_at=row["updated_at"],
+    )

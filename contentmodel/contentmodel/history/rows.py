@@ -1,0 +1,246 @@
+"""Rows of the database beside values of the model. Rows are the wire format `turn-blocks`: its adapter says how.
+
+Owns what is stored where, and whether a turn may be stored at all. Knows no SQL.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from contentmodel.adapter import adapter
+from contentmodel.content.outcomes import ErrorContent
+from contentmodel.errors import DecodeError
+from contentmodel.history.errors import InvalidTurnError
+from contentmodel.history.turns import Block, StoredTurn, Turn
+from contentmodel.message import ChatMessage, Origin
+from contentmodel.request import ChatRequest
+from contentmodel.response import ChatResponse
+from contentmodel.serialize import convert_value, to_builtins
+from contentmodel.usage import Usage
+from contentmodel.wire.json import plain
+
+API = "turn-blocks"
+ROW = ":row"
+"""The only key of the column `rest` where a block's row has no place in the other columns."""
+Json = dict[str, Any]
+COLUMNS = ("model", "origin", "stop_reason", "usage", "error")
+"""What a turn's row says of the answer that it is."""
+
+
+def rows() -> Any:
+    """The adapter of rows. UnknownApiError where the adapters are not installed."""
+    return adapter(API)
+
+
+# -- blocks ------------------------------------------------------------------------------------------------------------
+
+
+def block_row(sequence: int, content: Any) -> Json:
+    """The columns of one block. EncodeError where JSON cannot say it."""
+    row = rows().encode_block(content, sequence)
+    return columns_of(row, sequence)
+
+
+def columns_of(row: Json, sequence: int) -> Json:
+    """The columns of a block's row as the wire has it."""
+    if not isinstance(sequence, int) or sequence < 0:
+        raise InvalidTurnError(f"the sequence of a block is {sequence!r}: expected 0, 1, 2, ...")
+    row = {key: value for key, value in row.items() if key != "sequence"}
+    try:
+        row = plain(row, API)
+    except DecodeError as error:
+        raise InvalidTurnError(f"this block cannot be stored: {error}") from None
+    kind = row.get("block_type", row.get("type"))
+    made = {
+        "sequence": sequence,
+        "block_type": kind,
+        "text_content": row.get("text_content") if isinstance(row.get("text_content"), str) else None,
+        "content": row.get("content"),
+        "rest": {k: v for k, v in row.items() if k not in ("block_type", "text_content", "content")} or None,
+    }
+    return made if _wire_of(made) == row else {**made, "rest": {ROW: row}}
+
+
+def block_wire(row: Mapping[Any, Any], sequence: int) -> Json:
+    """A block's row as the wire has it, as the `sequence`th of its turn."""
+    return {"sequence": sequence, **_wire_of(row)}
+
+
+def _wire_of(row: Mapping[Any, Any]) -> Json:
+    rest = row["rest"] or {}
+    if set(rest) == {ROW}:
+        return dict(rest[ROW])
+    said = {key: row[key] for key in ("text_content", "content") if row[key] is not None}
+    return {"block_type": row["block_type"], **said, **rest}
+
+
+def same_block(row: Mapping[Any, Any], other: Mapping[Any, Any]) -> bool:
+    """Whether two rows say the same."""
+    return _wire_of(row) == _wire_of(other)
+
+
+def block_of(row: Mapping[Any, Any]) -> Block:
+    """The block of a row."""
+    return Block(sequence=row["sequence"], content=rows().decode_block(block_wire(row, row["sequence"])))
+
+
+# -- turns -------------------------------------------------------------------------------------------------------------
+
+
+def check_turn(role: Any, blocks: Sequence[Mapping[Any, Any]] = ()) -> None:
+    """InvalidTurnError where a turn of this role may not be stored, or may not hold these blocks."""
+    turn = {"role": role, "blocks": [_wire_of(block) for block in blocks]}
+    found = [v for v in rows().check_request({"turns": [turn]}) if v.severity == "refused"]
+    if found:
+        said = "; ".join(f"{v.what} at {v.path.removeprefix('$.turns[0].')}: {v.fix}" for v in found)
+        raise InvalidTurnError(f"this turn cannot be stored: {said}")
+
+
+def turn_of(row: Mapping[Any, Any]) -> Turn:
+    """The turn of a row."""
+    return Turn(
+        id=row["id"],
+        conversation=row["conversation"],
+        previous=row["previous"],
+        number=row["number"],
+        role=row["role"],
+        status=row["status"],
+        model=row["model"],
+        origin=_value(row["origin"], Origin),
+        stop_reason=row["stop_reason"],
+        usage=_value(row["usage"], Usage),
+        started_at=row["started_at"],
+        ended_at=row["ended_at"],
+        error=_error(row["error"]),
+        writer=row["writer"],
+    )
+
+
+def _value(data: Any, kind: Any) -> Any:
+    return None if data is None else convert_value(data, kind)
+
+
+def _error(data: Any) -> ErrorContent | None:
+    if data is None or isinstance(data, str):
+        return None if data is None else ErrorContent(message=data)
+    error: ErrorContent = convert_value({**data, "type": "error"}, ErrorContent)
+    return error
+
+
+def answer_columns(
+    *,
+    model: str | None = None,
+    origin: Origin | None = None,
+    stop_reason: str | None = None,
+    usage: Usage | None = None,
+    error: ErrorContent | None = None,
+) -> Json:
+    """The columns of what is said of an answer; nothing for what is not."""
+    said: Json = {"model": model, "stop_reason": stop_reason}
+    said["origin"] = None if origin is None else to_builtins(origin)
+    said["usage"] = None if usage is None else to_builtins(usage)
+    if error is not None:
+        said["error"] = {key: value for key, value in to_builtins(error).items() if key != "type"}
+    return {key: value for key, value in said.items() if value is not None}
+
+
+def response_columns(response: ChatResponse, role: str) -> Json:
+    """The columns of a whole answer, blocks apart: `envelope` has what the others do not say. First choice only."""
+    response = msgspec.structs.replace(response, choices=response.choices[:1])
+    turn = rows().encode_response(response).payload
+    messages = response.messages
+    heading = rows().encode_heading(messages, role) if messages else {}
+    envelope = {**turn.get("envelope", {}), **heading.get("envelope", {})}
+    if "envelope" not in heading:
+        envelope.pop("messages", None)
+    if response.id is not None:
+        # The row has an id of the store's.
+        envelope["response"] = {"id": response.id, **envelope.get("response", {})}
+    said = {key: turn[key] for key in COLUMNS if key in turn}
+    return {**said, "envelope": envelope or None}
+
+
+def usual_messages(role: str, contents: list[Any], origin: Origin | None) -> list[ChatMessage]:
+    """The messages that a turn's contents are where nobody says otherwise."""
+    made: list[ChatMessage] = rows().cut(role, contents, origin)
+    return made
+
+
+def turn_rows(messages: list[ChatMessage]) -> list[tuple[Json, list[Json]]]:
+    """The columns of the turns that messages make, each with the columns of its blocks."""
+    made = []
+    for turn in rows().encode_turns(messages):
+        blocks = [columns_of(row, index) for index, row in enumerate(turn["blocks"] or [])]
+        columns = {key: turn.get(key) for key in ("role", *COLUMNS)}
+        # Ids and times of rows from elsewhere, which are the store's own here, and what nobody here knows.
+        imported = {key: value for key, value in turn.items() if key not in (*columns, "envelope", "blocks")}
+        envelope = {**(turn.get("envelope") or {}), **({"imported": imported} if imported else {})}
+        columns["envelope"] = envelope or None
+        made.append((columns, blocks))
+    return made
+
+
+def turn_wire(row: Mapping[Any, Any], blocks: Iterable[Mapping[Any, Any]]) -> Json:
+    """A turn's row as the wire has it, with the blocks that are part of the transcript, in its order."""
+    by_sequence = {block["sequence"]: block for block in blocks}
+    usual = sorted(by_sequence)
+    order = usual if row["layout"] is None else [n for n in row["layout"] if n in by_sequence]
+    numbered = [(n if row["layout"] is None else index, by_sequence[n]) for index, n in enumerate(order)]
+    said = {key: row[key] for key in ("id", "conversation", "previous", "role", "status", *COLUMNS)}
+    times = {key: row[key].isoformat() for key in ("started_at", "ended_at") if row[key] is not None}
+    wire = {**said, **times, "envelope": row["envelope"]}
+    wire = {key: value for key, value in wire.items() if value is not None}
+    return {**wire, "blocks": [block_wire(block, number) for number, block in numbered]}
+
+
+def stored_turn(row: Mapping[Any, Any], blocks: Iterable[Mapping[Any, Any]]) -> StoredTurn:
+    """A turn with its messages."""
+    wire = turn_wire(row, blocks)
+    told = (wire.get("envelope") or {}).get("messages")
+    said: Json = {key: wire[key] for key in ("role", "origin") if key in wire}
+    if told is not None:
+        said["envelope"] = {"messages": told}
+    said["blocks"] = [{**block, "sequence": index} for index, block in enumerate(wire["blocks"])]
+    return StoredTurn(turn=turn_of(row), messages=rows().decode_messages(said))
+
+
+# -- conversations -----------------------------------------------------------------------------------------------------
+
+
+def settings_of(request: ChatRequest, last: str | None) -> Json:
+    """What a request says beside its messages, and the id of the turn that it ended with."""
+    payload = rows().encode_request(_without_messages(request)).payload
+    return {"request": {key: value for key, value in payload.items() if key != "turns"}, "last": last}
+
+
+def settings_wire(settings: Json | None, last: str | None) -> Json:
+    """The same as the wire has it, for a transcript that ends with the turn `last`.
+
+    Where a request comes from is said only of all of it as it was: what has been added came from elsewhere, and is to
+    be looked at before it is sent.
+    """
+    wire = dict((settings or {}).get("request", {}))
+    envelope = wire.get("envelope")
+    if envelope and "origin" in envelope and settings is not None and settings["last"] != last:
+        rest = {key: value for key, value in envelope.items() if key != "origin"}
+        wire.pop("envelope")
+        wire.update({"envelope": rest} if rest else {})
+    return wire
+
+
+def request_of(settings: Json | None, last: str | None, messages: list[ChatMessage]) -> ChatRequest:
+    """The transcript that ends with the turn `last`."""
+    request = rows().decode_request({**settings_wire(settings, last), "turns": []})
+    return _with_messages(request, messages)
+
+
+def _without_messages(request: ChatRequest) -> ChatRequest:
+    return _with_messages(request, [])
+
+
+def _with_messages(request: ChatRequest, messages: list[ChatMessage]) -> ChatRequest:
+    changed: ChatRequest = msgspec.structs.replace(request, messages=messages)
+    return changed

@@ -1,0 +1,124 @@
+"""A process that writes to a store until it is killed, and says what it has been told is stored.
+
+    python writer.py run URL SEED        turns of the tool loop, one after the other, through `record`
+    python writer.py hold URL NAME       one open turn with one block, and then nothing
+    python writer.py append URL NAME N   N turns, each behind the one this process saw last; conflicts are told
+
+Each line of output is JSON. A block is told after the store has returned, so that whatever is told must be there.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import sys
+import time
+from collections.abc import Iterator
+from typing import Any
+
+from contentmodel import (
+    BlockStart,
+    BlockStop,
+    ChatResponse,
+    FunctionCallContent,
+    FunctionResultContent,
+    Origin,
+    ReasoningContent,
+    TextContent,
+    TextDelta,
+    TurnComplete,
+    TurnStart,
+)
+from contentmodel.content.base import Protected
+from contentmodel.history import ConflictError, TurnStore, record
+
+CONVERSATION = "crash"
+ORIGIN = Origin(api="anthropic-messages", issuer="anthropic", model="claude-opus-4-8")
+
+
+def block(seed: int, number: int, index: int) -> Any:
+    """The content of a block: the same for the same numbers, in whatever process."""
+    if index % 4 == 0:
+        sealed = Protected(issuer="anthropic", kind="signature", data=f"c2ln{seed}{number}{index}")
+        return ReasoningContent(text=f"thought {seed}.{number}.{index}", protected=sealed)
+    if index % 4 == 1:
+        return FunctionCallContent(call_id=f"call_{number}_{index}", name="f", arguments={"n": [seed, number, index]})
+    if index % 4 == 2:
+        text = f"result {seed}.{number}.{index}"
+        return FunctionResultContent(call_id=f"call_{number}_{index - 1}", outputs=[TextContent(text=text)])
+    return TextContent(text=f"text {seed}.{number}.{index} " + "x" * (seed % 5000))
+
+
+def events(seed: int, number: int, count: int) -> Iterator[Any]:
+    """The events of one turn."""
+    response = ChatResponse(model=ORIGIN.model, origin=ORIGIN)
+    yield TurnStart(response=response)
+    for index in range(count):
+        content = block(seed, number, index)
+        if isinstance(content, TextContent):
+            yield BlockStart(index=index, content=TextContent(text=""))
+            yield TextDelta(index=index, text=content.text)
+        else:
+            yield BlockStart(index=index, content=content)
+        yield BlockStop(index=index, content=content)
+    yield TurnComplete(response=response)
+
+
+def say(**said: Any) -> None:
+    print(json.dumps(said), flush=True)
+
+
+def run(url: str, seed: int) -> None:
+    choose = random.Random(seed)
+    with TurnStore.open(url) as store:
+        number = len(store.turns(CONVERSATION, limit=100_000))
+        while True:
+            number += 1
+            store.add_turn(CONVERSATION, "user", [TextContent(text=f"question {seed}.{number}")])
+            turn = store.begin_turn(CONVERSATION, "assistant")
+            say(turn=turn.id, number=number)
+            for event in record(events(seed, number, choose.randrange(1, 9)), store, turn):
+                if isinstance(event, BlockStop):
+                    say(turn=turn.id, number=number, block=event.index)
+            say(turn=turn.id, number=number, ended=True)
+
+
+def hold(url: str, name: str) -> None:
+    store = TurnStore.open(url)
+    turn = store.begin_turn(name, "assistant")
+    store.put_block(turn, 0, TextContent(text="first"))
+    say(turn=turn.id)
+    sys.stdin.readline()
+    store.put_block(turn, 1, TextContent(text="second"))
+    store.end_turn(turn)
+    say(turn=turn.id, ended=True)
+    store.close()
+
+
+def append(url: str, name: str, count: int) -> None:
+    with TurnStore.open(url) as store:
+        done = 0
+        while done < count:
+            head = store.conversation(name).head
+            try:
+                turn = store.begin_turn(name, "user", previous=head)
+                for index in range(3):
+                    store.put_block(turn, index, TextContent(text=f"{store.writer}.{done}.{index}"))
+                    time.sleep(0)
+                store.end_turn(turn)
+            except ConflictError as error:
+                say(conflict=str(error))
+                time.sleep(0.001)
+                continue
+            say(turn=turn.id, previous=turn.previous)
+            done += 1
+
+
+if __name__ == "__main__":
+    command, where, *rest = sys.argv[1:]
+    if command == "run":
+        run(where, int(rest[0]))
+    elif command == "hold":
+        hold(where, rest[0])
+    else:
+        append(where, rest[0], int(rest[1]))

@@ -1,0 +1,1173 @@
+"""The turn store: what is stored is loaded, on both databases; who is first wins; what a crash leaves is all there."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import multiprocessing
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+import sqlalchemy
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import contentmodel
+from conftest import APIS, PROFILE, fresh_database, records
+from contentmodel import (
+    CONTENT_TYPES,
+    BlockCatchUp,
+    BlockStart,
+    BlockStop,
+    ChatChoice,
+    ChatMessage,
+    ChatRequest,
+    ChatResponse,
+    CitationDelta,
+    DecodeError,
+    ErrorContent,
+    FinishReason,
+    FunctionCallContent,
+    FunctionResultContent,
+    HostedFileContent,
+    Origin,
+    Protected,
+    ReasoningContent,
+    TextContent,
+    TextDelta,
+    TurnComplete,
+    TurnError,
+    TurnStart,
+    Usage,
+    UsageDelta,
+    decode_stream,
+    fold,
+    unfold,
+)
+from contentmodel.content.citations import Citation
+from contentmodel.history import (
+    START,
+    AsyncTurnStore,
+    ConflictError,
+    HistoryError,
+    InvalidTurnError,
+    NotFoundError,
+    SchemaError,
+    TurnStore,
+    arecord,
+    migrations,
+    record,
+)
+from contentmodel.history.rows import rows
+from contentmodel_conformance.strategies.transcripts import transcripts
+from contentmodel_conformance.streams import frames_of
+from history import values, writer
+
+WRITER = Path(writer.__file__)
+DATABASES = ("sqlite", "postgresql")
+# Each example is a handful of transactions, and each content type and database has examples of its own.
+FEW = settings(max_examples=200 if PROFILE == "deep" else 5)
+SOME = settings(max_examples=500 if PROFILE == "deep" else 25)
+HERE = Origin(api="turn-blocks", issuer="")
+
+
+def text(words: str) -> TextContent:
+    return TextContent(text=words)
+
+
+@pytest.fixture(params=DATABASES)
+def url(request: Any, tmp_path: Path) -> str:
+    """A database of the test's own."""
+    return str(tmp_path / "turns.db") if request.param == "sqlite" else request.getfixturevalue("database")
+
+
+@pytest.fixture
+def store(url: str) -> Iterator[TurnStore]:
+    with TurnStore.open(url) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module", params=DATABASES)
+def shared(request: Any, tmp_path_factory: Any) -> Iterator[TurnStore]:
+    """A store that many examples write to, each a conversation of its own."""
+    if request.param == "sqlite":
+        with TurnStore.open(tmp_path_factory.mktemp("shared") / "turns.db") as opened:
+            yield opened
+        return
+    with fresh_database(request.getfixturevalue("postgresql")) as server, TurnStore.open(server) as opened:
+        yield opened
+
+
+_NAMES = iter(range(10**9))
+
+
+def name() -> str:
+    return f"conversation {next(_NAMES)}"
+
+
+# -- what is stored is loaded ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", CONTENT_TYPES, ids=lambda kind: kind.__name__)
+@FEW
+@given(data=st.data())
+def test_every_content_is_loaded_as_it_was_stored(shared: TurnStore, kind: type[Any], data: st.DataObject) -> None:
+    content = data.draw(values.structs(kind))
+    conversation = name()
+    turn = shared.begin_turn(conversation, "assistant")
+    shared.put_block(turn, 0, content)
+    assert [block.content for block in shared.blocks(turn)] == [content]
+    shared.end_turn(turn)
+    messages = shared.load(conversation).messages
+    assert [c for message in messages for c in message.contents] == [content]
+
+
+@SOME
+@given(st.data())
+def test_any_messages_are_loaded_as_they_were_stored(shared: TurnStore, data: st.DataObject) -> None:
+    request = data.draw(values.requests())
+    conversation = name()
+    wrong = [v for v in rows().check_request(rows().encode_request(request).payload) if v.severity == "refused"]
+    if wrong:
+        with pytest.raises(InvalidTurnError, match="role"):
+            shared.save(conversation, request)
+        with pytest.raises(NotFoundError):
+            shared.load(conversation)
+        return
+    shared.save(conversation, request)
+    assert shared.load(conversation) == request
+    assert [m for part in shared.stream(conversation) for m in part.messages] == request.messages
+
+
+@pytest.mark.parametrize("api", APIS)
+@SOME
+@given(data=st.data())
+def test_generated_transcripts_are_loaded_as_they_were_stored(shared: TurnStore, api: str, data: st.DataObject) -> None:
+    request = data.draw(transcripts(api))
+    conversation = name()
+    shared.save(conversation, request)
+    assert shared.load(conversation) == request
+    exported = shared.export(conversation)
+    assert rows().decode_request(json.loads(json.dumps(exported))).options == request.options
+    assert [v for v in rows().check_request(exported) if v.severity == "refused"] == []
+
+
+def sample(recorded: Iterator[dict[str, Any]]) -> list[dict[str, Any]]:
+    """All of them in the deep profile, every sixth in the quick one."""
+    return list(recorded)[:: 1 if PROFILE == "deep" else 6]
+
+
+@pytest.mark.parametrize("api", APIS)
+def test_recorded_transcripts_are_loaded_as_they_were_stored(shared: TurnStore, api: str, corpus: Any) -> None:
+    adapter = contentmodel.adapter(api)
+    for recorded in sample(records(api, "request")):
+        if recorded["status"] not in (200, None):
+            continue
+        request = adapter.decode_request(recorded["body"])
+        conversation = name()
+        shared.save(conversation, request)
+        loaded = shared.load(conversation)
+        assert loaded == request, recorded["id"]
+        assert adapter.encode_request(loaded).payload == recorded["body"]
+
+
+@pytest.mark.parametrize("api", APIS)
+def test_recorded_streams_are_stored_as_they_fold(shared: TurnStore, api: str, corpus: Any) -> None:
+    for recorded in sample(records(api, "stream")):
+        events = list(decode_stream(frames_of(recorded["body"]), api))
+        answer = fold(events)
+        conversation = name()
+        turn = shared.begin_turn(conversation, "assistant")
+        assert list(record(iter(events), shared, turn)) == events
+        ended = shared.turn(turn)
+        assert ended.status == ("complete" if isinstance(events[-1], TurnComplete) else "failed")
+        if ended.status == "complete" and len(answer.choices) < 2:
+            row = shared.export(conversation)["turns"][0]
+            assert [c for m in shared.load(conversation).messages for c in m.contents] == [
+                c for m in answer.messages for c in m.contents
+            ]
+            assert_same_answer(row, answer)
+
+
+def assert_same_answer(row: dict[str, Any], answer: ChatResponse) -> None:
+    """The row is read as the answer, its own columns aside."""
+    read = rows().decode_response(row)
+    assert (read.id, read.model, read.choices, read.usage, read.origin) == (
+        answer.id,
+        answer.model,
+        answer.choices,
+        answer.usage,
+        answer.origin,
+    )
+
+
+@pytest.mark.parametrize(
+    "what", ["\0", "\ud83d", "\ufdd0x", {"a": 1e23}, {":json": "1"}, {"\0": "\udfff"}, 10**30, -0.0]
+)
+def test_what_a_database_cannot_say_comes_back(store: TurnStore, what: Any) -> None:
+    words = what if isinstance(what, str) else "words"
+    call = FunctionCallContent(call_id=words, name="f", arguments={"what": what})
+    response = ChatResponse(model=words, usage=Usage(extra={"x": {"what": what}}), origin=HERE)
+    turn = store.begin_turn("c", "assistant", model=words)
+    store.put_block(turn, 0, call)
+    store.put_block(turn, 1, text(words))
+    said = ChatMessage(role="assistant", contents=[call, text(words)])
+    response = msgspec.structs.replace(response, choices=[ChatChoice(messages=[said])])
+    ended = store.end_turn(turn, response=response, stop_reason=words)
+    assert store.load("c").messages[0].contents == [call, text(words)]
+    assert (ended.model, ended.stop_reason, ended.usage) == (words, words, response.usage)
+    assert repr(store.load("c").messages[0].contents[0].arguments) == repr(call.arguments)
+
+
+# -- turns, in order ---------------------------------------------------------------------------------------------------
+
+
+def test_a_conversation_grows_turn_by_turn(store: TurnStore) -> None:
+    asked = store.add_turn("c", "user", [text("What is the weather?")])
+    turn = store.begin_turn("c", "assistant", model="m", origin=Origin(api="a", issuer="b"))
+    call = FunctionCallContent(call_id="1", name="weather", arguments={"city": "Oslo"})
+    result = FunctionResultContent(call_id="1", outputs=[text("Sunny.")])
+    for index, content in enumerate([call, result, text("It is sunny.")]):
+        store.put_block(turn, index, content)
+    ended = store.end_turn(turn, stop_reason="stop", usage=Usage(input_tokens=3, output_tokens=4))
+    assert (ended.status, ended.stop_reason, ended.usage) == (
+        "complete",
+        "stop",
+        Usage(input_tokens=3, output_tokens=4),
+    )
+    assert (asked.previous, turn.previous, asked.number, turn.number) == (None, asked.id, 1, 2)
+    assert [m.role for m in store.load("c").messages] == ["user", "assistant", "tool", "assistant"]
+    assert store.turns("c") == [store.turn(asked), ended]
+    assert store.load("c", upto=asked).messages == [ChatMessage(role="user", contents=[text("What is the weather?")])]
+
+
+def test_blocks_may_come_in_any_order(store: TurnStore) -> None:
+    turn = store.begin_turn("c", "assistant")
+    store.put_block(turn, 7, text("second"))
+    store.put_block(turn, 2, text("first"))
+    assert [(b.sequence, b.content.text) for b in store.blocks(turn)] == [(2, "first"), (7, "second")]
+    assert store.load("c").messages[0].text == "firstsecond"
+
+
+def test_the_same_block_again_changes_nothing_and_another_conflicts(store: TurnStore) -> None:
+    turn = store.begin_turn("c", "assistant")
+    call = FunctionCallContent(call_id="1", name="f", arguments={"a": 1.0, "b": [True]})
+    store.put_block(turn, 0, call)
+    store.put_block(turn, 0, call)
+    with pytest.raises(ConflictError, match=r"block 0 of the turn .* says something else"):
+        store.put_block(turn, 0, text("x"))
+    store.end_turn(turn)
+    store.put_block(turn, 0, call)
+    store.end_turn(turn)
+    assert [block.content for block in store.blocks(turn)] == [call]
+    with pytest.raises(ConflictError, match="is complete"):
+        store.put_block(turn, 1, text("late"))
+    with pytest.raises(ConflictError, match="is complete"):
+        store.end_turn(turn, status="failed")
+
+
+def test_a_turn_is_followed_once_unless_a_branch_is_asked_for(store: TurnStore) -> None:
+    first = store.add_turn("c", "user", [text("1")])
+    second = store.add_turn("c", "assistant", [text("2")], previous=first)
+    with pytest.raises(ConflictError, match="load the conversation again, or ask for a branch"):
+        store.add_turn("c", "assistant", [text("2b")], previous=first.id)
+    with pytest.raises(ConflictError, match="the start of 'c' is followed"):
+        store.add_turn("c", "user", [text("1b")], previous=START)
+    branch = store.add_turn("c", "assistant", [text("2b")], previous=first, branch=True)
+    another = store.add_turn("c", "user", [text("1b")], previous=START, branch=True)
+    leaf = store.add_turn("c", "user", [text("3b")], previous=branch)
+    words = {turn.id: [m.text for m in store.load("c", upto=turn).messages] for turn in (second, branch, another, leaf)}
+    assert list(words.values()) == [["1", "2"], ["1", "2b"], ["1b"], ["1", "2b", "3b"]]
+    assert [m.text for m in store.load("c").messages] == ["1", "2b", "3b"]
+    assert [turn.number for turn in store.turns("c")] == [1, 2, 3, 4, 5]
+
+
+def test_a_turn_that_is_being_written_is_not_followed(store: TurnStore) -> None:
+    turn = store.begin_turn("c", "assistant")
+    with pytest.raises(ConflictError, match="still being written"):
+        store.add_turn("c", "user", [text("?")])
+    store.end_turn(turn)
+    store.add_turn("c", "user", [text("?")])
+
+
+def test_nobody_writes_in_the_turn_of_another(url: str) -> None:
+    with TurnStore.open(url) as one, TurnStore.open(url) as other:
+        turn = one.begin_turn("c", "assistant")
+        other.add_turn("d", "user", [text("?")])
+        for act in (
+            lambda: other.put_block(turn, 0, text("x")),
+            lambda: other.end_turn(turn),
+            lambda: other.delete("c"),
+            lambda: other.delete_turn(turn),
+            lambda: other.add_turn("c", "user", [text("?")]),
+        ):
+            with pytest.raises(ConflictError, match=r"by another store|still being written"):
+                act()
+        assert other.recover() == 0
+        assert other.turn(turn).is_open
+        one.put_block(turn, 0, text("x"))
+        one.end_turn(turn)
+
+
+def test_paging_goes_on_where_it_stopped(store: TurnStore) -> None:
+    for number in range(7):
+        store.add_turn("c", "user", [text(str(number))])
+        store.add_turn(f"d{number}", "user", [text("x")])
+    pages, after = [], None
+    while page := store.turns("c", limit=3, after=after):
+        pages.append([turn.number for turn in page])
+        after = page[-1]
+    assert pages == [[1, 2, 3], [4, 5, 6], [7]]
+    for newest_first in (False, True):
+        found, last = [], None
+        while some := store.conversations(limit=3, after=last, newest_first=newest_first):
+            found += some
+            last = some[-1]
+        wanted = ["c", *(f"d{number}" for number in range(7))]
+        assert [c.id for c in found] == (wanted[::-1] if newest_first else wanted)
+    assert store.conversation("c").turns == 7
+
+
+def test_conversations_of_one_moment_are_paged_too(url: str) -> None:
+    moment = datetime(2026, 11, 21, 12, tzinfo=UTC)
+    with TurnStore.open(url, clock=lambda: moment) as store:
+        for number in range(5):
+            store.add_turn(f"c{number}", "user", [text("x")])
+        first = store.conversations(limit=2)
+        assert [c.id for c in store.conversations(after=first[-1])] == ["c2", "c3", "c4"]
+        assert first[0].created_at == moment
+
+
+def test_times_are_utc(url: str) -> None:
+    from datetime import timezone
+
+    moment = datetime(2026, 11, 21, 12, 0, 0, 123456, tzinfo=timezone(timedelta(hours=3)))
+    with TurnStore.open(url, clock=lambda: moment) as store:
+        turn = store.add_turn("c", "user", [text("x")])
+        assert turn.started_at == turn.ended_at == moment
+        assert turn.started_at.utcoffset() == timedelta(0)
+        assert store.export("c")["turns"][0]["started_at"] == "2026-11-21T09:00:00.123456+00:00"
+
+
+def test_deleting_leaves_nothing_behind(store: TurnStore, url: str) -> None:
+    turns = [store.add_turn("c", "user", [text(str(number))]) for number in range(5)]
+    store.add_turn("c", "user", [text("2b")], previous=turns[1], branch=True)
+    assert store.delete_turn(turns[2]) == 3
+    assert [m.text for m in store.load("c").messages] == ["0", "1", "2b"]
+    assert store.conversation("c").turns == 3
+    assert store.add_turn("c", "user", [text("3b")]).number == 7
+    store.delete("c")
+    assert count(url, "turns") == count(url, "turn_blocks") == count(url, "conversations") == 0
+    for act in (store.delete, store.load, store.conversation, store.export):
+        with pytest.raises(NotFoundError, match="no conversation 'c'"):
+            act("c")
+    with pytest.raises(NotFoundError, match="no turn"):
+        store.turn(turns[0])
+
+
+def count(url: str, table: str) -> int:
+    with engine_of(url).connect() as connection:
+        return connection.execute(sqlalchemy.text(f"SELECT count(*) FROM {table}")).scalar_one()
+
+
+def engine_of(url: str) -> Any:
+    full = url if "://" in url else f"sqlite:///{url}"
+    return sqlalchemy.create_engine(full, poolclass=sqlalchemy.pool.NullPool)
+
+
+def test_a_long_conversation_is_deleted_and_loaded(store: TurnStore) -> None:
+    messages = [ChatMessage(role=("user", "assistant")[n % 2], contents=[text(str(n))]) for n in range(1500)]
+    turns = store.add_messages("c", messages)
+    assert store.load("c").messages == messages
+    assert [part.turn.id for part in store.stream("c")] == [turn.id for turn in turns]
+    assert store.delete_turn(turns[1]) == 1499
+    store.delete("c")
+
+
+# -- what is refused ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("role", "content", "words"),
+    [
+        ("asistant", text("x"), "the role 'asistant'"),
+        ("", text("x"), "the role ''"),
+        (3, text("x"), "expected a string"),
+        ("user", FunctionCallContent(call_id="1", name="f"), "tool_use in a turn of the role user"),
+        ("system", ReasoningContent(text="x"), "thinking in a turn of the role system"),
+    ],
+)
+def test_a_turn_of_the_wrong_role_or_shape_is_refused(store: TurnStore, role: Any, content: Any, words: str) -> None:
+    with pytest.raises(InvalidTurnError, match=words):
+        store.add_turn("c", role, [content])
+    if role in rows().roles:
+        turn = store.begin_turn("c", role)
+        with pytest.raises(InvalidTurnError, match=words):
+            store.put_block(turn, 0, content)
+    else:
+        with pytest.raises(InvalidTurnError, match=words):
+            store.begin_turn("c", role)
+
+
+@pytest.mark.parametrize("conversation", ["", "x" * 501, "a\0b", "a\ud83d", "a\nb", 7])
+def test_a_conversation_has_a_name(store: TurnStore, conversation: Any) -> None:
+    with pytest.raises(InvalidTurnError, match="expected a name"):
+        store.add_turn(conversation, "user", [])
+
+
+def test_what_is_no_content_is_refused(store: TurnStore) -> None:
+    turn = store.begin_turn("c", "assistant")
+    deep: Any = {}
+    for _ in range(100_000):
+        deep = {"a": deep}
+    for sequence, content in (
+        (0, FunctionCallContent(arguments={"a": object()})),
+        (0, FunctionCallContent(arguments={"a": float("nan")})),
+        (0, FunctionCallContent(arguments=deep)),
+        (-1, text("x")),
+        ("0", text("x")),
+    ):
+        with pytest.raises(contentmodel.ContentModelError):
+            store.put_block(turn, sequence, content)
+    assert store.blocks(turn) == []
+    with pytest.raises(InvalidTurnError, match="not as 'done'"):
+        store.end_turn(turn, status="done")  # type: ignore[arg-type]
+
+
+def test_turns_that_are_not_there_are_named(store: TurnStore) -> None:
+    store.add_turn("c", "user", [text("x")])
+    other = store.add_turn("d", "user", [text("x")])
+    for act in (
+        lambda: store.add_turn("c", "user", [], previous="nowhere"),
+        lambda: store.add_turn("c", "user", [], previous=other),
+        lambda: store.load("c", upto="nowhere"),
+        lambda: store.load("c", upto=other),
+        lambda: store.put_block("nowhere", 0, text("x")),
+        lambda: store.end_turn("nowhere"),
+        lambda: store.delete_turn("nowhere"),
+    ):
+        with pytest.raises(NotFoundError, match="no turn"):
+            act()
+
+
+@pytest.mark.parametrize(
+    ("where", "words"),
+    [
+        ("mysql://localhost/x", "not in mysql"),
+        ("/nowhere/at/all/turns.db", "unable to open"),
+        ("postgresql://127.0.0.1:1/x", "database failed"),
+        ("sqlite:///file:x.db?uri=true", "path of the SQLite file"),
+        ("://", "no URL"),
+    ],
+)
+def test_a_database_that_is_none_is_named(where: str, words: str) -> None:
+    with pytest.raises(HistoryError, match=words):
+        TurnStore.open(where)
+
+
+def test_a_store_in_memory_is_used_by_threads() -> None:
+    with TurnStore.open(":memory:") as store:
+        threads = [
+            threading.Thread(target=lambda n=n: [store.add_turn(f"c{n}", "user", [text("x")]) for _ in range(10)])
+            for n in range(4)
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert sorted(c.turns for c in store.conversations()) == [10, 10, 10, 10]
+
+
+def test_a_forked_process_is_told_to_open_its_own(tmp_path: Path) -> None:
+    with TurnStore.open(tmp_path / "turns.db") as store:
+        store.add_turn("c", "user", [text("x")])
+        said = multiprocessing.get_context("fork").SimpleQueue()
+
+        def child() -> None:
+            try:
+                store.add_turn("c", "user", [text("y")])
+            except HistoryError as error:
+                said.put(str(error))
+            os._exit(0)
+
+        process = multiprocessing.get_context("fork").Process(target=child)
+        process.start()
+        assert "another process" in said.get()
+        process.join()
+
+
+# -- the schema --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("version", range(migrations.VERSION))
+def test_every_earlier_version_is_brought_up_to_date(url: str, version: int) -> None:
+    engine = engine_of(url)
+    with engine.begin() as connection:
+        if version:
+            frozen = (WRITER.parent / f"version_{version}.{engine.dialect.name}.sql").read_text()
+            for statement in frozen.split(";\n"):
+                if statement.strip():
+                    connection.exec_driver_sql(statement)
+    with TurnStore.open(url) as store:
+        if version:
+            (turn,) = store.turns("old")
+            assert (turn.id, turn.role, turn.status, turn.model) == ("t1", "assistant", "complete", "m")
+            assert store.load("old").messages == [
+                ChatMessage(role="assistant", contents=[text("Hello."), FunctionCallContent(call_id="1", name="f")])
+            ]
+        store.add_turn("old", "user", [text("new")])
+    with engine.connect() as connection:
+        assert connection.exec_driver_sql("SELECT version FROM contentmodel_schema").scalar_one() == migrations.VERSION
+        found = shape_of(connection)
+    assert found == fresh_shape(url, engine)
+
+
+def shape_of(connection: Any) -> Any:
+    looked = sqlalchemy.inspect(connection)
+    return {
+        table: (
+            sorted((c["name"], str(c["type"]), c["nullable"]) for c in looked.get_columns(table)),
+            index_names(connection, table),
+        )
+        for table in looked.get_table_names()
+    }
+
+
+def index_names(connection: Any, table: str) -> list[str]:
+    """The names of the indexes; SQLAlchemy does not tell those of expressions."""
+    catalogue = "SELECT indexname FROM pg_indexes WHERE tablename = '{}'"
+    if connection.dialect.name == "sqlite":
+        catalogue = "SELECT name FROM sqlite_master WHERE type = 'index' AND tbl_name = '{}'"
+    return sorted(connection.exec_driver_sql(catalogue.format(table)).scalars())
+
+
+def fresh_shape(url: str, engine: Any) -> Any:
+    """The tables of a store that was never an older one."""
+    if engine.dialect.name == "sqlite":
+        TurnStore.open(f"{url}.fresh").close()
+        with engine_of(f"{url}.fresh").connect() as connection:
+            return shape_of(connection)
+    with fresh_database(url) as other:
+        TurnStore.open(other).close()
+        with engine_of(other).connect() as connection:
+            return shape_of(connection)
+
+
+def test_a_newer_schema_is_refused(url: str) -> None:
+    TurnStore.open(url).close()
+    engine = engine_of(url)
+    with engine.begin() as connection:
+        connection.exec_driver_sql(f"UPDATE contentmodel_schema SET version = {migrations.VERSION + 1}")
+    for _ in range(2):
+        with pytest.raises(SchemaError, match=r"version 3 of the schema.*knows 2: install a newer"):
+            TurnStore.open(url)
+    with engine.begin() as connection:
+        connection.exec_driver_sql("DELETE FROM contentmodel_schema")
+    with pytest.raises(SchemaError, match="has 0 rows"):
+        TurnStore.open(url)
+
+
+def test_somebody_elses_tables_are_left_alone(url: str) -> None:
+    engine = engine_of(url)
+    with engine.begin() as connection:
+        connection.exec_driver_sql("CREATE TABLE turns (a INTEGER)")
+    with pytest.raises(SchemaError, match="somebody else's \\(turns\\)"):
+        TurnStore.open(url)
+    with engine.connect() as connection:
+        assert set(sqlalchemy.inspect(connection).get_table_names()) == {"turns"}
+
+
+def test_many_may_open_a_new_store_at_once(url: str) -> None:
+    faults: list[BaseException] = []
+
+    def go() -> None:
+        try:
+            TurnStore.open(url).close()
+        except BaseException as error:
+            faults.append(error)
+
+    threads = [threading.Thread(target=go) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert faults == []
+
+
+def test_a_sqlite_store_is_durable(tmp_path: Path) -> None:
+    with TurnStore.open(tmp_path / "turns.db") as store, store._engine.connect() as connection:
+        pragmas = {p: connection.exec_driver_sql(f"PRAGMA {p}").scalar() for p in ("journal_mode", "foreign_keys")}
+        assert pragmas == {"journal_mode": "wal", "foreign_keys": 1}
+        assert connection.exec_driver_sql("PRAGMA synchronous").scalar() == 2
+
+
+def test_no_query_of_a_turn_looks_at_the_turns_before_it(tmp_path: Path) -> None:
+    """Growing costs the same in a long conversation: every query goes by an index that leads to single rows."""
+    with TurnStore.open(tmp_path / "turns.db") as store:
+        asked = store.add_turn("c", "user", [text("x")])
+        said: list[tuple[str, Any]] = []
+        sqlalchemy.event.listen(
+            store._engine,
+            "before_cursor_execute",
+            lambda c, cursor, sql, parameters, *rest: said.append((sql, parameters)),
+        )
+        turn = store.begin_turn("c", "assistant", previous=asked)
+        store.put_block(turn, 0, text("x"))
+        store.end_turn(turn)
+        store.add_turn("c", "user", [text("x")])
+        store.recover()
+        store.interrupted()
+        with store._engine.connect() as connection:
+            plans = [
+                line[3]
+                for sql, parameters in list(said)
+                if sql.startswith(("SELECT", "UPDATE"))
+                for line in connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {sql}", parameters)
+            ]
+    assert len(plans) > 10
+    assert [plan for plan in plans if plan.startswith("SCAN") or plan.endswith("(conversation=?)")] == []
+
+
+# -- recording ---------------------------------------------------------------------------------------------------------
+
+CALL = FunctionCallContent(call_id="1", name="f", arguments={"a": 1})
+RESULT = FunctionResultContent(call_id="1", outputs=[text("done")])
+RUN = [CALL, RESULT, text("All done.")]
+
+
+def run_of_tools(layout: list[list[int]] | None = None) -> Iterator[Any]:
+    origin = Origin(api="openai-chat", issuer="openai", model="gpt-4.1")
+    response = ChatResponse(id="r1", model="gpt-4.1", origin=origin)
+    yield TurnStart(response=response)
+    for index, content in enumerate(RUN):
+        yield BlockStart(index=index, content=content)
+        yield BlockStop(index=index, content=content)
+    roles = ("assistant", "tool", "assistant")
+    shells = [ChatMessage(role=role, origin=origin if role == "assistant" else None) for role in roles]
+    choice = ChatChoice(messages=shells if layout else [], finish_reason=FinishReason(reason="stop", raw="stop"))
+    usage = Usage(input_tokens=1, output_tokens=2)
+    end = ChatResponse(id="r1", model="gpt-4.1", origin=origin, choices=[choice], usage=usage)
+    yield TurnComplete(response=end, layout=[layout] if layout else [])
+
+
+@pytest.mark.parametrize("layout", [None, [[0], [1], [2]]])
+def test_a_run_of_tools_is_one_turn(store: TurnStore, layout: Any) -> None:
+    turn = store.begin_turn("c", "assistant")
+    seen = []
+    for event in record(run_of_tools(layout), store, turn):
+        if isinstance(event, BlockStop):
+            seen.append([block.sequence for block in store.blocks(turn)])
+        if isinstance(event, TurnComplete):
+            assert store.turn(turn).status == "complete"
+    assert seen == [[0], [0, 1], [0, 1, 2]]
+    ended = store.turn(turn)
+    assert (ended.model, ended.usage, ended.stop_reason) == ("gpt-4.1", Usage(input_tokens=1, output_tokens=2), "stop")
+    messages = store.load("c").messages
+    assert [(m.role, m.contents) for m in messages] == [
+        ("assistant", [CALL]),
+        ("tool", [RESULT]),
+        ("assistant", [RUN[2]]),
+    ]
+    assert messages[0].origin == Origin(api="openai-chat", issuer="openai", model="gpt-4.1")
+    read = rows().decode_response(store.export("c")["turns"][0])
+    assert (read.id, read.finish_reason, read.messages) == ("r1", FinishReason(reason="stop", raw="stop"), messages)
+
+
+@SOME
+@given(st.data())
+def test_any_answer_is_recorded(shared: TurnStore, data: st.DataObject) -> None:
+    answer = data.draw(values.responses())
+    conversation = name()
+    turn = shared.begin_turn(conversation, "assistant")
+    list(record(unfold(answer), shared, turn))
+    if answer.error is None:
+        (row,) = shared.export(conversation)["turns"]
+        first = answer.choices[:1]
+        if any(m.contents for choice in first for m in choice.messages):
+            assert rows().decode_response(row).choices == first
+            assert shared.load(conversation).messages == first[0].messages
+
+
+def test_blocks_out_of_order_keep_their_messages(store: TurnStore) -> None:
+    turn = store.begin_turn("c", "assistant")
+    contents = [text("b"), text("a"), text("c")]
+    shells = [ChatMessage(role="assistant", message_id=name) for name in ("one", "two")]
+    events = [
+        TurnStart(response=ChatResponse()),
+        *(BlockStart(index=i, content=c) for i, c in enumerate(contents)),
+        *(BlockStop(index=i, content=contents[i]) for i in (2, 0, 1)),
+        TurnComplete(response=ChatResponse(choices=[ChatChoice(messages=shells)]), layout=[[[1], [0, 2]]]),
+    ]
+    list(record(iter(events), store, turn))
+    assert [(m.message_id, m.text) for m in store.load("c").messages] == [("one", "a"), ("two", "bc")]
+    assert [block.content for block in store.blocks(turn)] == contents
+    assert [v for v in rows().check_request(store.export("c")) if v.severity == "refused"] == []
+
+
+def test_the_first_choice_is_the_transcript(store: TurnStore) -> None:
+    turn = store.begin_turn("c", "assistant")
+    answer = ChatResponse(
+        id="r",
+        choices=[
+            ChatChoice(index=n, messages=[ChatMessage(role="assistant", contents=[text(words) for words in said])])
+            for n, said in enumerate((["a", "b"], ["c"]))
+        ],
+    )
+    list(record(unfold(answer), store, turn))
+    assert [block.content.text for block in store.blocks(turn)] == ["a", "b", "c"]
+    assert store.load("c").messages == answer.choices[0].messages
+    assert rows().decode_response(store.export("c")["turns"][0]).choices == answer.choices[:1]
+
+
+def test_an_answer_is_given_with_its_blocks(store: TurnStore) -> None:
+    turn = store.begin_turn("c", "assistant")
+    store.put_block(turn, 3, text("a"))
+    answer = ChatResponse(choices=[ChatChoice(messages=[ChatMessage(role="assistant", contents=[text("a")])])])
+    for response, order, words in (
+        (ChatResponse(), None, "holds 0 blocks, and the turn .* has 1"),
+        (answer, [0], "does not have"),
+        (answer, [3, 3], "one twice"),
+        (answer, [], "holds 1 blocks, and the turn .* has 0"),
+    ):
+        with pytest.raises(InvalidTurnError, match=words):
+            store.end_turn(turn, response=response, order=order)
+    store.end_turn(turn, response=answer)
+    assert store.load("c").messages == answer.messages
+
+
+def test_what_changes_after_its_end_is_stored_again(store: TurnStore) -> None:
+    turn = store.begin_turn("c", "assistant")
+    citation = Citation(url="https://a.example")
+    events = [
+        TurnStart(response=ChatResponse()),
+        BlockStart(index=0, content=text("")),
+        TextDelta(index=0, text="a"),
+        BlockStop(index=0, content=text("a")),
+        CitationDelta(index=0, citation=citation),
+        BlockStart(index=1, content=text("")),
+        BlockStop(index=1, content=text("b")),
+        BlockCatchUp(index=1, content=text("B")),
+        UsageDelta(usage=Usage(input_tokens=1)),
+        TurnComplete(response=ChatResponse(), layout=[[[0, 1]]]),
+    ]
+    list(record(iter(events), store, turn))
+    assert [b.content for b in store.blocks(turn)] == [TextContent(text="a", annotations=[citation]), text("B")]
+
+
+def test_what_is_not_complete_is_not_stored(store: TurnStore) -> None:
+    turn = store.begin_turn("c", "assistant")
+    events = [
+        TurnStart(response=ChatResponse()),
+        BlockStart(index=0, content=text("")),
+        BlockStop(index=0, content=text("whole")),
+        BlockStart(index=1, content=text("")),
+        TextDelta(index=1, text="ha"),
+        BlockStop(index=1, content=text("ha"), is_complete=False),
+        TurnError(error=ErrorContent(message="Cut.", code="stream_ended"), response=ChatResponse(), layout=[[[0, 1]]]),
+    ]
+    list(record(iter(events), store, turn))
+    ended = store.turn(turn)
+    assert (ended.status, ended.error) == ("failed", ErrorContent(message="Cut.", code="stream_ended"))
+    assert [m.text for m in store.load("c").messages] == ["whole"]
+
+
+@pytest.mark.parametrize("stop_at", range(8))
+def test_who_stops_listening_interrupts_the_turn(store: TurnStore, stop_at: int) -> None:
+    turn = store.begin_turn("c", "assistant")
+    events = record(run_of_tools(), store, turn)
+    taken = [next(events) for _ in range(stop_at)]
+    events.close()
+    stored = [event.content for event in taken if isinstance(event, BlockStop)]
+    assert [block.content for block in store.blocks(turn)] == stored
+    if stop_at:
+        assert store.turn(turn).status == ("complete" if stop_at == 8 else "interrupted")
+    assert store.turn(turn).is_open == (stop_at == 0)
+
+
+def test_events_that_just_stop_interrupt_the_turn(store: TurnStore) -> None:
+    turn = store.begin_turn("c", "assistant")
+    list(record(list(run_of_tools())[:3], store, turn))
+    assert store.turn(turn).status == "interrupted"
+    assert store.interrupted() == [store.turn(turn)]
+
+
+@pytest.mark.parametrize(("error", "status"), [(ValueError("Broke."), "failed"), (KeyboardInterrupt(), "interrupted")])
+def test_a_source_that_raises_ends_the_turn(store: TurnStore, error: BaseException, status: str) -> None:
+    def source() -> Iterator[Any]:
+        yield from list(run_of_tools())[:3]
+        raise error
+
+    turn = store.begin_turn("c", "assistant")
+    with pytest.raises(type(error)):
+        list(record(source(), store, turn))
+    ended = store.turn(turn)
+    assert ended.status == status
+    assert ended.error == (ErrorContent(message="Broke.", code="ValueError") if status == "failed" else None)
+    assert len(store.blocks(turn)) == 1
+
+
+def test_an_event_that_cannot_be_stored_is_not_passed_on(store: TurnStore) -> None:
+    turn = store.begin_turn("c", "user")
+    seen = []
+    with pytest.raises(InvalidTurnError, match="tool_use in a turn of the role user"):
+        seen += record(run_of_tools(), store, turn)
+    assert store.turn(turn).status == "failed"
+
+
+# -- the async store ---------------------------------------------------------------------------------------------------
+
+
+def test_the_async_store_does_the_same(url: str) -> None:
+    async def events(stop: int) -> Any:
+        for event in list(run_of_tools([[0], [1], [2]]))[:stop]:
+            yield event
+
+    async def go() -> None:
+        async with await AsyncTurnStore.open(url) as store:
+            asked = await store.add_turn("c", "user", [text("?")])
+            turn = await store.begin_turn("c", "assistant", previous=asked)
+            with pytest.raises(ConflictError, match="still being written"):
+                await store.add_turn("c", "user", [text("?")])
+            assert len([event async for event in arecord(events(8), store, turn)]) == 8
+            assert (await store.turn(turn)).status == "complete"
+            loaded = await store.load("c")
+            assert [m.role for m in loaded.messages] == ["user", "assistant", "tool", "assistant"]
+            assert [p.turn.id async for p in store.stream("c")] == [asked.id, turn.id]
+            assert (await store.export("c"))["turns"][1]["blocks"][0]["block_type"] == "tool_use"
+            assert [t.id for t in await store.turns("c")] == [asked.id, turn.id]
+            assert [c.id for c in await store.conversations()] == ["c"]
+            assert (await store.conversation("c")).turns == 2
+            other = await store.begin_turn("d", "assistant")
+            listening = arecord(events(8), store, other)
+            await anext(listening)
+            await listening.aclose()
+            assert [t.id for t in await store.interrupted()] == [other.id]
+            await store.put_block(turn, 0, CALL)
+            await store.describe_turn(await store.begin_turn("e", "assistant"), model="m")
+            saved = ChatRequest(model="m", messages=loaded.messages)
+            await store.save("f", saved)
+            assert await store.load("f") == saved
+            await store.add_messages("g", loaded.messages)
+            assert await store.delete_turn(asked) == 2
+            await store.delete("c")
+        async with await AsyncTurnStore.open(url) as again:
+            assert [t.conversation for t in await again.interrupted()] == ["d", "e"]
+            assert await again.recover() == 0
+
+    asyncio.run(go())
+    with TurnStore.open(url) as store:
+        assert store.load("f").model == "m"
+
+
+def test_a_task_that_is_cancelled_interrupts_its_turn(url: str) -> None:
+    async def endless() -> Any:
+        for event in list(run_of_tools())[:3]:
+            yield event
+        await asyncio.sleep(1000)
+
+    async def go() -> None:
+        async with await AsyncTurnStore.open(url) as store:
+            turn = await store.begin_turn("c", "assistant")
+            reached = asyncio.Event()
+
+            async def listen() -> None:
+                async for event in arecord(endless(), store, turn):
+                    if isinstance(event, BlockStop):
+                        reached.set()
+
+            task = asyncio.create_task(listen())
+            await reached.wait()
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+            assert (await store.turn(turn)).status == "interrupted"
+            assert len(await store.blocks(turn)) == 1
+
+    asyncio.run(go())
+
+
+# -- several writers ---------------------------------------------------------------------------------------------------
+
+
+def test_two_that_follow_the_same_turn_conflict(url: str) -> None:
+    with TurnStore.open(url) as store:
+        first = store.add_turn("c", "user", [text("x")])
+        outcomes: list[Any] = []
+        barrier = threading.Barrier(6)
+
+        def go(number: int) -> None:
+            with TurnStore.open(url) as own:
+                barrier.wait()
+                try:
+                    outcomes.append(own.add_turn("c", "assistant", [text(str(number))], previous=first))
+                except ConflictError as error:
+                    outcomes.append(error)
+
+        threads = [threading.Thread(target=go, args=(number,)) for number in range(6)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert len([o for o in outcomes if isinstance(o, ConflictError)]) == 5
+        assert len(store.turns("c")) == 2
+
+
+def start(*arguments: Any) -> subprocess.Popen[str]:
+    command = [sys.executable, str(WRITER), *map(str, arguments)]
+    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def test_processes_that_append_to_one_conversation_never_interleave(url: str) -> None:
+    processes, each = (4, 25) if PROFILE == "deep" else (3, 6)
+    with TurnStore.open(url) as store:
+        store.add_turn("c", "user", [text("start")])
+        writers = [start("append", url, "c", each) for _ in range(processes)]
+        outcomes = [process.communicate() for process in writers]
+        assert [errors for _, errors in outcomes] == [""] * processes
+        said = [json.loads(line) for output, _ in outcomes for line in output.splitlines()]
+        turns = store.turns("c", limit=1000)
+        assert len(turns) == 1 + processes * each
+        assert [turn.previous for turn in turns[1:]] == [turn.id for turn in turns[:-1]]
+        assert {(turn.id, turn.previous) for turn in turns[1:]} == {
+            (s["turn"], s["previous"]) for s in said if "turn" in s
+        }
+        assert all(
+            "load the conversation" in s["conflict"] or "being written" in s["conflict"]
+            for s in said
+            if "turn" not in s
+        )
+        for turn in turns[1:]:
+            words = [block.content.text.rsplit(".", 1) for block in store.blocks(turn)]
+            assert [index for _, index in words] == ["0", "1", "2"]
+            assert len({whose for whose, _ in words}) == 1
+
+
+# -- crashes -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_turn_of_a_writer_that_lives_is_left_alone_and_one_of_a_dead_one_is_not(url: str) -> None:
+    with TurnStore.open(url) as store:
+        living, dying = start("hold", url, "living"), start("hold", url, "dying")
+        turns = [json.loads(process.stdout.readline())["turn"] for process in (living, dying)]
+        with TurnStore.open(url) as other:
+            assert [other.turn(turn).status for turn in turns] == ["open", "open"]
+            with pytest.raises(ConflictError, match="still being written"):
+                other.add_turn("dying", "user", [text("?")])
+        dying.kill()
+        dying.wait()
+        gone(store, turns[1])
+        with TurnStore.open(url) as other:
+            assert [other.turn(turn).status for turn in turns] == ["open", "interrupted"]
+            other.add_turn("dying", "user", [text("?")])
+        said, _ = living.communicate("go on\n")
+        assert json.loads(said)["ended"]
+        assert store.turn(turns[0]).status == "complete"
+        assert [block.content.text for block in store.blocks(turns[0])] == ["first", "second"]
+
+
+def gone(store: TurnStore, turn: str) -> None:
+    """Waits until the database has seen the end of a process: a server learns of it a moment later."""
+    until = time.monotonic() + 30
+    while store.turn(turn).is_open and time.monotonic() < until:
+        store.recover()
+        time.sleep(0.01)
+
+
+def test_a_store_that_has_been_open_all_the_time_goes_on_after_a_dead_writer(url: str) -> None:
+    with TurnStore.open(url) as store:
+        dying = start("hold", url, "c")
+        turn = json.loads(dying.stdout.readline())["turn"]
+        dying.kill()
+        dying.wait()
+        until = time.monotonic() + 30
+        while True:
+            try:
+                store.add_turn("c", "user", [text("go on")])
+                break
+            except ConflictError:
+                assert time.monotonic() < until
+        assert store.turn(turn).status == "interrupted"
+
+
+@pytest.mark.parametrize("seed", range(40 if PROFILE == "deep" else 3))
+def test_a_kill_at_any_moment_loses_nothing_that_was_complete(url: str, seed: int) -> None:
+    choose = random.Random(seed)
+    told: list[dict[str, Any]] = []
+    rounds = 3
+    for number in range(rounds):
+        process = start("run", url, seed * rounds + number)
+        for _ in range(choose.randrange(1, 25)):
+            told.append({**json.loads(process.stdout.readline()), "seed": seed * rounds + number})
+        time.sleep(choose.random() * 0.01)
+        process.send_signal(signal.SIGKILL)
+        rest = process.communicate()[0]
+        told += [
+            {**json.loads(line), "seed": seed * rounds + number} for line in rest.splitlines() if line.endswith("}")
+        ]
+        check_what_is_left(url, told)
+
+
+def check_what_is_left(url: str, told: list[dict[str, Any]]) -> None:
+    with TurnStore.open(url) as store:
+        seeds = {said["turn"]: (said["seed"], said["number"]) for said in told}
+        for turn in seeds:
+            gone(store, turn)
+        turns = store.turns(writer.CONVERSATION, limit=100_000)
+        assert [turn.previous for turn in turns[1:]] == [turn.id for turn in turns[:-1]]
+        ended = {said["turn"] for said in told if "ended" in said}
+        for turn in turns:
+            if turn.id in seeds:
+                blocks = store.blocks(turn)
+                assert [block.sequence for block in blocks] == list(range(len(blocks)))
+                wanted = [writer.block(*seeds[turn.id], block.sequence) for block in blocks]
+                assert [block.content for block in blocks] == wanted
+                last = max((said["block"] for said in told if said["turn"] == turn.id and "block" in said), default=-1)
+                assert len(blocks) > last
+            assert turn.status == "complete" if turn.id in ended else turn.status in ("complete", "interrupted")
+        request = store.load(writer.CONVERSATION)
+        asked = ChatMessage(role="user", contents=[text("Go on.")])
+        assert_can_be_sent(ChatRequest(model="m", messages=[*request.messages, asked], origin=request.origin))
+        store.add_turn(writer.CONVERSATION, "user", [text("Go on.")])
+
+
+MODELS = {
+    "openai-chat": "gpt-4.1",
+    "openai-responses": "gpt-5.2",
+    "anthropic-messages": "claude-opus-4-8",
+    "google-generate-content": "gemini-3-pro",
+}
+
+
+def assert_can_be_sent(request: ChatRequest) -> None:
+    for api, model in MODELS.items():
+        adapter = contentmodel.adapter(api)
+        payload = adapter.encode_request(request, model=model).payload
+        assert [v for v in adapter.check_request(payload, model) if v.severity == "refused"] == []
+
+
+@pytest.mark.parametrize("kept", range(1, 6))
+def test_a_turn_cut_anywhere_can_be_continued(store: TurnStore, kept: int) -> None:
+    """Calls without results are mended when the transcript is sent, to the API that it came from too."""
+    origin = writer.ORIGIN
+    store.add_turn("c", "user", [text("Do it.")])
+    turn = store.begin_turn("c", "assistant", origin=origin, model=origin.model)
+    contents = [
+        ReasoningContent(text="Hm.", protected=Protected(issuer="anthropic", kind="signature", data="c2ln")),
+        CALL,
+        FunctionCallContent(call_id="2", name="f", arguments={}),
+        RESULT,
+        text("Half"),
+    ]
+    for index, content in enumerate(contents[:kept]):
+        store.put_block(turn, index, content)
+    store.end_turn(turn, status="interrupted")
+    store.add_turn("c", "user", [text("Go on.")])
+    assert_can_be_sent(store.load("c"))
+
+
+def test_a_saved_request_that_is_continued_is_looked_at_again(store: TurnStore) -> None:
+    origin = Origin(api="anthropic-messages", issuer="anthropic", model="claude-opus-4-8")
+    asked = ChatMessage(role="user", contents=[text("Do it.")], origin=origin)
+    saved = ChatRequest(model="claude-opus-4-8", messages=[asked], origin=origin)
+    (first,) = store.save("c", saved)
+    assert store.load("c").origin == origin
+    turn = store.begin_turn("c", "assistant", origin=origin)
+    store.put_block(turn, 0, CALL)
+    store.end_turn(turn, status="interrupted")
+    assert store.load("c").origin == HERE
+    assert store.load("c", upto=first) == saved
+    store.add_turn("c", "user", [text("Go on.")])
+    assert_can_be_sent(store.load("c"))
+    with pytest.raises(ConflictError, match="is there already"):
+        store.save("c", saved)
+
+
+def test_a_writer_that_was_taken_for_dead_writes_nothing_more(database: str) -> None:
+    with TurnStore.open(database) as store:
+        turn = store.begin_turn("c", "assistant")
+        store.put_block(turn, 0, text("a"))
+        with engine_of(database).connect() as connection:
+            connection.exec_driver_sql(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+                "WHERE datname = current_database() AND pid <> pg_backend_pid()"
+            )
+        with TurnStore.open(database) as other:
+            gone(other, turn.id)
+            assert other.turn(turn).status == "interrupted"
+            with pytest.raises(ConflictError, match="is interrupted"):
+                store.put_block(turn, 1, text("b"))
+            again = store.begin_turn("c", "assistant")
+            assert other.recover() == 0
+            with pytest.raises(ConflictError, match="still being written"):
+                other.add_turn("c", "user", [text("?")])
+            store.end_turn(again)
+        assert [m.text for m in store.load("c").messages] == ["a", ""]
+
+
+def test_no_lock_is_left_behind(tmp_path: Path) -> None:
+    where = tmp_path / "turns.db"
+    process = start("hold", where, "c")
+    process.stdout.readline()
+    process.kill()
+    process.wait()
+    assert len(list(tmp_path.glob("*-writer-*"))) == 1
+    with TurnStore.open(where) as store:
+        store.begin_turn("d", "assistant")
+        assert len(list(tmp_path.glob("*-writer-*"))) == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["turns.db"]
+
+
+def test_a_lock_that_cannot_be_taken_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with TurnStore.open(tmp_path / "turns.db") as store:
+        monkeypatch.setattr(store._leases, "_database", tmp_path / "nowhere" / "turns.db")
+        with pytest.raises(HistoryError, match=r"cannot lock .*nowhere"):
+            store.begin_turn("c", "assistant")
+        assert store.writer is None
+
+
+def test_a_transcript_of_rows_keeps_what_they_said(store: TurnStore) -> None:
+    wire = {
+        "turns": [
+            {"id": "t1", "role": "user", "started_at": "2026-01-01", "mood": "calm", "blocks": []},
+            {
+                "id": "t2",
+                "previous": "t1",
+                "role": "assistant",
+                "model": "m",
+                "usage": {"input_tokens": 3},
+                "blocks": [],
+            },
+        ]
+    }
+    first, second = store.save("c", rows().decode_request(wire))
+    assert (second.model, second.usage) == ("m", Usage(input_tokens=3))
+    exported = store.export("c")["turns"]
+    assert [turn["id"] for turn in exported] == [first.id, second.id]
+    assert exported[0]["envelope"]["imported"] == {"id": "t1", "started_at": "2026-01-01", "mood": "calm"}
+
+
+def test_reading_needs_no_writer(store: TurnStore) -> None:
+    with pytest.raises(NotFoundError):
+        store.load("c")
+    assert store.writer is None
+    store.add_turn("c", "user", [HostedFileContent(file_id="f")])
+    assert store.writer is None
+
+
+def test_a_row_that_somebody_broke_is_named(store: TurnStore, url: str) -> None:
+    store.add_turn("c", "user", [text("x")])
+    with engine_of(url).begin() as connection:
+        connection.exec_driver_sql("UPDATE turn_blocks SET block_type = 'tool_result', content = '[1]'")
+    with pytest.raises(DecodeError, match=r"expected an object, got array at \$.blocks\[0\].content"):
+        store.load("c")

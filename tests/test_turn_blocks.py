@@ -1,0 +1,483 @@
+"""Rows as a wire format: what is written is read, and what people write comes back as they wrote it."""
+
+from __future__ import annotations
+
+import copy
+import json
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import contentmodel
+from conftest import APIS, records
+from contentmodel import (
+    CONTENT_TYPES,
+    ChatChoice,
+    ChatMessage,
+    ChatRequest,
+    ChatResponse,
+    DataContent,
+    DecodeError,
+    FinishReason,
+    FunctionCallContent,
+    FunctionResultContent,
+    HostedFileContent,
+    Origin,
+    Protected,
+    ReasoningContent,
+    TextContent,
+    UnknownContent,
+    UriContent,
+)
+from contentmodel.wire.json import steps_of
+from contentmodel_conformance import laws
+from contentmodel_conformance.strategies.sdk import disturbed, json_values
+from contentmodel_conformance.strategies.transcripts import transcripts
+from history import values
+
+ADAPTER = contentmodel.adapter("turn-blocks")
+KINDS = ("request", "response")
+
+
+def written(value: Any) -> Any:
+    kind = "request" if isinstance(value, ChatRequest) else "response"
+    encoded = laws.encode(ADAPTER, kind, value)
+    assert encoded.losses == ()
+    return encoded.payload
+
+
+def read(payload: Any) -> Any:
+    kind = "request" if "turns" in payload else "response"
+    return laws.decode(ADAPTER, kind, payload)
+
+
+# -- section: what is written is read ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", CONTENT_TYPES, ids=lambda kind: kind.__name__)
+@given(data=st.data())
+def test_every_content_is_read_as_it_was_written(kind: type[Any], data: st.DataObject) -> None:
+    content = data.draw(values.structs(kind))
+    request = ChatRequest(messages=[ChatMessage(role="assistant", contents=[content])])
+    wire = written(request)
+    assert read(wire) == request
+    assert read(copy.deepcopy(wire)) == request
+    block = ADAPTER.encode_block(content, 3)
+    assert set(block) <= {"sequence", "block_type", "text_content", "content"} or isinstance(content, UnknownContent)
+    assert block["sequence"] == 3
+
+
+@given(values.requests())
+def test_every_request_is_read_as_it_was_written(request: ChatRequest) -> None:
+    assert read(written(request)) == request
+
+
+@given(values.responses())
+def test_every_response_is_read_as_it_was_written(response: ChatResponse) -> None:
+    assert read(written(response)) == response
+
+
+@pytest.mark.parametrize(("api", "kind"), [(api, kind) for api in APIS for kind in KINDS])
+def test_recorded_traffic_is_read_as_it_was_written(api: str, kind: str, corpus: Any) -> None:
+    adapter = contentmodel.adapter(api)
+    for record in records(api, kind):
+        if record["status"] in (200, None):
+            value = laws.decode(adapter, kind, record["body"])
+            rows = json.loads(
+                contentmodel.convert(record["body"], source=api, target="turn-blocks", kind=kind).to_json()
+            )
+            assert read(rows) == value
+            back = laws.encode(adapter, kind, read(rows))
+            assert laws.difference(record["body"], back.payload) is None
+
+
+@pytest.mark.parametrize("api", APIS)
+@given(data=st.data())
+def test_generated_transcripts_are_read_as_they_were_written(api: str, data: st.DataObject) -> None:
+    request = data.draw(transcripts(api))
+    assert read(written(request)) == request
+
+
+# -- identity: what people write comes back ----------------------------------------------------------------------------
+
+
+@given(values.transcripts_of_rows())
+def test_rows_come_back_as_people_wrote_them(wire: dict[str, Any]) -> None:
+    before = copy.deepcopy(wire)
+    request = ADAPTER.decode_request(wire)
+    assert laws.difference(wire, ADAPTER.encode_request(request).payload) is None
+    assert wire == before
+    assert contentmodel.loads(contentmodel.dumps(request)) == request
+
+
+@given(values.rows())
+def test_a_row_is_an_answer_that_comes_back(wire: dict[str, Any]) -> None:
+    response = ADAPTER.decode_response(wire)
+    assert laws.difference(wire, ADAPTER.encode_response(response).payload) is None
+
+
+# -- totality ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@given(data=st.data())
+def test_anything_is_rows_or_a_fault_with_its_path(kind: str, data: st.DataObject) -> None:
+    strategy = values.transcripts_of_rows() if kind == "request" else values.rows()
+    wire = data.draw(disturbed(strategy) | st.dictionaries(values.KEYS, json_values))
+    try:
+        value = laws.decode(ADAPTER, kind, wire)
+    except DecodeError as error:
+        faults = error.faults
+    else:
+        faults = ()
+        assert laws.difference(wire, laws.encode(ADAPTER, kind, value).payload) is None
+    assert all(fault.path.startswith("$") for fault in faults)
+
+
+@given(st.binary(max_size=20))
+def test_any_bytes_are_refused_with_a_decode_error(data: bytes) -> None:
+    with pytest.raises(DecodeError):
+        ADAPTER.decode_request(data)
+
+
+def test_depth_is_no_other_error() -> None:
+    deep: Any = {"block_type": "text", "text_content": "x"}
+    for _ in range(3000):
+        deep = {"block_type": "tool_result", "content": {"tool_use_id": "t", "content": [deep]}}
+    wire = {"turns": [{"role": "tool", "blocks": [deep]}]}
+    with pytest.raises(DecodeError, match="nested too deeply"):
+        ADAPTER.decode_request(wire)
+
+
+# -- what rows mean ----------------------------------------------------------------------------------------------------
+
+
+def turn(*blocks: dict[str, Any], role: str = "assistant", **more: Any) -> dict[str, Any]:
+    return {"role": role, "blocks": list(blocks), **more}
+
+
+def use(name: str) -> dict[str, Any]:
+    return {"block_type": "tool_use", "content": {"tool_use_id": name, "tool_name": "f", "input": {"a": 1}}}
+
+
+def result(name: str, content: Any) -> dict[str, Any]:
+    return {"block_type": "tool_result", "content": {"tool_use_id": name, "content": content}}
+
+
+def words(said: str) -> dict[str, Any]:
+    return {"block_type": "text", "text_content": said}
+
+
+RUN = turn(
+    words("Let me see."),
+    use("1"),
+    use("2"),
+    result("1", "one"),
+    result("2", "two"),
+    words("Done."),
+    origin={"api": "anthropic-messages", "issuer": "anthropic"},
+)
+
+
+@pytest.mark.parametrize(
+    ("block", "content"),
+    [
+        (words("Hi."), TextContent(text="Hi.")),
+        (
+            {"block_type": "thinking", "text_content": "Hm.", "content": {"signature": "c2ln"}},
+            ReasoningContent(text="Hm.", protected=Protected(issuer="anthropic", kind="signature", data="c2ln")),
+        ),
+        (
+            {"block_type": "thinking", "content": {"protected": {"issuer": "a", "kind": "redacted", "data": "x"}}},
+            ReasoningContent(protected=Protected(issuer="a", kind="redacted", data="x")),
+        ),
+        (use("1"), FunctionCallContent(call_id="1", name="f", arguments={"a": 1})),
+        (result("1", "one"), FunctionResultContent(call_id="1", outputs=[TextContent(text="one")])),
+        (result("1", []), FunctionResultContent(call_id="1")),
+        (
+            result("1", [words("a"), {"block_type": "image", "content": {"media_type": "image/png", "data": "AA=="}}]),
+            FunctionResultContent(
+                call_id="1", outputs=[TextContent(text="a"), DataContent(media_type="image/png", data="AA==")]
+            ),
+        ),
+        (
+            result("1", [{"type": "text", "text": "as JSON of the model"}]),
+            FunctionResultContent(call_id="1", outputs=[TextContent(text="as JSON of the model")]),
+        ),
+        (
+            {"block_type": "image", "content": {"url": "https://a.example/a.png"}},
+            UriContent(uri="https://a.example/a.png", media_type="image/*"),
+        ),
+        ({"block_type": "image", "content": {"file": "f"}}, HostedFileContent(file_id="f", media_type="image/*")),
+        ({"block_type": "reference", "content": {"uri": "https://a.example"}}, UriContent(uri="https://a.example")),
+        ({"block_type": "reference", "content": {"file": "f"}}, HostedFileContent(file_id="f")),
+        (
+            {"block_type": "data", "content": {"media_type": "audio/wav", "data": "AA=="}},
+            DataContent(media_type="audio/wav", data="AA=="),
+        ),
+        (
+            {"block_type": "hologram", "content": {"x": 1}},
+            UnknownContent(api="turn-blocks", block={"block_type": "hologram", "content": {"x": 1}}),
+        ),
+    ],
+)
+def test_a_block_is_what_people_mean_by_it(block: dict[str, Any], content: Any) -> None:
+    wire = {"turns": [turn(block, origin=RUN["origin"])]}
+    request = ADAPTER.decode_request(wire)
+    assert plain(request.messages[0].contents[0]) == content
+    assert written(request) == wire
+
+
+def plain(value: Any) -> Any:
+    """A content without what the adapter remembers of its spelling."""
+    changed = msgspec.structs.replace(value, extra=None)
+    if isinstance(value, FunctionResultContent):
+        return msgspec.structs.replace(changed, outputs=[plain(output) for output in value.outputs])
+    return changed
+
+
+def test_a_run_of_the_tool_loop_is_one_turn() -> None:
+    request = ADAPTER.decode_request({"turns": [turn(words("Do it."), role="user"), RUN]})
+    assert [(m.role, len(m.contents)) for m in request.messages] == [
+        ("user", 1),
+        ("assistant", 3),
+        ("tool", 2),
+        ("assistant", 1),
+    ]
+    assert {m.origin for m in request.messages[1:]} == {Origin(api="anthropic-messages", issuer="anthropic")}
+    payload = contentmodel.adapter("anthropic-messages").encode_request(request, model="claude-opus-4-8").payload
+    assert [m["role"] for m in payload["messages"]] == ["user", "assistant", "user", "assistant"]
+    back = written(ChatRequest(messages=[bare(m) for m in request.messages], origin=request.origin))
+    assert [t["role"] for t in back["turns"]] == ["user", "assistant"]
+    assert [b["block_type"] for b in back["turns"][1]["blocks"]] == [b["block_type"] for b in RUN["blocks"]]
+
+
+def bare(message: ChatMessage) -> ChatMessage:
+    contents = [plain(content) for content in message.contents]
+    return msgspec.structs.replace(message, contents=contents, extra=None)
+
+
+def test_an_edit_reaches_the_rows_and_the_rest_stays() -> None:
+    block = {**words("Hi."), "sequence": 5, "lang": "en", "content": {"annotations": None, "tone": "warm"}}
+    wire = {"turns": [{**turn(block, role="user"), "id": "t1", "mood": "calm"}], "note": 1}
+    request = ADAPTER.decode_request(wire)
+    (message,) = request.messages
+    edited = msgspec.structs.replace(message.contents[0], text="Bye.")
+    messages = [msgspec.structs.replace(message, contents=[edited, TextContent(text="More.")])]
+    expected = copy.deepcopy(wire)
+    expected["turns"][0]["blocks"][0]["text_content"] = "Bye."
+    expected["turns"][0]["blocks"][0]["sequence"] = 0
+    expected["turns"][0]["blocks"].append({"sequence": 1, **words("More.")})
+    assert written(msgspec.structs.replace(request, messages=messages)) == expected
+
+
+def test_an_edit_wins_over_what_was_left_out() -> None:
+    wire = {"turns": [turn({"block_type": "thinking", "text_content": None, "content": None})]}
+    request = ADAPTER.decode_request(wire)
+    assert written(request) == wire
+    (message,) = request.messages
+    sealed = Protected(issuer="a", kind="signature", data="s")
+    edited = msgspec.structs.replace(message.contents[0], text="Hm.", protected=sealed)
+    changed = msgspec.structs.replace(request, messages=[msgspec.structs.replace(message, contents=[edited])])
+    (block,) = written(changed)["turns"][0]["blocks"]
+    assert block == {
+        "block_type": "thinking",
+        "text_content": "Hm.",
+        "content": {"signature": "s", "issuer": "a"},
+    }
+
+
+def test_a_turn_is_an_answer() -> None:
+    row = turn(
+        words("Hi."),
+        id="t1",
+        model="m",
+        stop_reason="max_tokens",
+        usage={"input_tokens": 3},
+        error="Broke.",
+        status="failed",
+    )
+    response = ADAPTER.decode_response(row)
+    assert (response.id, response.model, response.text) == ("t1", "m", "Hi.")
+    assert response.finish_reason == FinishReason(reason="length", raw="max_tokens")
+    assert response.usage.input_tokens == 3
+    assert response.error.message == "Broke."
+    assert written(response) == row
+    plain_one = ChatResponse(
+        id="r", model="m", origin=response.origin, choices=[ChatChoice(messages=[ChatMessage(role="assistant")])]
+    )
+    assert written(plain_one) == {"id": "r", "role": "assistant", "model": "m", "blocks": []}
+
+
+# -- what is wrong with rows -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("wire", "path", "message"),
+    [
+        ({}, "$.turns", "missing array of turns"),
+        ({"turns": {}}, "$.turns", "expected an array of turns, got object"),
+        ({"turns": [3]}, "$.turns[0]", "expected an object: a turn, got integer"),
+        ({"turns": [{}]}, "$.turns[0].role", "missing string"),
+        ({"turns": [turn(role=3)]}, "$.turns[0].role", "expected a string"),
+        ({"turns": [{"role": "user", "blocks": {}}]}, "$.turns[0].blocks", "expected an array of blocks"),
+        ({"turns": [turn("x")]}, "$.turns[0].blocks[0]", "expected an object: a block, got string"),
+        ({"turns": [turn({})]}, "$.turns[0].blocks[0].block_type", "missing string"),
+        ({"turns": [turn({"block_type": 1})]}, "$.turns[0].blocks[0].block_type", "expected a string"),
+        ({"turns": [turn({**words("x"), "text_content": 3})]}, "$.turns[0].blocks[0].text_content", "Expected `str`"),
+        ({"turns": [turn({**words("x"), "content": []})]}, "$.turns[0].blocks[0].content", "expected an object"),
+        (
+            {"turns": [turn({"block_type": "tool_use", "content": {"input": 3}})]},
+            "$.turns[0].blocks[0].content.input",
+            "Expected `str | object | null`",
+        ),
+        (
+            {"turns": [turn(result("1", 3))]},
+            "$.turns[0].blocks[0].content.content",
+            "expected text or a list of blocks",
+        ),
+        (
+            {"turns": [turn(result("1", [words("x"), {"block_type": "image"}]))]},
+            "$.turns[0].blocks[0].content.content[1].content",
+            "missing one of data, url, file",
+        ),
+        (
+            {"turns": [turn({"block_type": "image", "content": {"data": "AA=="}})]},
+            "$.turns[0].blocks[0].content.media_type",
+            "missing string: the media type of the image",
+        ),
+        (
+            {"turns": [turn({"sequence": 1, **words("b")}, {"sequence": 0, **words("a")})]},
+            "$.turns[0].blocks[1].sequence",
+            "0 comes after 1",
+        ),
+        ({"turns": [turn(usage="3")]}, "$.turns[0].usage", "expected an object, got string"),
+        ({"turns": [turn(origin={"api": "x"})]}, "$.turns[0].origin", "missing required field `issuer`"),
+        (
+            {"turns": [turn(words("x"), envelope={"messages": [{"role": "user", "blocks": 2}]})]},
+            "$.turns[0].envelope.messages",
+            "these messages have 2 blocks, and the turn has 1",
+        ),
+        (
+            {"turns": [{**turn(role="user"), "id": "a"}, {**turn(), "id": "b", "previous": "z"}]},
+            "$.turns[1].previous",
+            "the turn before it is 'a', not 'z'",
+        ),
+        ({"turns": [], "envelope": {"options": {"seed": "x"}}}, "$.envelope.options.seed", "Expected `int | null`"),
+        ({"turns": [], "envelope": {"tools": [{"type": [], "new": 1}]}}, "$.envelope.tools[0].type", "Expected `str`"),
+    ],
+)
+def test_a_fault_is_told_with_its_path(wire: dict[str, Any], path: str, message: str) -> None:
+    with pytest.raises(DecodeError) as raised:
+        ADAPTER.decode_request(wire)
+    (fault,) = raised.value.faults
+    assert fault.path == path
+    assert message in fault.message
+    assert [v.path for v in ADAPTER.check_request(wire) if v.rule == "shape"] == [path]
+
+
+def test_all_faults_are_told_at_once() -> None:
+    with pytest.raises(DecodeError) as raised:
+        ADAPTER.decode_request({"turns": [turn({}, "x"), {"role": 1}]})
+    assert len(raised.value.faults) == 3
+
+
+@pytest.mark.parametrize(
+    ("turns", "rule", "path"),
+    [
+        ([turn(role="robot")], "roles-are-known", "$.turns[0].role"),
+        ([turn(use("1"), role="user")], "only-the-assistant-thinks-and-calls", "$.turns[0].blocks[0].block_type"),
+        (
+            [turn({"block_type": "web_search_tool_result", "content": {}}, role="system")],
+            "only-the-assistant-thinks-and-calls",
+            "$.turns[0].blocks[0].block_type",
+        ),
+        (
+            [turn(role="user"), turn(result("9", "x"))],
+            "results-follow-their-calls",
+            "$.turns[1].blocks[0].content.tool_use_id",
+        ),
+        ([turn(use("1"), use("1"))], "call-ids-are-unique", "$.turns[0].blocks[1].content.tool_use_id"),
+        ([turn(role="user", id="a"), turn(id="a")], "turn-ids-are-unique", "$.turns[1].id"),
+    ],
+)
+def test_a_rule_is_broken_where_it_says(turns: list[Any], rule: str, path: str) -> None:
+    found = ADAPTER.check_request({"turns": turns})
+    assert [(v.rule, v.path) for v in found] == [(rule, path)]
+    assert contentmodel.check({"turns": turns}, api="turn-blocks") == found
+
+
+@given(values.transcripts_of_rows())
+def test_rules_find_nothing_else_than_violations(wire: dict[str, Any]) -> None:
+    assert all(v.path.startswith("$.turns[") for v in ADAPTER.check_request(wire))
+
+
+def test_a_run_breaks_no_rule() -> None:
+    assert contentmodel.check({"turns": [turn(words("Do it."), role="user"), RUN]}) == []
+
+
+# -- among the others --------------------------------------------------------------------------------------------------
+
+
+def test_rows_are_recognised_and_nothing_else_is() -> None:
+    assert contentmodel.detect({"turns": [RUN]}) == ("turn-blocks", "request")
+    assert contentmodel.detect(RUN) == ("turn-blocks", "response")
+    for payload in ({"messages": []}, {"turns": 3}, {"turns": [3]}, {"role": "user", "blocks": [{}]}, {"blocks": []}):
+        assert ADAPTER.recognises(payload) == {}
+
+
+@pytest.mark.parametrize("target", APIS)
+@pytest.mark.parametrize("kind", KINDS)
+@given(data=st.data())
+def test_what_other_apis_cannot_carry_is_told(target: str, kind: str, data: st.DataObject) -> None:
+    wire = data.draw(values.transcripts_of_rows() if kind == "request" else values.rows("assistant"))
+    encoded = contentmodel.convert(wire, source="turn-blocks", target=target, kind=kind)
+    for loss in encoded.losses:
+        assert loss.kind == "synthesized" or is_there(wire, loss.path), loss
+    if wire.get("conversation") and kind == "request":
+        assert "$.conversation" in {loss.path for loss in encoded.losses}
+
+
+def is_there(wire: Any, path: str) -> bool:
+    """Whether something stands at the path; what a key's default says counts as said by the object."""
+    for step in steps_of(path)[:-1]:
+        if isinstance(wire, dict) and step not in wire:
+            return False
+        wire = wire[step]
+    return isinstance(wire, dict | list)
+
+
+def test_a_loss_names_the_place_in_the_rows() -> None:
+    hidden = {"block_type": "thinking", "text_content": "Hm.", "content": {"signature": "s", "issuer": "anthropic"}}
+    nested = [words("a"), {"block_type": "hologram"}]
+    wire = {
+        "turns": [turn(hidden, use("1"), result("1", nested)), turn({**words("x"), "lang": "en"}, role="user")],
+        "envelope": {"options": {"top_k": 3, "max_output_tokens": 5}},
+    }
+    losses = contentmodel.convert(wire, target="openai-chat", model="gpt-4.1").losses
+    assert {loss.path for loss in losses} >= {
+        "$.turns[0].blocks[0]",
+        "$.turns[0].blocks[2].content.content[1]",
+        "$.turns[1].blocks[0].lang",
+        "$.envelope.options.top_k",
+    }
+
+
+def test_rows_have_no_stream() -> None:
+    with pytest.raises(DecodeError, match="rows have no stream"):
+        list(contentmodel.decode_stream([b"data: {}\n\n"], "turn-blocks"))
+    with pytest.raises(contentmodel.EncodeError, match="has no stream"):
+        contentmodel.convert(b"data: {}\n\n", source="openai-chat", target="turn-blocks")
+
+
+def test_every_content_type_is_described() -> None:
+    described = ADAPTER.describe()
+    rows = described["unions"]["block"]["rows"]
+    assert {row["model"] for row in rows} == {kind.__name__ for kind in CONTENT_TYPES}
+    assert all(set(row) == {"name", "model", "constants", "fields"} for row in rows)
+    assert {"tool_use_id", "tool_name", "input"} <= {
+        key.removeprefix("content.") for row in rows if row["name"] == "tool_use" for key in row["fields"]
+    }
