@@ -24,7 +24,7 @@ from hypothesis import strategies as st
 from typing_extensions import TypedDict
 
 import contentmodel
-from conftest import APIS
+from conftest import APIS, records
 from contentmodel import (
     ChatMessage,
     ChatOptions,
@@ -677,6 +677,18 @@ def test_arguments_that_are_no_json_are_refused(value: Any) -> None:
 @pytest.mark.parametrize("schema", FORMS)
 def test_no_type_is_taken_for_another(schema: Any, value: Any) -> None:
     assert list(faults(weather_class(schema), {"city": "Oslo", "days": value})) == ["$.days"]
+
+
+@pytest.mark.parametrize("api", APIS)
+def test_recorded_definitions_are_written_as_they_were(api: str, corpus: Any) -> None:
+    adapter = contentmodel.adapter(api)
+    kept = [record["body"] for record in records(api, "request") if record["body"].get("tools")]
+    for payload in kept:
+        decoded = adapter.decode_request(payload)
+        assert decoded.tools
+        alone = contentmodel.ChatRequest(model="m", tools=decoded.tools, origin=decoded.origin, extra=decoded.extra)
+        assert adapter.encode_request(alone).payload["tools"] == payload["tools"]
+    assert len(kept) > 10
 
 
 def test_many_faults_are_counted_and_long_values_are_cut() -> None:
