@@ -10,6 +10,7 @@ _NEEDED = {"typer", "rich", "starlette", "uvicorn"}
 def main() -> None:
     """Runs the command with the arguments of the process, and exits."""
     try:
+        import contentmodel_conformance.cli_matrix  # noqa: F401  (its commands come with it)
         from contentmodel_conformance.cli import app
     except ModuleNotFoundError as error:
         name = (error.name or "").partition(".")[0]

@@ -7,12 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
-from typing import TypeAlias
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any, TypeAlias
+
+import msgspec
 
 from contentmodel_conformance.oracles.envelopes import envelope
 from contentmodel_conformance.oracles.shapes import ListOf, Literals, MapOf, Record, Shape, members, shape_of
 
-__all__ = ["sdk_types"]
+__all__ = ["Coverage", "coverage", "missing_types", "sdk_types"]
 
 # A position is read along paths: `request:messages.content=tool_result.content` goes to the content of those
 # blocks in messages whose type or role may be `tool_result`. Lists and unions are gone through unmentioned.
@@ -125,6 +128,87 @@ def sdk_types(api: str) -> dict[str, frozenset[str]]:
     """
     found = {name: _read(api, name, paths) for name, paths in _POSITIONS[api].items()}
     return found | (_anthropic_more(api, found) if api == "anthropic-messages" else {})
+
+
+# Open sets that the SDKs list and the adapters take as they come: each is one field of ErrorContent.
+_OPEN = frozenset({"error.type", "error.code"})
+# What the SDK's types have and the wire has not.
+_NOT_ON_THE_WIRE = {
+    "anthropic-messages": {"request.fields": {"user_profile_id", "workspace_id", "betas"}},
+}
+
+
+_SDKS = {
+    "anthropic-messages": "anthropic",
+    "google-generate-content": "google-genai",
+    "openai-chat": "openai",
+    "openai-responses": "openai",
+}
+
+
+class Coverage(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """How one adapter's table stands to the installed SDK of its API.
+
+    `sdk` and `version` name the SDK. `known` counts the types, words and fields at each position that stand in the
+    table, `missing` names those that do not. `note` says why nothing could be compared.
+    """
+
+    api: str
+    sdk: str = ""
+    version: str = ""
+    known: dict[str, int] = {}
+    missing: dict[str, list[str]] = {}
+    note: str = ""
+
+
+def coverage(api: str, adapter: Any) -> Coverage:
+    """The types of the installed SDK against an adapter's table. An adapter that fails is told in the note."""
+    sdk = _SDKS.get(api)
+    if sdk is None:
+        return Coverage(api=api, note="no official SDK has types of this API")
+    try:
+        installed = version(sdk)
+        found = sdk_types(api)
+    except (PackageNotFoundError, ImportError):
+        return Coverage(api=api, sdk=sdk, note=f"its SDK is not installed: pip install {sdk}")
+    try:
+        missing = missing_types(api, adapter.describe())
+    except Exception as error:  # Whatever a stranger's adapter raises.
+        return Coverage(api=api, sdk=sdk, version=installed, note=f"the adapter fails: {type(error).__name__}: {error}")
+    elsewhere = _NOT_ON_THE_WIRE.get(api, {})
+    known = {
+        position: len(tags - elsewhere.get(position, set())) - len(missing.get(position, ()))
+        for position, tags in found.items()
+        if position not in _OPEN
+    }
+    return Coverage(api=api, sdk=sdk, version=installed, known=known, missing=missing)
+
+
+def missing_types(api: str, described: dict[str, Any]) -> dict[str, list[str]]:
+    """The types of the SDK that stand nowhere in a table's description, by position; {} where all do."""
+    named = set(_named(described))
+    elsewhere = _NOT_ON_THE_WIRE.get(api, {})
+    missing = {
+        position: sorted(tags - named - elsewhere.get(position, set()))
+        for position, tags in sdk_types(api).items()
+        if position not in _OPEN
+    }
+    return {position: tags for position, tags in missing.items() if tags}
+
+
+def _named(value: Any) -> Iterator[str]:
+    """Every word of a table's description, and the parts of dotted ones."""
+    if isinstance(value, dict):
+        for key, item in value.items():
+            yield from _named(key)
+            yield from _named(item)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from _named(item)
+    elif isinstance(value, str):
+        yield value
+        yield from value.split(".")
+        yield from value.split(", ")
 
 
 def _anthropic_more(api: str, found: dict[str, frozenset[str]]) -> dict[str, frozenset[str]]:

@@ -7,21 +7,44 @@ from __future__ import annotations
 
 import copy
 import json
-from typing import Any
+from contextlib import suppress
+from functools import cache
+from typing import Any, NamedTuple
 
 import msgspec
 
-from contentmodel import ChatRequest, ContentModelError, Encoded, audit, dumps, loads
+from contentmodel import (
+    ChatMessage,
+    ChatOptions,
+    ChatRequest,
+    ChatResponse,
+    DecodeError,
+    EncodeError,
+    Encoded,
+    FunctionCallContent,
+    FunctionResultContent,
+    TextContent,
+    dumps,
+    loads,
+    schema,
+)
 from contentmodel.accounting import unaccounted
 from contentmodel.wire.json import child_path, steps_of, write
 
 
 class LawBroken(AssertionError):
-    """One law does not hold for one value."""
+    """One law does not hold for one value: which `law`, `where` (a JSON path, an event, a byte), the value that was
+    `expected` there, the one that was `found`, and the `detail` in words.
+    """
 
-    def __init__(self, law: str, where: str, detail: str) -> None:
+    def __init__(self, law: str, where: str, detail: str, expected: Any = None, found: Any = None) -> None:
         self.law, self.where, self.detail = law, where, detail
+        self.expected, self.found = expected, found
         super().__init__(f"{law}: at {where}: {detail}")
+
+
+class Refused(Exception):
+    """A payload is none of this API, and the adapter said so as it should: the law has nothing to say about it."""
 
 
 def identity(adapter: Any, kind: str, payload: Any) -> None:
@@ -32,44 +55,180 @@ def identity(adapter: Any, kind: str, payload: Any) -> None:
     if found is not None:
         raise LawBroken("identity", *found)
     if encoded.losses:
-        raise LawBroken("identity", encoded.losses[0].path, f"reported as lost: {encoded.losses[0].what}")
+        loss = encoded.losses[0]
+        raise LawBroken("identity", loss.path, f"reported as lost: {loss.what}: {loss.why}", "no loss", str(loss))
+
+
+def settling(adapter: Any, kind: str, value: Any) -> None:
+    """What is written of any value of the model is a payload of this API: it is read, and written again just so."""
+    identity(adapter, kind, encode(adapter, kind, value).payload)
+
+
+def section(adapter: Any, kind: str, value: Any) -> None:
+    """What is written of a value of the model is read as that value: everything in it is there again, or is a loss."""
+    encoded = encode(adapter, kind, value)
+    again = decode(adapter, kind, encoded.payload)
+    before, after = msgspec.to_builtins(value), msgspec.to_builtins(again)
+    for gone in unaccounted(before, after, encoded.losses):
+        if not _goes_without_saying(before, gone.path):
+            raise LawBroken("section", gone.path, f"{_short(gone.value)} was not read again", gone.value, ABSENT)
+
+
+def _goes_without_saying(value: Any, path: str) -> bool:
+    """Whether this is where a value came from, which is the adapter's to say, or a name that a type says as well."""
+    if ".origin" in path or path.endswith((".protected.issuer", ".protected.kind")):
+        return True
+    owner = _at(value, path.removesuffix(".name"))
+    return path.endswith(".name") and isinstance(owner, dict) and owner.get("type", "") not in ("function_call", "")
 
 
 def model_json(value: Any) -> None:
     """A value of the model survives its own JSON."""
-    if loads(dumps(value)) != value:
-        raise LawBroken("model JSON", "$", "loads(dumps(value)) is another value")
+    again = loads(dumps(value))
+    if again != value:
+        found = difference(msgspec.to_builtins(value), msgspec.to_builtins(again))
+        raise LawBroken("model JSON", *(found or ("$", "loads(dumps(value)) is another value", value, again)))
+
+
+def schema_fits(value: Any) -> None:
+    """The JSON of a value of the model fits the schema that is published of it."""
+    document = json.loads(dumps(value))
+    fault = next(_validator().iter_errors(document), None)
+    if fault is not None:
+        raise LawBroken("schema", fault.json_path, fault.message, fault.schema, fault.instance)
+
+
+@cache
+def _validator() -> Any:
+    import jsonschema
+
+    return jsonschema.Draft202012Validator(schema())
 
 
 def purity(adapter: Any, kind: str, payload: dict[str, Any]) -> None:
     """Inputs are not changed, and the same input gives the same bytes."""
     before = copy.deepcopy(payload)
-    first = encode(adapter, kind, decode(adapter, kind, payload)).to_json()
-    found = difference(before, payload)
+    value = decode(adapter, kind, payload)
+    _unchanged("decoding changed the payload", before, payload)
+    held = dumps(value)
+    first = encode(adapter, kind, value).to_json()
+    _unchanged("encoding changed the payload", before, payload)
+    if dumps(value) != held:
+        raise LawBroken("purity", "$", "encoding changed the value of the model", json.loads(held), value)
+    second = encode(adapter, kind, decode(adapter, kind, payload)).to_json()
+    if second != first:
+        raise LawBroken("purity", "$", "the same payload gave other bytes the second time", first, second)
+
+
+def _unchanged(what: str, before: Any, after: Any) -> None:
+    found = difference(before, after)
     if found is not None:
-        raise LawBroken("purity", *found)
-    if encode(adapter, kind, decode(adapter, kind, payload)).to_json() != first:
-        raise LawBroken("purity", "$", "the same payload gave other bytes the second time")
+        raise LawBroken("purity", found.where, f"{what}: {found.detail}", found.expected, found.found)
 
 
 def totality(adapter: Any, kind: str, payload: Any) -> None:
     """Whatever comes in, a value comes out or an error of the library, and a value can be written again."""
     try:
-        encode(adapter, kind, decode(adapter, kind, payload)).to_json()
-    except ContentModelError:
+        value = decode(adapter, kind, payload)
+    except DecodeError as error:
+        _names_places(error)
         return
+    with suppress(EncodeError):
+        encode(adapter, kind, value).to_json()
+
+
+def disturbance(adapter: Any, kind: str, payload: Any) -> None:
+    """A payload with anything in the place of something is refused with the path of the fault, or comes back as it is."""
+    try:
+        decode(adapter, kind, payload)
+    except DecodeError as error:
+        _names_places(error)
+        raise Refused from None
+    identity(adapter, kind, payload)
+
+
+def refusal(adapter: Any, kind: str, payload: bytes) -> None:
+    """What cannot be a payload (cut short, no JSON, no object, nested without end) is refused with its path."""
+    try:
+        decode(adapter, kind, payload)
+    except DecodeError as error:
+        _names_places(error)
+        return
+    raise LawBroken("refusal", "$", "what is no payload was taken for one", "a DecodeError", "a value")
+
+
+def _names_places(error: DecodeError) -> None:
+    for fault in error.faults:
+        if not fault.path.startswith("$"):
+            raise LawBroken("totality", "$", "the fault has no JSON path", "a path from $", fault.path)
 
 
 def accounting(source: Any, encoded: Encoded) -> None:
     """Every value of the source is in the output, under the path of a loss, or a word of structure."""
-    for value in audit(source, encoded):
-        raise LawBroken("accounting", value.path, str(value))
+    for value in unaccounted(_without_kinds(source), encoded.payload, encoded.losses):
+        raise LawBroken("accounting", value.path, str(value), value.value, ABSENT)
+
+
+def _without_kinds(value: Any) -> Any:
+    """The payload without the flag by which generateContent says that a part is a thought: others have a type for it."""
+    if isinstance(value, dict):
+        return {key: _without_kinds(item) for key, item in value.items() if key != "thought" or item is not True}
+    return [_without_kinds(item) for item in value] if isinstance(value, list) else value
 
 
 def acceptance(judge: Any, encoded: Encoded) -> None:
     """What is emitted validates strictly against the official SDK's types."""
-    for fault in judge.faults(json.loads(encoded.to_json())):
-        raise LawBroken("acceptance", "$", fault)
+    payload = json.loads(encoded.to_json())
+    for fault in judge.faults(payload):
+        where, _, what = fault.partition(": ")
+        raise LawBroken("acceptance", where, what, "what the SDK's types allow", _at(payload, where))
+
+
+# Of a conversation that the provider keeps, the request says nothing: nobody can say it in its place.
+_NOTHING_SAID = {"lists-have-a-fitting-length", "messages-and-max-tokens-are-given", "contents-have-parts"}
+# How a request goes on that ends with the assistant's own words, only its author knows.
+_PREFILLED = {"a-prefill-is-for-older-models", "a-prefill-ends-in-text"}
+
+
+def rules(adapter: Any, encoded: Encoded, model: str | None = None) -> None:
+    """What is emitted breaks no rule of its API that the adapter knows."""
+    turns = _turns(encoded.payload)
+    excused = set() if turns else _NOTHING_SAID
+    if turns and isinstance(turns[-1], dict) and turns[-1].get("role") == "assistant":
+        excused = _PREFILLED
+    for violation in adapter.check_request(encoded.payload, model):
+        # A store, which has no issuer, holds what it is given: only what it refuses is broken.
+        if violation.rule not in excused and (adapter.issuer or violation.severity == "refused"):
+            there = _at(encoded.payload, violation.path)
+            raise LawBroken("rules", violation.path, str(violation), violation.fix, there)
+
+
+def replay(adapter: Any, judge: Any, response: ChatResponse) -> None:
+    """An answer that is put into the next request of its own API is accepted there: what only answers say is left out."""
+    encoded = adapter.encode_request(_next_request(response))
+    try:
+        acceptance(judge, encoded)
+    except LawBroken as error:
+        raise LawBroken("replay", error.where, error.detail, error.expected, error.found) from None
+
+
+def _next_request(response: ChatResponse) -> ChatRequest:
+    """A request that has an answer behind it, its calls answered."""
+    answer = response.choices[0].messages
+    calls = [content for message in answer for content in message.contents if isinstance(content, FunctionCallContent)]
+    done = [TextContent(text="Done.")]
+    results: list[Any] = [FunctionResultContent(call_id=call.call_id, outputs=list(done)) for call in calls]
+    return ChatRequest(
+        model=response.model or "m",
+        messages=[
+            ChatMessage(role="user", contents=[TextContent(text="Hi.")]),
+            *answer,
+            *([ChatMessage(role="tool", contents=results)] if results else []),
+            ChatMessage(role="user", contents=[TextContent(text="Go on.")]),
+        ],
+        options=ChatOptions(max_output_tokens=4096),
+        origin=response.origin,
+    )
 
 
 def prefixes(adapter: Any, request: ChatRequest) -> None:
@@ -83,12 +242,14 @@ def prefixes(adapter: Any, request: ChatRequest) -> None:
         for index, turn in enumerate(before):
             whole = index < len(before) - 1
             if index >= len(after) or not (_is_same if whole else _has_grown)(turn, after[index]):
-                raise LawBroken("prefixes", f"$[{index}]", f"{_short(turn)} changed when turn {count} was added")
+                now = after[index] if index < len(after) else ABSENT
+                detail = f"{_short(turn)} changed when message {count} was added"
+                raise LawBroken("prefixes", f"$[{index}]", detail, turn, now)
         before = after
 
 
 def _turns(payload: dict[str, Any]) -> list[Any]:
-    found: Any = next((payload[key] for key in ("messages", "input", "contents") if key in payload), [])
+    found: Any = next((payload[key] for key in ("messages", "input", "contents", "turns") if key in payload), [])
     return found if isinstance(found, list) else [found]
 
 
@@ -102,6 +263,9 @@ def _has_grown(one: Any, other: Any) -> bool:
         return _is_same(one, other[: len(one)])
     if isinstance(one, dict) and isinstance(other, dict) and list(one) == [key for key in other if key in one]:
         return all(_has_grown(value, other[key]) for key, value in one.items())
+    if isinstance(one, str) and isinstance(other, list):
+        # A text is written as a string where it is alone, and as a block where others follow.
+        return bool(other) and isinstance(other[0], dict) and other[0].get("text") == one
     return _is_same(one, other)
 
 
@@ -125,13 +289,15 @@ OPAQUE = frozenset(
 
 def opacity(source: Any, target: Any, kind: str, payload: dict[str, Any]) -> None:
     """No opaque value crosses from one issuer to another: each is marked, and none of the marks is found abroad."""
-    if source.issuer == target.issuer:
-        return
+    if source.issuer == target.issuer or not source.issuer or not target.issuer:
+        # A store has no issuer: what is in it says itself who can read it.
+        raise Refused
     marked, marks = _with_marks(payload)
     text = encode(target, kind, decode(source, kind, marked)).to_json().decode()
     for mark, path in marks.items():
         if mark in text:
-            raise LawBroken("opacity", path, f"what only {source.issuer} can read went to {target.api}")
+            detail = f"what only {source.issuer} can read went to {target.api}"
+            raise LawBroken("opacity", path, detail, ABSENT, _at(payload, path))
 
 
 def _with_marks(payload: Any) -> tuple[Any, dict[str, str]]:
@@ -161,8 +327,19 @@ def restoration(source: Any, target: Any, kind: str, payload: dict[str, Any]) ->
     back = encode(source, kind, here).trace_to(wire_out, trace_out)
     lost_on_return = [_at(out.payload, loss.path) for loss in back.losses if loss.kind in ("dropped", "degraded")]
     returned = [back.payload, *lost_on_return]
-    for value in unaccounted(payload, returned, out.losses):
-        raise LawBroken("restoration", value.path, f"{_short(value.value)} did not come back")
+    for value in unaccounted(_without_kinds(payload), returned, out.losses):
+        raise LawBroken("restoration", value.path, f"{_short(value.value)} did not come back", value.value, ABSENT)
+
+
+def crossed(source: Any, target: Any, kind: str, payload: Any, model: str | None = None) -> Encoded:
+    """What a payload is as one of another API, its losses with the paths of the source; as `contentmodel.convert`."""
+    value, wire, trace = _traced(source, kind, payload)
+    encoded: Encoded
+    if kind == "request":
+        encoded = target.encode_request(value, None, model)
+    else:
+        encoded = target.encode_response(value)
+    return encoded.trace_to(wire, trace)
 
 
 def _traced(adapter: Any, kind: str, payload: Any) -> tuple[Any, Any, Any]:
@@ -192,28 +369,48 @@ def encode(adapter: Any, kind: str, value: Any) -> Encoded:
     return encoded
 
 
+ABSENT = "(nothing)"
+"""What stands for a value that is not there, in what was expected and found."""
+
+
 # -- comparing JSON ------------------------------------------------------------------------------------------------
 
 
-def difference(one: Any, other: Any, path: str = "$") -> tuple[str, str] | None:
-    """The path and kind of the first difference of two JSON values; None where they are equal. 1 and 1.0 are."""
+class Difference(NamedTuple):
+    """Where two values differ, how in words, and both."""
+
+    where: str
+    detail: str
+    expected: Any
+    found: Any
+
+
+def difference(one: Any, other: Any, path: str = "$") -> Difference | None:
+    """The first difference of two JSON values, `other` the one that was found; None where they are equal.
+
+    1 and 1.0 are equal; True and 1 are not.
+    """
     if isinstance(one, dict) and isinstance(other, dict):
         return _object_difference(one, other, path)
     if isinstance(one, list) and isinstance(other, list):
         if len(one) != len(other):
-            return path, f"{len(one)} elements became {len(other)}"
+            return Difference(path, f"{len(one)} elements became {len(other)}", one, other)
         pairs = ((f"{path}[{i}]", a, b) for i, (a, b) in enumerate(zip(one, other, strict=True)))
         return next(filter(None, (difference(a, b, where) for where, a, b in pairs)), None)
     numbers = isinstance(one, int | float) and isinstance(other, int | float)
     same_kind = type(one) is type(other) or (numbers and not isinstance(one, bool) and not isinstance(other, bool))
-    return None if same_kind and one == other else (path, f"{_short(one)} became {_short(other)}")
+    if same_kind and one == other:
+        return None
+    return Difference(path, f"{_short(one)} became {_short(other)}", one, other)
 
 
-def _object_difference(one: dict[str, Any], other: dict[str, Any], path: str) -> tuple[str, str] | None:
-    for key in one.keys() - other.keys():
-        return child_path(path, key), f"{_short(one[key])} is gone"
-    for key in other.keys() - one.keys():
-        return child_path(path, key), f"{_short(other[key])} is new"
+def _object_difference(one: dict[str, Any], other: dict[str, Any], path: str) -> Difference | None:
+    for key in one:
+        if key not in other:
+            return Difference(child_path(path, key), f"{_short(one[key])} is gone", one[key], ABSENT)
+    for key in other:
+        if key not in one:
+            return Difference(child_path(path, key), f"{_short(other[key])} is new", ABSENT, other[key])
     found = (difference(one[key], other[key], child_path(path, key)) for key in one)
     return next(filter(None, found), None)
 

@@ -1,4 +1,4 @@
-"""Pages of the documentation, made from the adapters' tables: `python -m contentmodel_conformance.pages docs`."""
+"""Pages of the documentation, made from the adapters: `python -m contentmodel_conformance.pages docs`."""
 
 from __future__ import annotations
 
@@ -9,6 +9,9 @@ from typing import Any
 
 import contentmodel
 from contentmodel_adapters.shared.mends import MENDS
+from contentmodel_conformance.matrix import matrix
+from contentmodel_conformance.matrix.markdown import as_markdown
+from contentmodel_conformance.matrix.page import as_html
 
 HEAD = """# What each adapter maps
 
@@ -130,7 +133,13 @@ def _rows(described: dict[str, Any]) -> Iterator[dict[str, Any]]:
 def pages() -> dict[str, str]:
     """Every generated page by its path in the folder of the documentation."""
     targets = {f"targets/{api}.md": target_page(api) for api in contentmodel.adapters()}
-    return {"coverage.md": coverage_page(), **targets}
+    made = matrix()
+    return {
+        "coverage.md": coverage_page(),
+        "matrix.html": as_html(made),
+        "matrix.md": as_markdown(made),
+        **targets,
+    }
 
 
 def main(arguments: list[str]) -> int:

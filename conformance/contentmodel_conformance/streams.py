@@ -5,6 +5,7 @@ A law that is broken raises `LawBroken`: which law, at which event or block, and
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
@@ -17,6 +18,7 @@ from contentmodel.content.tools import ToolCallContent
 from contentmodel.events import Fold, fold, unfold
 from contentmodel.wire.json import steps_of, write
 from contentmodel_conformance.laws import LawBroken, difference
+from contentmodel_conformance.oracles.accumulators import accumulated, comparable
 
 Events = Sequence[ev.StreamEvent]
 BOM = b"\xef\xbb\xbf"
@@ -104,9 +106,10 @@ def same_events(law: str, one: Events, other: Events) -> None:
     """Fails at the first event that is another one."""
     for place, (left, right) in enumerate(zip(one, other, strict=False)):
         if left != right:
-            raise LawBroken(law, f"event {place}", f"{left!r:.300} became {right!r:.300}")
+            raise LawBroken(law, f"event {place}", "another event", left, right)
     if len(one) != len(other):
-        raise LawBroken(law, f"event {min(len(one), len(other))}", f"{len(one)} events became {len(other)}")
+        detail = f"{len(one)} events became {len(other)}"
+        raise LawBroken(law, f"event {min(len(one), len(other))}", detail, one[len(other) :], other[len(one) :])
 
 
 def section(adapter: Any, events: Events) -> None:
@@ -136,13 +139,13 @@ def same(law: str, one: Any, other: Any) -> None:
     """Fails at the path of the first difference of two values of the model."""
     if one != other:
         found = difference(msgspec.to_builtins(one), msgspec.to_builtins(other))
-        raise LawBroken(law, *(found or ("$", "the values differ, and their JSON does not")))
+        raise LawBroken(law, *(found or ("$", "the values differ, and their JSON does not", one, other)))
 
 
 def order(events: Events) -> None:
     """The turn starts and ends once; a block starts once, before its deltas, and stops once; no number is left out."""
     if not events or not isinstance(events[-1], ev.TurnComplete | ev.TurnError):
-        raise LawBroken("order", "the end", "the last event is no end of the turn")
+        raise LawBroken("order", "the end", "the last event is no end of the turn", "its end", events[-1:])
     started: set[int] = set()
     stopped: set[int] = set()
     for place, event in enumerate(events):
@@ -152,12 +155,12 @@ def order(events: Events) -> None:
         if isinstance(event, ev.TurnComplete | ev.TurnError) and place != len(events) - 1:
             fault = "the turn ends before its last event"
         if fault:
-            raise LawBroken("order", f"event {place}", f"{fault}: {event!r:.200}")
+            raise LawBroken("order", f"event {place}", fault, "another event", event)
     if started != stopped:
-        raise LawBroken("order", "the end", f"blocks {sorted(started - stopped)} never stop")
+        raise LawBroken("order", "the end", "some blocks never stop", sorted(started), sorted(stopped))
     laid = [index for choice in events[-1].layout for message in choice for index in message]
     if len(laid) != len(set(laid)) or not set(laid) <= started:
-        raise LawBroken("order", "the layout", f"{laid} of blocks {sorted(started)}")
+        raise LawBroken("order", "the layout", "it has other blocks than were started", sorted(started), laid)
 
 
 def _out_of_order(event: ev.StreamEvent, started: set[int], stopped: set[int]) -> str | None:
@@ -196,7 +199,7 @@ def deltas(events: Events) -> None:
             continue
         said, is_said = told(ev.grown(starts[index], grown[index]), grown[index]), told(end, ())
         if said != is_said:
-            raise LawBroken("deltas", f"block {index}", f"{said!r:.300} was said, and it is {is_said!r:.300}")
+            raise LawBroken("deltas", f"block {index}", "its deltas say something else than its end", is_said, said)
 
 
 def told(content: Any, pieces: Sequence[Any]) -> Any:
@@ -250,7 +253,7 @@ def snapshots(events: Events, places: Iterable[int]) -> None:
             continue
         response = gathered.response
         if not isinstance(response, ChatResponse):
-            raise LawBroken("snapshots", f"event {place}", f"{response!r:.200} is no response")
+            raise LawBroken("snapshots", f"event {place}", "there is no response", "a ChatResponse", response)
         for index in list(texts) + ([event.index] if isinstance(event, ev.BlockStart) else []):
             texts[index] = _still_growing(index, texts.get(index, ""), gathered)
 
@@ -258,7 +261,7 @@ def snapshots(events: Events, places: Iterable[int]) -> None:
 def _still_growing(index: int, before: str, gathered: Fold) -> str:
     now = words(gathered.content(index))
     if not now.startswith(before):
-        raise LawBroken("snapshots", f"block {index}", f"{before!r:.200} became {now!r:.200}")
+        raise LawBroken("snapshots", f"block {index}", "what was said already changed", before, now)
     return now
 
 
@@ -268,6 +271,19 @@ def words(content: Any) -> str:
     if field == "arguments":
         return content.arguments if isinstance(content.arguments, str) else ""
     return (getattr(content, field) or "") if field in ("text", "message") else ""
+
+
+def encoding(adapter: Any, events: Events, *, losses: bool = False) -> None:
+    """What was decoded from a stream is encoded as a stream that folds to the same, and nothing is reported as lost.
+
+    `losses`: some are to be expected, for the stream contradicted itself.
+    """
+    raw, found = encode(adapter, events)
+    again = decode(adapter, [raw])
+    order(again)
+    same("encoding", fold(events), fold(again))
+    if found and not losses:
+        raise LawBroken("encoding", found[0].path, f"reported as lost: {found[0].what}", "no loss", str(found[0]))
 
 
 # -- broken streams ----------------------------------------------------------------------------------------------------
@@ -285,8 +301,69 @@ def prefix(adapter: Any, raw: bytes, length: int, whole: Events | None = None) -
     order([*before, *after])
     last = (before + after)[-1]
     if isinstance(last, ev.TurnError) and not (last.error.code or last.error.message):
-        raise LawBroken("prefix", f"byte {length}", "the error does not say what it is")
+        raise LawBroken("prefix", f"byte {length}", "the error does not say what it is", "a code or a message", last)
     _no_more_than(fold([*before, *after]), before + after, whole, length)
+
+
+def malformed(adapter: Any, frames: Sequence[bytes], place: int) -> None:
+    """An event that is no JSON ends the turn with an error that says so, and what came before it is kept."""
+    events = decode(adapter, [*frames[:place], b'data: {"oops\n\n', *frames[place:]])
+    before = decode(adapter, frames[:place])
+    order(events)
+    if not isinstance(before[-1], ev.TurnError) or before[-1].error.code != "stream_ended":
+        return
+    if not isinstance(events[-1], ev.TurnError) or events[-1].error.code != "stream_malformed":
+        raise LawBroken("malformed", f"event {place}", "the turn goes on", "a TurnError: stream_malformed", events[-1])
+    same("malformed", _all_contents(fold(before)), _all_contents(fold(events)))
+
+
+def ending(events: Events) -> None:
+    """A stream that a provider gave whole comes to its end: nothing is missing, and nothing in it is malformed."""
+    end = events[-1]
+    if isinstance(end, ev.TurnError) and end.error.code in ("stream_ended", "stream_malformed"):
+        raise LawBroken("ending", "the end", str(end.error.message), "the end of the turn", end)
+
+
+def last_word(adapter: Any, events: Events, answer: dict[str, Any]) -> None:
+    """Where the last event of a stream has the whole answer, the stream folds to what this answer decodes to."""
+    found = [message.contents for message in fold(events).messages]
+    same("last word", [message.contents for message in adapter.decode_response(answer).messages], found)
+
+
+def unfinished(adapter: Any) -> None:
+    """A turn that is not over when its stream is closed is written as one that failed, with what was said."""
+    told = [ev.BlockStart(index=0, content=TextContent(text="")), ev.TextDelta(index=0, text="Half of it")]
+    events = decode(adapter, [encode(adapter, told)[0]])
+    if not isinstance(events[-1], ev.TurnError):
+        raise LawBroken("unfinished", "the end", "half a turn ends as a whole one", "a TurnError", events[-1])
+    same("unfinished", "Half of it", fold(events).text)
+
+
+def accumulation(api: str, adapter: Any, events: Events) -> None:
+    """What is written as a stream, the official SDK's own accumulator makes the same answer of."""
+    raw, _ = encode(adapter, events)
+    theirs = accumulated(api, values_of(raw))
+    ours = adapter.encode_response(fold(decode(adapter, [raw]))).payload
+    start = next((event.response for event in events if isinstance(event, ev.TurnStart)), None)
+    if start is not None and start.id != fold(events).id:
+        # Hosts that change it on the way: the SDKs keep the first one, or the last.
+        ours, theirs = {**ours, "id": ""}, {**theirs, "id": ""}
+    found = difference(comparable(api, ours), comparable(api, theirs))
+    if found is not None:
+        raise LawBroken("accumulation", *found)
+
+
+def agreement(api: str, adapter: Any, events: Events, theirs: Any) -> None:
+    """A stream folds to the answer that the official SDK's own accumulator makes of it."""
+    found = difference(theirs, comparable(api, adapter.encode_response(fold(events)).payload))
+    if found is not None:
+        raise LawBroken("agreement", *found)
+
+
+def values_of(raw: bytes) -> list[dict[str, Any]]:
+    """The events of a stream as an SDK parses them."""
+    lines = (line[6:] for line in raw.split(b"\n") if line.startswith(b"data: "))
+    return [json.loads(line) for line in lines if line != b"[DONE]"]
 
 
 def _no_more_than(response: ChatResponse, events: Events, whole: Events, length: int) -> None:
@@ -299,9 +376,11 @@ def _no_more_than(response: ChatResponse, events: Events, whole: Events, length:
         content, full = gathered.content(index), all_of_it.content(index)
         if isinstance(content, FunctionCallContent):
             if content.status != "incomplete" and content.arguments != getattr(full, "arguments", None):
-                raise LawBroken("prefix", f"byte {length}", f"half a call looks whole: {content!r:.200}")
+                detail = f"half a call looks whole: block {index}"
+                raise LawBroken("prefix", f"byte {length}", detail, "incomplete", content)
         elif isinstance(content, TextContent | ReasoningContent) and not words(full).startswith(words(content)):
-            raise LawBroken("prefix", f"byte {length}", f"{words(content)!r:.90} does not begin {words(full)!r:.90}")
+            detail = f"block {index} says what it does not say in the end"
+            raise LawBroken("prefix", f"byte {length}", detail, words(full), words(content))
 
 
 def totality(adapter: Any, pieces: Sequence[bytes]) -> list[ev.StreamEvent]:
@@ -347,7 +426,7 @@ def crossing(target: Any, events: Events) -> None:
     if isinstance(events[-1], ev.TurnError):
         same("crossing", _all_contents(expected), _all_contents(found))
         if found.error is None:
-            raise LawBroken("crossing", "$.error", "the turn failed, and its stream does not say so")
+            raise LawBroken("crossing", "$.error", "the turn failed, and its stream does not say so", events[-1], None)
         return
     same("crossing", _plainly(expected, events), _plainly(_without_new_reasons(found, expected), events))
 

@@ -100,6 +100,8 @@ _ACCUMULATORS: dict[str, Callable[[Events], dict[str, Any]]] = {
     "openai-chat": _chat,
     "openai-responses": _responses,
 }
+APIS = frozenset(_ACCUMULATORS)
+"""The APIs whose SDK makes an answer of a stream."""
 
 
 # -- comparing ---------------------------------------------------------------------------------------------------------

@@ -15,10 +15,13 @@ from hypothesis.strategies import DrawFn
 
 from contentmodel import (
     AIContent,
+    ChatChoice,
     ChatMessage,
     ChatOptions,
     ChatRequest,
+    ChatResponse,
     DataContent,
+    FinishReason,
     FunctionCallContent,
     FunctionResultContent,
     FunctionTool,
@@ -27,11 +30,12 @@ from contentmodel import (
     ReasoningContent,
     TextContent,
     UriContent,
+    Usage,
     WebSearchToolCallContent,
     WebSearchToolResultContent,
 )
 
-__all__ = ["LIMITS", "Limits", "transcripts"]
+__all__ = ["LIMITS", "Limits", "answers", "transcripts"]
 
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True):
@@ -44,15 +48,33 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     images_in_results: bool = True
     errors: bool = True
     systems_between: bool = True
+    origin: str | None = None
+    """The API that conversations came from where they are a store's: it holds what others said."""
+    older: str | None = None
+    """Another model of the API, of which other rules hold."""
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """The models that the rules are tried with."""
+        return (self.model,) if self.older is None else (self.model, self.older)
 
 
 LIMITS = {
-    "openai-chat": Limits(issuer="openai", model="gpt-4.1", signs=False, hosted_search=False, images_in_results=False),
-    "openai-responses": Limits(issuer="openai", model="gpt-5.2"),
-    "anthropic-messages": Limits(issuer="anthropic", model="claude-opus-4-8"),
-    "google-generate-content": Limits(
-        issuer="google", model="gemini-3-pro", hosted_search=False, systems_between=False
+    "openai-chat": Limits(
+        issuer="openai",
+        model="gpt-4.1",
+        older="gpt-5.2",
+        signs=False,
+        hosted_search=False,
+        images_in_results=False,
     ),
+    "openai-responses": Limits(issuer="openai", model="gpt-5.2", older="gpt-4.1"),
+    "anthropic-messages": Limits(issuer="anthropic", model="claude-opus-4-8", older="claude-sonnet-4-5"),
+    "google-generate-content": Limits(
+        issuer="google", model="gemini-3-pro", older="gemini-2.5-flash", hosted_search=False, systems_between=False
+    ),
+    # Rows are nobody's: what is signed there says itself who can read it.
+    "turn-blocks": Limits(issuer="anthropic", model="claude-opus-4-8", origin="anthropic-messages"),
 }
 """The limits of the APIs of this project."""
 
@@ -72,7 +94,7 @@ _PIXEL = base64.b64encode(b"\x89PNG\r\n\x1a\n" + bytes(8)).decode()
 def transcripts(draw: DrawFn, api: str, limits: Limits | None = None) -> ChatRequest:
     """A request that came from `api`, with one to six exchanges, the last of them the user's."""
     limits = limits or LIMITS[api]
-    writer = _Transcript(draw, limits, Origin(api=api, issuer=limits.issuer, model=limits.model))
+    writer = _Transcript(draw, limits, Origin(api=limits.origin or api, issuer=limits.issuer, model=limits.model))
     for _ in range(draw(st.integers(1, 6))):
         writer.exchange()
     writer.say("user", draw(_WORDS))
@@ -83,6 +105,29 @@ def transcripts(draw: DrawFn, api: str, limits: Limits | None = None) -> ChatReq
         messages=writer.messages,
         tools=tools,
         options=ChatOptions(max_output_tokens=4096),
+        origin=writer.origin,
+    )
+
+
+@st.composite
+def answers(draw: DrawFn, api: str, limits: Limits | None = None) -> ChatResponse:
+    """An answer that came from `api`: thoughts, words and calls, why it ended, and what it cost."""
+    limits = limits or LIMITS[api]
+    writer = _Transcript(draw, limits, Origin(api=limits.origin or api, issuer=limits.issuer, model=limits.model))
+    called = writer.turn()
+    message = (
+        writer.messages[0]
+        if writer.messages
+        else ChatMessage(role="assistant", contents=[TextContent(text=draw(_WORDS))], origin=writer.origin)
+    )
+    reason = "tool_calls" if called else draw(st.sampled_from(["stop", "length"]))
+    usage = Usage(input_tokens=draw(st.integers(1, 999)), output_tokens=draw(st.integers(1, 99)))
+    return ChatResponse(
+        id="answer_1",
+        model=limits.model,
+        created=1_780_000_000,
+        choices=[ChatChoice(messages=[message], finish_reason=FinishReason(reason=reason))],
+        usage=usage,
         origin=writer.origin,
     )
 
@@ -105,10 +150,10 @@ class _Transcript:
         if self._maybe(8) and self._limits.systems_between:
             self.say("system", self._draw(_WORDS))
         for _ in range(self._draw(st.integers(1, 3))):
-            calls = self._turn()
+            calls = self.turn()
             if not calls:
                 # Some hosts leave two turns of the assistant in a row.
-                calls = self._turn() if self._maybe(6) else []
+                calls = self.turn() if self._maybe(6) else []
             if not calls:
                 break
             self._answer(calls)
@@ -122,7 +167,8 @@ class _Transcript:
     def _add(self, role: str, contents: list[Any]) -> None:
         self.messages.append(ChatMessage(role=role, contents=contents, origin=self.origin))
 
-    def _turn(self) -> list[FunctionCallContent]:
+    def turn(self) -> list[FunctionCallContent]:
+        """A turn of the assistant; gives its calls."""
         contents: list[AIContent] = []
         if self._maybe(2) and self._limits.signs:
             contents.append(self._thought())

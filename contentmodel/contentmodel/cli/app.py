@@ -17,6 +17,7 @@ from contentmodel.cli.check import check
 from contentmodel.cli.convert import convert
 from contentmodel.cli.detect import detect
 from contentmodel.cli.errors import reported
+from contentmodel.cli.export import export
 from contentmodel.cli.plan import plan
 from contentmodel.cli.show import show
 from contentmodel.cli.tools import COMMANDS, tools_command
@@ -68,6 +69,7 @@ def contentmodel_command(version: Version = False) -> None:
     contentmodel check request.json --for openai-chat
     contentmodel plan chat.json
     contentmodel detect log.jsonl
+    contentmodel export history.db -o chat.html
     contentmodel apis
     contentmodel tools check shop.tools.json
     """
@@ -100,7 +102,7 @@ def help_of(command: Callable[..., None]) -> str:
     return "\n\n".join(text if text.startswith("\b") else " ".join(text.split()) for text in paragraphs)
 
 
-for command in (convert, show, check, plan, detect, apis, schema):
+for command in (convert, show, export, check, plan, detect, apis, schema):
     app.command(help=help_of(command))(command)
 
 tools_app = new_app()

@@ -196,6 +196,8 @@ class Loop:
         self._handed_back = handed_back
         if results or waiting or not turn.is_tidy:
             self._history = turn.closed(results, waiting)
+        has_failed = bool(decided) and all(task.verdict != "ok" for task in decided)
+        self._failures = self._failures + 1 if has_failed else 0
         self._stop = self._why_over(decided)
 
     def _task(self, call: ToolCallContent, turn: Turn, is_cut: bool) -> Task:
@@ -233,8 +235,6 @@ class Loop:
             return "handed_back"
         if any(task.verdict == "ok" and task.job is not None and task.job.tool.terminates for task in tasks):
             return "terminated"
-        has_failed = bool(tasks) and all(task.verdict != "ok" for task in tasks)
-        self._failures = self._failures + 1 if has_failed else 0
         return None
 
     # -- what came of it ---------------------------------------------------------------------------------------
