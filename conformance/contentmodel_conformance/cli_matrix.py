@@ -1,0 +1,197 @@
+"""`contentmodel-conformance matrix` and `contentmodel-conformance coverage`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from enum import StrEnum
+from io import StringIO
+from typing import Annotated, Any
+
+import typer
+from rich import box
+from rich.console import Console, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from contentmodel.cli.console import out, safe_text
+from contentmodel.cli.errors import Problem
+from contentmodel.cli.installed import check_api
+from contentmodel.cli.output import layout, open_output
+from contentmodel.wire.json import write
+from contentmodel_conformance.cli import command
+from contentmodel_conformance.coverage import Coverage
+from contentmodel_conformance.coverage import coverage as coverage_of
+from contentmodel_conformance.matrix import Matrix, installed, make_matrix
+
+_FILE_WIDTH = 160
+
+
+class Format(StrEnum):
+    """How the matrix is written."""
+
+    text = "text"
+    json = "json"
+    md = "md"
+    html = "html"
+
+
+class ListFormat(StrEnum):
+    """How the coverage is written."""
+
+    text = "text"
+    json = "json"
+    md = "md"
+
+
+Apis = Annotated[
+    list[str] | None,
+    typer.Option("--api", metavar="API", help="One of the APIs; several times for several. Default: all installed."),
+]
+MatrixFormat = Annotated[Format, typer.Option("--format", help="How it is written.")]
+Output = Annotated[str | None, typer.Option("--output", "-o", metavar="FILE", help="Write to FILE.")]
+CoverageFormat = Annotated[ListFormat, typer.Option("--format", help="How it is written.")]
+
+
+@command
+def matrix(api: Apis = None, *, form: MatrixFormat = Format.text, output: Output = None) -> None:
+    """Show what becomes of each type of content at each API, and of each family of content between two APIs.
+
+    The installed adapters are run, yours too, on contents made for the purpose: what comes back equal is exact; what
+    does not is degraded or dropped, with the words of the losses. As text, what is behind each sign is told for the
+    APIs that are named with --api; JSON, Markdown and HTML have it all. HTML is one page that needs nothing else.
+
+    Exit codes: 0 done, 2 a bad command line, or no adapters.
+
+    \b
+    [bold]Examples[/bold]
+    contentmodel-conformance matrix
+    contentmodel-conformance matrix --api anthropic-messages --api openai-chat
+    contentmodel-conformance matrix --format html -o matrix.html
+    contentmodel-conformance matrix --format json | jq '.contents[] | select(.verdict == "silent")'
+    """
+    _show(_WRITERS[form], make_matrix(_adapters(api)), api or [], output)
+
+
+@command
+def coverage(api: Apis = None, *, form: CoverageFormat = ListFormat.text) -> None:
+    """Compare the types of the installed SDKs with the adapters' tables: a new SDK release shows what is missing.
+
+    A type that stands in no table is not lost: its fields are kept in the residue, and unknown blocks as they are. It
+    only has no name yet.
+
+    Exit codes: 0 nothing is missing; 1 types are missing from a table; 2 nothing could be compared, or a bad command
+    line.
+
+    \b
+    [bold]Examples[/bold]
+    contentmodel-conformance coverage
+    contentmodel-conformance coverage --api openai-responses
+    contentmodel-conformance coverage --format json | jq '.[] | {api, version, missing}'
+    """
+    found = [coverage_of(name, adapter) for name, adapter in _adapters(api).items()]
+    if form is ListFormat.text:
+        out().print(*_coverage_text(found), sep="\n")
+    else:
+        body = layout(write(found), pretty=True).decode() if form is ListFormat.json else _coverage_markdown(found)
+        typer.echo(body, nl=False)
+    if any(each.missing for each in found):
+        raise typer.Exit(1)
+    if all(each.note for each in found):
+        raise Problem("nothing could be compared", hint='install the SDKs: pip install "contentmodel[all]"')
+
+
+def _adapters(names: Sequence[str] | None) -> dict[str, Any]:
+    for name in names or ():
+        check_api(name, "--api", stored=False)
+    found = installed(names or None)
+    if not found:
+        raise Problem("no adapter is installed", hint="install contentmodel with its adapters")
+    return found
+
+
+# -- the matrix --------------------------------------------------------------------------------------------------------
+
+
+def _show(writer: Callable[[Matrix, list[str]], str], made: Matrix, details: list[str], output: str | None) -> None:
+    if output in (None, "-") and writer is _text:
+        for part in _parts(made, details):
+            out().print(part)
+        return
+    with open_output(output) as take:
+        take(writer(made, details).encode("utf-8", "backslashreplace"))
+
+
+def _parts(made: Matrix, details: list[str]) -> Iterable[RenderableType]:
+    from contentmodel_conformance.matrix.text import as_text
+
+    return as_text(made, details)
+
+
+def _text(made: Matrix, details: list[str]) -> str:
+    console = Console(width=_FILE_WIDTH, file=StringIO(), highlight=False, markup=False, emoji=False)
+    with console.capture() as captured:
+        for part in _parts(made, details):
+            console.print(part)
+    return "".join(f"{line.rstrip()}\n" for line in captured.get().splitlines())
+
+
+def _json(made: Matrix, details: list[str]) -> str:
+    return layout(write(made), pretty=True).decode()
+
+
+def _markdown(made: Matrix, details: list[str]) -> str:
+    from contentmodel_conformance.matrix.markdown import as_markdown
+
+    return as_markdown(made)
+
+
+def _html(made: Matrix, details: list[str]) -> str:
+    from contentmodel_conformance.matrix.page import as_html
+
+    try:
+        return as_html(made)
+    except ModuleNotFoundError as error:
+        raise Problem(
+            f"the page needs {error.name}", hint='install it: pip install "contentmodel[conformance]"'
+        ) from None
+
+
+_WRITERS = {Format.text: _text, Format.json: _json, Format.md: _markdown, Format.html: _html}
+
+
+# -- the coverage ------------------------------------------------------------------------------------------------------
+
+
+def _coverage_text(found: list[Coverage]) -> Iterator[RenderableType]:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for heading in ("API", "SDK", "types"):
+        table.add_column(heading, no_wrap=True)
+    table.add_column("missing from the table", overflow="fold")
+    for each in found:
+        table.add_row(*map(safe_text, (each.api, _sdk(each), str(sum(each.known.values())))), _missing_text(each))
+    yield table
+
+
+def _missing_text(each: Coverage) -> Text:
+    if each.note:
+        return safe_text(each.note, "yellow")
+    return safe_text(_missing(each), "red") if each.missing else Text("-", style="green")
+
+
+def _sdk(each: Coverage) -> str:
+    return f"{each.sdk} {each.version}".strip() or "-"
+
+
+def _missing(each: Coverage) -> str:
+    return "\n".join(f"{position}: {', '.join(tags)}" for position, tags in each.missing.items())
+
+
+def _coverage_markdown(found: list[Coverage]) -> str:
+    lines = ["| API | SDK | position | in the table | missing |", "|---|---|---|---|---|"]
+    for each in found:
+        if each.note:
+            lines.append(f"| `{each.api}` | {_sdk(each)} | - | - | {each.note} |")
+        for position, known in each.known.items():
+            missing = ", ".join(f"`{tag}`" for tag in each.missing.get(position, ())) or "-"
+            lines.append(f"| `{each.api}` | {_sdk(each)} | {position} | {known} | {missing} |")
+    return "\n".join(lines) + "\n"

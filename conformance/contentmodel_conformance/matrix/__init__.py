@@ -1,0 +1,132 @@
+"""The matrix: what becomes of each type of content at each API, and of each family of content between two APIs.
+
+Computed by running the adapters, and never written down. An adapter that fails is an error in its cells, and takes no
+other with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import cache
+from importlib.metadata import entry_points
+from typing import Any
+
+import msgspec
+
+import contentmodel
+from contentmodel.adapter import GROUP
+from contentmodel.content import CONTENT_TYPES
+from contentmodel_conformance.matrix.cases import ORIGINS, Bench, Case, short
+from contentmodel_conformance.matrix.crossings import Crossing, crossings
+
+__all__ = ["KINDS", "Api", "Case", "Cell", "Crossing", "Matrix", "installed", "make_matrix", "matrix"]
+
+KINDS = ("request", "response")
+VERSION = 1
+"""The version of the form of the matrix's JSON."""
+
+
+class Api(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """An API of the matrix; `error` says why its adapter cannot be used at all."""
+
+    api: str
+    issuer: str = ""
+    error: str = ""
+
+
+class Cell(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What becomes of a content type (`type`) at `api` in requests or answers (`of`), its own or foreign (`origin`).
+
+    `verdict` sums up the forms of the type that the API has: "exact" (all come back equal), "partly" (some do),
+    "degraded", "dropped", "silent" (some change, and no loss says so), "error", "absent" (the API has no such content,
+    or answers have no place for it). `lost` are the optional fields that never come through where the content does.
+    `cases` are all that was tried.
+    """
+
+    type: str
+    api: str
+    of: str
+    origin: str
+    verdict: str
+    lost: tuple[str, ...] = ()
+    cases: tuple[Case, ...] = ()
+
+
+class Matrix(msgspec.Struct, frozen=True, kw_only=True):
+    """All of it, in the order of the APIs' ids and of `contentmodel.CONTENT_TYPES`."""
+
+    version: int = VERSION
+    apis: tuple[Api, ...] = ()
+    contents: tuple[Cell, ...] = ()
+    crossings: tuple[Crossing, ...] = ()
+
+
+def installed(names: Iterable[str] | None = None) -> dict[str, Any]:
+    """The installed adapters by API id, all or those named; an exception in the place of one that cannot be loaded."""
+    points = {point.name for point in entry_points(group=GROUP)}
+    found: dict[str, Any] = {}
+    for name in sorted(points if names is None else set(names)):
+        try:
+            found[name] = contentmodel.adapter(name)
+        except Exception as error:  # Whatever a stranger's module raises when it is imported.
+            found[name] = error
+    return found
+
+
+def make_matrix(adapters: Mapping[str, Any] | None = None) -> Matrix:
+    """The matrix of some adapters by API id; of all installed ones where none are given."""
+    if adapters is None:
+        return matrix()
+    benches = {
+        (api, of, origin): Bench(adapter, of, origin)
+        for api, adapter in adapters.items()
+        for of in KINDS
+        for origin in ORIGINS
+    }
+    cells = (_cell(kind, *key, bench) for kind in CONTENT_TYPES for key, bench in benches.items())
+    return Matrix(
+        apis=tuple(_api(name, adapter) for name, adapter in adapters.items()),
+        contents=tuple(cells),
+        crossings=tuple(crossings(adapters)),
+    )
+
+
+@cache
+def matrix() -> Matrix:
+    """The matrix of all installed adapters, made once in a process."""
+    return make_matrix(installed())
+
+
+def _api(name: str, adapter: Any) -> Api:
+    if isinstance(adapter, Exception):
+        return Api(api=name, error=short(adapter))
+    return Api(api=name, issuer=str(getattr(adapter, "issuer", "")))
+
+
+def _cell(kind: Any, api: str, of: str, origin: str, bench: Bench) -> Cell:
+    cases = bench.cases(kind)
+    verdict = _summed([case.verdict for case in cases if case.field is None])
+    return Cell(type=kind.__name__, api=api, of=of, origin=origin, verdict=verdict, lost=_lost(cases), cases=cases)
+
+
+def _lost(cases: Iterable[Case]) -> tuple[str, ...]:
+    """The fields of which no way comes through, at some place at least where the content does."""
+    found: dict[str, bool] = {}
+    for case in cases:
+        if case.field:
+            through = case.verdict in ("exact", "absent")
+            name = case.field.partition(" (")[0]
+            found[name] = found.get(name, False) or through
+    return tuple(name for name, through in found.items() if not through)
+
+
+def _summed(verdicts: list[str]) -> str:
+    """One word for what became of the forms of a type."""
+    found = set(verdicts)
+    for defect in ("error", "silent"):
+        if defect in found:
+            return defect
+    found.discard("absent")
+    if "exact" in found:
+        return "exact" if found == {"exact"} else "partly"
+    return "degraded" if "degraded" in found else "dropped" if found else "absent"

@@ -1,0 +1,288 @@
+"""One content at one place of one API: written, read back, and judged.
+
+A case is exact where everything that the content says comes back as it was and no loss is named. What an adapter
+raises is a verdict too: a stranger's adapter must not take the others with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import msgspec
+
+from contentmodel.content.base import AIContent
+from contentmodel.content.media import DataContent
+from contentmodel.content.outcomes import ConfigurationContent, ReferenceContent, ToolChangeContent
+from contentmodel.content.reasoning import ReasoningContent
+from contentmodel.content.tools import ToolCallContent
+from contentmodel.message import Origin
+from contentmodel.wire.context import defaults_of
+from contentmodel.wire.losses import Loss
+from contentmodel.wire.notes import noted
+from contentmodel_conformance.matrix.places import Staged, places, remains, staged
+from contentmodel_conformance.matrix.samples import Form, fields_of, forms, with_field
+
+__all__ = ["FOREIGN", "ORIGINS", "VERDICTS", "Bench", "Case", "Outcome", "covers", "round_trip", "short"]
+
+VERDICTS = ("exact", "degraded", "dropped", "silent", "error")
+"""From good to bad. "silent" is a change that no loss names: a defect of the adapter, as "error" is.
+
+What is an API's own may be "absent" as well: it has no such content, or no such field, and never gives it.
+"""
+
+ORIGINS = ("own", "foreign")
+"""Whether a conversation was made for the API that it is written for, or came from another one."""
+
+FOREIGN = Origin(api="another-api", issuer="another-issuer")
+"""Where foreign conversations come from: an API that no adapter speaks."""
+
+
+class Case(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What became of one content: its `form` and `place`, the optional `field` that is tried, and the `verdict`.
+
+    `becomes` are the types that stand in its place, `why` the words of the losses (or of the error).
+    """
+
+    form: str
+    place: str
+    verdict: str
+    field: str | None = None
+    becomes: tuple[str, ...] = ()
+    why: tuple[str, ...] = ()
+
+
+def short(error: Exception) -> str:
+    """An error in a line."""
+    text = " ".join(f"{type(error).__name__}: {error}".split())
+    return text if len(text) <= 200 else text[:197] + "..."
+
+
+class Outcome(NamedTuple):
+    """What a round trip came to: the `verdict`, the contents that are `left`, and the words of the losses."""
+
+    verdict: str
+    left: tuple[Any, ...]
+    why: tuple[str, ...]
+
+
+def round_trip(adapter: Any, content: AIContent, place: str, of: str, origin: Origin) -> Outcome:
+    """A content that is written and read back. Raises what the adapter does."""
+    stage = staged(content, place, of, origin)
+    encode, decode = _verbs(adapter, of)
+    encoded = encode(stage.value)
+    left = remains(content, decode(encoded.payload))
+    same = len(left) == 1 and _same_role(content, left[0][0], stage.role) and covers(content, left[0][1])
+    losses = [loss for loss in encoded.losses if _concerns(loss, stage)]
+    if not same and not losses:
+        losses = [loss for loss in encoded.losses if _is_of_pair(loss, stage)]
+    return Outcome(_verdict(same, left, losses), tuple(found for _, found in left), tuple(_words(losses, content)))
+
+
+def _verbs(adapter: Any, of: str) -> tuple[Callable[[Any], Any], Callable[[Any], Any]]:
+    if of == "request":
+        return adapter.encode_request, adapter.decode_request
+    return adapter.encode_response, adapter.decode_response
+
+
+def _verdict(same: bool, left: list[Any], losses: list[Loss]) -> str:
+    if same:
+        return "degraded" if losses else "exact"
+    if not losses:
+        return "silent"
+    return "degraded" if left else "dropped"
+
+
+class Bench:
+    """One adapter, and how it is tried: in requests or answers (`of`), with what is its own or foreign (`origin`)."""
+
+    def __init__(self, adapter: Any, of: str, origin: str) -> None:
+        self.adapter, self.of, self.is_own = adapter, of, origin == "own"
+
+    def cases(self, kind: type[AIContent]) -> tuple[Case, ...]:
+        """Every case of a content type: its forms, and of each that comes through every optional field."""
+        try:
+            if isinstance(self.adapter, Exception):
+                raise self.adapter
+            return tuple(self._cases(kind))
+        except Exception as error:  # Whatever a stranger's adapter raises before it is asked for anything.
+            return (Case(form="any", place="anywhere", verdict="error", why=(short(error),)),)
+
+    @cached_property
+    def origin(self) -> Origin:
+        """Where the contents come from."""
+        return Origin(api=self.adapter.api, issuer=self.adapter.issuer) if self.is_own else FOREIGN
+
+    @cached_property
+    def _rows(self) -> dict[str, list[dict[str, Any]]]:
+        """The rows of the adapter's table by the name of the content type that they have."""
+        described = self.adapter.describe()
+        rows = [row for union in described.get("unions", {}).values() for row in union["rows"]]
+        rows += [row for pair in described.get("pairs", ()) for row in pair.values()]
+        rows += described.get("records", {}).values()
+        found: dict[str, list[dict[str, Any]]] = {}
+        for row in rows:
+            found.setdefault(row["model"], []).append(row)
+        return found
+
+    def _cases(self, kind: type[AIContent]) -> Iterator[Case]:
+        for form in forms(kind, self.origin.api, self.origin.issuer):
+            for place in places(form.content, self.of):
+                content, plain = self._plain(form, place)
+                yield plain
+                if plain.verdict not in ("dropped", "error"):
+                    yield from self._fields(Form(form.name, content), plain)
+
+    def _plain(self, form: Form, place: str) -> tuple[AIContent, Case]:
+        """A form at its place. Its own contents are tried as the API itself would give them."""
+        case, left = self._try(form, place, None)
+        if case.verdict == "exact" or not self.is_own:
+            return form.content, case
+        for words in (form.content, *self._in_its_words(form.content)):
+            again, left = self._try(Form(form.name, words), place, None)
+            given = next((found for found in left if _says_the_same(words, found)), words)
+            if again.verdict == "silent" and given is not words:
+                again, _ = self._try(Form(form.name, given), place, None)
+            if again.verdict == "exact":
+                return given, again
+        return form.content, self._absent(case, form.content)
+
+    def _absent(self, case: Case, content: AIContent) -> Case:
+        """A case of what the API never gives: a type that no row has, or opaque state that it does not know."""
+        named_loss = case.verdict in ("degraded", "dropped")
+        unknown = case.verdict == "silent" and type(content).__name__ not in self._rows
+        if unknown or (named_loss and content.protected is not None):
+            return msgspec.structs.replace(case, verdict="absent")
+        return case
+
+    def _in_its_words(self, content: AIContent) -> Iterator[AIContent]:
+        """The content as each row of the table says it: calls and settings under the names that the API has for them.
+
+        Where an API says one thing in several ways, the codec notes which of them it was, and so do these.
+        """
+        for row in self._rows.get(type(content).__name__, ()):
+            if isinstance(content, ConfigurationContent):
+                settings = {key: {"effort": "low"} for key in list(row["fields"])[:1]}
+                yield msgspec.structs.replace(content, kind=row["name"], settings=settings)
+            elif isinstance(content, ToolCallContent):
+                yield msgspec.structs.replace(content, name=row["name"].rpartition(".")[2])
+            elif not isinstance(content, DataContent):
+                # Bytes say themselves what they are: another row would only give them a wrong name.
+                yield noted(content, self.adapter.api, ":row", row["name"])
+        if isinstance(content, ReasoningContent):
+            columns = (row["fields"] for row in self._rows.get("ChatMessage", ()))
+            for column in dict.fromkeys(name for fields in columns for name in fields if "reason" in name):
+                yield noted(content, self.adapter.api, ":column", column)
+
+    def _try(self, form: Form, place: str, field: str | None) -> tuple[Case, tuple[Any, ...]]:
+        try:
+            verdict, left, why = round_trip(self.adapter, form.content, place, self.of, self.origin)
+        except Exception as error:  # Whatever a stranger's adapter raises.
+            verdict, left, why = "error", (), (short(error),)
+        names = dict.fromkeys(type(found).__name__ for found in left)
+        same = tuple(names) == (type(form.content).__name__,)
+        case = Case(
+            form=form.name, place=place, field=field, verdict=verdict, becomes=() if same else tuple(names), why=why
+        )
+        return case, left
+
+    def _fields(self, form: Form, plain: Case) -> Iterator[Case]:
+        """The fields one by one: of each, only what it adds to the losses of the form without it."""
+        ways = [way for name in fields_of(type(form.content)) for way in with_field(form, name, self.origin.issuer)]
+        for way in ways:
+            case = self._field(form, way, plain.place)
+            why = tuple(word for word in case.why if word not in plain.why)
+            if case.verdict == plain.verdict and not why:
+                yield msgspec.structs.replace(case, verdict="exact", why=())
+            elif self.is_own and case.verdict != "error" and not self._has(type(form.content), way.name):
+                # What an API has no field for, it never gives.
+                yield msgspec.structs.replace(case, verdict="absent", why=why)
+            else:
+                yield msgspec.structs.replace(case, why=why)
+
+    def _field(self, form: Form, way: Form, place: str) -> Case:
+        """A form with one more field. Its own citations are tried as each row of the table says them."""
+        case, _ = self._try(Form(form.name, way.content), place, way.name)
+        if case.verdict == "exact" or not self.is_own or not way.content.annotations:
+            return case
+        for row in self._rows.get("Citation", ()):
+            cited = [noted(citation, self.adapter.api, ":row", row["name"]) for citation in way.content.annotations]
+            content = msgspec.structs.replace(way.content, annotations=cited)
+            again, _ = self._try(Form(form.name, content), place, way.name)
+            if again.verdict == "exact":
+                return again
+        return case
+
+    def _has(self, kind: type[AIContent], way: str) -> bool:
+        """Whether a row of the table has the field for this type."""
+        name = way.partition(" ")[0]
+        fields = (field for row in self._rows.get(kind.__name__, ()) for field in row["fields"].values())
+        return any(name in (part.partition(".")[0] for part in field["attribute"].split(", ")) for field in fields)
+
+
+_WORDS = frozenset({"arguments", "call_id", "executor", "extra", "kind", "name", "settings"})
+"""What an API says of calls and settings in its own way: who runs them, how they are named and what they are asked."""
+
+
+def _says_the_same(content: AIContent, found: Any) -> bool:
+    """Whether a content is what was written, in the API's own words: then the API gives it like this."""
+    names = (name for name in content.__struct_fields__ if name not in _WORDS)
+    return type(found) is type(content) and all(covers(getattr(content, n), getattr(found, n)) for n in names)
+
+
+def _concerns(loss: Loss, stage: Staged) -> bool:
+    """Whether a loss is of the content, or of the turn as a whole; those beside it are the scaffold's."""
+    whole, inner = stage.paths[0], stage.paths[-1]
+    below = loss.path.startswith((f"{inner}.", f"{inner}[")) or loss.path == inner
+    return below or loss.path in (whole, f"{whole}.role", f"{whole}.contents")
+
+
+def _is_of_pair(loss: Loss, stage: Staged) -> bool:
+    """Whether a loss is of the call that a result belongs to: what becomes of the one, becomes of the other."""
+    return stage.pair is not None and loss.path == stage.pair
+
+
+def _words(losses: Iterable[Loss], content: AIContent) -> dict[str, None]:
+    return dict.fromkeys(_word(loss, type(content).__name__) for loss in losses)
+
+
+def _word(loss: Loss, name: str) -> str:
+    what = "" if loss.what == name else f"{loss.what.removesuffix(f' of {name}')} "
+    return f"{what}{loss.kind}: {loss.why}"
+
+
+_ROLES = {"developer": "system", "tool": "user", "model": "assistant"}
+
+
+def _same_role(content: AIContent, one: str, other: str) -> bool:
+    """Whether the speaker is still the same; what nobody says (a change of tools) has none."""
+    if isinstance(content, ToolChangeContent | ConfigurationContent | ReferenceContent):
+        return True
+    return _ROLES.get(one, one) == _ROLES.get(other, other)
+
+
+def covers(said: Any, found: Any) -> bool:
+    """Whether all that a value says is in another. What only the API's wire has (ids, a status) may be there too."""
+    if isinstance(said, msgspec.Struct):
+        if type(said) is not type(found):
+            return False
+        defaults = defaults_of(type(said))
+        names = (name for name in said.__struct_fields__ if name != "extra")
+        spoken = (name for name in names if getattr(said, name) != defaults.get(name))
+        return all(_same_field(name, getattr(said, name), getattr(found, name)) for name in spoken)
+    if isinstance(said, list):
+        return isinstance(found, list) and len(said) == len(found) and all(map(covers, said, found))
+    return bool(said == found)
+
+
+def _same_field(name: str, said: Any, found: Any) -> bool:
+    """Arguments are an object in one API and its JSON text in another: that is no change of what is said."""
+    return covers(said, found) or (name == "arguments" and _as_object(said) == _as_object(found))
+
+
+def _as_object(arguments: Any) -> Any:
+    try:
+        return msgspec.json.decode(arguments) if isinstance(arguments, str) else arguments
+    except msgspec.DecodeError:
+        return arguments

@@ -1,0 +1,133 @@
+"""From each API to each other: what becomes of a conversation of each family of content, and whether it comes back."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from contentmodel.accounting import unaccounted
+from contentmodel.message import Origin
+from contentmodel.wire.losses import Encoded
+from contentmodel_conformance.matrix.cases import covers, short
+from contentmodel_conformance.matrix.transcripts import BASELINES, FAMILIES, Family
+
+__all__ = ["Crossing", "crossings"]
+
+
+class Crossing(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What becomes of a family of content of `source` at `target`, in requests or answers (`of`).
+
+    `verdict` is "exact", "degraded" (nothing is gone, and something is less, elsewhere or added), "dropped" (something
+    is gone), "silent" (something is gone, and no loss says so), "error", or "absent": the source has no such content.
+    `losses` counts each loss in words. `returns` says whether all of it is there again after the way back.
+    """
+
+    source: str
+    target: str
+    of: str
+    family: str
+    verdict: str
+    losses: dict[str, int] = {}
+    returns: bool | None = None
+
+
+def crossings(adapters: Mapping[str, Any]) -> list[Crossing]:
+    """Every family from each adapter to each other one. An exception in the place of an adapter is its error."""
+    return [
+        _crossing(source, target, adapters[source], adapters[target], family)
+        for source in adapters
+        for target in adapters
+        if source != target
+        for family in FAMILIES
+    ]
+
+
+def _crossing(source: str, target: str, reader: Any, writer: Any, family: Family) -> Crossing:
+    named: dict[str, Any] = {"source": source, "target": target, "of": family.of, "family": family.name}
+    for adapter in (reader, writer):
+        if isinstance(adapter, Exception):
+            return Crossing(**named, verdict="error", losses={short(adapter): 1})
+    try:
+        return _crossed(named, reader, writer, family)
+    except Exception as error:  # Whatever a stranger's adapter raises.
+        return Crossing(**named, verdict="error", losses={short(error): 1})
+
+
+def _crossed(named: dict[str, Any], reader: Any, writer: Any, family: Family) -> Crossing:
+    origin = Origin(api=reader.api, issuer=reader.issuer)
+    payload = _encode(reader, family.of, family.build(origin)).payload
+    if not family.in_it(_decode(reader, family.of, payload)):
+        return Crossing(**named, verdict="absent")
+    encoded = _convert(reader, writer, family.of, payload)
+    usual = _convert(reader, writer, family.of, _encode(reader, family.of, BASELINES[family.of](origin)).payload)
+    of_all = {_word(loss) for loss in usual.losses}
+    losses = Counter(_word(loss) for loss in encoded.losses if _word(loss) not in of_all)
+    said = _decode(reader, family.of, payload)
+    gone = [] if losses else [f"{value.path} is gone, and no loss says so" for value in _gone(said, encoded)]
+    back = _decode(reader, family.of, _convert(writer, reader, family.of, encoded.payload).payload)
+    return Crossing(
+        **named,
+        verdict="silent" if gone else _verdict(losses),
+        losses={**dict(sorted(losses.items())), **dict.fromkeys(gone, 1)},
+        returns=covers(_whole(said), _whole(back)),
+    )
+
+
+_WORDS = frozenset({"extra", "origin", "code", "kind", "role", "status", "executor", "type", "issuer", "unit"})
+"""Fields of the model whose words every format says in its own way, or not at all."""
+
+
+def _gone(said: Any, encoded: Encoded) -> list[Any]:
+    """What the contents say and the payload does not, in any form."""
+    return unaccounted([_plain(content) for content in _contents(said)], encoded.payload, ())
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items() if key not in _WORDS}
+    if isinstance(value, list):
+        return [_plain(item) for item in value]
+    return _plain(msgspec.to_builtins(value)) if isinstance(value, msgspec.Struct) else value
+
+
+def _contents(value: Any) -> list[Any]:
+    said = [content for message in value.messages for content in message.contents]
+    return [*getattr(value, "instructions", ()), *said]
+
+
+def _whole(value: Any) -> list[Any]:
+    """All that a conversation says beside the contents as well: its tools and settings, its usage and its end."""
+    end = getattr(value, "finish_reason", None)
+    beside = [getattr(value, name, None) for name in ("tools", "options", "usage")]
+    return [_contents(value), *beside, end and end.reason]
+
+
+def _verdict(losses: Mapping[str, int]) -> str:
+    if any(" dropped: " in word for word in losses):
+        return "dropped"
+    return "degraded" if losses else "exact"
+
+
+def _word(loss: Any) -> str:
+    return f"{loss.what} {loss.kind}: {loss.why}"
+
+
+def _convert(reader: Any, writer: Any, of: str, payload: Any) -> Encoded:
+    """As `contentmodel.convert` does it, for adapters that need not be installed."""
+    trace = getattr(reader, f"trace_{of}", None)
+    if trace is None:
+        return _encode(writer, of, _decode(reader, of, payload))
+    value, wire, context = trace(payload)
+    return _encode(writer, of, value).trace_to(wire, context)
+
+
+def _decode(adapter: Any, of: str, payload: Any) -> Any:
+    return adapter.decode_request(payload) if of == "request" else adapter.decode_response(payload)
+
+
+def _encode(adapter: Any, of: str, value: Any) -> Encoded:
+    encoded: Encoded = adapter.encode_request(value) if of == "request" else adapter.encode_response(value)
+    return encoded

@@ -1,0 +1,108 @@
+"""The matrix as one page of HTML that needs nothing else: no scripts, no fonts, no network."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from contentmodel_conformance.matrix import KINDS, Cell, Crossing, Matrix
+from contentmodel_conformance.matrix.cases import ORIGINS
+from contentmodel_conformance.matrix.views import ABOUT, LEGEND, MARKS, Group, groups, pairs, says, short_type
+
+__all__ = ["as_html"]
+
+
+def as_html(matrix: Matrix) -> str:
+    """The page. Whatever an adapter says is text in it, and never markup. ImportError without jinja2."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+    from markupsafe import Markup
+
+    environment = Environment(
+        loader=PackageLoader("contentmodel_conformance.matrix"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    made = {api.api: groups(matrix, api.api) for api in matrix.apis}
+    return environment.get_template("matrix.html").render(
+        about=ABOUT,
+        apis=matrix.apis,
+        crossings=list(_sources(matrix)),
+        groups=made,
+        kinds=KINDS,
+        legend=LEGEND,
+        marks=MARKS,
+        origins=ORIGINS,
+        overview={(pair.source, pair.target): pair.verdicts for pair in pairs(matrix)},
+        parts=_parts,
+        short_type=short_type,
+        tables=[(of, list(_rows(matrix, of, made))) for of in KINDS],
+        # Where a long name may break on a narrow screen.
+        wbr=Markup("<wbr>"),
+    )
+
+
+def _parts(name: str) -> list[str]:
+    """The words of a type's name."""
+    return re.findall("[A-Z][a-z]*|.+", short_type(name))
+
+
+class Sign:
+    """One sign of a table: its verdict, what it says when it is touched, and the place on the page that it leads to."""
+
+    def __init__(self, verdict: str, says: str, key: str, label: str = "") -> None:
+        self.verdict, self.says, self.key, self.label = verdict, says, key, label
+
+
+def _rows(matrix: Matrix, of: str, made: dict[str, list[Group]]) -> Iterator[tuple[str, list[list[Sign]]]]:
+    """Each type with the signs of each API, its own and foreign."""
+    keys = _keys(made)
+    cells = {(cell.type, cell.api, cell.origin): cell for cell in matrix.contents if cell.of == of}
+    for name in dict.fromkeys(cell.type for cell in matrix.contents):
+        found = [[_sign(cells[name, api.api, origin], keys) for origin in ORIGINS] for api in matrix.apis]
+        if any(sign.verdict != "absent" for signs in found for sign in signs):
+            yield name, found
+
+
+def _keys(made: dict[str, list[Group]]) -> dict[tuple[str, str, str, str], str]:
+    return {
+        (api, group.of, group.origin, name): group.key
+        for api, found in made.items()
+        for group in found
+        for name in group.types
+    }
+
+
+def _sign(cell: Cell, keys: dict[tuple[str, str, str, str], str]) -> Sign:
+    where = f"{short_type(cell.type)} at {cell.api}, {cell.of}, {cell.origin}"
+    return Sign(cell.verdict, f"{where}: {says(cell)}", keys.get((cell.api, cell.of, cell.origin, cell.type), ""))
+
+
+def _sources(matrix: Matrix) -> Iterator[dict[str, Any]]:
+    """For each source its families with a sign for each target, and what is behind the signs."""
+    for number, api in enumerate(matrix.apis, 1):
+        crossed = [crossing for crossing in matrix.crossings if crossing.source == api.api]
+        rows: dict[tuple[str, str], list[Sign]] = {}
+        told: dict[tuple[str, str], list[Crossing]] = {}
+        keys: dict[tuple[str, str], str] = {}
+        for crossing in crossed:
+            family = crossing.of, crossing.family
+            key = keys.setdefault(family, f"x{number}-{len(keys) + 1}")
+            rows.setdefault(family, []).append(_crossed(crossing, key))
+            if crossing.losses:
+                told.setdefault(family, []).append(crossing)
+        targets = list(dict.fromkeys(crossing.target for crossing in crossed))
+        if rows:
+            yield {"source": api.api, "targets": targets, "rows": rows, "told": told, "anchors": keys}
+
+
+def _crossed(crossing: Crossing, key: str) -> Sign:
+    what = f"{crossing.family} ({crossing.of}) from {crossing.source} to {crossing.target}: {crossing.verdict}"
+    words = "; ".join(crossing.losses)
+    back = ". All of it is there again after the way back" if crossing.returns else ""
+    return Sign(
+        crossing.verdict, f"{what}{f'. {words}' if words else ''}{back}.", key if words else "", "↩" if back else ""
+    )

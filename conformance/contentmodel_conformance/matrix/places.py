@@ -1,0 +1,211 @@
+"""Where a content may stand: whole requests and answers around it, and what stands in its place afterwards.
+
+Owns the scaffolds. What belongs to a scaffold is known by its words and ids, so that whatever else comes back is what
+the content became.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import msgspec
+
+from contentmodel.content import result_type
+from contentmodel.content.base import AIContent
+from contentmodel.content.documents import DocumentContent
+from contentmodel.content.media import MediaContent
+from contentmodel.content.outcomes import (
+    CompactionContent,
+    ConfigurationContent,
+    ErrorContent,
+    ReferenceContent,
+    ToolChangeContent,
+    UnknownContent,
+)
+from contentmodel.content.reasoning import ReasoningContent
+from contentmodel.content.text import TextContent
+from contentmodel.content.tools import (
+    FunctionCallContent,
+    FunctionResultContent,
+    InputRequestContent,
+    InputResponseContent,
+    ToolApprovalRequestContent,
+    ToolApprovalResponseContent,
+    ToolCallContent,
+    ToolResultContent,
+)
+from contentmodel.message import ChatMessage, Origin
+from contentmodel.request import ChatOptions, ChatRequest
+from contentmodel.response import ChatChoice, ChatResponse, FinishReason
+from contentmodel_conformance.matrix.samples import tool_name
+
+__all__ = ["INSTRUCTIONS", "RESULT", "Staged", "places", "remains", "staged"]
+
+INSTRUCTIONS, USER, ASSISTANT, RESULT = "the instructions", "the user's turn", "the assistant's turn", "a tool's result"
+_WORDS = {"(asked before)", "(said before)", "(asked after)", "(the result)"}
+_SCAFFOLD = "call_scaffold"
+
+_PLACES: tuple[tuple[Any, tuple[str, ...]], ...] = (
+    (TextContent, (INSTRUCTIONS, USER, ASSISTANT, RESULT)),
+    ((MediaContent, DocumentContent, UnknownContent), (USER, ASSISTANT, RESULT)),
+    (ErrorContent, (ASSISTANT, RESULT)),
+    ((ToolCallContent, ReasoningContent, CompactionContent), (ASSISTANT,)),
+    ((ToolApprovalRequestContent, InputRequestContent), (ASSISTANT,)),
+    ((ToolApprovalResponseContent, InputResponseContent), (USER,)),
+    ((ToolChangeContent, ConfigurationContent), (USER,)),
+    (ReferenceContent, (USER, ASSISTANT, RESULT)),
+)
+
+
+class Staged(NamedTuple):
+    """A whole request or answer, the role that the content has there, and the model paths of its losses.
+
+    `pair` is the path of the call that a result belongs to.
+    """
+
+    value: ChatRequest | ChatResponse
+    role: str
+    paths: tuple[str, ...]
+    pair: str | None = None
+
+
+def places(content: AIContent, kind: str) -> tuple[str, ...]:
+    """Where a content may stand in a request or an answer; () where answers have no place for it."""
+    if isinstance(content, ToolResultContent):
+        found: tuple[str, ...] = (ASSISTANT,) if content.executor == "provider" else (USER,)
+    else:
+        found = next((where for types, where in _PLACES if isinstance(content, types)), (USER, ASSISTANT))
+    return found if kind == "request" else tuple(place for place in found if place == ASSISTANT)
+
+
+def staged(content: AIContent, place: str, kind: str, origin: Origin | None) -> Staged:
+    """The content at its place, in a conversation that would be fine without it."""
+    if kind == "response":
+        return _answer(content, origin)
+    before, message, inside = _turn(content, place)
+    messages = [_message("user", [TextContent(text="(asked before)")], origin)]
+    instructions: list[Any] = []
+    paths = ["$.instructions[0]"]
+    if place == INSTRUCTIONS:
+        instructions = [content]
+    else:
+        messages += [_message(role, said, origin) for role, said in (*before, message)]
+        paths = [f"$.messages[{len(messages) - 1}]", f"$.messages[{len(messages) - 1}].contents[{inside}]"]
+    messages += [_message(role, said, origin) for role, said in _after(content)]
+    request = ChatRequest(
+        model="a-model",
+        instructions=instructions,
+        messages=messages,
+        options=ChatOptions(max_output_tokens=1024),
+        origin=origin,
+    )
+    pair = None
+    if isinstance(content, ToolResultContent):
+        pair = f"$.messages[{1 if place == ASSISTANT else len(before)}].contents[0]"
+    return Staged(request, "system" if place == INSTRUCTIONS else message[0], tuple(paths), pair)
+
+
+def _message(role: str, said: list[Any], origin: Origin | None) -> ChatMessage:
+    return ChatMessage(role=role, contents=said, origin=origin)
+
+
+_Turn = tuple[str, list[Any]]
+
+
+def _turn(content: AIContent, place: str) -> tuple[list[_Turn], _Turn, int]:
+    """The turns before a content, the turn that holds it, and its index there."""
+    if place == RESULT:
+        call = FunctionCallContent(call_id=_SCAFFOLD, name="lookup", arguments={"city": "Paris"})
+        result = FunctionResultContent(call_id=_SCAFFOLD, name="lookup", outputs=[content])
+        return [("assistant", [call])], ("tool", [result]), 0
+    if isinstance(content, ToolResultContent):
+        call = _call_of(content)
+        if place == ASSISTANT:
+            return [], ("assistant", [call, content]), 1
+        return [("assistant", [call])], ("tool", [content]), 0
+    said: list[Any] = [content]
+    if isinstance(content, ToolCallContent) and content.executor == "provider":
+        said.append(_result_of(content))
+    elif not isinstance(content, TextContent | ToolCallContent):
+        # So that the turn stands, whatever becomes of the content.
+        said.append(TextContent(text="(said before)"))
+    if place == USER and isinstance(content, ToolApprovalResponseContent):
+        question = ToolApprovalRequestContent(request_id=content.request_id, name="lookup", server="weather")
+        return [("assistant", [question])], ("user", said), 0
+    return [], ("assistant" if place == ASSISTANT else "user", said), 0
+
+
+def _after(content: AIContent) -> Iterator[_Turn]:
+    if isinstance(content, ToolCallContent) and content.executor == "client":
+        yield "tool", [_result_of(content)]
+    yield "user", [TextContent(text="(asked after)")]
+
+
+def _call_of(result: ToolResultContent) -> Any:
+    from contentmodel.content import CONTENT_TYPES
+
+    name = type(result).__name__.replace("ResultContent", "CallContent")
+    kind = next((kind for kind in CONTENT_TYPES if kind.__name__ == name), FunctionCallContent)
+    arguments: Any = "(the input)" if name == "CustomToolCallContent" else {"query": "(the input)"}
+    return kind(call_id=result.call_id, name=tool_name(type(result)), arguments=arguments)  # type: ignore[call-arg]
+
+
+def _result_of(call: ToolCallContent) -> Any:
+    made = result_type(call)(call_id=call.call_id, outputs=[TextContent(text="(the result)")])
+    return msgspec.structs.replace(made, executor=call.executor)
+
+
+def _answer(content: AIContent, origin: Origin | None) -> Staged:
+    said: list[Any] = [content]
+    index = 0
+    if isinstance(content, ToolResultContent):
+        said, index = [_call_of(content), content], 1
+    elif isinstance(content, ToolCallContent) and content.executor == "provider":
+        said.append(_result_of(content))
+    calls = isinstance(content, ToolCallContent) and content.executor == "client"
+    answer = ChatResponse(
+        id="answer_0123456789",
+        model="a-model",
+        choices=[
+            ChatChoice(
+                messages=[_message("assistant", said, origin)],
+                finish_reason=FinishReason(reason="tool_calls" if calls else "stop"),
+            )
+        ],
+        origin=origin,
+    )
+    path = "$.choices[0].messages[0]"
+    return Staged(answer, "assistant", (path, f"{path}.contents[{index}]"))
+
+
+# -- afterwards --------------------------------------------------------------------------------------------------------
+
+
+def remains(content: AIContent, value: ChatRequest | ChatResponse) -> list[tuple[str, Any]]:
+    """What is there in place of a content: every content that says something and that no scaffold put there."""
+    left = ((role, found) for role, found in _all(value) if not _is_scaffold(found, content))
+    return [(role, found) for role, found in left if not (isinstance(found, TextContent) and not found.text)]
+
+
+def _all(value: ChatRequest | ChatResponse) -> Iterator[tuple[str, Any]]:
+    yield from (("system", content) for content in getattr(value, "instructions", ()))
+    for message in value.messages:
+        for content in message.contents:
+            if isinstance(content, ToolResultContent) and content.call_id == _SCAFFOLD:
+                yield from (("tool", output) for output in content.outputs)
+            else:
+                yield message.role, content
+    error = getattr(value, "error", None)
+    if error is not None:
+        yield "assistant", error
+
+
+def _is_scaffold(found: Any, content: AIContent) -> bool:
+    if isinstance(found, TextContent):
+        return found.text in _WORDS
+    if isinstance(found, ToolCallContent):
+        return found.call_id == _SCAFFOLD or isinstance(content, ToolResultContent)
+    if isinstance(found, ToolResultContent):
+        return isinstance(content, ToolCallContent)
+    return isinstance(found, ToolApprovalRequestContent) and isinstance(content, ToolApprovalResponseContent)

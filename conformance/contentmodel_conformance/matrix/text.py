@@ -1,0 +1,104 @@
+"""The matrix in a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rich import box
+from rich.console import RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from contentmodel.cli.console import safe_text
+from contentmodel_conformance.matrix import KINDS, Matrix
+from contentmodel_conformance.matrix.cases import ORIGINS
+from contentmodel_conformance.matrix.views import LEGEND, MARKS, groups, pairs, short_type
+
+__all__ = ["as_text"]
+
+STYLES = {
+    "exact": "green",
+    "partly": "green",
+    "degraded": "yellow",
+    "dropped": "red",
+    "silent": "bold magenta",
+    "error": "bold red",
+    "absent": "dim",
+}
+
+
+def as_text(matrix: Matrix, details: list[str]) -> Iterator[RenderableType]:
+    """The tables, the legend, and for the APIs in `details` what is behind each sign."""
+    yield _contents(matrix)
+    yield Text("For each API: in requests, own and foreign; in answers, own and foreign.", style="dim")
+    for verdict, meaning in LEGEND.items():
+        yield Text.assemble((f"{MARKS[verdict]} {verdict}", STYLES[verdict]), f": {meaning}")
+    for api in matrix.apis:
+        if api.error:
+            yield safe_text(f"{api.api} cannot be used: {api.error}", "red")
+    yield Text()
+    yield _crossings(matrix)
+    yield Text(
+        "How many families of content come to each verdict, from the API of the line to that of the column.", "dim"
+    )
+    for name in details:
+        yield Text()
+        yield _details(matrix, name)
+
+
+def _table(*heads: str) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0))
+    table.add_column(safe_text(heads[0]), no_wrap=True)
+    for head in heads[1:]:
+        table.add_column(safe_text(head), overflow="fold")
+    return table
+
+
+def _sign(verdict: str) -> Text:
+    return Text(MARKS[verdict], style=STYLES[verdict])
+
+
+def _contents(matrix: Matrix) -> Table:
+    cells = {(cell.type, cell.api, cell.of, cell.origin): cell.verdict for cell in matrix.contents}
+    table = _table("content", *(api.api for api in matrix.apis))
+    for name in dict.fromkeys(cell.type for cell in matrix.contents):
+        row = [Text(" ").join(_signs(cells, name, api.api)) for api in matrix.apis]
+        table.add_row(short_type(name), *row)
+    return table
+
+
+def _signs(cells: dict[tuple[str, str, str, str], str], name: str, api: str) -> Iterator[Text]:
+    for of in KINDS:
+        yield Text().join(_sign(cells[name, api, of, origin]) for origin in ORIGINS)
+
+
+def _crossings(matrix: Matrix) -> Table:
+    counts = {(pair.source, pair.target): pair.verdicts for pair in pairs(matrix)}
+    table = _table("from, to", *(api.api for api in matrix.apis))
+    for source in matrix.apis:
+        found = (counts.get((source.api, target.api), {}) for target in matrix.apis)
+        table.add_row(safe_text(source.api), *map(_counts, found))
+    return table
+
+
+def _counts(verdicts: dict[str, int]) -> Text:
+    counted = (Text(f"{count} {MARKS[name]}", style=STYLES[name]) for name, count in verdicts.items())
+    return Text(" ").join(counted) or Text("-", style="dim")
+
+
+def _details(matrix: Matrix, api: str) -> Table:
+    table = _table(f"at {api}", "contents", "in words")
+    before = None
+    for group in groups(matrix, api):
+        kind = (group.of, group.origin)
+        if kind != before:
+            table.add_section()
+        before = kind
+        where = Text.assemble(_sign(group.verdict), f" {group.of}, {group.origin}")
+        words = Text("\n").join(safe_text(str(line), STYLES[line.verdict]) for line in group.lines)
+        table.add_row(where, ", ".join(map(short_type, group.types)), words)
+    for crossing in matrix.crossings:
+        if api == crossing.target and crossing.losses:
+            where = Text.assemble(_sign(crossing.verdict), safe_text(f" {crossing.of} of {crossing.source}"))
+            table.add_row(where, crossing.family, safe_text("\n".join(crossing.losses)))
+    return table

@@ -1,0 +1,205 @@
+"""What people see of the matrix, before it is text, Markdown or a page: marks, words, and equal outcomes together."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from contentmodel_conformance.matrix import Case, Cell, Crossing, Matrix
+
+__all__ = ["LEGEND", "MARKS", "Group", "Line", "Pair", "groups", "lines", "pairs", "says", "short_type"]
+
+MARKS = {
+    "exact": "●",
+    "partly": "◕",
+    "degraded": "◐",
+    "dropped": "○",
+    "silent": "‼",
+    "error": "✕",
+    "absent": "·",
+}
+"""A sign for each verdict, from good to bad."""
+
+LEGEND = {
+    "exact": "it comes back equal, and no loss is named",
+    "partly": "some forms of it, or in some places",
+    "degraded": "it is there as something less, elsewhere, or with something added; each loss is named",
+    "dropped": "it is gone, and a loss says why",
+    "silent": "it changes, and no loss says so: a defect of the adapter",
+    "error": "the adapter fails",
+    "absent": "the API has no such content, or answers have no place for it",
+}
+ABOUT = {
+    "request": "In requests",
+    "response": "In answers",
+    "own": "own: made for this API, or come from it",
+    "foreign": "foreign: come from an API of another issuer",
+}
+_FEW = 2
+
+
+class Line(NamedTuple):
+    """One thing that happens in a cell: the `verdict`, `where` (forms, places, fields), and in which `words`."""
+
+    verdict: str
+    where: str
+    words: str
+    of_fields: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.where}: {self.words}" if self.where else self.words
+
+
+class Group(NamedTuple):
+    """Types with one and the same outcome at one API. `key` is the anchor of it on a page."""
+
+    key: str
+    of: str
+    origin: str
+    verdict: str
+    types: tuple[str, ...]
+    lines: tuple[Line, ...]
+
+
+class Pair(NamedTuple):
+    """All that goes from one API to another: how many families come to each verdict."""
+
+    source: str
+    target: str
+    verdicts: dict[str, int]
+    crossings: tuple[Crossing, ...]
+
+
+def short_type(name: str) -> str:
+    """The name of a content type without what all of them end in."""
+    return name.removesuffix("Content")
+
+
+def says(cell: Cell) -> str:
+    """A cell in a sentence: its forms, and then the fields that never come through."""
+    forms = [line for line in lines(cell) if line.verdict not in ("exact", "absent") and not line.of_fields]
+    words = [str(line) for line in forms[:_FEW]]
+    if len(forms) > _FEW:
+        words.append(f"and {len(forms) - _FEW} more")
+    told = "; ".join(words)
+    if not told.startswith(f"{cell.verdict}: "):
+        told = f"{cell.verdict}: {told}" if told else cell.verdict
+    return f"{told}; without its {', '.join(cell.lost)}." if cell.lost else f"{told}."
+
+
+# -- the lines of a cell -----------------------------------------------------------------------------------------------
+
+
+def lines(cell: Cell) -> list[Line]:
+    """What happens in a cell, equal things in one line: the forms first, and then the fields."""
+    plain = [case for case in cell.cases if case.field is None]
+    fields = [case for case in cell.cases if case.field is not None]
+    poor = [case for case in fields if case.verdict not in ("exact", "absent")]
+    made = [_form_line(key, cases, plain) for key, cases in _alike(plain).items()]
+    made += [_field_line(key, cases, fields) for key, cases in _alike(poor).items()]
+    unknown = [name for name in dict.fromkeys(map(_base, fields)) if _is_absent(name, fields)]
+    if unknown:
+        made.append(Line("absent", f"with {', '.join(unknown)}", "the API has no such field", True))
+    return sorted(made, key=lambda line: (line.of_fields, list(MARKS).index(line.verdict)))
+
+
+_Key = tuple[str, tuple[str, ...], tuple[str, ...]]
+
+
+def _alike(cases: Iterable[Case]) -> dict[_Key, list[Case]]:
+    found: dict[_Key, list[Case]] = {}
+    for case in cases:
+        # What is said of the field that is tried need not name it again.
+        why = tuple(word.removeprefix(f"{_base(case)} ") for word in case.why)
+        found.setdefault((case.verdict, case.becomes, why), []).append(case)
+    return found
+
+
+def _form_line(key: _Key, cases: list[Case], every: list[Case]) -> Line:
+    where = "" if len(cases) == len(every) else _listed(cases)
+    return Line(key[0], where, _words(*key))
+
+
+def _listed(cases: list[Case]) -> str:
+    forms: dict[str, list[str]] = {}
+    for case in cases:
+        forms.setdefault(case.form, []).append(case.place)
+    by_places: dict[tuple[str, ...], list[str]] = {}
+    for form, places in forms.items():
+        by_places.setdefault(tuple(places), []).append(form)
+    return "; ".join(f"{', '.join(named)} in {', '.join(places)}" for places, named in by_places.items())
+
+
+def _field_line(key: _Key, cases: list[Case], every: list[Case]) -> Line:
+    where = f"with {', '.join(_names(cases, every))}"
+    places = list(dict.fromkeys(case.place for case in cases))
+    if set(places) != {case.place for case in every}:
+        where += f" in {', '.join(places)}"
+    return Line(key[0], where, _words(*key), True)
+
+
+def _base(case: Case) -> str:
+    """The field that is tried, in whatever way."""
+    return (case.field or "").partition(" (")[0]
+
+
+def _is_absent(name: str, fields: list[Case]) -> bool:
+    """Whether an API gives a field in no way and at no place."""
+    return all(case.verdict == "absent" for case in fields if _base(case) == name)
+
+
+def _names(cases: list[Case], every: list[Case]) -> list[str]:
+    """The names of fields: in which way is said where not all ways have come to the same."""
+    named = list(dict.fromkeys((_base(case), str(case.field)) for case in cases))
+    ways = {(_base(case), str(case.field)) for case in every}
+    whole = {base for base, _ in named if {way for way in ways if way[0] == base} <= set(named)}
+    return list(dict.fromkeys(base if base in whole else way for base, way in named))
+
+
+def _words(verdict: str, becomes: tuple[str, ...], why: tuple[str, ...]) -> str:
+    """The losses' own words, and what stands there afterwards."""
+    if verdict == "absent":
+        return "the API has no such content"
+    if verdict == "silent":
+        after = f"becomes {_and(becomes)}" if becomes else "comes back changed"
+        return f"{after}, and no loss says so"
+    words = "; ".join(why) or verdict
+    return f"{words}; becomes {_and(becomes)}" if becomes and verdict != "exact" else words
+
+
+def _and(names: Iterable[str]) -> str:
+    return " and ".join(map(short_type, names))
+
+
+# -- equal outcomes ----------------------------------------------------------------------------------------------------
+
+
+def groups(matrix: Matrix, api: str) -> list[Group]:
+    """Every outcome at one API, with the types that share it; what answers have no place for is left out."""
+    found: dict[tuple[str, str, str, tuple[Line, ...]], list[str]] = {}
+    for cell in matrix.contents:
+        if cell.api == api and cell.cases:
+            key = (cell.of, cell.origin, cell.verdict, tuple(lines(cell)))
+            found.setdefault(key, []).append(cell.type)
+    ordered = sorted(found.items(), key=lambda item: _order(item[0]))
+    # Anchors are numbers: the id of an API may be any text.
+    place = [known.api for known in matrix.apis].index(api) + 1
+    return [Group(f"{place}-{n}", *key[:3], tuple(types), key[3]) for n, (key, types) in enumerate(ordered, 1)]
+
+
+def _order(key: tuple[str, str, str, Any]) -> tuple[int, int, int]:
+    return ("request", "response").index(key[0]), ("own", "foreign").index(key[1]), list(MARKS).index(key[2])
+
+
+def pairs(matrix: Matrix) -> list[Pair]:
+    """From each API to each other."""
+    found: dict[tuple[str, str], list[Crossing]] = {}
+    for crossing in matrix.crossings:
+        found.setdefault((crossing.source, crossing.target), []).append(crossing)
+    return [Pair(source, target, _counted(crossed), tuple(crossed)) for (source, target), crossed in found.items()]
+
+
+def _counted(crossed: Iterable[Crossing]) -> dict[str, int]:
+    counts = Counter(crossing.verdict for crossing in crossed)
+    return {verdict: counts[verdict] for verdict in MARKS if counts[verdict]}
