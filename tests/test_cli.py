@@ -21,10 +21,10 @@ pytest.importorskip("rich")
 import typer.testing
 
 import contentmodel
-from contentmodel.cli import transcript
 from contentmodel.cli.app import app
 from contentmodel.cli.console import HOSTILE, safe_json, visible
 from contentmodel.cli.pieces import Page
+from contentmodel.shown import pair
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 APIS = ("openai-chat", "openai-responses", "anthropic-messages", "google-generate-content")
@@ -394,8 +394,7 @@ def test_a_result_without_a_call_stands_by_itself() -> None:
 def test_a_repeated_call_id_pairs_each_call_once() -> None:
     call, result = contentmodel.FunctionCallContent, contentmodel.FunctionResultContent
     contents = [call(call_id="a"), result(call_id="a"), call(call_id="a"), result(call_id="a"), result(call_id="a")]
-    messages = [contentmodel.ChatMessage(role="user", contents=contents)]
-    assert transcript.pair(messages) == {(0, 0): (0, 1), (0, 2): (0, 3)}
+    assert pair([contents]) == {(0, 0): (0, 1), (0, 2): (0, 3)}
 
 
 def test_failures_are_marked() -> None:

@@ -570,7 +570,7 @@ def test_a_newer_schema_is_refused(url: str) -> None:
     with engine.begin() as connection:
         connection.exec_driver_sql(f"UPDATE contentmodel_schema SET version = {migrations.VERSION + 1}")
     for _ in range(2):
-        with pytest.raises(SchemaError, match=r"version 3 of the schema.*knows 2: install a newer"):
+        with pytest.raises(SchemaError, match=r"version 4 of the schema.*knows 3: install a newer"):
             TurnStore.open(url)
     with engine.begin() as connection:
         connection.exec_driver_sql("DELETE FROM contentmodel_schema")

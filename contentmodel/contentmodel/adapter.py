@@ -25,7 +25,12 @@ Payload = Any
 
 @runtime_checkable
 class Adapter(Protocol):
-    """Takes one API's payloads in and out of the model. Sans-I/O: no sockets, no clocks, no SDK."""
+    """Takes one API's payloads in and out of the model. Sans-I/O: no sockets, no clocks, no SDK.
+
+    An adapter may also have `trace_request` and `trace_response`, which give what decoding gives, the payload as plain
+    JSON, and where everything came from: then losses are named by their places in the payload, else by those in the
+    model.
+    """
 
     api: str
     issuer: str
@@ -83,6 +88,15 @@ def as_json(payload: Payload, api: str) -> Any:
     return plain(payload, api)
 
 
+def traced(reader: Adapter, kind: str, payload: Payload) -> tuple[Any, tuple[Any, Any] | None]:
+    """What a payload is, and what came from where in it, as `Encoded.trace_to` takes it; None where nobody knows."""
+    trace = getattr(reader, f"trace_{kind}", None)
+    if trace is not None:
+        value, wire, context = trace(payload)
+        return value, (wire, context)
+    return (reader.decode_request if kind == "request" else reader.decode_response)(payload), None
+
+
 GROUP = "contentmodel.adapters"
 
 
@@ -113,6 +127,6 @@ def adapters() -> dict[str, Any]:
     for name in sorted(_entry_points()):
         try:
             found[name] = adapter(name)
-        except (ImportError, AttributeError) as error:
+        except Exception as error:
             warnings.warn(f"the adapter {name} cannot be loaded: {error}", RuntimeWarning, stacklevel=2)
     return found

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from contentmodel.adapter import Payload, adapter, adapters, as_json
+from contentmodel.adapter import Payload, adapter, adapters, as_json, traced
 from contentmodel.errors import DecodeError, DetectError, Fault
 from contentmodel.rules import Violation
 from contentmodel.streams import StreamConverter
@@ -48,16 +48,17 @@ def convert(
         payload = as_json(payload, source or "json")
         source, kind = detect(payload, api=source, kind=kind)
     reader, writer = adapter(source), adapter(target)
-    trace = reader.trace_request if kind == "request" else reader.trace_response
     if maps is not None and kind == "request":
         raise ValueError("maps are undone in a response: this is a request")
-    value, wire, context = trace(payload)
+    value, trace = traced(reader, kind, payload)
     if kind == "request":
         encoded: Encoded = writer.encode_request(value, policies, model)
     else:
-        answer = value if maps is None else maps.undo(value, reader.restore_arguments, context.replaced)
+        replaced = None if trace is None else trace[1].replaced
+        answer = value if maps is None else maps.undo(value, reader.restore_arguments, replaced)
         encoded = writer.encode_response(answer, policies)
-    encoded.trace_to(wire, context)
+    if trace is not None:
+        encoded.trace_to(*trace)
     if on_loss == "raise" and encoded.losses:
         raise LossError(target, encoded.losses)
     return encoded

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from contentmodel.adapter import Payload, adapter, adapters, as_json
+from contentmodel.adapter import Payload, adapter, adapters, as_json, traced
 from contentmodel.convert import detect
 from contentmodel.message import Origin
 from contentmodel.request import ChatRequest
@@ -49,7 +49,7 @@ def plan(
     models: Mapping[str, str] | None = None,
     policies: Mapping[str, str] | None = None,
 ) -> list[Plan]:
-    """What each of `targets` (all other providers' APIs where none is named) would lose of a transcript, the cheapest first.
+    """What each of `targets` (other providers' APIs where none is named) would lose of a transcript, cheapest first.
 
     The transcript is a payload, whose API and kind are detected where they are not given, or a value of the model.
     `models` says for which model of a target it is planned. Raises as `convert` does.
@@ -70,8 +70,8 @@ def _decoded(transcript: Any, source: str | None, kind: str | None) -> tuple[Any
         transcript = as_json(transcript, source or "json")
         source, kind = detect(transcript, api=source, kind=kind)
     reader = adapter(source)
-    value, wire, context = (reader.trace_request if kind == "request" else reader.trace_response)(transcript)
-    return value, source, (wire, context)
+    value, trace = traced(reader, kind, transcript)
+    return value, source, trace
 
 
 def _plan(value: Any, trace: Any, target: str, model: str | None, policies: Mapping[str, str] | None) -> Plan:

@@ -25,6 +25,7 @@ from contentmodel_adapters.google_generate_content.messages import (
     Instructions,
     names_of_results,
     with_begun,
+    with_failures,
     with_signed_calls,
 )
 from contentmodel_adapters.google_generate_content.response import RESPONSE
@@ -123,6 +124,8 @@ class GoogleGenerateContent(TableAdapter):
         if is_home(request, context):
             return request
         request = with_media_type(passes.hoist_instructions(request, context), context)
+        for instruction in request.instructions:
+            context.lose_attributes(instruction, ("annotations",))
         messages = passes.settle_foreign(request.messages, context)
         messages = passes.join_assistant(passes.join_results(messages, context), context)
         messages = passes.without_citations(messages, context)
@@ -131,7 +134,8 @@ class GoogleGenerateContent(TableAdapter):
         apart = "never" if reads_media_in_responses(request.model) else "always"
         request = with_fitting_calls(request, context, ids=CALL_IDS, names=TOOL_NAMES, media_apart=apart)
         request = with_fitting_schemas(request, context, GOOGLE)
-        messages = with_begun(names_of_results(request.messages, context), context)
+        messages = with_failures(names_of_results(request.messages, context), context)
+        messages = with_begun(messages, context)
         if signs_calls(request.model):
             messages = with_signed_calls(messages, context)
         return msgspec.structs.replace(request, messages=messages)

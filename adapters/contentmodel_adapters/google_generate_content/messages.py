@@ -319,6 +319,25 @@ def _named(content: Any, names: dict[str | None, str | None], context: EncodeCon
     return context.same(content, msgspec.structs.replace(content, name=names.get(content.call_id) or "tool"))
 
 
+def with_failures(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
+    """Results of other APIs that failed and have no words: the key that says so needs some, if only none."""
+    told = []
+    for message in messages:
+        if message.role == "tool" and not is_native(message, context):
+            message = context.with_contents(message, [_failed(content, context) for content in message.contents])
+        told.append(message)
+    return told
+
+
+def _failed(content: Any, context: EncodeContext) -> Any:
+    if content.__class__ is not FunctionResultContent or not content.is_error:
+        return content
+    if any(output.__class__ is TextContent for output in content.outputs):
+        return content
+    outputs = [TextContent(text=""), *content.outputs]
+    return context.same(content, msgspec.structs.replace(content, outputs=outputs))
+
+
 __all__ = [
     "Answer",
     "CallIds",
@@ -328,6 +347,7 @@ __all__ = [
     "encode_content",
     "has",
     "names_of_results",
+    "with_failures",
     "with_begun",
     "with_signed_calls",
 ]

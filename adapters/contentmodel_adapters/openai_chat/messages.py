@@ -168,6 +168,10 @@ def _as_function_result(content: Any, context: EncodeContext) -> Any:
     if not isinstance(content, ToolResultContent):
         return content
     told = with_error_told(content, context)
+    if content.__class__ is not FunctionResultContent:
+        context.lose(
+            content, None, f"{context.api} has one kind of result, which does not say of what", kind="degraded"
+        )
     fields = {name: getattr(told, name) for name in FunctionResultContent.__struct_fields__}
     return context.same(content, FunctionResultContent(**fields))
 

@@ -298,6 +298,11 @@ class _Writer:
         note = note_of(content, API, ":item")
         if not context.native or message.origin is None or message.origin.api != API:
             content = whole_citations(content, context)
+        if note is None and context.kind == "request" and content.annotations:
+            # Citations stand in output_text, and only an item that the API gave may hold that.
+            for citation in content.annotations:
+                context.lose(citation, None, f"requests of {API} have citations in the API's own messages alone")
+            content = context.same(content, msgspec.structs.replace(content, annotations=None))
         parts = OUTPUT.encode_list([content], context)
         if not parts:
             return
@@ -318,15 +323,12 @@ class _Writer:
             # An answer's item has an id and a status; the id says that nobody gave one.
             item = {"id": f"msg_{len(self.items)}", **item, "status": "completed"}
         elif len(parts) == 1 and parts[0].get("type") == "output_text":
-            self._lose_citations(parts[0])
+            parts[0].pop("annotations", None)
             self.items.append({**item, "content": parts[0]["text"]})
             return
         item["content"] = parts
         self._open = item
         self.items.append(item)
-
-    def _lose_citations(self, part: dict[str, Any]) -> None:
-        part.pop("annotations", None)
 
     def _reasoning(self, content: ReasoningContent) -> None:
         note = note_of(content, API, ":item")

@@ -13,15 +13,13 @@ from rich.text import Text
 from contentmodel.cli.console import safe_text
 from contentmodel.cli.pieces import Page, Parts, draw, draw_outcome, indented, joined, usage_line
 from contentmodel.content.base import AIContent
-from contentmodel.content.text import TextContent, join_texts
-from contentmodel.content.tools import ToolCallContent, ToolResultContent
+from contentmodel.content.tools import ToolResultContent
 from contentmodel.message import ChatMessage
 from contentmodel.request import ChatOptions, ChatRequest, HostedTool, Tool, ToolGroup
 from contentmodel.response import ChatChoice, ChatResponse, FinishReason
+from contentmodel.shown import Place, flowing, pair
 from contentmodel.usage import Usage
 from contentmodel.wire.json import write
-
-Place = tuple[int, int]
 
 _ROLES = {"user": "green", "assistant": "blue", "system": "magenta", "developer": "magenta", "tool": "cyan"}
 _GOOD_ENDS = ("stop", "tool_calls", "pause", "running", "compaction")
@@ -157,7 +155,7 @@ def tool_name(tool: Tool) -> str:
 def conversation(messages: Sequence[ChatMessage], page: Page) -> Parts:
     """Messages under the headings of their roles; one that holds nothing but paired results has been shown already."""
     messages = [msgspec.structs.replace(message, contents=flowing(message.contents)) for message in messages]
-    results = pair(messages)
+    results = pair([message.contents for message in messages])
     paired = set(results.values())
     for index, message in enumerate(messages):
         places = [(index, at) for at in range(len(message.contents))]
@@ -173,24 +171,7 @@ def conversation(messages: Sequence[ChatMessage], page: Page) -> Parts:
 def contents(value: list[AIContent], page: Page) -> Parts:
     """Contents that stand in no message."""
     messages = [ChatMessage(role="", contents=flowing(value))]
-    yield from contents_of(messages, 0, page, pair(messages))
-
-
-def flowing(contents: Sequence[AIContent]) -> list[AIContent]:
-    """With the texts joined that an API took apart to cite sources: they are one text for a reader."""
-    joined: list[AIContent] = []
-    for content in contents:
-        last = joined[-1] if joined else None
-        if isinstance(content, TextContent) and isinstance(last, TextContent) and _is_one_text(last, content):
-            joined[-1] = join_texts(last, content)
-        else:
-            joined.append(content)
-    return joined
-
-
-def _is_one_text(first: TextContent, second: TextContent) -> bool:
-    signed = first.protected is not None or second.protected is not None
-    return not signed and bool(first.annotations or second.annotations)
+    yield from contents_of(messages, 0, page, pair([message.contents for message in messages]))
 
 
 def contents_of(messages: Sequence[ChatMessage], index: int, page: Page, results: Mapping[Place, Place]) -> Parts:
@@ -208,16 +189,3 @@ def contents_of(messages: Sequence[ChatMessage], index: int, page: Page, results
 def _result(content: AIContent, page: Page) -> Parts:
     assert isinstance(content, ToolResultContent)
     yield from draw_outcome(content, page, "result")
-
-
-def pair(messages: Sequence[ChatMessage]) -> dict[Place, Place]:
-    """Where the result of each call stands: the first one after it with its call_id that no other call has."""
-    waiting: dict[str, list[Place]] = {}
-    results: dict[Place, Place] = {}
-    for index, message in enumerate(messages):
-        for at, content in enumerate(message.contents):
-            if isinstance(content, ToolCallContent) and content.call_id is not None:
-                waiting.setdefault(content.call_id, []).append((index, at))
-            elif isinstance(content, ToolResultContent) and waiting.get(content.call_id or ""):
-                results[waiting[content.call_id or ""].pop(0)] = (index, at)
-    return results

@@ -5,6 +5,9 @@ Needs `contentmodel[history]`; for PostgreSQL `contentmodel[postgresql]` as well
 
 from contentmodel.history.asynchronous import AsyncTurnStore
 from contentmodel.history.errors import ConflictError, HistoryError, InvalidTurnError, NotFoundError, SchemaError
+from contentmodel.history.log import ConversationLog, record_notices
+from contentmodel.history.log_async import AsyncConversationLog, arecord_notices
+from contentmodel.history.log_entries import InvalidEntryError, LogEntry
 from contentmodel.history.recording import arecord, record
 from contentmodel.history.store import TurnStore
 from contentmodel.history.turns import START, STATUSES, Block, Conversation, Status, StoredTurn, Turn
@@ -12,12 +15,16 @@ from contentmodel.history.turns import START, STATUSES, Block, Conversation, Sta
 __all__ = [
     "START",
     "STATUSES",
+    "AsyncConversationLog",
     "AsyncTurnStore",
     "Block",
     "ConflictError",
     "Conversation",
+    "ConversationLog",
     "HistoryError",
+    "InvalidEntryError",
     "InvalidTurnError",
+    "LogEntry",
     "NotFoundError",
     "SchemaError",
     "Status",
@@ -25,5 +32,7 @@ __all__ = [
     "Turn",
     "TurnStore",
     "arecord",
+    "arecord_notices",
     "record",
+    "record_notices",
 ]

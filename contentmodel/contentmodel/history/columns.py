@@ -47,13 +47,14 @@ def is_kept_as_json(value: Any) -> bool:
 
 
 class Json(TypeDecorator[Any]):
-    """A JSON value; None is SQL's null."""
+    """A JSON value; None is SQL's null. A number that stands alone is SQLite's own, and is no JSON when it is read."""
 
     impl = JSON(none_as_null=True).with_variant(JSONB(none_as_null=True), "postgresql")
     cache_ok = True
 
     def process_bind_param(self, value: Any, dialect: Any) -> Any:
-        return value if value is None or is_kept_as_json(value) else {ESCAPED: json.dumps(value)}
+        is_kept = value is None or (isinstance(value, dict | list | str) and is_kept_as_json(value))
+        return value if is_kept else {ESCAPED: json.dumps(value)}
 
     def process_result_value(self, value: Any, dialect: Any) -> Any:
         if isinstance(value, dict) and set(value) == {ESCAPED}:

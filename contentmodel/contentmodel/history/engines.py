@@ -34,7 +34,7 @@ def url_of(url_or_path: str | Path, *, is_async: bool) -> URL:
     else:
         try:
             url = make_url(url_or_path)
-        except ArgumentError as error:
+        except (ArgumentError, ValueError) as error:
             raise HistoryError(f"no URL of a database: {error}") from None
     name = url.get_backend_name()
     if name not in DRIVERS:

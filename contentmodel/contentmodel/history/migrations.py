@@ -7,10 +7,23 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from sqlalchemy import Column, Connection, Integer, MetaData, Table, inspect, select, text
+from sqlalchemy import (
+    Column,
+    Connection,
+    ForeignKey,
+    Index,
+    Integer,
+    MetaData,
+    String,
+    Table,
+    inspect,
+    select,
+    text,
+)
 
+from contentmodel.history.columns import Json, Moment, Words
 from contentmodel.history.errors import SchemaError
-from contentmodel.history.tables import METADATA, conversations, log_entries, turn_blocks, turns
+from contentmodel.history.tables import METADATA, conversations, turn_blocks, turns
 
 SCHEMA = Table("contentmodel_schema", MetaData(), Column("version", Integer, nullable=False))
 LOCK = 0x636F6E74656E74
@@ -22,10 +35,38 @@ def _turns_and_blocks(connection: Connection) -> None:
 
 
 def _conversation_log(connection: Connection) -> None:
-    METADATA.create_all(connection, tables=[log_entries], checkfirst=False)
+    conversation = ForeignKey(conversations.c.id, ondelete="CASCADE")
+    Table(
+        "log_entries",
+        MetaData(),
+        Column("id", String, primary_key=True),
+        Column("conversation", conversation, nullable=False),
+        Column("turn", ForeignKey(turns.c.id, ondelete="SET NULL")),
+        Column("kind", String, nullable=False),
+        Column("text", Words),
+        Column("content", Json),
+        Column("created_at", Moment, nullable=False),
+        Index("log_entries_created", "conversation", "created_at", "id"),
+        Index("log_entries_turn", "turn"),
+    ).create(connection, checkfirst=False)
 
 
-STEPS: tuple[Callable[[Connection], None], ...] = (_turns_and_blocks, _conversation_log)
+def _log_in_order(connection: Connection) -> None:
+    """Entries are numbered in the order in which they were added, and may be a part of another one."""
+    for statement in (
+        "ALTER TABLE log_entries ADD COLUMN number INTEGER DEFAULT 0 NOT NULL",
+        "ALTER TABLE log_entries ADD COLUMN parent VARCHAR REFERENCES log_entries (id)",
+        "UPDATE log_entries SET number = (SELECT count(*) FROM log_entries AS other"
+        " WHERE other.conversation = log_entries.conversation"
+        " AND (other.created_at, other.id) <= (log_entries.created_at, log_entries.id))",
+        "CREATE UNIQUE INDEX log_entries_number ON log_entries (conversation, number)",
+        "CREATE INDEX log_entries_parent ON log_entries (parent)",
+        "DROP INDEX log_entries_created",
+    ):
+        connection.execute(text(statement))
+
+
+STEPS: tuple[Callable[[Connection], None], ...] = (_turns_and_blocks, _conversation_log, _log_in_order)
 """STEPS[n] takes a database of version n to version n + 1; version 0 is empty."""
 
 VERSION = len(STEPS)

@@ -101,6 +101,10 @@ log_entries = Table(
     Column("text", Words),
     Column("content", Json),
     Column("created_at", Moment, nullable=False),
-    Index("log_entries_created", "conversation", "created_at", "id"),
+    Column("number", Integer, nullable=False, server_default=text("0")),
+    # Entries are deleted with their conversation, in one statement, as turns are.
+    Column("parent", ForeignKey("log_entries.id")),
+    Index("log_entries_number", "conversation", "number", unique=True),
     Index("log_entries_turn", "turn"),
+    Index("log_entries_parent", "parent"),
 )

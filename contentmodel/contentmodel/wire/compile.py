@@ -34,6 +34,10 @@ def compile_row(row: Row) -> tuple[Callable[..., Any], Callable[..., Any]]:
     return writer.names["decode"], writer.names["encode"]
 
 
+FOLLOWING = ("executor", "role", "cached_inside", "reasoning_inside")
+"""Attributes that passes settle, or that say where a value stands: another value of these is no loss."""
+
+
 class _Writer:
     """Writes the source of one row's pair of functions."""
 
@@ -232,6 +236,7 @@ class _Writer:
             lines.append("            context.leave_residue(value)")
         self._encode_fill(lines)
         self._encode_unmapped(lines)
+        self._encode_sets(lines)
         lines.append("    return wire")
         return lines
 
@@ -297,6 +302,14 @@ class _Writer:
             *parents, key = path.split(".")
             container = "wire" + "".join(f".setdefault({parent!r}, {{}})" for parent in parents)
             lines.append(f"        {container}.setdefault({key!r}, {value!r})")
+
+    def _encode_sets(self, lines: list[str]) -> None:
+        """What follows from the row when it is read is lost where the value says something else."""
+        for attribute, value in self.row.sets.items():
+            if "." not in attribute and attribute not in FOLLOWING:
+                lines.append(f"    if value.{attribute} is not None and value.{attribute} != {value!r}:")
+                why = f"{self.row.api} has no other word than {value} here"
+                lines.append(f"        context.lose(value, {attribute!r}, {why!r}, kind='degraded')")
 
     def _encode_unmapped(self, lines: list[str]) -> None:
         if not self.row.unmapped:

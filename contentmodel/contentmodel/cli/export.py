@@ -1,0 +1,300 @@
+"""`contentmodel export`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from contentmodel.cli.console import err
+from contentmodel.cli.convert import convert_document
+from contentmodel.cli.errors import BAD_DOCUMENT, Problem, print_problem, problem_of
+from contentmodel.cli.incoming import NAMED_BY_API, Stream, Turn, is_broken, read_turn, report_broken
+from contentmodel.cli.installed import STORED, check_api, points
+from contentmodel.cli.losses import Tally, print_tally
+from contentmodel.cli.options import From, Kind
+from contentmodel.cli.order import Order
+from contentmodel.cli.output import check_output, layout, open_output
+from contentmodel.cli.progress import documents_of
+from contentmodel.cli.read import Document, Source, decode, for_each, identify, open_input
+from contentmodel.cli.stores import (
+    check_no_store,
+    check_store,
+    conversations,
+    counted,
+    file_of,
+    is_store,
+    open_store,
+    read,
+    the_only,
+)
+from contentmodel.events import Fold
+from contentmodel.serialize import dumps
+from contentmodel.wire.json import write as write_json
+
+if TYPE_CHECKING:
+    from contentmodel.history import TurnStore
+
+HTML, JSON, LINES, ROWS = "html", "json", "jsonl", "turn-blocks"
+_BY_ENDING = {".html": HTML, ".htm": HTML, ".json": JSON, ".jsonl": LINES, ".ndjson": LINES}
+
+SourcePath = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="SOURCE",
+        help="A store (a SQLite file, or postgresql://...), or what `show` reads: JSON, JSON Lines, a stream; "
+        "- is standard input.",
+        show_default=False,
+    ),
+]
+To = Annotated[
+    str | None,
+    typer.Option(
+        "--to",
+        metavar="FORMAT",
+        help="html, json, jsonl, turn-blocks, or an API. Default: what the name of --output says, else html.",
+        show_default=False,
+    ),
+]
+ConversationId = Annotated[
+    str | None, typer.Option("--conversation", "-c", metavar="ID", help="The conversation of a store.")
+]
+Upto = Annotated[
+    str | None,
+    typer.Option("--upto", metavar="TURN", help="The turn of it to end with. Default: the one that began last."),
+]
+Output = Annotated[
+    str | None, typer.Option("--output", "-o", metavar="OUT", help="Where to write. Default: standard output.")
+]
+Title = Annotated[str | None, typer.Option("--title", metavar="TEXT", help="The title of the page (html).")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing about losses and progress.")]
+
+
+def export(
+    source: SourcePath = None,
+    *,
+    conversation: ConversationId = None,
+    upto: Upto = None,
+    to: To = None,
+    output: Output = None,
+    api: From = None,
+    kind: Kind = None,
+    title: Title = None,
+    quiet: Quiet = False,
+) -> None:
+    """Export a conversation: as a page to read, as the model's JSON, as rows, or for an API.
+
+    html is one page that needs nothing else: it runs no scripts and fetches nothing, and what was said in it is text.
+    From a store it has times, branches and the conversation log. json is the model's own JSON, jsonl the same with
+    one transcript a line: all conversations of a store where none is named. turn-blocks has the rows of a store, with
+    ids and times; with the id of an API it is a request to it, and losses are summed up on standard error.
+
+    A store that has one conversation needs no --conversation. Reading a store changes nothing in it, but that turns
+    of writers that have died are marked, and that an older version is brought up to date.
+
+    Exit codes: 0 exported; 2 bad input, or a bad command line.
+
+    \b
+    [bold]Examples[/bold]
+    contentmodel export history.db --conversation trip -o trip.html
+    contentmodel export history.db -o all.jsonl
+    contentmodel export postgresql://localhost/chats -c trip --to json
+    contentmodel export history.db -c trip --to anthropic-messages -o request.json
+    contentmodel export history.db -c trip --to turn-blocks
+    contentmodel export chat.json -o chat.html
+    curl -N ... | contentmodel export --to html > answer.html
+    """
+    wanted = _format(to, output)
+    check_api(api, "--from")
+    check_output(output, [source], "--output")
+    if title is not None and wanted != HTML:
+        raise Problem(f"--title: it is for a page, and not for {wanted}", hint="leave it out, or say --to html")
+    order = Order(wanted, api, kind and kind.value, {}, "report", None, None, None, quiet)
+    if source is not None and is_store(source):
+        check_store({"--from": api, "--kind": kind})
+        raise typer.Exit(_export_store(source, conversation, upto, order, output, title))
+    check_no_store({"--conversation": conversation, "--upto": upto})
+    found = open_input(source, order.kind)
+    if isinstance(found, Stream):
+        raise typer.Exit(_export_stream(found, order, output, title))
+    raise typer.Exit(_export_documents(found, order, output, title))
+
+
+def _format(to: str | None, output: str | None) -> str:
+    if to is None:
+        return _BY_ENDING.get(Path(output or "").suffix.lower(), HTML)
+    if to not in (HTML, JSON, LINES):
+        try:
+            check_api(to, "--to", stored=False)
+        except Problem as problem:
+            known = ", ".join((HTML, JSON, LINES, *points()))
+            raise Problem(f"--to: there is no format or API {to!r}", hint=f"there are: {known}") from problem
+    return to
+
+
+# -- stores ------------------------------------------------------------------------------------------------------------
+
+
+def _export_store(
+    path: str, conversation: str | None, upto: str | None, order: Order, output: str | None, title: str | None
+) -> int:
+    with open_store(path) as store:
+        check_output(output, [file_of(path)], "--output")
+        if upto is not None and conversation is None:
+            raise Problem("--upto: a turn of which conversation?", hint="name it with --conversation ID")
+        if conversation is None and order.target == LINES:
+            with open_output(output) as write:
+                for found in counted(conversations(store), "conversations exported", quiet=order.quiet):
+                    write(layout(dumps(store.load(found.id)), pretty=False))
+            return 0
+        name = the_only(store, path) if conversation is None else conversation
+        tally = Tally(documents=1)
+        body = _stored_body(store, name, upto, order, title, tally)
+        with open_output(output) as write:
+            write(body)
+    _print(tally, order)
+    return 0
+
+
+def _stored_body(store: TurnStore, name: str, upto: str | None, order: Order, title: str | None, tally: Tally) -> bytes:
+    if order.target == HTML:
+        return _stored_page(store, name, upto, order, title)
+    with _working(order.quiet):
+        if order.target == ROWS:
+            return layout(write_json(store.export(name, upto)), pretty=True)
+        request = store.load(name, upto)
+        if order.target in (JSON, LINES):
+            return layout(dumps(request), pretty=order.target == JSON)
+        return _converted(Document(dumps(request), name), order, tally)
+
+
+def _stored_page(store: TurnStore, name: str, upto: str | None, order: Order, title: str | None) -> bytes:
+    from contentmodel.history.log import ConversationLog
+
+    told = read(store, name, upto, quiet=order.quiet)
+    entries = list(ConversationLog(store).stream(name))
+    with _working(order.quiet):
+        titled = title or _title(entries) or name
+        return _page(told.request, turns=told.turns, log=entries, branches=told.every, title=titled)
+
+
+def _title(entries: list[Any]) -> str | None:
+    titles = [entry.text for entry in entries if entry.kind == "title" and entry.text]
+    return titles[-1] if titles else None
+
+
+@contextmanager
+def _working(quiet: bool) -> Iterator[None]:
+    """Says on a terminal that there is work going on."""
+    console = err()
+    if quiet or not console.is_terminal:
+        yield
+        return
+    with console.status("exporting"):
+        yield
+
+
+# -- documents and streams ---------------------------------------------------------------------------------------------
+
+
+def _export_documents(source: Source, order: Order, output: str | None, title: str | None) -> int:
+    tally = Tally()
+
+    def work(document: Document) -> None:
+        if order.target != LINES and tally.documents:
+            hint = "--to jsonl takes all; sed -n 3p FILE | contentmodel export - takes the third"
+            raise _Several(f"{source.name}: it has several documents, and {order.target} is one", hint=hint)
+        tally.documents += 1
+        write(_body(document, order, title, tally))
+
+    documents = documents_of(source, "exporting", quiet=order.quiet, output=output)
+    with open_output(output) as write:
+        code = _each(documents, work)
+        if code and not source.is_lines:
+            raise typer.Exit(code)
+    _print(tally, order)
+    return code
+
+
+class _Several(Exception):
+    """There is more than the format has room for. No output is written."""
+
+    def __init__(self, message: str, hint: str) -> None:
+        super().__init__(message)
+        self.problem = Problem(message, hint=hint)
+
+
+def _each(documents: Any, work: Any) -> int:
+    try:
+        return for_each(documents, work)
+    except _Several as several:
+        raise several.problem from None
+
+
+def _body(document: Document, order: Order, title: str | None, tally: Tally) -> bytes:
+    if order.target not in (HTML, JSON, LINES):
+        return _converted(document, order, tally)
+    value = decode(identify(document, order.api, order.kind), document)
+    return _value_body(value, order, title or Path(document.name).name)
+
+
+def _value_body(value: Any, order: Order, title: str) -> bytes:
+    if order.target == HTML:
+        return _page(value, title=title)
+    return layout(dumps(value), pretty=order.target == JSON)
+
+
+def _page(value: Any, **said: Any) -> bytes:
+    from contentmodel.html import page
+
+    try:
+        return page(value, **said).encode()
+    except ImportError as error:
+        raise Problem(str(error)) from None
+
+
+def _converted(document: Document, order: Order, tally: Tally) -> bytes:
+    body, losses, _ = convert_document(document, order)
+    tally.converted += 1
+    tally.add(document, losses)
+    return layout(body, pretty=True)
+
+
+def _print(tally: Tally, order: Order) -> None:
+    if tally.converted and not order.quiet:
+        print_tally(tally, err(), target=order.target, is_lines=False)
+
+
+def _export_stream(stream: Stream, order: Order, output: str | None, title: str | None) -> int:
+    """Exports the answer that a stream amounts to; where it is broken, what there is of it."""
+    try:
+        turn = read_turn(stream, order.api)
+        gathered = _gathered(turn)
+        tally = Tally(documents=1)
+        if order.target in (HTML, JSON, LINES):
+            body = _value_body(gathered.response, order, title or Path(stream.name).name)
+        else:
+            stored = Order(order.target, STORED, "response", {}, "report", None, None, None, order.quiet)
+            body = _converted(Document(dumps(gathered.response), stream.name), stored, tally)
+        with open_output(output) as write:
+            write(body)
+    except BAD_DOCUMENT as fault:
+        problem = problem_of(fault, stream.name, NAMED_BY_API)
+        print_problem(problem)
+        return problem.code
+    _print(tally, order)
+    error = gathered.response.error
+    if error is not None and is_broken(turn, error):
+        return report_broken(turn, error, "what came before it is exported")
+    return 0
+
+
+def _gathered(turn: Turn) -> Fold:
+    gathered = Fold()
+    for batch in turn.batches:
+        for event in batch:
+            gathered.feed(event)
+    return gathered

@@ -1,0 +1,251 @@
+"""Entries of a conversation's log as values and as rows, and the operations on them as plain functions on a connection.
+
+The sync and the async log run the same functions. Entries are numbered in the order in which they were added; nothing
+here writes a turn, a block, or what a conversation says of itself.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any, TypeAlias
+
+import msgspec
+from sqlalchemy import Connection, Table, func, select, text
+
+from contentmodel.errors import ContentModelError, DecodeError
+from contentmodel.events import Notice
+from contentmodel.history.columns import is_kept_as_text
+from contentmodel.history.errors import HistoryError, NotFoundError
+from contentmodel.history.tables import conversations, log_entries, turns
+from contentmodel.history.turns import Turn
+from contentmodel.message import ChatMessage
+from contentmodel.request import ChatRequest
+from contentmodel.response import ChatResponse
+from contentmodel.serialize import dumps, loads
+from contentmodel.wire.json import parse, plain, write
+
+QUESTION, ERROR, TASK = "question", "error", "task"
+"""The kinds of entry that a log makes itself, beside those of notices. Others are the application's."""
+LONGEST_KIND = 100
+PAGE = 200
+"""How many entries are read at a time."""
+_LOCK = 0x6C6F6700
+"""Half a key of PostgreSQL's advisory locks: "log" in ASCII. The other half is of the conversation's name."""
+_DOCUMENT = "contentmodel"
+_JSON = "json"
+"""The kind of a document that holds plain JSON: what would else be taken for a document, or by SQLite for a number."""
+
+
+class LogEntry(msgspec.Struct, frozen=True, kw_only=True):
+    """Something that the user was shown, or that happened beside the conversation.
+
+    `kind` is an open set ("tool_use", "tool_result", "title", ...), `text` what was shown; `content` is a JSON value or
+    a value of the model. `turn` is the id of the turn that it belongs to, `parent` that of the entry that it is a part
+    of. `number` counts the entries of the conversation in the order in which they were added. Times are UTC.
+    """
+
+    id: str
+    conversation: str
+    number: int
+    kind: str
+    text: str | None = None
+    content: Any = None
+    turn: str | None = None
+    parent: str | None = None
+    created_at: datetime
+
+
+class InvalidEntryError(HistoryError, ValueError):
+    """An entry is not one that a log keeps: its kind, its text or its content is wrong."""
+
+
+EntryOrId: TypeAlias = LogEntry | str
+
+
+class NewEntry(msgspec.Struct, frozen=True, kw_only=True):
+    """An entry to add. `content` is what the column holds."""
+
+    conversation: str
+    kind: str
+    text: str | None
+    content: Any
+    turn: str | None
+    parent: str | None
+
+
+# -- values ------------------------------------------------------------------------------------------------------------
+
+
+def new_entry(
+    conversation: str, kind: str, said: str | None, content: Any, turn: Turn | str | None, parent: EntryOrId | None
+) -> NewEntry:
+    """An entry to add, of the arguments of a log's method. InvalidEntryError."""
+    if not isinstance(kind, str) or not kind or len(kind) > LONGEST_KIND or not kind.isprintable():
+        raise InvalidEntryError(f"the kind is {kind!r}: expected 1 to {LONGEST_KIND} printable characters")
+    if said is not None and not isinstance(said, str):
+        raise InvalidEntryError(f"the text of the entry {kind!r} is of {type(said).__name__}: expected str or None")
+    turn_id = turn.id if isinstance(turn, Turn) else turn
+    parent_id = parent.id if isinstance(parent, LogEntry) else parent
+    for name in (conversation, turn_id or "", parent_id or ""):
+        check_name(name)
+    return NewEntry(
+        conversation=conversation,
+        kind=kind,
+        text=said,
+        content=column_of(content, kind),
+        turn=turn_id,
+        parent=parent_id,
+    )
+
+
+def check_name(name: Any) -> None:
+    """NotFoundError where nothing can have this id: databases refuse to look for it."""
+    if not isinstance(name, str) or not is_kept_as_text(name):
+        raise NotFoundError(f"there is no conversation, turn or entry {name!r}")
+
+
+def column_of(content: Any, kind: str) -> Any:
+    """A content as JSON: a value of the model as the document that `dumps` writes. InvalidEntryError."""
+    try:
+        if _is_of_model(content):
+            return parse(dumps(content))
+        value = plain(content, "log")
+    except (ContentModelError, RecursionError) as error:
+        raise InvalidEntryError(f"the content of the entry {kind!r} cannot be stored: {error}") from None
+    is_kept_as_it_is = value is None or isinstance(value, list) or (isinstance(value, dict) and _DOCUMENT not in value)
+    return value if is_kept_as_it_is else {_DOCUMENT: 1, "kind": _JSON, "value": value}
+
+
+def _is_of_model(content: Any) -> bool:
+    items = content if isinstance(content, list) else [content]
+    return bool(items) and all(isinstance(item, msgspec.Struct) for item in items)
+
+
+def content_of(column: Any) -> Any:
+    """The content again; a document that this library cannot read is the JSON that it is."""
+    if not isinstance(column, dict) or _DOCUMENT not in column:
+        return column
+    if column.get("kind") == _JSON:
+        return column.get("value")
+    try:
+        return loads(write(column))
+    except DecodeError:
+        return column
+
+
+def entry_of(row: Mapping[Any, Any]) -> LogEntry:
+    """The entry of a row."""
+    said = {name: row[name] for name in LogEntry.__struct_fields__ if name != "content"}
+    return LogEntry(**said, content=content_of(row["content"]))
+
+
+def said_by(notice: Notice) -> dict[str, Any]:
+    """A notice as the arguments of `add`: its kind, its text, and the call that it is about."""
+    content = None if notice.call_id is None else {"call_id": notice.call_id}
+    return {"kind": notice.kind, "text": notice.text, "content": content}
+
+
+def asked(request: ChatRequest) -> dict[str, Any]:
+    """What is asked beside the conversation as the arguments of `add`."""
+    return {
+        "kind": QUESTION,
+        "text": request.messages[-1].text or None if request.messages else None,
+        "content": request,
+    }
+
+
+def answered(kind: str, response: ChatResponse) -> dict[str, Any]:
+    """The answer; of the kind "error" where it is a failure."""
+    if response.error is not None:
+        return {"kind": ERROR, "text": response.error.message or response.error.code, "content": response}
+    return {"kind": kind, "text": response.text or None, "content": response}
+
+
+def failed(error: Exception) -> dict[str, Any]:
+    """That there was no answer."""
+    return {"kind": ERROR, "text": str(error) or type(error).__name__, "content": {"error": type(error).__name__}}
+
+
+def task(text: str, work: str | Sequence[ChatMessage]) -> dict[str, Any]:
+    """A task that was handed to somebody else: the conversation that it became, or all that was said in it."""
+    if isinstance(work, str):
+        return {"kind": TASK, "text": text, "content": {"conversation": work}}
+    messages = list(work)
+    if not messages or not all(isinstance(message, ChatMessage) for message in messages):
+        raise InvalidEntryError("the work of a task is the id of a conversation, or the messages of a run")
+    return {"kind": TASK, "text": text, "content": messages}
+
+
+# -- writing -----------------------------------------------------------------------------------------------------------
+
+
+def add(connection: Connection, site: Any, new: NewEntry) -> LogEntry:
+    """Adds an entry behind the others. NotFoundError where the conversation, the turn or the parent is not there."""
+    if connection.dialect.name == "postgresql":
+        # Whoever adds to this log waits here, so that numbers grow in the order in which entries appear.
+        wait = text("SELECT pg_advisory_xact_lock(:log, hashtext(:name))")
+        connection.execute(wait, {"log": _LOCK, "name": new.conversation})
+    # First the conversation and then the turn, as whoever begins a turn locks them: nobody waits for each other.
+    _require(connection, new.conversation)
+    if new.turn is not None:
+        _require_inside(connection, turns, new, new.turn, "turn")
+    if new.parent is not None:
+        _require_inside(connection, log_entries, new, new.parent, "log entry")
+    last = select(func.max(log_entries.c.number)).where(log_entries.c.conversation == new.conversation)
+    row = {
+        **msgspec.structs.asdict(new),
+        "id": uuid.uuid4().hex,
+        "number": (connection.execute(last).scalar() or 0) + 1,
+        "created_at": site.now,
+    }
+    connection.execute(log_entries.insert().values(row))
+    return entry_of(row)
+
+
+def _require(connection: Connection, conversation: str) -> None:
+    wanted = select(conversations.c.id).where(conversations.c.id == conversation)
+    if connection.execute(wanted.with_for_update(read=True, key_share=True)).scalar() is None:
+        raise NotFoundError(f"there is no conversation {conversation!r}: a log is kept of one that has begun")
+
+
+def _require_inside(connection: Connection, table: Table, new: NewEntry, name: str, kind: str) -> None:
+    wanted = select(table.c.conversation).where(table.c.id == name).with_for_update(read=True, key_share=True)
+    if connection.execute(wanted).scalar() != new.conversation:
+        raise NotFoundError(f"the conversation {new.conversation!r} has no {kind} {name!r}")
+
+
+# -- reading -----------------------------------------------------------------------------------------------------------
+
+
+def entries(
+    connection: Connection,
+    conversation: str,
+    limit: int,
+    after: LogEntry | None,
+    kinds: Sequence[str] | None,
+    turn: str | None,
+) -> list[LogEntry]:
+    """Entries in the order in which they were added, those behind `after`."""
+    check_name(conversation)
+    if connection.execute(select(conversations.c.id).where(conversations.c.id == conversation)).scalar() is None:
+        raise NotFoundError(f"there is no conversation {conversation!r}")
+    wanted = select(log_entries).where(log_entries.c.conversation == conversation)
+    if after is not None:
+        wanted = wanted.where(log_entries.c.number > after.number)
+    if kinds is not None:
+        wanted = wanted.where(log_entries.c.kind.in_([kinds] if isinstance(kinds, str) else list(kinds)))
+    if turn is not None:
+        wanted = wanted.where(log_entries.c.turn == turn)
+    found = connection.execute(wanted.order_by(log_entries.c.number).limit(limit)).mappings()
+    return [entry_of(row) for row in found]
+
+
+def entry(connection: Connection, name: str) -> LogEntry:
+    """An entry by its id. NotFoundError where there is none."""
+    check_name(name)
+    found = connection.execute(select(log_entries).where(log_entries.c.id == name)).mappings().one_or_none()
+    if found is None:
+        raise NotFoundError(f"there is no log entry {name!r}")
+    return entry_of(found)

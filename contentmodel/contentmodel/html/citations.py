@@ -1,0 +1,70 @@
+"""Citations as numbered notes: the same source, quoted the same way, has one number in all of a page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from contentmodel.content.citations import Citation, Span
+from contentmodel.content.text import convert_span
+from contentmodel.html.images import link_to
+from contentmodel.html.nodes import Line, Marker, pieces
+
+_QUOTE = 300
+
+
+class Notes:
+    """The notes of a page so far."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[bytes, int] = {}
+
+    def of(self, text: str, citations: Sequence[Citation]) -> tuple[list[Marker], list[Line]]:
+        """Where which number stands in a text, and a line for each note that is new."""
+        markers, fresh = set(), []
+        for citation in citations:
+            key = repr(msgspec.structs.replace(citation, span=None, extra=None)).encode("utf-8", "surrogatepass")
+            if key not in self._numbers:
+                self._numbers[key] = len(self._numbers) + 1
+                fresh.append(_line(self._numbers[key], citation))
+            markers.add((_end(text, citation.span), f"[{self._numbers[key]}]"))
+        return sorted(markers), fresh
+
+
+def _end(text: str, span: Span | None) -> int:
+    """Where the part of a text ends that a citation is about; where nobody can tell, it is all of it."""
+    if span is None:
+        return len(text)
+    try:
+        points = convert_span(text, span, "codepoint")
+    except ValueError:
+        return len(text)
+    end = points.start if points.end is None else points.end
+    return min(max(end or 0, 0), len(text))
+
+
+def _line(number: int, citation: Citation) -> Line:
+    results = f"results {', '.join(map(str, citation.source_indices))}" if citation.source_indices else None
+    index = None if citation.document_index is None else f"document {citation.document_index}"
+    names = (citation.title, citation.filename, citation.file_id or index or results, citation.container_id)
+    bits = [("", pieces(name), "") for name in names if name]
+    if citation.url:
+        bits.append(("address", pieces(citation.url), link_to(citation.url)))
+    if not bits:
+        bits.append(("", pieces("source not named"), ""))
+    if place := _location(citation.location):
+        bits.append(("muted", pieces(place), ""))
+    if citation.cited_text:
+        quote = citation.cited_text
+        shown = quote if len(quote) <= _QUOTE else f"{quote[:_QUOTE]}… +{len(quote) - _QUOTE:,} characters"
+        bits.append(("quote", pieces(f"“{shown}”"), ""))
+    return Line(label=[("note", f"[{number}]")], bits=bits, style="note")
+
+
+def _location(span: Span | None) -> str | None:
+    if span is None:
+        return None
+    start = span.start or 0
+    last = None if span.end is None else span.end - 1
+    return f"{span.unit} {start}" if last is None or last <= start else f"{span.unit}s {start}-{last}"

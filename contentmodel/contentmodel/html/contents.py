@@ -1,0 +1,371 @@
+"""Contents as nodes of a page: one small function for each family of content."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from functools import singledispatch
+from typing import Any
+
+import msgspec
+
+from contentmodel.content.base import AIContent
+from contentmodel.content.documents import DocumentContent
+from contentmodel.content.media import DataContent, HostedFileContent, HostedVectorStoreContent, UriContent
+from contentmodel.content.outcomes import (
+    CompactionContent,
+    ConfigurationContent,
+    ErrorContent,
+    ReferenceContent,
+    ToolChangeContent,
+    UnknownContent,
+    UsageContent,
+)
+from contentmodel.content.reasoning import ReasoningContent
+from contentmodel.content.text import TextContent
+from contentmodel.content.tools import (
+    CustomToolCallContent,
+    InputRequestContent,
+    InputResponseContent,
+    ToolApprovalRequestContent,
+    ToolApprovalResponseContent,
+    ToolCallContent,
+    ToolResultContent,
+)
+from contentmodel.errors import EncodeError, ToolArgumentsError
+from contentmodel.html.citations import Notes
+from contentmodel.html.images import image_source, link_to, size_of
+from contentmodel.html.nodes import (
+    Box,
+    Fold,
+    Image,
+    Line,
+    Node,
+    Nodes,
+    Piece,
+    Rows,
+    Words,
+    fold,
+    line,
+    pieces,
+    visible,
+    words,
+)
+from contentmodel.usage import Usage
+from contentmodel.wire.json import write
+
+DEEPEST = 12
+"""How deep contents stand in contents as nodes; what is deeper is shown as JSON."""
+
+
+class Page:
+    """What a page knows while it is made: the numbers of the citations, and how deep it is in contents of contents."""
+
+    def __init__(self) -> None:
+        self.notes = Notes()
+        self._depth = 0
+
+    def draw(self, content: Any) -> list[Node]:
+        """The nodes of a content, and below them what every content can have."""
+        if self._depth >= DEEPEST:
+            return [line(str(content.__struct_config__.tag), style="odd"), json_words(content)]
+        self._depth += 1
+        try:
+            return [*draw(content, self), *_aside(content, self)]
+        finally:
+            self._depth -= 1
+
+
+def json_text(value: Any) -> str:
+    """A value as JSON for people."""
+    try:
+        body = write(value)
+        try:
+            return msgspec.json.format(body, indent=2).decode("utf-8")
+        except msgspec.DecodeError:  # Halves of characters.
+            return json.dumps(json.loads(body), indent=2, ensure_ascii=False)
+    except EncodeError as error:
+        return f"({error})"
+    except RecursionError:
+        return body.decode("utf-8")
+
+
+def formatted(text: str) -> str:
+    """A JSON text in lines, every token as it is written; what is none as it is."""
+    try:
+        return msgspec.json.format(text, indent=2)
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        return text
+
+
+def json_words(value: Any) -> Words:
+    """A value as JSON."""
+    return words(json_text(value), "code")
+
+
+@singledispatch
+def draw(content: AIContent, page: Page) -> Nodes:
+    """A content of a type that has no function of its own here: its name and its JSON."""
+    yield line(str(content.__struct_config__.tag), style="odd")
+    yield json_words(content)
+
+
+def _aside(content: AIContent, page: Page) -> Nodes:
+    """Citations of what is no text, what an API said beside the content, and that it is signed."""
+    if not isinstance(content, TextContent):
+        yield from page.notes.of("", content.annotations or ())[1]
+    if content.protected is not None and not isinstance(content, ReasoningContent | CompactionContent):
+        yield line("", ("muted", _protected(content)))
+    yield from more_fields(content.extra)
+
+
+def _protected(content: AIContent) -> str:
+    state = content.protected
+    return "" if state is None else f"{state.kind} by {state.issuer}, {len(state.data):,} characters"
+
+
+@draw.register
+def draw_text(content: TextContent, page: Page) -> Nodes:
+    markers, fresh = page.notes.of(content.text, content.annotations or ())
+    if content.text or markers:
+        yield words(content.text, markers=markers)
+    else:
+        yield line("", ("muted", "(empty text)"))
+    yield from fresh
+
+
+@draw.register
+def draw_reasoning(content: ReasoningContent, page: Page) -> Nodes:
+    name = "thinking (summary)" if content.kind == "summary" else "thinking"
+    said = f"{len(content.text):,} characters" if content.text else ""
+    state = _protected(content) or ("" if content.text else "empty")
+    if content.text:
+        yield fold(name, [words(content.text, "thought")], ("muted", said), ("muted", state))
+    else:
+        yield line(name, ("muted", state), style="thought")
+
+
+@draw.register
+def draw_error(content: ErrorContent, page: Page) -> Nodes:
+    parts: list[Node] = [words(content.message)] if content.message else []
+    if content.details:
+        parts.append(json_words(content.details))
+    yield Box(head=line(content.code or "error"), parts=parts, style="error")
+
+
+# -- calls and results -------------------------------------------------------------------------------------------------
+
+
+@draw.register
+def draw_call(content: ToolCallContent, page: Page) -> Nodes:
+    server = getattr(content, "server", None)
+    name = " / ".join(part for part in (server, content.name) if part) or tool_kind(content)
+    head = line(
+        f"→ {name}",
+        None if content.executor == "client" else ("muted", "hosted"),
+        ("muted", "by a program" if content.caller and content.caller.kind != "direct" else ""),
+        ("muted", content.call_id or ""),
+        status(content.status),
+    )
+    yield Box(head=head, parts=list(_arguments(content)), style="call")
+
+
+def tool_kind(content: AIContent) -> str:
+    """What a tool does, of the name of its contents."""
+    tag = str(content.__struct_config__.tag)
+    return tag.removesuffix("_call").removesuffix("_result").removesuffix("_tool") or tag
+
+
+def status(word: str | None) -> Piece | None:
+    """A provider's word for how something stands, where it is not simply done."""
+    if word is None or word in ("completed", "complete"):
+        return None
+    return ("bad" if word in ("failed", "incomplete", "error", "interrupted") else "muted", word)
+
+
+def _arguments(content: ToolCallContent) -> Nodes:
+    if not content.arguments:
+        return
+    if isinstance(content, CustomToolCallContent):
+        yield words(content.arguments_text, "code")
+        return
+    try:
+        value = content.arguments_object
+        if isinstance(content.arguments, str) and formatted(content.arguments) != json_text(value):
+            # Keys that come twice, numbers that are too long: an object would hide them.
+            yield words(formatted(content.arguments), "code")
+        else:
+            yield fields(value)
+    except ToolArgumentsError:
+        yield words(content.arguments_text, "code")
+        yield line("", ("bad", "not a JSON object"))
+
+
+def fields(value: dict[str, Any]) -> Rows:
+    """An object, a field a row; texts as they are, everything else as JSON."""
+    rows: list[tuple[list[Piece], list[Node]]] = []
+    for key, item in value.items():
+        shown = words(item, "code string") if isinstance(item, str) and item else json_words(item)
+        rows.append((pieces(key), [shown]))
+    return Rows(rows=rows)
+
+
+@draw.register
+def draw_result(content: ToolResultContent, page: Page) -> Nodes:
+    yield outcome(content, page, f"result of {content.name or content.call_id or 'a call'}")
+
+
+def outcome(content: ToolResultContent, page: Page, name: str) -> Box:
+    """A result under `name`: beside its call, or alone."""
+    failed = content.error is not None
+    parts = [part for output in content.outputs for part in page.draw(output)]
+    tools = getattr(content, "tools", None)
+    if tools:
+        parts.append(fold(f"{len(tools):,} tools", [json_words(tools)]))
+    elif not content.outputs:
+        parts.append(line("", ("muted", "(no output)")))
+    head = line(f"{'✗' if failed else '←'} {name}", status(content.status))
+    return Box(head=head, parts=parts, style="error" if failed else "result")
+
+
+# -- media -------------------------------------------------------------------------------------------------------------
+
+
+def _media(words_of: Sequence[str | None], uri: str | None = None) -> Line:
+    bits = [("", pieces(word), "") for word in words_of if word]
+    if uri:
+        bits.append(("address", pieces(uri), link_to(uri)))
+    return Line(label=pieces("◆"), bits=bits, style="media")
+
+
+@draw.register
+def draw_data(content: DataContent, page: Page) -> Nodes:
+    source = image_source(content)
+    if source is not None:
+        yield Image(source=source, name=visible(content.name or "image"))
+    yield _media((content.media_type or "data", content.name, size_of(content)))
+    if content.transcript:
+        yield words(f"“{content.transcript}”", "quote")
+    if content.text:
+        yield words(content.text, "code")
+
+
+@draw.register
+def draw_uri(content: UriContent, page: Page) -> Nodes:
+    inline = content.uri[:5].lower() == "data:"
+    # Such an address is as long as what it holds.
+    yield _media((content.media_type, content.name, content.title), None if inline else content.uri)
+    if inline:
+        yield words(content.uri, "code")
+    if content.text:
+        yield words(content.text, "quote")
+
+
+@draw.register
+def draw_file(content: HostedFileContent, page: Page) -> Nodes:
+    yield _media(("file", content.media_type, content.name, content.title, content.file_id))
+    if content.text:
+        yield words(content.text, "quote")
+
+
+@draw.register
+def draw_vector_store(content: HostedVectorStoreContent, page: Page) -> Nodes:
+    yield _media(("vector store", content.vector_store_id))
+
+
+@draw.register
+def draw_document(content: DocumentContent, page: Page) -> Nodes:
+    parts = [part for inner in content.parts for part in page.draw(inner)]
+    yield Box(head=_media(("document", content.title), content.uri), parts=parts, style="document")
+
+
+# -- everything else ---------------------------------------------------------------------------------------------------
+
+
+@draw.register
+def draw_compaction(content: CompactionContent, page: Page) -> Nodes:
+    yield line("earlier turns, summed up", ("muted", _protected(content)), style="odd")
+    if content.text:
+        yield words(content.text)
+
+
+@draw.register
+def draw_tool_change(content: ToolChangeContent, page: Page) -> Nodes:
+    yield line(f"tools: {content.action}", style="odd")
+    yield json_words(content.tools)
+
+
+@draw.register
+def draw_configuration(content: ConfigurationContent, page: Page) -> Nodes:
+    yield line(content.kind, style="odd")
+    yield json_words(content.settings)
+
+
+@draw.register
+def draw_reference(content: ReferenceContent, page: Page) -> Nodes:
+    yield line("item kept by the provider", ("", content.item_id), style="odd")
+
+
+@draw.register
+def draw_unknown(content: UnknownContent, page: Page) -> Nodes:
+    kind = content.block.get("type") if isinstance(content.block, dict) else None
+    name = kind if isinstance(kind, str) else "a block"
+    yield line(name, ("muted", f"unknown to {content.api}"), style="odd")
+    yield json_words(content.block)
+
+
+@draw.register
+def draw_approval_request(content: ToolApprovalRequestContent, page: Page) -> Nodes:
+    name = " / ".join(part for part in (content.server, content.name) if part)
+    parts: list[Node] = []
+    if isinstance(content.arguments, str):
+        parts.append(words(content.arguments, "code"))
+    elif content.arguments:
+        parts.append(fields(content.arguments))
+    yield Box(head=line(f"? approve {name}", ("muted", content.request_id)), parts=parts, style="ask")
+
+
+@draw.register
+def draw_approval_response(content: ToolApprovalResponseContent, page: Page) -> Nodes:
+    said = ("good", "approved") if content.approved else ("bad", "refused")
+    yield line("", said, ("muted", content.request_id))
+    if content.reason:
+        yield words(content.reason)
+
+
+@draw.register
+def draw_input_request(content: InputRequestContent, page: Page) -> Nodes:
+    parts: list[Node] = [words(content.message)] if content.message else []
+    if content.schema:
+        parts.append(fold("schema", [json_words(content.schema)]))
+    yield Box(head=line("? input wanted", ("muted", content.request_id)), parts=parts, style="ask")
+
+
+@draw.register
+def draw_input_response(content: InputResponseContent, page: Page) -> Nodes:
+    yield line("input", ("muted", content.request_id))
+    yield json_words(content.value)
+
+
+@draw.register
+def draw_usage_content(content: UsageContent, page: Page) -> Nodes:
+    yield usage_line(content.usage)
+
+
+def usage_line(usage: Usage) -> Line:
+    """Tokens in and out, and how many of them were cached or thought."""
+    said = (
+        f"{usage.all_input_tokens:,} in",
+        f"{usage.cache_read_tokens:,} read from cache" if usage.cache_read_tokens else "",
+        f"{usage.cache_write_tokens:,} written to cache" if usage.cache_write_tokens else "",
+        f"{usage.all_output_tokens:,} out",
+        f"{usage.reasoning_tokens:,} thought" if usage.reasoning_tokens else "",
+    )
+    return line("tokens", *(("muted", text) for text in said), style="usage")
+
+
+def more_fields(extra: dict[str, dict[str, Any]] | None) -> list[Fold]:
+    """What an API said beside a value, folded away. Notes of the codecs are nobody's words."""
+    said = {api: {k: v for k, v in fields.items() if not k.startswith(":")} for api, fields in (extra or {}).items()}
+    said = {api: fields for api, fields in said.items() if fields}
+    return [fold("more fields", [json_words(said)], ("muted", ", ".join(said)))] if said else []

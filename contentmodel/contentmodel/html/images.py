@@ -1,0 +1,56 @@
+"""Which bytes are an image that a page may hold, and which addresses are a link."""
+
+from __future__ import annotations
+
+import base64
+import re
+from urllib.parse import urlsplit
+
+from contentmodel.content.media import DataContent
+from contentmodel.html.nodes import HOSTILE
+
+_MAGIC: tuple[tuple[str, re.Pattern[bytes]], ...] = (
+    ("image/png", re.compile(rb"\x89PNG\r\n\x1a\n")),
+    ("image/jpeg", re.compile(rb"\xff\xd8\xff")),
+    ("image/gif", re.compile(rb"GIF8[79]a")),
+    ("image/webp", re.compile(rb"RIFF....WEBP", re.DOTALL)),
+    ("image/avif", re.compile(rb"....ftypavi[fs]", re.DOTALL)),
+    ("image/bmp", re.compile(rb"BM.{12}\x28\0\0\0", re.DOTALL)),
+)
+"""How the files of each type begin. SVG is none of them: it is markup that may run."""
+
+
+def image_source(content: DataContent) -> str | None:
+    """A data URI of the bytes, where they say and are an image of a known type; else None."""
+    if content.text is not None or not content.is_media_type("image/*"):
+        return None
+    try:
+        data = content.to_bytes()
+    except ValueError:
+        return None
+    # What the bytes are, and not what somebody calls them, decides what a browser makes of them.
+    found = next((kind for kind, magic in _MAGIC if magic.match(data)), None)
+    return found and f"data:{found};base64,{base64.b64encode(data).decode('ascii')}"
+
+
+def link_to(uri: str | None) -> str:
+    """The address where it is one of the web that can be followed as it is written; else ""."""
+    if not uri or HOSTILE.search(uri) or re.search(r'[\s"\'<>\\^`{|}]', uri):
+        return ""
+    try:
+        parts = urlsplit(uri)
+        # Names before the host are there to look like another host.
+        is_link = parts.scheme in ("http", "https") and bool(parts.hostname) and "@" not in parts.netloc
+    except ValueError:
+        return ""
+    return uri if is_link else ""
+
+
+def size_of(content: DataContent) -> str:
+    """How much there is, for people."""
+    if content.text is not None:
+        return f"{len(content.text):,} characters"
+    count = len(content.data.rstrip("=")) * 3 // 4
+    if count < 10_000:
+        return f"{count:,} bytes"
+    return f"{count / 1000:,.0f} kB" if count < 10**7 else f"{count // 10**6:,} MB"

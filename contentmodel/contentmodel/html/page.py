@@ -1,0 +1,119 @@
+"""The page itself: which values it takes, the template, and the policy that the browser is given."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Iterable, Sequence
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+from contentmodel.content.base import AIContent
+from contentmodel.errors import EncodeError
+from contentmodel.events import StreamEvent, fold
+from contentmodel.html.contents import Page, usage_line
+from contentmodel.html.nodes import Article, Node, line, pieces, visible
+from contentmodel.html.transcript import Conversation, Group, Log, lost, messages, request, response
+from contentmodel.message import ChatMessage
+from contentmodel.request import ChatRequest
+from contentmodel.response import ChatResponse
+from contentmodel.usage import Usage
+from contentmodel.wire.losses import Loss
+
+if TYPE_CHECKING:
+    from contentmodel.history.log import LogEntry
+    from contentmodel.history.turns import StoredTurn, Turn
+
+    Shown = ChatRequest | ChatResponse | ChatMessage | AIContent | Usage | Sequence[Any]
+
+TITLE = "Transcript"
+
+
+def page(
+    value: Shown,
+    *,
+    turns: Iterable[StoredTurn] | None = None,
+    log: Iterable[LogEntry] = (),
+    branches: Iterable[Turn] = (),
+    losses: Sequence[Loss] = (),
+    title: str | None = None,
+) -> str:
+    """One HTML page that needs nothing else: no scripts, nothing to fetch, what was said as text.
+
+    `value` is a transcript, an answer, a message, a content, or a list of stored turns, messages, contents or events.
+    `turns` are the stored turns of a transcript: they stand in place of its messages, with their times and what became
+    of them. `log` has what the user was shown, `branches` all turns of the conversation (those beside the path that is
+    shown are named), `losses` what a conversion could not carry. `title` is by default the last title in the log.
+
+    The text is to be stored as UTF-8. EncodeError where `value` is nothing of the model; ImportError without jinja2.
+    """
+    kept = Log(log)
+    nodes = _nodes(value, turns, kept, list(branches))
+    heading = title or kept.title or TITLE
+    shown = [*lost(losses), *nodes, *kept.rest()]
+    return str(_template().render(title=visible(heading), heading=pieces(heading), nodes=shown, **_style()))
+
+
+def _nodes(value: Any, turns: Iterable[Any] | None, log: Log, branches: Sequence[Any]) -> list[Node]:
+    page = Page()
+    if turns is not None and not isinstance(value, ChatRequest):
+        raise EncodeError(f"turns are those of a ChatRequest, not of {type(value).__name__}: leave them out")
+    if isinstance(value, ChatRequest):
+        return request(value, page, None if turns is None else _turns(list(turns), page, log, branches))
+    if isinstance(value, ChatResponse):
+        return response(value, page)
+    if isinstance(value, ChatMessage | AIContent | Usage):
+        value = [value]
+    found = list(value) if isinstance(value, Iterable) and not isinstance(value, str | bytes | dict) else [value]
+    if all(isinstance(item, ChatMessage) for item in found):
+        return messages(found, page)
+    if all(isinstance(item, StreamEvent) for item in found):
+        return response(fold(found), page)
+    if all(hasattr(item, "turn") and hasattr(item, "messages") for item in found):
+        return _turns(found, page, log, branches)
+    return [_alone(found, page)]
+
+
+def _turns(stored: Sequence[Any], page: Page, log: Log, branches: Sequence[Any]) -> list[Node]:
+    groups = [Group(messages=item.messages, turn=item.turn) for item in stored]
+    return list(Conversation(groups, page, log, branches).nodes())
+
+
+def _alone(found: Sequence[Any], page: Page) -> Node:
+    """Contents that stand in no message."""
+    strange = [item for item in found if not isinstance(item, AIContent | Usage)]
+    if strange:
+        wanted = "a request, a response, or a list of stored turns, messages, contents or events"
+        raise EncodeError(f"{type(strange[0]).__name__} cannot be a page: expected {wanted}")
+    contents = [item for item in found if isinstance(item, AIContent)]
+    usages = [usage_line(item) for item in found if isinstance(item, Usage)]
+    made = messages([ChatMessage(role="contents", contents=contents)], page) if contents else []
+    return Article(head=line("contents"), parts=[*(node for item in made for node in item.parts), *usages])  # type: ignore[attr-defined]
+
+
+# -- template ----------------------------------------------------------------------------------------------------------
+
+
+@cache
+def _template() -> Any:
+    try:
+        from jinja2 import Environment, PackageLoader, StrictUndefined
+    except ImportError as error:
+        raise ImportError("a page needs jinja2: pip install 'contentmodel[html]'") from error
+    environment = Environment(
+        loader=PackageLoader("contentmodel.html"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    return environment.get_template("page.html")
+
+
+@cache
+def _style() -> dict[str, str]:
+    """The style sheet, and its hash, which the policy allows and no other."""
+    text = files("contentmodel.html").joinpath("templates", "page.css").read_text("utf-8")
+    digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode("ascii")
+    return {"style": text, "digest": digest}

@@ -1,0 +1,319 @@
+"""Requests, answers, messages and stored turns as articles of a page: calls beside their results, what the user saw."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+import msgspec
+
+from contentmodel.content.tools import ToolResultContent
+from contentmodel.html.contents import DEEPEST, Page, json_words, more_fields, outcome, status, usage_line
+from contentmodel.html.nodes import Article, Box, Exchange, Line, Node, Nodes, Piece, fold, line, words
+from contentmodel.message import ChatMessage
+from contentmodel.request import ChatRequest, HostedTool, Tool, ToolGroup
+from contentmodel.response import ChatChoice, ChatResponse, FinishReason
+from contentmodel.shown import flowing, pair
+from contentmodel.wire.json import write
+from contentmodel.wire.losses import Loss
+
+TONES = ("user", "assistant", "system", "developer", "tool")
+"""Roles that have a colour of their own."""
+_BRIEF = 80
+_GOOD_ENDS = ("stop", "tool_calls", "pause", "running", "compaction")
+
+
+class Group(msgspec.Struct, frozen=True, kw_only=True):
+    """Messages of one article: those of a turn, or a single one without a turn."""
+
+    messages: Sequence[ChatMessage]
+    turn: Any = None
+
+
+class Conversation:
+    """Groups as articles, one after the other."""
+
+    def __init__(self, groups: Sequence[Group], page: Page, log: Log | None = None, known: Sequence[Any] = ()) -> None:
+        self._groups, self._page, self._log = groups, page, log
+        self._known = {turn.id: turn for turn in (*known, *(group.turn for group in groups if group.turn))}
+        self._following: dict[str | None, list[Any]] = {}
+        for turn in self._known.values():
+            self._following.setdefault(turn.previous, []).append(turn)
+        self._contents = [flowing(message.contents) for group in groups for message in group.messages]
+        self._results = pair(self._contents)
+        self._paired = set(self._results.values())
+
+    def nodes(self) -> Nodes:
+        """An article for each group, but for messages that hold nothing but results that stand beside their calls."""
+        first, before = 0, None
+        for group in self._groups:
+            count = len(group.messages)
+            hidden = all(self._is_shown_elsewhere(index) for index in range(first, first + count))
+            if group.turn is not None:
+                yield self._turn(group, first, before)
+                before = group.turn.id
+            elif not hidden:
+                yield self._article(group.messages[0], first)
+            first += count
+
+    def _is_shown_elsewhere(self, index: int) -> bool:
+        contents = self._contents[index]
+        return bool(contents) and all((index, at) in self._paired for at in range(len(contents)))
+
+    def _article(self, message: ChatMessage, index: int) -> Article:
+        head = line(message.role, ("muted", message.author_name or ""), ("muted", _model(message)))
+        return Article(head=head, parts=self._parts(message, index), tone=tone(message.role))
+
+    def _parts(self, message: ChatMessage, index: int) -> list[Node]:
+        parts = [node for at in range(len(self._contents[index])) for node in self._part(index, at)]
+        return [*(parts or [line("", ("muted", "(empty)"))]), *more_fields(message.extra)]
+
+    def _part(self, index: int, at: int) -> Sequence[Node]:
+        if (index, at) in self._paired:
+            return ()
+        content = self._contents[index][at]
+        drawn = self._page.draw(content)
+        if (index, at) not in self._results:
+            return drawn
+        place, position = self._results[index, at]
+        result = self._contents[place][position]
+        assert isinstance(result, ToolResultContent)
+        beside: list[Node] = [outcome(result, self._page, "result"), *more_fields(result.extra)]
+        return [Exchange(call=Box(parts=drawn), result=Box(parts=beside))]
+
+    # -- turns ---------------------------------------------------------------------------------------------------------
+
+    def _turn(self, group: Group, first: int, before: str | None) -> Article:
+        turn, parts = group.turn, list(self._places(group.turn, before))
+        role = turn.role
+        for number, message in enumerate(group.messages, first):
+            if self._is_shown_elsewhere(number):
+                continue
+            if message.role != role:
+                role = message.role
+                parts.append(line(role, ("muted", message.author_name or ""), style="role"))
+            parts += self._parts(message, number)
+        if turn.error is not None:
+            parts += self._page.draw(turn.error)
+        head = line(
+            turn.role, ("muted", f"turn {turn.number}"), ("muted", turn.model or ""), status(turn.status), *_times(turn)
+        )
+        foot: list[Node] = []
+        if turn.stop_reason and turn.stop_reason not in _GOOD_ENDS:
+            foot.append(line("finished", ("muted", turn.stop_reason)))
+        if turn.usage is not None:
+            foot.append(usage_line(turn.usage))
+        if self._log is not None:
+            foot += self._log.of_turn(turn.id)
+        return Article(head=head, parts=parts, foot=foot, tone=tone(turn.role))
+
+    def _places(self, turn: Any, before: str | None) -> Nodes:
+        """Where a turn stands, when it does not simply follow the one above it, and which others follow the same."""
+        if turn.previous != before and turn.previous is not None:
+            yield line(f"follows {self._name(turn.previous)}", style="branch")
+        others = [other for other in self._following[turn.previous] if other.id != turn.id]
+        if others:
+            names = ", ".join(f"turn {other.number}" for other in sorted(others, key=lambda other: other.number))
+            yield line(f"one of {len(others) + 1} branches", ("muted", f"also: {names}"), style="branch")
+
+    def _name(self, turn: str) -> str:
+        return f"turn {self._known[turn].number}" if turn in self._known else f"turn {turn}"
+
+
+def tone(role: str) -> str:
+    """The class of a role."""
+    return role if role in TONES else "other"
+
+
+def _model(message: ChatMessage) -> str:
+    """Whose words these are, where a model said them."""
+    if message.origin is None or message.role != "assistant":
+        return ""
+    return message.origin.model or ""
+
+
+def _times(turn: Any) -> list[Piece]:
+    if turn.started_at is None:
+        return []
+    times = [("time", moment(turn.started_at))]
+    if turn.ended_at is not None and (seconds := (turn.ended_at - turn.started_at).total_seconds()) > 0:
+        times.append(("muted", f"{seconds:,.1f} s"))
+    return times
+
+
+def moment(when: datetime) -> str:
+    """A moment for people, in UTC."""
+    return f"{when.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
+
+
+# -- what the user saw -------------------------------------------------------------------------------------------------
+
+
+class Log:
+    """Entries of a conversation's log: those of a turn stand at its end, the others behind the conversation."""
+
+    def __init__(self, entries: Iterable[Any]) -> None:
+        self._entries = list(entries)
+        self._inside: dict[str, list[Any]] = {}
+        self._tops: dict[str | None, list[Any]] = {}
+        places: dict[str, tuple[int, list[Any]]] = {}
+        for entry in self._entries:
+            depth, siblings = places.get(entry.parent, (-1, []))
+            if depth < 0:
+                siblings = self._tops.setdefault(entry.turn, [])
+            elif depth < DEEPEST:
+                siblings = self._inside.setdefault(entry.parent, [])
+            # What is deeper stands beside the entry that it is a part of.
+            places[entry.id] = (min(depth + 1, DEEPEST), siblings)
+            siblings.append(entry)
+
+    @property
+    def title(self) -> str:
+        """The last title that somebody gave the conversation."""
+        titles = [entry.text for entry in self._entries if entry.kind == "title" and entry.text]
+        return titles[-1] if titles else ""
+
+    def of_turn(self, turn: str | None) -> list[Node]:
+        """What the user saw in a turn."""
+        return self._box(self._tops.pop(turn, []), "what the user saw")
+
+    def rest(self) -> list[Node]:
+        """The entries of no turn that is on the page."""
+        left = sorted((entry for entries in self._tops.values() for entry in entries), key=lambda entry: entry.number)
+        self._tops = {}
+        return self._box(left, "what the user saw beside the turns above")
+
+    def _box(self, entries: Sequence[Any], name: str) -> list[Node]:
+        if not entries:
+            return []
+        return [Box(head=line(name), parts=[node for entry in entries for node in self._entry(entry)], style="seen")]
+
+    def _entry(self, entry: Any) -> Nodes:
+        brief = _brief(entry.content)
+        yield line(entry.kind, ("time", moment(entry.created_at)), ("muted", brief), style="entry")
+        if entry.text:
+            yield words(entry.text)
+        if entry.content is not None and not brief:
+            yield fold("content", _logged(entry.content))
+        inner = [node for child in self._inside.pop(entry.id, []) for node in self._entry(child)]
+        if inner:
+            yield Box(parts=inner, style="inside")
+
+
+def _brief(content: Any) -> str:
+    """A JSON value that a line has room for; "" where it has not."""
+    items = content if isinstance(content, list) else [content]
+    if content is None or any(isinstance(item, msgspec.Struct) for item in items):
+        return ""
+    said = write(content).decode("utf-8")
+    return said if len(said) <= _BRIEF else ""
+
+
+def _logged(content: Any) -> list[Node]:
+    """What an entry holds: a transcript or an answer as one, everything else as JSON."""
+    if isinstance(content, ChatRequest):
+        return request(content, Page())
+    if isinstance(content, ChatResponse):
+        return response(content, Page())
+    if isinstance(content, ChatMessage) or (content and _are_messages(content)):
+        return messages([content] if isinstance(content, ChatMessage) else content, Page())
+    return [json_words(content)]
+
+
+def _are_messages(content: Any) -> bool:
+    return isinstance(content, list) and all(isinstance(item, ChatMessage) for item in content)
+
+
+# -- requests and answers ----------------------------------------------------------------------------------------------
+
+
+def messages(value: Sequence[ChatMessage], page: Page) -> list[Node]:
+    """Messages that are no turns."""
+    return list(Conversation([Group(messages=[message]) for message in value], page).nodes())
+
+
+def request(value: ChatRequest, page: Page, turns: Iterable[Node] | None = None) -> list[Node]:
+    """A transcript. `turns` stand in place of its messages where they are known."""
+    made = list(_settings(value))
+    if value.instructions:
+        parts = [node for content in flowing(value.instructions) for node in page.draw(content)]
+        made.append(Article(head=line("instructions"), parts=parts, tone="system"))
+    made += messages(value.messages, page) if turns is None else turns
+    return made
+
+
+def _settings(value: ChatRequest) -> Nodes:
+    said = msgspec.to_builtins(value.options)
+    options = {name: item for name, item in said.items() if item is not None}
+    if value.model:
+        yield line("model", ("", value.model), style="fact")
+    if options:
+        yield fold("options", [json_words(options)], ("muted", ", ".join(options)))
+    if value.tools:
+        parts: list[Node] = [node for tool in value.tools for node in (line(tool_name(tool)), json_words(tool))]
+        yield fold("tools", parts, ("muted", ", ".join(map(tool_name, value.tools))))
+    yield from more_fields(value.extra)
+
+
+def tool_name(tool: Tool) -> str:
+    """The name of a tool, and of those inside a group."""
+    if isinstance(tool, ToolGroup):
+        inner = ", ".join(map(tool_name, tool.tools))
+        return f"{tool.name} ({inner})" if tool.name else inner
+    if isinstance(tool, HostedTool):
+        return f"{tool.name or tool.kind} (hosted)"
+    return tool.name
+
+
+def response(value: ChatResponse, page: Page) -> list[Node]:
+    """An answer."""
+    made: list[Node] = []
+    if value.model:
+        made.append(line("model", ("", value.model), style="fact"))
+    if when := _created(value.created):
+        made.append(line("created", when, style="fact"))
+    for number, choice in enumerate(value.choices, 1):
+        if len(value.choices) > 1:
+            made.append(line(f"answer {number} of {len(value.choices)}", style="role"))
+        made += messages(choice.messages, page)
+        made += _ending(choice)
+    if value.error is not None:
+        made += page.draw(value.error)
+    if value.usage is not None:
+        made.append(usage_line(value.usage))
+    return [*made, *more_fields(value.extra)]
+
+
+def _created(when: float | str | None) -> Piece | None:
+    if when is None or isinstance(when, str):
+        return ("time", when) if when else None
+    try:
+        return ("time", moment(datetime.fromtimestamp(when, UTC)))
+    except (ValueError, OverflowError, OSError):
+        return ("time", str(when))
+
+
+def _ending(choice: ChatChoice) -> Nodes:
+    if choice.finish_reason is not None:
+        yield _finish(choice.finish_reason)
+    if choice.logprobs is not None:
+        yield fold("logprobs", [json_words(choice.logprobs)])
+    yield from more_fields(choice.extra)
+
+
+def _finish(finish: FinishReason) -> Line:
+    return line(
+        "finished",
+        ("muted" if finish.reason in _GOOD_ENDS else "bad", finish.reason),
+        ("muted", str(finish.raw) if finish.raw not in (None, finish.reason) else ""),
+        ("muted", f"at {finish.stop_sequence!r}" if finish.stop_sequence else ""),
+        ("muted", "send the conversation again for the rest" if finish.resumable else ""),
+    )
+
+
+def lost(losses: Sequence[Loss]) -> list[Node]:
+    """What a conversion could not carry, folded away."""
+    rows = [line(loss.what, ("loss", loss.kind), ("", loss.why), ("address", loss.path)) for loss in losses]
+    name = "1 loss" if len(rows) == 1 else f"{len(rows):,} losses"
+    return [fold(name, list(rows))] if rows else []

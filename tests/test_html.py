@@ -1,0 +1,701 @@
+"""The page of a transcript: what was said comes back as text, none of it is markup, and a browser runs none of it."""
+
+from __future__ import annotations
+
+import base64
+import html
+import json
+import re
+import shutil
+import struct
+import subprocess
+import zlib
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from html.parser import HTMLParser
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+pytest.importorskip("jinja2")
+
+import contentmodel
+from conftest import APIS, PROFILE, records
+from contentmodel import (
+    CONTENT_TYPES,
+    ChatMessage,
+    ChatRequest,
+    ChatResponse,
+    Citation,
+    DataContent,
+    DocumentContent,
+    EncodeError,
+    ErrorContent,
+    FunctionCallContent,
+    FunctionResultContent,
+    Loss,
+    Origin,
+    Protected,
+    ReasoningContent,
+    Span,
+    TextContent,
+    UnknownContent,
+    UriContent,
+    Usage,
+    unfold,
+)
+from contentmodel.cli.console import HOSTILE as HOSTILE_TO_TERMINALS
+from contentmodel.history.log import LogEntry
+from contentmodel.history.turns import StoredTurn, Turn
+from contentmodel.html import page
+from contentmodel.html.images import image_source, link_to
+from contentmodel.html.nodes import HOSTILE, SHOWN, pieces
+from contentmodel_conformance.strategies.transcripts import transcripts
+from history import values
+
+EXAMPLE = Path(__file__).parent.parent / "examples" / "agent_turns.anthropic.json"
+VOID = {"meta", "img"}
+SCRIPT = "document.documentElement.setAttribute('data-ran','1');document.title='ran'"
+EVIL = (
+    f"<script>{SCRIPT}</script>",
+    f'"><img src=x onerror="{SCRIPT}">',
+    f"' onmouseover='{SCRIPT}' autofocus onfocus='{SCRIPT}",
+    f'</title></style></div></bdi></time><svg onload="{SCRIPT}">',
+    f"javascript:{SCRIPT}",
+    f"data:text/html,<script>{SCRIPT}</script>",
+    "{{ ''.__class__ }}{% for x in 1 %}&lt;b&gt;&amp;<!-- --> ]]>",
+    "\u202egnp.exe\u202c\u2066 \x00\x1b[31m\ud83d \U000e0041 \r x \ufffe",
+    "line\r\nline\n\tindented\n\n",
+)
+
+
+class Reader(HTMLParser):
+    """The tags of a page with their attributes, and its texts by the class they stand in."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.texts: list[tuple[str, list[str]]] = []
+        self._open: list[tuple[str, str]] = []
+        self.feed(text)
+        self.close()
+        assert self._open == [], "a tag is not closed"
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        said = dict(attrs)
+        self.tags.append((tag, said))
+        if tag in VOID:
+            return
+        name = (said.get("class") or tag).split()[0]
+        self._open.append((tag, name))
+        if name in ("words", "title", "label", "bit"):
+            self.texts.append((name, []))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self._open.pop()[0] == tag
+
+    def handle_data(self, data: str) -> None:
+        names = [name for _, name in self._open]
+        if "marker" in names or not {"words", "title", "label", "bit"} & set(names):
+            return
+        self.texts[-1][1].append(unescaped(data) if names[-1] == "escape" else data)
+
+    def handle_comment(self, data: str) -> None:
+        raise AssertionError("the page has no comments")
+
+    @property
+    def words(self) -> str:
+        """All that was said, one text after the other."""
+        return "".join("".join(parts) for name, parts in self.texts if name == "words")
+
+    def all_of(self, name: str) -> list[str]:
+        return ["".join(parts) for kind, parts in self.texts if kind == name]
+
+    @property
+    def skeleton(self) -> list[Any]:
+        """The page without what was said."""
+        return [(tag, sorted(said), said.get("class")) for tag, said in self.tags]
+
+
+def unescaped(text: str) -> str:
+    return re.sub(r"\\x(..)|\\u(....)|\\U(.{8})", lambda m: chr(int("".join(filter(None, m.groups())), 16)), text)
+
+
+def said(text: str) -> str:
+    """A text as a page gives it back: line ends of Windows are line ends."""
+    return text.replace("\r\n", "\n")
+
+
+ALLOWED = {
+    "html": {"lang"},
+    "head": set(),
+    "meta": {"charset", "http-equiv", "content", "name"},
+    "title": set(),
+    "style": set(),
+    "body": set(),
+    "header": set(),
+    "main": set(),
+    "footer": set(),
+    "article": {"class"},
+    "section": {"class"},
+    "details": {"class"},
+    "summary": set(),
+    "div": {"class", "dir"},
+    "p": {"class"},
+    "h1": {"dir"},
+    "h2": {"class"},
+    "span": {"class"},
+    "sup": {"class"},
+    "bdi": {"class"},
+    "time": {"class"},
+    "dl": set(),
+    "dt": set(),
+    "dd": set(),
+    "a": {"class", "href", "target", "rel"},
+    "img": {"src", "alt"},
+}
+CLASS = re.compile(r"[a-z ]*")
+
+
+def check(text: str) -> Reader:
+    """Reads a page, and asserts that its markup is the template's and that it needs nothing from elsewhere."""
+    text.encode("utf-8")
+    assert not HOSTILE.search(text)
+    read = Reader(text)
+    for tag, attributes in read.tags:
+        assert set(attributes) <= ALLOWED[tag], (tag, attributes)
+        assert CLASS.fullmatch(attributes.get("class") or "")
+        if tag == "img":
+            assert re.match(
+                r"data:image/(png|jpeg|gif|webp|avif|bmp);base64,[A-Za-z0-9+/=]+\Z", attributes["src"] or ""
+            )
+        if tag == "a":
+            assert (attributes["href"] or "").startswith(("http://", "https://"))
+            assert attributes["rel"] == "noopener noreferrer nofollow"
+    names = [tag for tag, _ in read.tags]
+    assert [names.count(tag) for tag in ("html", "title", "style", "h1")] == [1, 1, 1, 1]
+    return read
+
+
+def message(*contents: Any, role: str = "assistant", **more: Any) -> ChatMessage:
+    return ChatMessage(role=role, contents=list(contents), **more)
+
+
+def text(words: str) -> TextContent:
+    return TextContent(text=words)
+
+
+# -- what was said is text ---------------------------------------------------------------------------------------------
+
+
+@given(
+    st.text(max_size=60) | st.sampled_from(EVIL) | st.text(alphabet="<>&\"'/ab=`\\{%\r\n\t\0\ud83d\u202e", max_size=40)
+)
+def test_a_text_comes_back_equal(words: str) -> None:
+    read = check(page(message(text(words)), title=words or None))
+    assert read.words == said(words)
+
+
+@given(st.text(max_size=40) | st.sampled_from(EVIL))
+def test_what_is_said_changes_nothing_of_the_page(words: str) -> None:
+    """Other words of the same shape have the same tags, attributes and classes."""
+    other = re.sub("[^\n]", lambda match: match.group() if HOSTILE.match(match.group()) else "x", said(words))
+    pages = []
+    for told in (words, other):
+        call = FunctionCallContent(call_id="c", name="n" + told, arguments={"k" + told: "v" + told})
+        result = FunctionResultContent(call_id="c", outputs=[text("r" + told)])
+        pages.append(check(page([message(text("t" + told), call), message(result, role="tool")], title="T" + told)))
+    assert pages[0].skeleton == pages[1].skeleton
+
+
+@pytest.mark.parametrize("size", [SHOWN - 1, SHOWN, SHOWN + 1, 100_000])
+@pytest.mark.parametrize("piece", ["x", "x\n", "\r\n", "\u202e", "é\r\n"])
+def test_a_huge_text_is_folded_and_whole(size: int, piece: str) -> None:
+    words = (piece * size)[:size]
+    read = check(page(message(text(words))))
+    assert read.words == said(words)
+    is_long = len(words) > SHOWN or words.count("\n") > 50
+    assert ("details", {"class": "more"}) in read.tags if is_long else ("details", {"class": "more"}) not in read.tags
+    shown = "".join(read.texts[read.texts.index(next(t for t in read.texts if t[0] == "words"))][1])
+    assert len(shown) <= SHOWN
+    assert shown.count("\n") <= 50
+
+
+def test_citations_are_numbered_where_they_end_also_in_what_is_folded() -> None:
+    words = "a" * 5_000
+    one = Citation(span=Span(start=0, end=3), url="https://a.example/1", title="One", cited_text="quoted")
+    two = Citation(span=Span(start=10, end=4_000), url="javascript:alert(1)", title="Two")
+    again = msgspec.structs.replace(one, span=Span(start=0, end=5_000))
+    shown = page(message(TextContent(text=words, annotations=[one, two, again])))
+    read = check(shown)
+    assert read.words == words
+    assert re.findall(r"(a+)<sup class=\"marker\">(\[\d\])", shown) == [
+        ("aaa", "[1]"),
+        ("a" * 2_500, "[2]"),
+        ("a" * 1_000, "[1]"),
+    ]
+    assert [attributes["href"] for tag, attributes in read.tags if tag == "a"] == ["https://a.example/1"]
+    assert "javascript:alert(1)" in read.all_of("bit")
+
+
+@given(values.any_content(2))
+def test_any_content_can_be_shown(content: Any) -> None:
+    check(page(content))
+
+
+@pytest.mark.parametrize("kind", CONTENT_TYPES, ids=lambda kind: kind.__name__)
+@given(data=st.data())
+def test_every_type_of_content_can_be_shown(kind: Any, data: st.DataObject) -> None:
+    check(page([data.draw(values.structs(kind)), data.draw(values.structs(kind))]))
+
+
+@given(values.structs(ChatRequest) | values.structs(ChatResponse))
+def test_any_transcript_and_answer_can_be_shown(value: Any) -> None:
+    check(page(value))
+    if isinstance(value, ChatResponse):
+        assert check(page(list(unfold(value)))).skeleton
+
+
+@pytest.mark.parametrize("api", APIS)
+@given(data=st.data())
+def test_all_that_is_said_in_a_transcript_is_on_its_page(api: str, data: st.DataObject) -> None:
+    request = data.draw(transcripts(api))
+    read = check(page(request))
+    for told in request.messages:
+        for content in told.contents:
+            if isinstance(content, TextContent | ReasoningContent):
+                assert said(content.text) in read.words
+            if isinstance(content, FunctionResultContent):
+                assert all(said(o.text) in read.words for o in content.outputs if isinstance(o, TextContent))
+
+
+@pytest.mark.parametrize("api", APIS)
+def test_recorded_traffic_can_be_shown(api: str) -> None:
+    adapter = contentmodel.adapter(api)
+    found = [(kind, r) for kind in ("request", "response") for r in records(api, kind) if r["status"] in (200, None)]
+    if not found:
+        pytest.skip("CONTENTMODEL_CORPUS is not set")
+    for kind, record in found if PROFILE == "deep" else found[::10]:
+        value = getattr(adapter, f"decode_{kind}")(record["body"])
+        check(page(value))
+
+
+# -- calls and results -------------------------------------------------------------------------------------------------
+
+
+def test_a_call_stands_with_its_result() -> None:
+    call = FunctionCallContent(call_id="c1", name="weather", arguments={"city": "Oslo", "days": [1, 2]})
+    result = FunctionResultContent(call_id="c1", outputs=[text("rain")])
+    shown = page([message(call), message(result, role="tool"), message(text("It rains."))])
+    read = check(shown)
+    assert [tag for tag, _ in read.tags].count("article") == 2
+    assert ("div", {"class": "exchange"}) in read.tags
+    assert shown.index("weather") < shown.index("rain") < shown.index("It rains.")
+    assert read.words == "Oslo[\n  1,\n  2\n]rainIt rains."
+
+
+@pytest.mark.parametrize(
+    ("arguments", "wanted"),
+    [
+        ('{"a": 1', '{"a": 1'),
+        ("[1]", "[1]"),
+        ('{"a":1,"a":2}', '{\n  "a": 1,\n  "a": 2\n}'),
+        ('{"a":1.00000000000000000001}', '{\n  "a": 1.00000000000000000001\n}'),
+        ('{"a":"b"}', "b"),
+        ({"a": "\ud83d"}, "\ud83d"),
+        ("", ""),
+    ],
+)
+def test_arguments_are_shown_as_they_are(arguments: Any, wanted: str) -> None:
+    read = check(page(message(FunctionCallContent(call_id="1", name="f", arguments=arguments))))
+    assert read.words == wanted
+    assert ("not a JSON object" in read.all_of("bit")) == (arguments in ('{"a": 1', "[1]"))
+
+
+def test_a_failure_is_marked_and_told() -> None:
+    failed = FunctionResultContent(
+        call_id="x", outputs=[ErrorContent(code="timeout", message="30 s", details={"a": 1})]
+    )
+    shown = page(message(failed, role="tool"))
+    assert {"timeout", "✗ result of x"} <= set(check(shown).all_of("label"))
+    assert 'class="box error"' in shown
+
+
+# -- media and links ---------------------------------------------------------------------------------------------------
+
+
+def png(width: int = 2, height: int = 2) -> bytes:
+    def chunk(kind: bytes, body: bytes) -> bytes:
+        return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
+
+    rows = b"".join(b"\0" + b"\xff\0\0" * width for _ in range(height))
+    head = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
+
+
+SVG = f'<svg xmlns="http://www.w3.org/2000/svg" onload="{SCRIPT}"/>'.encode()
+
+
+def test_an_image_stands_in_the_page_in_its_own_bytes() -> None:
+    urlsafe = base64.urlsafe_b64encode(png()).decode().rstrip("=")
+    read = check(page(message(DataContent(data=urlsafe, media_type="IMAGE/PNG; a=b", name='"><b>'))))
+    (image,) = [attributes for tag, attributes in read.tags if tag == "img"]
+    assert base64.b64decode((image["src"] or "").partition(",")[2]) == png()
+    assert image["alt"] == '"><b>'
+
+
+@pytest.mark.parametrize(
+    ("data", "media_type"),
+    [
+        (SVG, "image/svg+xml"),
+        (SVG, "image/png"),
+        (b"<html>", "image/jpeg"),
+        (png(), "text/html"),
+        (png(), None),
+        (b"", "image/png"),
+    ],
+)
+def test_what_is_no_image_of_a_known_type_is_named_and_not_shown(data: bytes, media_type: str | None) -> None:
+    content = DataContent(data=base64.b64encode(data).decode(), media_type=media_type, name="x.png")
+    assert image_source(content) is None
+    shown = page(message(content))
+    assert "img" not in [tag for tag, _ in check(shown).tags]
+    assert "x.png" in shown
+
+
+def test_the_bytes_decide_what_an_image_is() -> None:
+    source = image_source(DataContent.from_bytes(png(), "image/gif"))
+    assert source is not None
+    assert source.startswith("data:image/png;base64,")
+    assert image_source(DataContent(data="not base64!", media_type="image/png")) is None
+
+
+@pytest.mark.parametrize(
+    "uri",
+    [
+        "javascript:alert(1)",
+        " javascript:alert(1)",
+        "JaVaScRiPt:alert(1)",
+        "java\nscript:alert(1)",
+        "data:text/html,<script>",
+        "vbscript:x",
+        "file:///etc/passwd",
+        "//example.com",
+        "http:example.com",
+        "https://",
+        "https://bank.example@evil.example/",
+        "https://a.example/\u202egpj.exe",
+        "https://a.example/\x00",
+        'https://a.example/"onclick=x',
+        "https://a.example\\@b.example",
+        "https://[::1",
+        "",
+    ],
+)
+def test_what_is_no_plain_address_of_the_web_is_no_link(uri: str) -> None:
+    assert link_to(uri) == ""
+    read = check(page(message(UriContent(uri=uri, media_type="image/png", title=uri))))
+    assert {"a", "img"}.isdisjoint(tag for tag, _ in read.tags)
+
+
+def test_remote_images_are_links() -> None:
+    read = check(page(message(UriContent(uri="https://a.example/i.png?x=1&y=é", media_type="image/png"))))
+    assert "img" not in [tag for tag, _ in read.tags]
+    (link,) = [attributes for tag, attributes in read.tags if tag == "a"]
+    assert link["href"] == "https://a.example/i.png?x=1&y=é"
+
+
+# -- nesting -----------------------------------------------------------------------------------------------------------
+
+
+def test_what_is_nested_deeply_is_shown_as_json() -> None:
+    content: Any = text("innermost")
+    for _ in range(60):
+        content = DocumentContent(parts=[content])
+    assert "innermost" in check(page(message(content))).words
+    for _ in range(20_000):
+        content = DocumentContent(parts=[content])
+    assert "nested too deeply" in check(page(message(content))).words
+
+
+def test_deep_json_is_no_crash() -> None:
+    block: Any = 1
+    for _ in range(100_000):
+        block = [block]
+    read = check(page(message(UnknownContent(api="x", block={"type": "deep", "deep": block}))))
+    assert "deep" in read.all_of("label")
+    while isinstance(block, list):  # One after the other: Python would free them in one recursion.
+        block = block.pop()
+
+
+# -- turns, the log, losses --------------------------------------------------------------------------------------------
+
+
+def at(second: int) -> datetime:
+    return datetime(2026, 3, 14, 9, 0, second, tzinfo=UTC)
+
+
+def turn(number: int, previous: int | None, role: str, **more: Any) -> Turn:
+    before = None if previous is None else f"t{previous}"
+    said = {"status": "complete", "started_at": at(number), "ended_at": at(number + 2), **more}
+    return Turn(id=f"t{number}", conversation="c", previous=before, number=number, role=role, **said)
+
+
+def stored(made: Turn, *contents: Any) -> StoredTurn:
+    return StoredTurn(turn=made, messages=[message(*contents, role=made.role)])
+
+
+def entry(number: int, kind: str, words: str | None, **more: Any) -> LogEntry:
+    return LogEntry(id=f"e{number}", conversation="c", number=number, kind=kind, text=words, created_at=at(30), **more)
+
+
+TURNS = [
+    stored(turn(1, None, "user"), text("Hello.")),
+    stored(
+        turn(2, 1, "assistant", model="m-1", status="failed", error=ErrorContent(message="broke off", code="e"),
+             usage=Usage(input_tokens=1200, output_tokens=5)),
+        text("Hi"),
+    ),
+    stored(turn(4, 2, "user"), text("Again.")),
+]  # fmt: skip
+
+
+def test_turns_have_times_states_and_tokens() -> None:
+    read = check(page(TURNS))
+    bits = read.all_of("bit")
+    assert {"turn 2", "m-1", "failed", "2026-03-14 09:00:02 UTC", "2.0 s", "1,200 in", "5 out"} <= set(bits)
+    assert "broke off" in read.words
+
+
+def test_branches_are_noted() -> None:
+    every = [part.turn for part in TURNS] + [turn(3, 2, "user"), turn(5, 1, "assistant")]
+    read = check(page(TURNS, branches=every))
+    assert read.all_of("label").count("one of 2 branches") == 2
+    assert {"also: turn 3", "also: turn 5"} <= set(read.all_of("bit"))
+    assert "follows turn 1" in check(
+        page([TURNS[0], stored(turn(9, 1, "user"), text("x")), stored(turn(5, 1, "user"))])
+    ).all_of("label")
+    assert not any("branch" in label for label in check(page(TURNS)).all_of("label"))
+
+
+def test_the_log_stands_with_its_turns_as_what_the_user_saw() -> None:
+    log = [
+        entry(1, "tool_use", "Searching <b>", turn="t2", content={"call_id": "c1"}),
+        entry(2, "question", "A title?", content=ChatRequest(messages=[message(text("Title it."), role="user")])),
+        entry(3, "title", "A greeting", parent="e2", content=ChatResponse()),
+        entry(4, "task", "Look it up", turn="gone", content=[message(text("found"))]),
+        entry(5, "note", None, content={"long": "x" * 200}),
+        entry(6, "title", "Orphan", parent="nobody"),
+    ]
+    shown = page(TURNS, log=log)
+    read = check(shown)
+    assert read.all_of("title") == ["Orphan"]
+    assert {"what the user saw", "what the user saw beside the turns above", "tool_use", "title", "task"} <= set(
+        read.all_of("label")
+    )
+    assert '{"call_id":"c1"}' in read.all_of("bit")
+    assert shown.index("Hi</div>") < shown.index("Searching &lt;b&gt;") < shown.index("Again.")
+    for words in ("Title it.", "A title?", "A greeting", "found", "x" * 200):
+        assert words in read.words
+    assert shown.count("Searching") == 1
+
+
+def test_entries_of_entries_of_any_depth_are_shown() -> None:
+    log = [entry(n, f"kind {n}", f"[{n}]", parent=f"e{n - 1}") for n in range(2_000)]
+    read = check(page(TURNS, log=log))
+    assert read.words.endswith("".join(f"[{n}]" for n in range(2_000)))
+
+
+def test_a_transcript_may_be_told_its_turns() -> None:
+    request = ChatRequest(model="m-9", messages=[m for part in TURNS for m in part.messages])
+    read = check(page(request, turns=TURNS))
+    assert read.words.count("Hello.") == 1
+    assert {"m-9", "turn 4"} <= set(read.all_of("bit"))
+
+
+def test_losses_are_listed() -> None:
+    loss = Loss(path="$.a[0].<b>", kind="dropped", what="thing", why="no place")
+    read = check(page(message(text("x")), losses=[loss]))
+    assert {"$.a[0].<b>", "dropped", "no place"} <= set(read.all_of("bit"))
+    assert "1 loss" in read.all_of("label")
+
+
+def test_what_an_api_said_beside_is_there_and_notes_of_codecs_are_not() -> None:
+    content = TextContent(text="x", extra={"anthropic-messages": {"cache_control": {"ttl": "1h"}, ":note": 1}})
+    assert '"cache_control"' in check(page(message(content))).words
+    only_notes = TextContent(text="x", extra={"anthropic-messages": {":note": 1}})
+    assert check(page(message(only_notes))).words == "x"
+
+
+def test_opaque_state_is_named_and_not_shown() -> None:
+    secret = Protected(issuer="anthropic", kind="signature", data="c2VjcmV0")
+    shown = page(message(ReasoningContent(text="Hm.", protected=secret), TextContent(text="x", protected=secret)))
+    assert "c2VjcmV0" not in shown
+    assert check(shown).all_of("bit").count("signature by anthropic, 8 characters") == 2
+
+
+@pytest.mark.parametrize("value", [1, "text", b"x", None, {"role": "user"}, [text("x"), 1], object()])
+def test_what_is_not_of_the_model_is_refused(value: Any) -> None:
+    with pytest.raises(EncodeError, match="cannot be a page: expected a request"):
+        page(value)
+
+
+def test_turns_without_a_transcript_are_refused() -> None:
+    with pytest.raises(EncodeError, match="turns are those of a ChatRequest"):
+        page(ChatResponse(), turns=[])
+
+
+def test_an_empty_transcript_is_a_page() -> None:
+    assert check(page(ChatRequest())).all_of("title") == ["Transcript"]
+    assert check(page([])).words == ""
+
+
+def test_what_terminals_obey_is_hostile_here_too() -> None:
+    terminal = {chr(c) for c in range(0x110000) if HOSTILE_TO_TERMINALS.match(chr(c))}
+    assert {c for c in terminal if not HOSTILE.match(c)} == set()
+    assert pieces("\x1b\u202e") == [("escape", "\\x1b\\u202e")]
+
+
+# -- a browser ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """Runs headless Chromium over a page: `browser(path, *options)` gives what it prints."""
+    found = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    if found is None:
+        pytest.skip("no Chromium on PATH (Debian: apt-get install chromium)")
+    profile = tmp_path_factory.mktemp("profile")
+
+    def run(path: Path, *options: str) -> str:
+        fixed = ("--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--no-first-run")
+        arguments = [found, *fixed, f"--user-data-dir={profile}", *options, path.as_uri()]
+        return subprocess.run(arguments, capture_output=True, check=True, timeout=120).stdout.decode()
+
+    return run
+
+
+@pytest.fixture
+def fetched() -> Iterator[tuple[str, list[str]]]:
+    """The address of a server, and the paths that somebody asked it for."""
+    asked: list[str] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            asked.append(self.path)
+            self.send_response(200)
+            self.end_headers()
+
+        def log_message(self, *said: Any) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = Thread(target=server.serve_forever)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}", asked
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+def hostile_page(address: str) -> str:
+    """Hostile words in every place that a transcript has for words."""
+    evil = (
+        *EVIL,
+        f'<img src="{address}/img">',
+        f'<link rel=stylesheet href="{address}/css"><iframe src="{address}/frame">',
+    )
+    words = " ".join(evil)
+    remote = UriContent(uri=f"{address}/remote.png", media_type="image/png", title=words, text=words)
+    citation = Citation(url=f"{address}/cited", title=words, cited_text=words)
+    call = FunctionCallContent(call_id=words, name=words, arguments={words: words, "n": {words: [words]}})
+    result = FunctionResultContent(call_id=words, outputs=[text(words), ErrorContent(code=words, message=words)])
+    contents = [
+        TextContent(text=words, annotations=[citation], extra={words: {words: words}}),
+        ReasoningContent(text=words, protected=Protected(issuer=words, kind=words, data="x")),
+        call,
+        remote,
+        DataContent.from_bytes(SVG, "image/svg+xml", name=words),
+        DataContent.from_bytes(png(40, 20), "image/png", name=words),
+        UnknownContent(api=words, block={"type": words}),
+        *(text(piece) for piece in evil),
+    ]
+    messages = [
+        message(*contents, origin=Origin(api=words, issuer=words, model=words)),
+        message(result, role=words, author_name=words),
+    ]
+    made = turn(1, None, "assistant", model=words, error=ErrorContent(code=words, message=words), stop_reason=words)
+    log = [entry(1, "title", words, turn="t1", content={words: words})]
+    request = ChatRequest(model=words, instructions=[text(words)])
+    turns = [StoredTurn(turn=made, messages=messages)]
+    return page(request, turns=turns, log=log, losses=[Loss(words, words, words, words)], title=words)
+
+
+def open_folds(shown: str) -> str:
+    """The page with everything unfolded, as a reader may have it."""
+    return shown.replace("<details", "<details open")
+
+
+def test_a_browser_runs_and_fetches_nothing_of_what_is_said(browser: Any, fetched: Any, tmp_path: Path) -> None:
+    address, asked = fetched
+    shown = hostile_page(address)
+    check(shown)
+    path = tmp_path / "hostile.html"
+    path.write_text(open_folds(shown))
+    dom = browser(path, "--dump-dom", "--virtual-time-budget=2000")
+    assert "data-ran" not in dom.partition(">")[0] + dom.partition("<html")[2].partition(">")[0]
+    # The browser sees the tags that were written, in their order, and no other.
+    assert Reader(dom).skeleton == Reader(open_folds(shown)).skeleton
+    assert Reader(dom).words == Reader(shown).words
+    assert asked == []
+
+
+def test_the_policy_stops_what_would_get_through(browser: Any, fetched: Any, tmp_path: Path) -> None:
+    """Were there a hole in the escaping, the browser would run and fetch nothing all the same."""
+    address, asked = fetched
+    hole = f'<script>{SCRIPT}</script><img src="{address}/img"><style>body{{background:url({address}/css)}}</style>'
+    shown = page(message(text("x"))).replace("<main>", f"<main>{hole}")
+    path = tmp_path / "hole.html"
+    path.write_text(shown)
+    assert 'data-ran="1"' not in browser(path, "--dump-dom", "--virtual-time-budget=2000")
+    assert asked == []
+    # Without the policy it does: this test would see it.
+    path.write_text(re.sub(r'<meta http-equiv="Content-Security-Policy".*?>', "", shown, count=1))
+    assert 'data-ran="1"' in browser(path, "--dump-dom", "--virtual-time-budget=2000")
+    assert sorted(set(asked)) == ["/css", "/img"]
+
+
+def example_page() -> str:
+    return page(contentmodel.adapter("anthropic-messages").decode_request(json.loads(EXAMPLE.read_text())))
+
+
+@pytest.mark.parametrize("width", [1200, 390])
+def test_the_page_is_as_wide_as_its_reader(browser: Any, width: int, tmp_path: Path) -> None:
+    for name, shown in (("hostile", hostile_page("http://127.0.0.1:9")), ("example", example_page())):
+        # A frame of that width: a browser's own window does not become as narrow as a phone.
+        measure = "var d=f.contentDocument.documentElement;document.body.setAttribute('data-width',d.scrollWidth)"
+        style = f"border:0;width:{width}px;height:900px"
+        frame = f'<iframe id="f" style="{style}" srcdoc="{html.escape(open_folds(shown))}"></iframe>'
+        path = tmp_path / f"{name}.html"
+        path.write_text(f"<!DOCTYPE html><body>{frame}<script>f.onload=function(){{{measure}}}</script>")
+        dom = browser(path, "--dump-dom", "--virtual-time-budget=3000")
+        found = re.search(r'data-width="(\d+)"', dom)
+        assert found, "the frame was not measured"
+        assert int(found[1]) == width
+
+
+@pytest.mark.parametrize("width", [1200, 390])
+def test_a_screenshot_has_the_page(browser: Any, width: int, tmp_path: Path) -> None:
+    path, picture = tmp_path / "page.html", tmp_path / "page.png"
+    path.write_text(example_page())
+    browser(path, f"--window-size={width},1600", f"--screenshot={picture}")
+    body = picture.read_bytes()
+    assert struct.unpack(">II", body[16:24]) == (width, 1600)
+    # A blank page would be a few kilobytes.
+    assert len(body) > 50_000
