@@ -1,0 +1,11 @@
+"""Conversations over HTTP: turns that are stored as they run, and streamed to whoever wants to see them.
+
+Needs `contentmodel[server]`, and an ASGI server.
+"""
+
+from contentmodel.server.app import RunContext, create_app
+from contentmodel.server.hub import Hub, Live
+from contentmodel.server.log import Log, Reader, Told
+from contentmodel.server.sse import EventReader
+
+__all__ = ["EventReader", "Hub", "Live", "Log", "Reader", "RunContext", "Told", "create_app"]

@@ -1,0 +1,536 @@
+"""What clients of a running turn are told: the same, however they lag, break off and come back."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from conftest import APIS
+from contentmodel import (
+    BlockCatchUp,
+    BlockDelta,
+    BlockStart,
+    BlockStop,
+    ChatChoice,
+    ChatMessage,
+    ChatRequest,
+    ChatResponse,
+    Citation,
+    CitationDelta,
+    ErrorContent,
+    Fold,
+    FunctionCallContent,
+    FunctionResultContent,
+    MediaDelta,
+    Notice,
+    StreamError,
+    StreamEvent,
+    TextContent,
+    TextDelta,
+    ToolApprovalRequestContent,
+    ToolApprovalResponseContent,
+    TurnComplete,
+    TurnError,
+    TurnStart,
+    UnknownContent,
+    Usage,
+    UsageDelta,
+    WireEvent,
+    fold,
+    unfold,
+)
+from contentmodel.server import EventReader, Hub, Log, Reader, Told
+from contentmodel.server.hub import FAILED, INTERRUPTED
+from contentmodel.server.log import told
+from contentmodel.server.sse import HEARTBEAT, NAMES, frame, frames, name_of
+from contentmodel.server.transcript import prepared, sendable
+from contentmodel.tools.cancellation import Cancellation
+from contentmodel_conformance.strategies.transcripts import answers
+
+END = TurnComplete(response=ChatResponse(id="r"), layout=[[[0]]])
+HELLO = [
+    TurnStart(response=ChatResponse(id="r")),
+    BlockStart(index=0, content=TextContent(text="")),
+    TextDelta(index=0, text="Hel"),
+    TextDelta(index=0, text="lo"),
+    BlockStop(index=0, content=TextContent(text="Hello")),
+    END,
+]
+
+
+def log_of(events: list[StreamEvent], kept: int = 10**9) -> Log:
+    log = Log(kept)
+    for event in events:
+        log.add(event)
+    return log
+
+
+def rest(reader: Reader, size: int = 10**9) -> list[Told]:
+    """Everything that a reader gives now."""
+    found: list[Told] = []
+    while batch := reader.take(size):
+        found += batch
+    return found
+
+
+def events_of(said: list[Told]) -> list[StreamEvent]:
+    return [one.event for one in said]
+
+
+class Client:
+    """A client as a browser is one: it gathers events, and remembers the last number."""
+
+    def __init__(self, log: Log) -> None:
+        self._log = log
+        self.fold = Fold()
+        self.last = 0
+        self.come_back()
+
+    def come_back(self) -> None:
+        self.reader = Reader(self._log, self.last)
+
+    def read(self, size: int, lost: int = 0) -> bool:
+        """Reads some; where the last `lost` events of it do not arrive, the connection has broken."""
+        batch = self.reader.take(size)
+        arrived = batch[: max(len(batch) - lost, 0)]
+        for one in arrived:
+            self.fold.feed(one.event)
+            self.last = self.last if one.id is None else one.id
+        if lost:
+            self.come_back()
+        return bool(batch)
+
+
+@st.composite
+def turns(draw: st.DrawFn) -> list[StreamEvent]:
+    """The events of a turn with blocks beside each other, words about them afterwards, and all that is no block."""
+    said: list[StreamEvent] = [TurnStart(response=ChatResponse(id="r", model="m"))]
+    open_blocks: list[int] = []
+    stopped: list[int] = []
+    count = 0
+    for number, step in enumerate(draw(st.lists(st.integers(0, 9), max_size=30))):
+        words = f"{number} é\n" * draw(st.integers(0, 3))
+        if step <= 1 or not count:
+            call = FunctionCallContent(call_id=f"c{count}", name="f", arguments="")
+            said.append(BlockStart(index=count, content=call if step else TextContent(text="")))
+            open_blocks.append(count)
+            count += 1
+        elif step <= 5 and open_blocks:
+            index = draw(st.sampled_from(open_blocks))
+            said.append(TextDelta(index=index, text=words))
+        elif step == 6 and open_blocks:
+            index = open_blocks.pop(draw(st.integers(0, len(open_blocks) - 1)))
+            said.append(BlockStop(index=index, content=fold_of(said).content(index)))
+            stopped.append(index)
+        elif step == 7 and stopped:
+            cited = Citation(title=words)
+            said.append(CitationDelta(index=draw(st.sampled_from(stopped)), citation=cited))
+        elif step == 8 and stopped:
+            said.append(BlockCatchUp(index=draw(st.sampled_from(stopped)), content=TextContent(text=words)))
+        else:
+            other = [UsageDelta(usage=Usage(output_tokens=number)), Notice(kind="tool_use", text=words)]
+            said.append(draw(st.sampled_from([*other, WireEvent(api="a", name="ping"), MediaDelta(index=0, data="")])))
+    layout = [[list(range(count))]]
+    envelope = ChatResponse(id="r", choices=[ChatChoice(messages=[ChatMessage(role="assistant")])])
+    ends = [
+        TurnComplete(response=envelope, layout=layout),
+        TurnError(error=ErrorContent(message="no"), response=envelope, layout=layout),
+        TurnError(error=ErrorContent(message="no"), response=ChatResponse(id="r")),
+    ]
+    return [*said, draw(st.sampled_from(ends))]
+
+
+def fold_of(events: list[StreamEvent]) -> Fold:
+    gathered = Fold()
+    for event in events:
+        gathered.feed(event)
+    return gathered
+
+
+# -- the law -----------------------------------------------------------------------------------------------------------
+
+
+def follow_somehow(data: st.DataObject, events: list[StreamEvent]) -> None:
+    """Three clients read when and what they like, lose what they like, and have the whole in the end."""
+    log = Log(data.draw(st.integers(0, 600), label="kept"))
+    clients = [Client(log) for _ in range(3)]
+    steps = st.tuples(st.integers(0, 2), st.integers(1, 300), st.integers(0, 3))
+    for number, event in enumerate(events):
+        log.add(event)
+        for which, size, lost in data.draw(st.lists(steps, max_size=3)):
+            client = clients[which]
+            client.read(size, lost)
+            if not lost and not client.reader.take(1):
+                assert client.fold.response == fold(events[: number + 1])
+            elif not lost:
+                # What was taken just now to look at it did not arrive.
+                client.come_back()
+    for client in [*clients, Client(log)]:
+        while client.read(data.draw(st.integers(1, 400)), data.draw(st.sampled_from([0, 0, 0, 1]))):
+            pass
+        client.come_back()
+        while client.read(1):
+            pass
+        assert client.reader.is_over
+        assert client.fold.response == fold(events)
+
+
+@given(st.data(), turns())
+def test_whoever_lags_and_comes_back_has_the_whole(data: st.DataObject, events: list[StreamEvent]) -> None:
+    follow_somehow(data, events)
+
+
+@pytest.mark.parametrize("api", APIS)
+@given(data=st.data())
+def test_so_it_is_with_the_answers_of_every_api(api: str, data: st.DataObject) -> None:
+    response = data.draw(answers(api))
+    follow_somehow(data, list(unfold(response, size=data.draw(st.integers(1, 20)))))
+
+
+@given(turns(), st.integers(0, 600), st.data())
+def test_every_number_can_be_gone_on_from(events: list[StreamEvent], kept: int, data: st.DataObject) -> None:
+    said = data.draw(st.integers(1, len(events)))
+    log = log_of(events[:said], kept)
+    for number in range(said + 1):
+        client = fold_of(events[:number])
+        for event in events_of(rest(Reader(log, number), 50)):
+            client.feed(event)
+        assert client.response == fold(events[:said])
+
+
+@given(turns(), st.integers(1, 50))
+def test_cutting_the_bytes_changes_nothing(events: list[StreamEvent], size: int) -> None:
+    sent = b"".join(frames([one]) + HEARTBEAT for one in rest(Reader(log_of(events[:-1]))))
+    reader = EventReader()
+    read = [event for at in range(0, len(sent), size) for event in reader.feed(sent[at : at + size])]
+    assert read == events[:-1]
+    assert reader.last_event_id == str(len(events) - 1)
+
+
+@given(turns(), st.data())
+def test_a_reader_of_bytes_knows_no_number_of_what_is_cut(events: list[StreamEvent], data: st.DataObject) -> None:
+    said = rest(Reader(log_of(events[:-1])))
+    sent = b"".join(map(frame, said))
+    cut = data.draw(st.integers(0, len(sent)))
+    reader = EventReader()
+    read = reader.feed(sent[:cut])
+    assert int(reader.last_event_id or 0) == len(read)
+
+
+# -- the log -----------------------------------------------------------------------------------------------------------
+
+
+def test_numbers_grow_by_one() -> None:
+    assert [one.id for one in rest(Reader(log_of(HELLO[:5])))] == [1, 2, 3, 4, 5]
+
+
+def test_what_is_still_there_is_told_as_it_was() -> None:
+    log = log_of(HELLO)
+    for number in range(1, 6):
+        assert events_of(rest(Reader(log, number))) == HELLO[number:]
+    assert Reader(log, 6).is_over
+
+
+def test_whoever_lags_too_far_is_told_the_state() -> None:
+    log = log_of(HELLO[:2], kept=60)
+    reader = Reader(log, 2)
+    for event in HELLO[2:4]:
+        log.add(event)
+    said = rest(reader)
+    assert events_of(said) == [HELLO[0], BlockCatchUp(index=0, content=TextContent(text="Hello"))]
+    # Only who has all of it has what the number says.
+    assert [one.id for one in said] == [None, 4]
+    log.add(HELLO[4])
+    assert events_of(rest(reader))[-1:] == [BlockCatchUp(index=0, content=TextContent(text="Hello"))]
+
+
+def test_a_state_is_of_one_moment_however_long_it_takes_to_send() -> None:
+    two = [BlockStart(index=1, content=TextContent(text="")), TextDelta(index=1, text="a")]
+    log = log_of([*HELLO[:4], *two], kept=0)
+    client = Client(log)
+    client.read(1)
+    log.add(TextDelta(index=1, text="b"))
+    while client.read(1):
+        pass
+    assert client.fold.response == fold([*HELLO[:4], *two, TextDelta(index=1, text="b")])
+
+
+def test_who_lags_again_is_not_told_again_what_has_not_changed() -> None:
+    log = log_of(HELLO[:5], kept=0)
+    reader = Reader(log, 1)
+    rest(reader)
+    log.add(BlockStart(index=1, content=TextContent(text="more")))
+    caught_up = [event for event in events_of(rest(reader)) if isinstance(event, BlockCatchUp)]
+    assert [event.index for event in caught_up] == [1]
+
+
+def test_notices_are_not_lost_to_who_lags() -> None:
+    notice = Notice(kind="tool_use", text="counting")
+    log = log_of([HELLO[0], notice, *HELLO[1:5]], kept=0)
+    assert notice in events_of(rest(Reader(log, 1)))
+    assert notice not in events_of(rest(Reader(log, 2)))
+
+
+def test_an_ended_turn_is_told_as_what_it_came_to() -> None:
+    said = rest(Reader(log_of(HELLO)))
+    assert events_of(said) == [HELLO[0], BlockCatchUp(index=0, content=TextContent(text="Hello")), END]
+    assert said[-1].id == 6
+
+
+@pytest.mark.parametrize("number", [7, 99, 10**17])
+def test_a_number_that_was_never_given_is_caught_up(number: int) -> None:
+    assert fold(events_of(rest(Reader(log_of(HELLO), number)))) == fold(HELLO)
+
+
+def test_a_log_is_bounded_whatever_is_said() -> None:
+    log = Log(kept=1000)
+    log.add(HELLO[0])
+    log.add(HELLO[1])
+    for number in range(1000):
+        log.add(TextDelta(index=0, text=str(number) * 100))
+        assert log.size <= 1000
+    log.add(BlockStop(index=0, content=TextContent(text="x" * 10_000)))
+    assert log.size == 0
+    assert len(events_of(rest(Reader(log)))) == 2
+
+
+def test_nothing_is_said_after_the_end_or_of_what_has_not_started() -> None:
+    log = log_of(HELLO)
+    with pytest.raises(StreamError, match="after the end"):
+        log.add(HELLO[0])
+    with pytest.raises(StreamError, match="has not started"):
+        Log().add(TextDelta(index=3, text="x"))
+
+
+def test_every_event_has_a_name() -> None:
+    assert {name_of(event) for event in HELLO} | {"block_catchup", "usage", "notice", "wire", "turn_error"} == set(
+        NAMES.values()
+    )
+    assert frame(told(HELLO[2], 3)) == (
+        b'id: 3\nevent: block_delta\ndata: {"type":"text_delta","index":0,"text":"Hel"}\n\n'
+    )
+    assert frames([]) == HEARTBEAT
+
+
+# -- the hub -----------------------------------------------------------------------------------------------------------
+
+
+async def played(*said: Any) -> AsyncGenerator[StreamEvent, None]:
+    for event in said:
+        await asyncio.sleep(0)
+        if isinstance(event, Exception):
+            raise event
+        yield event
+
+
+async def followed(live: Any, after: int = 0) -> list[StreamEvent]:
+    return [one.event async for batch in live.follow(after) for one in batch]
+
+
+def test_all_followers_are_told_the_same() -> None:
+    async def go() -> None:
+        hub = Hub()
+        live = hub.begin("t", "c", lambda cancellation: played(*HELLO))
+        assert hub.running == 1
+        everybody = await asyncio.gather(*(followed(live) for _ in range(5)))
+        assert all(said == HELLO for said in everybody)
+        await live.ended()
+        assert (hub.running, live.followers, hub.find("t")) == (0, 0, live)
+        assert await followed(live, 6) == []
+        assert live.has_told_all(6)
+
+    asyncio.run(go())
+
+
+def test_a_follower_that_waits_or_leaves_holds_nobody_up() -> None:
+    async def go() -> None:
+        hub = Hub(kept=100)
+        many = [TextDelta(index=0, text="x" * 50)] * 500
+        events = [*HELLO[:2], *many, BlockStop(index=0, content=TextContent(text="x" * 25_000)), END]
+        live = hub.begin("t", "c", lambda cancellation: played(*events))
+        slow, leaves = live.follow(), live.follow()
+        first = [one.event for one in await anext(slow)]
+        await anext(leaves)
+        await leaves.aclose()
+        await live.ended()
+        assert live.followers == 1
+        assert live.log.size <= 100
+        later = [one.event async for batch in slow for one in batch]
+        assert len(later) < 10
+        assert fold([*first, *later]) == fold(events)
+
+    asyncio.run(go())
+
+
+def test_where_nothing_happens_a_follower_is_told_so() -> None:
+    async def go() -> None:
+        gate = asyncio.Event()
+
+        async def events(cancellation: Cancellation) -> AsyncGenerator[StreamEvent, None]:
+            yield HELLO[0]
+            await gate.wait()
+            for event in HELLO[1:]:
+                yield event
+
+        following = Hub().begin("t", "c", events).follow(patience=0.001)
+        seen: list[Any] = []
+        while [] not in seen[1:]:
+            seen.append(await anext(following))
+        gate.set()
+        seen += [batch async for batch in following]
+        assert [one.event for batch in seen for one in batch] == HELLO
+
+    asyncio.run(go())
+
+
+def test_a_failure_is_told_without_its_reasons(caplog: Any) -> None:
+    async def go() -> list[StreamEvent]:
+        live = Hub().begin("t", "c", lambda cancellation: played(HELLO[0], HELLO[1], ValueError("the password is x")))
+        return await followed(live)
+
+    with caplog.at_level(logging.ERROR):
+        events = asyncio.run(go())
+    assert events[-1] == TurnError(error=FAILED, response=ChatResponse(id="r"))
+    assert "the password" in caplog.text
+
+
+def test_events_without_an_end_are_an_interrupted_turn() -> None:
+    async def go(*said: StreamEvent) -> list[StreamEvent]:
+        return await followed(Hub().begin("t", "c", lambda cancellation: played(*said)))
+
+    assert asyncio.run(go(*HELLO[:3]))[-1] == TurnError(error=INTERRUPTED, response=ChatResponse(id="r"))
+    assert [type(event) for event in asyncio.run(go())] == [TurnStart, TurnError]
+
+
+async def until_cancelled(cancellation: Cancellation) -> AsyncGenerator[StreamEvent, None]:
+    said = asyncio.Event()
+    with cancellation.watched(said.set):
+        yield HELLO[0]
+        await said.wait()
+
+
+async def deaf(cancellation: Cancellation) -> AsyncGenerator[StreamEvent, None]:
+    yield HELLO[0]
+    await asyncio.Event().wait()
+
+
+@pytest.mark.parametrize("events", [until_cancelled, deaf])
+def test_closing_ends_every_turn_and_tells_everybody(events: Any) -> None:
+    async def go() -> None:
+        hub = Hub()
+        lives = [hub.begin(f"t{number}", "c", events) for number in range(3)]
+        following = [asyncio.create_task(followed(live)) for live in lives]
+        await asyncio.sleep(0)
+        await hub.close(grace=0.01)
+        for task in following:
+            assert (await task)[-1].error == INTERRUPTED
+        late = hub.begin("late", "c", until_cancelled)
+        assert (await followed(late))[-1].error == INTERRUPTED
+        assert hub.running == 0
+
+    asyncio.run(go())
+
+
+def test_turns_that_have_ended_are_let_go() -> None:
+    async def go() -> None:
+        hub = Hub(finished=2)
+        for number in range(4):
+            await hub.begin(f"t{number}", f"c{number}", lambda cancellation: played(*HELLO)).ended()
+        assert [hub.find(f"t{number}") is None for number in range(4)] == [True, True, False, False]
+        hub.forget("c3")
+        assert [hub.find(f"t{number}") is None for number in range(4)] == [True, True, False, True]
+
+    asyncio.run(go())
+
+
+# -- transcripts -------------------------------------------------------------------------------------------------------
+
+CALL = FunctionCallContent(call_id="c1", name="book", arguments={})
+OTHER = FunctionCallContent(call_id="c2", name="book", arguments={})
+ASKED = ToolApprovalRequestContent(request_id="c1", name="book")
+SAID = ToolApprovalResponseContent(request_id="c1", approved=True)
+RESULT = FunctionResultContent(call_id="c1", outputs=[TextContent(text="ok")])
+SECOND = FunctionResultContent(call_id="c2", outputs=[TextContent(text="ok")])
+
+
+def message(role: str, *contents: Any) -> ChatMessage:
+    return ChatMessage(
+        role=role, contents=[TextContent(text=said) if isinstance(said, str) else said for said in contents]
+    )
+
+
+def test_a_model_is_not_told_what_its_user_was_asked() -> None:
+    stored = [
+        message("user", "q"),
+        message("assistant", CALL, ASKED),
+        message("tool", SAID, RESULT),
+        message("assistant", "done"),
+    ]
+    assert sendable(stored) == [
+        message("user", "q"),
+        message("assistant", CALL),
+        message("tool", RESULT),
+        message("assistant", "done"),
+    ]
+
+
+def test_a_question_without_a_result_stays() -> None:
+    mcp = ToolApprovalRequestContent(request_id="mcp_1", server="s")
+    stored = [message("assistant", CALL, ASKED, mcp), message("tool", SAID)]
+    assert sendable(stored) == stored
+
+
+def test_results_stand_behind_their_calls() -> None:
+    stored = [
+        message("assistant", OTHER, CALL),
+        message("tool", SECOND),
+        message("user", "words"),
+        message("assistant"),
+        message("user", "more"),
+        message("tool", RESULT),
+        message("assistant", "done"),
+    ]
+    assert sendable(stored) == [
+        message("assistant", OTHER, CALL),
+        message("tool", SECOND, RESULT),
+        message("user", "words"),
+        message("user", "more"),
+        message("assistant", "done"),
+    ]
+
+
+@given(st.lists(st.sampled_from([CALL, OTHER, ASKED, SAID, RESULT, SECOND, TextContent(text="x")]), max_size=8))
+def test_nothing_else_is_changed(contents: list[Any]) -> None:
+    stored = [message("assistant" if i % 2 else "user", content) for i, content in enumerate(contents)]
+    sent = sendable(stored)
+    assert sendable(sent) == sent
+    of = [content for one in sent for content in one.contents]
+    assert all(content in of for content in contents if content not in (ASKED, SAID))
+
+
+def test_what_a_conversation_says_counts_more_than_the_default() -> None:
+    from contentmodel import ChatOptions
+
+    defaults = ChatRequest(
+        model="d", instructions=[TextContent(text="Be brief.")], options=ChatOptions(temperature=1, seed=4)
+    )
+    own = ChatRequest(model="m", options=ChatOptions(seed=0))
+    made = prepared(own, defaults)
+    assert (made.model, made.instructions) == ("m", defaults.instructions)
+    assert made.options == ChatOptions(temperature=1, seed=0)
+    assert prepared(ChatRequest(), defaults) == defaults
+
+
+def test_what_nobody_knows_is_read_as_it_was_sent() -> None:
+    strange = UnknownContent(api="contentmodel", block={"type": "hologram", "x": 1})
+    event = BlockCatchUp(index=0, content=strange)
+    said = frame(told(event, 1))
+    assert b'"content":{"type":"hologram","x":1}' in said
+    assert EventReader().feed(said) == [event]
+    assert not isinstance(event, BlockDelta)
