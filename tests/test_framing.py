@@ -47,8 +47,11 @@ def slowly(stream: bytes) -> Read:
         line.clear()
     # What is left in `line` is not ended, and so it is no line: "any pending data must be discarded".
     data, event = b"", ""
+    last_id: str | None = None
     for each in lines:
         if each == b"":
+            # "Set the last event ID string of the event source to the value of the last event ID buffer."
+            read.last_event_id = last_id
             if data != b"":
                 read.frames.append((event or None, data[:-1]))
             data, event = b"", ""
@@ -64,7 +67,7 @@ def slowly(stream: bytes) -> Read:
             elif field == b"data":
                 data += value + b"\n"
             elif field == b"id" and b"\x00" not in value:
-                read.last_event_id = value.decode("utf-8", "replace")
+                last_id = value.decode("utf-8", "replace")
             elif field == b"retry" and value != b"" and all(48 <= digit <= 57 for digit in value):
                 read.retry = int(value)
     return read

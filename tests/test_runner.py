@@ -806,6 +806,20 @@ def test_a_run_resumes_from_a_stored_transcript() -> None:
     assert not kinds & {ToolApprovalRequestContent, ToolApprovalResponseContent}
 
 
+def test_questions_that_are_settled_are_told_to_no_model() -> None:
+    """A store keeps what happened, questions and answers among it."""
+    result, _, made = wanting()
+    answers = result.answer({"a": True, "c": False})
+    done, _ = run([answer("Done.")], made, answers)
+    happened = [*answers.messages, *done.messages, ChatMessage(role="user", contents=[TextContent(text="And now?")])]
+    asked = msgspec.structs.replace(result.request, messages=happened)
+    more, client = run([answer("Nothing.")], made, asked)
+    assert (more.text, more.report.calls) == ("Nothing.", [])
+    check_pairs(client.requests[0].messages)
+    kinds = {type(content) for message in client.requests[0].messages for content in message.contents}
+    assert not kinds & {ToolApprovalRequestContent, ToolApprovalResponseContent}
+
+
 def test_a_resumed_run_can_be_streamed() -> None:
     result, _, made = wanting()
     stream = ToolRunner(Scripted([answer("Done.")]), made).stream(result.answer({"a": True, "c": False}))

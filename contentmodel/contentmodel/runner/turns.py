@@ -150,6 +150,31 @@ def _without_requests(messages: Iterable[ChatMessage], ids: set[str | None]) -> 
     return kept
 
 
+def without_settled_questions(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
+    """A transcript without questions about calls of the application's tools that have results, and their answers.
+
+    They have done their work, and no model is told of them. What the provider asked itself stays.
+    """
+    contents: list[Any] = [content for message in messages for content in message.contents]
+    if not any(isinstance(content, ToolApprovalRequestContent | ToolApprovalResponseContent) for content in contents):
+        return list(messages)
+    calls = {call.call_id for message in messages for call in message.tool_calls}
+    settled = {c.call_id for c in contents if isinstance(c, ToolResultContent) and c.call_id in calls}
+    kept = []
+    for message in messages:
+        left: list[Any] = [
+            content
+            for content in message.contents
+            if not (
+                isinstance(content, ToolApprovalRequestContent | ToolApprovalResponseContent)
+                and content.request_id in settled
+            )
+        ]
+        if left or not message.contents:
+            kept.append(_with(message, left))
+    return kept
+
+
 # -- ids ---------------------------------------------------------------------------------------------------------------
 
 

@@ -62,7 +62,6 @@ class EventReader:
 
     def __init__(self) -> None:
         self._parser = SseParser()
-        self._pieces: list[bytes] = []
 
     @property
     def last_event_id(self) -> str | None:
@@ -70,13 +69,7 @@ class EventReader:
 
     def feed(self, data: bytes) -> list[StreamEvent]:
         """The events that these bytes complete. DecodeError where one is none."""
-        self._pieces.append(data)
-        if b"\n" not in data:
-            return []
-        # The parser gets whole frames alone, so that it takes no number of one that is cut.
-        whole, end, rest = b"".join(self._pieces).rpartition(b"\n\n")
-        self._pieces = [rest]
-        return [_event(said) for _, said in self._parser.feed(whole + end)]
+        return [_event(said) for _, said in self._parser.feed(data)]
 
 
 def _event(data: bytes) -> StreamEvent:

@@ -12,13 +12,10 @@ from typing import Any
 
 import msgspec
 
-from contentmodel.content.tools import (
-    ToolApprovalRequestContent,
-    ToolApprovalResponseContent,
-    ToolResultContent,
-)
+from contentmodel.content.tools import ToolResultContent
 from contentmodel.message import ChatMessage
 from contentmodel.request import ChatOptions, ChatRequest
+from contentmodel.runner.turns import without_settled_questions
 
 
 def prepared(request: ChatRequest, defaults: ChatRequest) -> ChatRequest:
@@ -37,33 +34,12 @@ def prepared(request: ChatRequest, defaults: ChatRequest) -> ChatRequest:
 
 def sendable(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
     """The messages without what the application and its user had to settle among themselves, and in order."""
-    settled = _settled(messages)
-    kept = [message for message in (_without_questions(message, settled) for message in messages) if message.contents]
+    kept = [message for message in without_settled_questions(messages) if message.contents]
     return [message for section in _sections(kept) for message in _in_order(section)]
-
-
-def _settled(messages: Sequence[ChatMessage]) -> set[str | None]:
-    """The ids of the calls of the application's tools that have results."""
-    contents: list[Any] = [content for message in messages for content in message.contents]
-    calls = {call.call_id for message in messages for call in message.tool_calls}
-    return {c.call_id for c in contents if _is_result(c) and c.call_id in calls}
 
 
 def _is_result(content: Any) -> bool:
     return isinstance(content, ToolResultContent) and content.executor == "client"
-
-
-def _without_questions(message: ChatMessage, settled: set[str | None]) -> ChatMessage:
-    """A question about a call, and its answer, have done their work when the call has its result."""
-    contents: list[Any] = [
-        content
-        for content in message.contents
-        if not (
-            isinstance(content, ToolApprovalRequestContent | ToolApprovalResponseContent)
-            and content.request_id in settled
-        )
-    ]
-    return message if len(contents) == len(message.contents) else msgspec.structs.replace(message, contents=contents)
 
 
 def _sections(messages: Sequence[ChatMessage]) -> Iterator[list[ChatMessage]]:

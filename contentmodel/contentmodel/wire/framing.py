@@ -32,11 +32,12 @@ class SseParser:
 
     Lines end in LF, CR or CRLF; a byte order mark at the start, comments and unknown fields are skipped; the lines of
     `data` are joined; an event without data is none; what is not ended by a blank line is none either.
-    `last_event_id` and `retry` (milliseconds) are the stream's latest.
+    `last_event_id` is that of the last event that came whole, `retry` (milliseconds) the stream's latest.
     """
 
     def __init__(self) -> None:
         self.last_event_id: str | None = None
+        self._id: str | None = None
         self.retry: int | None = None
         self._pieces: list[bytes] = []
         self._name: str | None = None
@@ -110,11 +111,13 @@ class SseParser:
         elif name == b"event":
             self._event = value.decode("utf-8", "replace")
         elif name == b"id" and b"\0" not in value:
-            self.last_event_id = value.decode("utf-8", "replace")
+            self._id = value.decode("utf-8", "replace")
         elif name == b"retry" and value.isdigit():
             self.retry = int(value[:18])
 
     def _dispatch(self, frames: list[Frame]) -> None:
+        # Only a blank line makes it so: an event that is cut has not been received.
+        self.last_event_id = self._id
         if self._data:
             self._name = self._event or None
             frames.append((self._name, b"\n".join(self._data)))
