@@ -132,7 +132,9 @@ def _rows(described: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 def pages() -> dict[str, str]:
     """Every generated page by its path in the folder of the documentation."""
-    targets = {f"targets/{api}.md": target_page(api) for api in contentmodel.adapters()}
+    # Nobody sends to a format that nobody answers in.
+    issued = [api for api, adapter in contentmodel.adapters().items() if adapter.issuer]
+    targets = {f"targets/{api}.md": target_page(api) for api in issued}
     made = matrix()
     return {
         "coverage.md": coverage_page(),
