@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import msgspec
+
 from contentmodel.content.base import AIContent
-from contentmodel.content.text import TextContent, join_texts
+from contentmodel.content.citations import Citation, Span
+from contentmodel.content.text import TextContent, convert_span, join_texts
 from contentmodel.content.tools import ToolCallContent, ToolResultContent
+from contentmodel.request import HostedTool, Tool, ToolGroup
 
 Place = tuple[int, int]
 """The number of a list of contents, and of a content in it."""
@@ -49,3 +53,30 @@ def _one_text(first: AIContent, second: AIContent) -> TextContent | None:
         return join_texts(first, second)
     except ValueError:  # A citation counts in a unit that nobody knows.
         return None
+
+
+def tool_name(tool: Tool) -> str:
+    """The name of a tool, and of those inside a group."""
+    if isinstance(tool, ToolGroup):
+        inner = ", ".join(map(tool_name, tool.tools))
+        return f"{tool.name} ({inner})" if tool.name else inner
+    if isinstance(tool, HostedTool):
+        return f"{tool.name or tool.kind} (hosted)"
+    return tool.name
+
+
+def source_key(citation: Citation) -> bytes:
+    """What two citations of one source have in common."""
+    return repr(msgspec.structs.replace(citation, span=None, extra=None)).encode("utf-8", "surrogatepass")
+
+
+def end_of_span(text: str, span: Span | None) -> int:
+    """Where the part of a text ends that a citation is about; where nobody can tell, it is all of it."""
+    if span is None:
+        return len(text)
+    try:
+        points = convert_span(text, span, "codepoint")
+    except ValueError:
+        return len(text)
+    end = points.start if points.end is None else points.end
+    return min(max(end or 0, 0), len(text))

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-import msgspec
 from rich.text import Text
 
 from contentmodel.cli.console import safe_text
 from contentmodel.content.citations import Citation, Span
-from contentmodel.content.text import convert_span
+from contentmodel.shown import end_of_span, source_key
 
 _QUOTE = 160
 
@@ -25,7 +24,7 @@ class Notes:
         """The number of each citation, and those that are new."""
         numbers, fresh = [], []
         for citation in citations:
-            key = _key(citation)
+            key = source_key(citation)
             if key not in self.numbers:
                 self.numbers[key] = len(self.numbers) + 1
                 fresh.append((self.numbers[key], citation))
@@ -33,13 +32,9 @@ class Notes:
         return numbers, fresh
 
 
-def _key(citation: Citation) -> bytes:
-    return repr(msgspec.structs.replace(citation, span=None, extra=None)).encode("utf-8", "surrogatepass")
-
-
 def with_markers(text: str, size: int, citations: Sequence[Citation], numbers: Sequence[int]) -> Text:
     """The first `size` characters of a text, with the number of each citation where what it supports ends."""
-    ends = [_end(text, citation.span) for citation in citations]
+    ends = [end_of_span(text, citation.span) for citation in citations]
     markers = sorted({(end, number) for end, number in zip(ends, numbers, strict=True) if end <= size})
     result, done = Text(), 0
     for end, number in markers:
@@ -47,17 +42,6 @@ def with_markers(text: str, size: int, citations: Sequence[Citation], numbers: S
         result.append(f"[{number}]", style="cyan")
         done = end
     return result.append_text(safe_text(text[done:size]))
-
-
-def _end(text: str, span: Span | None) -> int:
-    if span is None:
-        return len(text)
-    try:
-        points = convert_span(text, span, "codepoint")
-    except ValueError:
-        return len(text)
-    end = points.start if points.end is None else points.end
-    return min(max(end or 0, 0), len(text))
 
 
 def note_lines(notes: Iterable[tuple[int, Citation]]) -> Iterator[Text]:

@@ -15,9 +15,9 @@ from contentmodel.cli.pieces import Page, Parts, draw, draw_outcome, indented, j
 from contentmodel.content.base import AIContent
 from contentmodel.content.tools import ToolResultContent
 from contentmodel.message import ChatMessage
-from contentmodel.request import ChatOptions, ChatRequest, HostedTool, Tool, ToolGroup
+from contentmodel.request import ChatOptions, ChatRequest
 from contentmodel.response import ChatChoice, ChatResponse, FinishReason
-from contentmodel.shown import Place, flowing, pair
+from contentmodel.shown import Place, flowing, pair, tool_name
 from contentmodel.usage import Usage
 from contentmodel.wire.json import write
 
@@ -140,16 +140,6 @@ def _flat(value: dict[str, Any]) -> Iterator[tuple[str, Any]]:
 def _brief(value: Any) -> str:
     text = value if isinstance(value, str) else write(value).decode()
     return text if len(text) <= _OPTION else text[:_OPTION] + "…"
-
-
-def tool_name(tool: Tool) -> str:
-    """The name of a tool, and of those inside a group."""
-    if isinstance(tool, ToolGroup):
-        inner = ", ".join(map(tool_name, tool.tools))
-        return f"{tool.name} ({inner})" if tool.name else inner
-    if isinstance(tool, HostedTool):
-        return f"{tool.name or tool.kind} (hosted)"
-    return tool.name
 
 
 def conversation(messages: Sequence[ChatMessage], page: Page) -> Parts:

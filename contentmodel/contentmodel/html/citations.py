@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import msgspec
-
 from contentmodel.content.citations import Citation, Span
-from contentmodel.content.text import convert_span
 from contentmodel.html.images import link_to
 from contentmodel.html.nodes import Line, Marker, pieces
+from contentmodel.shown import end_of_span, source_key
 
 _QUOTE = 300
 
@@ -24,24 +22,12 @@ class Notes:
         """Where which number stands in a text, and a line for each note that is new."""
         markers, fresh = set(), []
         for citation in citations:
-            key = repr(msgspec.structs.replace(citation, span=None, extra=None)).encode("utf-8", "surrogatepass")
+            key = source_key(citation)
             if key not in self._numbers:
                 self._numbers[key] = len(self._numbers) + 1
                 fresh.append(_line(self._numbers[key], citation))
-            markers.add((_end(text, citation.span), f"[{self._numbers[key]}]"))
+            markers.add((end_of_span(text, citation.span), f"[{self._numbers[key]}]"))
         return sorted(markers), fresh
-
-
-def _end(text: str, span: Span | None) -> int:
-    """Where the part of a text ends that a citation is about; where nobody can tell, it is all of it."""
-    if span is None:
-        return len(text)
-    try:
-        points = convert_span(text, span, "codepoint")
-    except ValueError:
-        return len(text)
-    end = points.start if points.end is None else points.end
-    return min(max(end or 0, 0), len(text))
 
 
 def _line(number: int, citation: Citation) -> Line:

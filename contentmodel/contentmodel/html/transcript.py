@@ -12,9 +12,9 @@ from contentmodel.content.tools import ToolResultContent
 from contentmodel.html.contents import DEEPEST, Page, json_words, more_fields, outcome, status, usage_line
 from contentmodel.html.nodes import Article, Box, Exchange, Line, Node, Nodes, Piece, fold, line, words
 from contentmodel.message import ChatMessage
-from contentmodel.request import ChatRequest, HostedTool, Tool, ToolGroup
+from contentmodel.request import ChatRequest
 from contentmodel.response import ChatChoice, ChatResponse, FinishReason
-from contentmodel.shown import flowing, pair
+from contentmodel.shown import flowing, pair, tool_name
 from contentmodel.wire.json import write
 from contentmodel.wire.losses import Loss
 
@@ -254,16 +254,6 @@ def _settings(value: ChatRequest) -> Nodes:
         parts: list[Node] = [node for tool in value.tools for node in (line(tool_name(tool)), json_words(tool))]
         yield fold("tools", parts, ("muted", ", ".join(map(tool_name, value.tools))))
     yield from more_fields(value.extra)
-
-
-def tool_name(tool: Tool) -> str:
-    """The name of a tool, and of those inside a group."""
-    if isinstance(tool, ToolGroup):
-        inner = ", ".join(map(tool_name, tool.tools))
-        return f"{tool.name} ({inner})" if tool.name else inner
-    if isinstance(tool, HostedTool):
-        return f"{tool.name or tool.kind} (hosted)"
-    return tool.name
 
 
 def response(value: ChatResponse, page: Page) -> list[Node]:
