@@ -72,15 +72,13 @@ class ResponseObject(Codec):
     """The JSON object that a tool gives back, as text.
 
     One string under one key is that string ("output" is the usual key, another is noted); any other object is its JSON
-    text. The note ":response" says which, "" for JSON. An empty object beside parts says nothing.
+    text. The note ":response" says which, "" for JSON.
     """
 
     classes = (dict,)
     identity = False
 
     def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[Any]:
-        if not value and container.get("parts"):
-            return []
         if len(value) == 1:
             ((name, text),) = value.items()
             if text.__class__ is str:
@@ -89,7 +87,7 @@ class ResponseObject(Codec):
         return [TextContent(text=write(value).decode(), extra={API: {":response": ""}})]
 
     def places(self, value: Any, wire: Any, path: str) -> Iterable[Place]:
-        return [(value[0], path, wire, None)] if value else []
+        return [(value[0], path, wire, None)]
 
     def encode(self, value: list[Any], context: EncodeContext, owner: Any) -> dict[str, Any]:
         text = WORDS.encode(value, context, owner) or ""
