@@ -63,7 +63,10 @@ def decode_content(wire: dict[str, Any], context: DecodeContext, role: str = "us
 
 
 def encode_content(message: ChatMessage, context: EncodeContext) -> dict[str, Any]:
-    """The Content of a message."""
+    """The Content of a message. What only answers say of it stands beside its parts, and in no request."""
+    if context.kind == "request" and any(note_of(content, API, ":grounding") for content in message.contents):
+        kept = [content for content in message.contents if not note_of(content, API, ":grounding")]
+        message = context.same(message, msgspec.structs.replace(message, contents=kept))
     wire = CONTENT.encode(message, context)
     if note_of(message, API, ":begun"):
         wire["parts"] = [{"text": BEGUN}]

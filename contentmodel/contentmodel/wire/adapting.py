@@ -108,6 +108,9 @@ class TableAdapter:
         if not context.native:
             payload = self.complete_request(payload, request, context)
             payload = self._without_refused(payload, request, context, model)
+        for key, kind in self.requires.items():
+            # There may be nothing left to send: what is not there cannot even be read.
+            payload.setdefault(key, kind())
         return Encoded(payload, request, context)
 
     def _without_refused(
