@@ -34,7 +34,6 @@ from contentmodel import (
 )
 from contentmodel.wire.json import steps_of
 from contentmodel_conformance import laws
-from contentmodel_conformance.strategies.sdk import disturbed, json_values
 from contentmodel_conformance.strategies.transcripts import transcripts
 from history import values
 
@@ -101,46 +100,7 @@ def test_generated_transcripts_are_read_as_they_were_written(api: str, data: st.
     assert read(written(request)) == request
 
 
-# -- identity: what people write comes back ----------------------------------------------------------------------------
-
-
-@given(values.transcripts_of_rows())
-def test_rows_come_back_as_people_wrote_them(wire: dict[str, Any]) -> None:
-    before = copy.deepcopy(wire)
-    request = ADAPTER.decode_request(wire)
-    assert laws.difference(wire, ADAPTER.encode_request(request).payload) is None
-    assert wire == before
-    assert contentmodel.loads(contentmodel.dumps(request)) == request
-
-
-@given(values.rows())
-def test_a_row_is_an_answer_that_comes_back(wire: dict[str, Any]) -> None:
-    response = ADAPTER.decode_response(wire)
-    assert laws.difference(wire, ADAPTER.encode_response(response).payload) is None
-
-
 # -- totality ----------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("kind", KINDS)
-@given(data=st.data())
-def test_anything_is_rows_or_a_fault_with_its_path(kind: str, data: st.DataObject) -> None:
-    strategy = values.transcripts_of_rows() if kind == "request" else values.rows()
-    wire = data.draw(disturbed(strategy) | st.dictionaries(values.KEYS, json_values))
-    try:
-        value = laws.decode(ADAPTER, kind, wire)
-    except DecodeError as error:
-        faults = error.faults
-    else:
-        faults = ()
-        assert laws.difference(wire, laws.encode(ADAPTER, kind, value).payload) is None
-    assert all(fault.path.startswith("$") for fault in faults)
-
-
-@given(st.binary(max_size=20))
-def test_any_bytes_are_refused_with_a_decode_error(data: bytes) -> None:
-    with pytest.raises(DecodeError):
-        ADAPTER.decode_request(data)
 
 
 def test_depth_is_no_other_error() -> None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import sys
 
-_NEEDED = {"typer", "rich", "starlette", "uvicorn"}
+_NEEDED = {"typer", "rich", "starlette", "uvicorn", "hypothesis", "pydantic", "jinja2"}
 
 
 def main() -> None:
     """Runs the command with the arguments of the process, and exits."""
     try:
-        import contentmodel_conformance.cli_matrix  # noqa: F401  (its commands come with it)
+        import contentmodel_conformance.cli_matrix  # (its commands come with it)
+        import contentmodel_conformance.cli_mutants  # noqa: F401
         from contentmodel_conformance.cli import app
     except ModuleNotFoundError as error:
         name = (error.name or "").partition(".")[0]

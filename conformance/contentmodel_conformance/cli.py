@@ -15,6 +15,7 @@ from contentmodel.cli.console import err, out, safe_text
 from contentmodel.cli.errors import Problem, naming
 from contentmodel.cli.output import print_json
 from contentmodel.wire.json import write
+from contentmodel_conformance.cli_run import run
 from contentmodel_conformance.server import LoopbackServer, Recorded, read_script
 from contentmodel_conformance.server.app import DELTA_SIZE
 
@@ -38,6 +39,8 @@ def conformance_command(version: Version = False) -> None:
 
     \b
     [bold]Examples[/bold]
+    contentmodel-conformance run openai-chat
+    contentmodel-conformance run my_package.my_api:adapter --report report.html
     contentmodel-conformance serve script.json
     """
 
@@ -46,6 +49,9 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
     """Adds a command. Its docstring is its help, a line for each paragraph: the source's line breaks are not meant."""
     app.command(help=help_of(function))(function)
     return function
+
+
+command(run)
 
 
 # -- serve -------------------------------------------------------------------------------------------------------------

@@ -19,8 +19,8 @@ from contentmodel import (
     ChatRequest,
     ChatResponse,
     DecodeError,
-    EncodeError,
     Encoded,
+    EncodeError,
     FunctionCallContent,
     FunctionResultContent,
     TextContent,
@@ -29,6 +29,7 @@ from contentmodel import (
     schema,
 )
 from contentmodel.accounting import unaccounted
+from contentmodel.adapter import traced
 from contentmodel.wire.json import child_path, steps_of, write
 
 
@@ -43,8 +44,20 @@ class LawBroken(AssertionError):
         super().__init__(f"{law}: at {where}: {detail}")
 
 
+class Words(str):
+    """What was expected or found, in words of ours where there is no value to show."""
+
+    __slots__ = ()
+
+
+ABSENT = Words("(nothing)")
+"""What stands for a value that is not there."""
+
+
 class Refused(Exception):
-    """A payload is none of this API, and the adapter said so as it should: the law has nothing to say about it."""
+    """A law has nothing to say about a value: it is no payload of this API, and the adapter said so as it should; or,
+    where there is a message, for that reason.
+    """
 
 
 def identity(adapter: Any, kind: str, payload: Any) -> None:
@@ -56,7 +69,7 @@ def identity(adapter: Any, kind: str, payload: Any) -> None:
         raise LawBroken("identity", *found)
     if encoded.losses:
         loss = encoded.losses[0]
-        raise LawBroken("identity", loss.path, f"reported as lost: {loss.what}: {loss.why}", "no loss", str(loss))
+        raise LawBroken("identity", loss.path, f"reported as lost: {loss.what}: {loss.why}", Words("no loss"), loss)
 
 
 def settling(adapter: Any, kind: str, value: Any) -> None:
@@ -100,7 +113,7 @@ def schema_fits(value: Any) -> None:
 
 @cache
 def _validator() -> Any:
-    import jsonschema
+    import jsonschema  # type: ignore[import-untyped]
 
     return jsonschema.Draft202012Validator(schema())
 
@@ -138,7 +151,7 @@ def totality(adapter: Any, kind: str, payload: Any) -> None:
 
 
 def disturbance(adapter: Any, kind: str, payload: Any) -> None:
-    """A payload with anything in the place of something is refused with the path of the fault, or comes back as it is."""
+    """A payload with anything in any place is refused with the path of the fault, or comes back as it is."""
     try:
         decode(adapter, kind, payload)
     except DecodeError as error:
@@ -154,13 +167,13 @@ def refusal(adapter: Any, kind: str, payload: bytes) -> None:
     except DecodeError as error:
         _names_places(error)
         return
-    raise LawBroken("refusal", "$", "what is no payload was taken for one", "a DecodeError", "a value")
+    raise LawBroken("refusal", "$", "what is no payload was taken for one", Words("a DecodeError"), Words("a value"))
 
 
 def _names_places(error: DecodeError) -> None:
     for fault in error.faults:
         if not fault.path.startswith("$"):
-            raise LawBroken("totality", "$", "the fault has no JSON path", "a path from $", fault.path)
+            raise LawBroken("totality", "$", "the fault has no JSON path", Words("a path from $"), fault.path)
 
 
 def accounting(source: Any, encoded: Encoded) -> None:
@@ -169,11 +182,19 @@ def accounting(source: Any, encoded: Encoded) -> None:
         raise LawBroken("accounting", value.path, str(value), value.value, ABSENT)
 
 
+# Fields of generateContent that say of what kind a part is: who has a type for each kind has no such field.
+_KINDS = frozenset({"thought", "toolType", "tool_type"})
+
+
 def _without_kinds(value: Any) -> Any:
-    """The payload without the flag by which generateContent says that a part is a thought: others have a type for it."""
+    """The payload without the fields that only say of what kind something is."""
     if isinstance(value, dict):
-        return {key: _without_kinds(item) for key, item in value.items() if key != "thought" or item is not True}
+        return {key: _without_kinds(item) for key, item in value.items() if key not in _KINDS or _says_more(item)}
     return [_without_kinds(item) for item in value] if isinstance(value, list) else value
+
+
+def _says_more(value: Any) -> bool:
+    return value is not True and not isinstance(value, str)
 
 
 def acceptance(judge: Any, encoded: Encoded) -> None:
@@ -181,7 +202,7 @@ def acceptance(judge: Any, encoded: Encoded) -> None:
     payload = json.loads(encoded.to_json())
     for fault in judge.faults(payload):
         where, _, what = fault.partition(": ")
-        raise LawBroken("acceptance", where, what, "what the SDK's types allow", _at(payload, where))
+        raise LawBroken("acceptance", where, what, Words("what the SDK's types allow"), _at(payload, where, ABSENT))
 
 
 # Of a conversation that the provider keeps, the request says nothing: nobody can say it in its place.
@@ -199,12 +220,12 @@ def rules(adapter: Any, encoded: Encoded, model: str | None = None) -> None:
     for violation in adapter.check_request(encoded.payload, model):
         # A store, which has no issuer, holds what it is given: only what it refuses is broken.
         if violation.rule not in excused and (adapter.issuer or violation.severity == "refused"):
-            there = _at(encoded.payload, violation.path)
-            raise LawBroken("rules", violation.path, str(violation), violation.fix, there)
+            there = _at(encoded.payload, violation.path, ABSENT)
+            raise LawBroken("rules", violation.path, str(violation), Words(violation.fix), there)
 
 
 def replay(adapter: Any, judge: Any, response: ChatResponse) -> None:
-    """An answer that is put into the next request of its own API is accepted there: what only answers say is left out."""
+    """An answer put into the next request of its own API is accepted there: what only answers say is left out."""
     encoded = adapter.encode_request(_next_request(response))
     try:
         acceptance(judge, encoded)
@@ -291,7 +312,7 @@ def opacity(source: Any, target: Any, kind: str, payload: dict[str, Any]) -> Non
     """No opaque value crosses from one issuer to another: each is marked, and none of the marks is found abroad."""
     if source.issuer == target.issuer or not source.issuer or not target.issuer:
         # A store has no issuer: what is in it says itself who can read it.
-        raise Refused
+        raise Refused("what is opaque may stay within its issuer, and in a store")
     marked, marks = _with_marks(payload)
     text = encode(target, kind, decode(source, kind, marked)).to_json().decode()
     for mark, path in marks.items():
@@ -321,40 +342,52 @@ def restoration(source: Any, target: Any, kind: str, payload: dict[str, Any]) ->
 
     Every value is there that no loss of either way names, and where the first way lost nothing, nothing else changed.
     """
-    there, wire, trace = _traced(source, kind, payload)
-    out = encode(target, kind, there).trace_to(wire, trace)
-    here, wire_out, trace_out = _traced(target, kind, out.payload)
-    back = encode(source, kind, here).trace_to(wire_out, trace_out)
-    lost_on_return = [_at(out.payload, loss.path) for loss in back.losses if loss.kind in ("dropped", "degraded")]
-    returned = [back.payload, *lost_on_return]
-    for value in unaccounted(_without_kinds(payload), returned, out.losses):
+    out = crossed(source, target, kind, payload)
+    back = crossed(target, source, kind, out.payload)
+    lost_on_return = [
+        _at(told_by(target, kind, out.payload), loss.path)
+        for loss in back.losses
+        if loss.kind in ("dropped", "degraded")
+    ]
+    returned = [told_by(source, kind, back.payload), *lost_on_return]
+    for value in unaccounted(_without_kinds(told_by(source, kind, payload)), returned, out.losses):
         raise LawBroken("restoration", value.path, f"{_short(value.value)} did not come back", value.value, ABSENT)
 
 
 def crossed(source: Any, target: Any, kind: str, payload: Any, model: str | None = None) -> Encoded:
-    """What a payload is as one of another API, its losses with the paths of the source; as `contentmodel.convert`."""
-    value, wire, trace = _traced(source, kind, payload)
+    """What a payload is as one of another API, as `contentmodel.convert` gives it. Its losses have the paths of the
+    payload; those of the model, where the source traces nothing.
+    """
+    value, trace = traced(source, kind, payload)
     encoded: Encoded
     if kind == "request":
         encoded = target.encode_request(value, None, model)
     else:
         encoded = target.encode_response(value)
-    return encoded.trace_to(wire, trace)
+    return encoded if trace is None else encoded.trace_to(*trace)
 
 
-def _traced(adapter: Any, kind: str, payload: Any) -> tuple[Any, Any, Any]:
-    traced: tuple[Any, Any, Any]
-    traced = adapter.trace_request(payload) if kind == "request" else adapter.trace_response(payload)
-    return traced
+def told_by(adapter: Any, kind: str, payload: Any) -> Any:
+    """What the paths of losses are in: the payload; where its adapter traces nothing, the model's JSON of it."""
+    if hasattr(adapter, f"trace_{kind}"):
+        return payload
+    return _without_origins(msgspec.to_builtins(decode(adapter, kind, payload)))
 
 
-def _at(payload: Any, path: str) -> Any:
+def _without_origins(value: Any) -> Any:
+    """JSON of the model without where things came from, which no payload says."""
+    if isinstance(value, dict):
+        return {key: _without_origins(item) for key, item in value.items() if key != "origin"}
+    return [_without_origins(item) for item in value] if isinstance(value, list) else value
+
+
+def _at(payload: Any, path: str, otherwise: Any = None) -> Any:
     value = payload
     for step in steps_of(path):
         try:
             value = value[step]
         except (KeyError, IndexError, TypeError):
-            return None
+            return otherwise
     return value
 
 
@@ -367,10 +400,6 @@ def encode(adapter: Any, kind: str, value: Any) -> Encoded:
     """The payload of a model value of either kind."""
     encoded: Encoded = adapter.encode_request(value) if kind == "request" else adapter.encode_response(value)
     return encoded
-
-
-ABSENT = "(nothing)"
-"""What stands for a value that is not there, in what was expected and found."""
 
 
 # -- comparing JSON ------------------------------------------------------------------------------------------------

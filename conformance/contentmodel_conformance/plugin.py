@@ -1,4 +1,7 @@
-"""The pytest plugin: the fixture `loopback`. Importing it loads neither Starlette nor uvicorn."""
+"""The pytest plugin: the fixture `loopback`, and the options of `AdapterConformance`.
+
+Importing it loads neither Starlette nor uvicorn, and none of the checks.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,17 @@ import pytest
 
 if TYPE_CHECKING:
     from contentmodel_conformance.server import LoopbackServer
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """The options of the classes that are derived from `contentmodel_conformance.AdapterConformance`."""
+    group = parser.getgroup("contentmodel")
+    group.addoption(
+        "--conformance-deep", action="store_true", help="try a hundred times as many examples of each law of adapters"
+    )
+    group.addoption(
+        "--conformance-seed", type=int, metavar="N", help="which examples of each law of adapters are tried"
+    )
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.tools import ToolCallContent
 from contentmodel.events import Fold, fold, unfold
 from contentmodel.wire.json import steps_of, write
-from contentmodel_conformance.laws import LawBroken, difference
+from contentmodel_conformance.laws import LawBroken, Words, difference
 from contentmodel_conformance.oracles.accumulators import accumulated, comparable
 
 Events = Sequence[ev.StreamEvent]
@@ -106,7 +106,7 @@ def same_events(law: str, one: Events, other: Events) -> None:
     """Fails at the first event that is another one."""
     for place, (left, right) in enumerate(zip(one, other, strict=False)):
         if left != right:
-            raise LawBroken(law, f"event {place}", "another event", left, right)
+            raise LawBroken(law, f"event {place}", Words("another event"), left, right)
     if len(one) != len(other):
         detail = f"{len(one)} events became {len(other)}"
         raise LawBroken(law, f"event {min(len(one), len(other))}", detail, one[len(other) :], other[len(one) :])
@@ -145,7 +145,7 @@ def same(law: str, one: Any, other: Any) -> None:
 def order(events: Events) -> None:
     """The turn starts and ends once; a block starts once, before its deltas, and stops once; no number is left out."""
     if not events or not isinstance(events[-1], ev.TurnComplete | ev.TurnError):
-        raise LawBroken("order", "the end", "the last event is no end of the turn", "its end", events[-1:])
+        raise LawBroken("order", "the end", "the last event is no end of the turn", Words("its end"), events[-1:])
     started: set[int] = set()
     stopped: set[int] = set()
     for place, event in enumerate(events):
@@ -155,7 +155,7 @@ def order(events: Events) -> None:
         if isinstance(event, ev.TurnComplete | ev.TurnError) and place != len(events) - 1:
             fault = "the turn ends before its last event"
         if fault:
-            raise LawBroken("order", f"event {place}", fault, "another event", event)
+            raise LawBroken("order", f"event {place}", fault, Words("another event"), event)
     if started != stopped:
         raise LawBroken("order", "the end", "some blocks never stop", sorted(started), sorted(stopped))
     laid = [index for choice in events[-1].layout for message in choice for index in message]
@@ -253,7 +253,7 @@ def snapshots(events: Events, places: Iterable[int]) -> None:
             continue
         response = gathered.response
         if not isinstance(response, ChatResponse):
-            raise LawBroken("snapshots", f"event {place}", "there is no response", "a ChatResponse", response)
+            raise LawBroken("snapshots", f"event {place}", "there is no response", Words("a ChatResponse"), response)
         for index in list(texts) + ([event.index] if isinstance(event, ev.BlockStart) else []):
             texts[index] = _still_growing(index, texts.get(index, ""), gathered)
 
@@ -283,7 +283,7 @@ def encoding(adapter: Any, events: Events, *, losses: bool = False) -> None:
     order(again)
     same("encoding", fold(events), fold(again))
     if found and not losses:
-        raise LawBroken("encoding", found[0].path, f"reported as lost: {found[0].what}", "no loss", str(found[0]))
+        raise LawBroken("encoding", found[0].path, f"reported as lost: {found[0].what}", Words("no loss"), found[0])
 
 
 # -- broken streams ----------------------------------------------------------------------------------------------------
@@ -301,7 +301,9 @@ def prefix(adapter: Any, raw: bytes, length: int, whole: Events | None = None) -
     order([*before, *after])
     last = (before + after)[-1]
     if isinstance(last, ev.TurnError) and not (last.error.code or last.error.message):
-        raise LawBroken("prefix", f"byte {length}", "the error does not say what it is", "a code or a message", last)
+        raise LawBroken(
+            "prefix", f"byte {length}", "the error does not say what it is", Words("a code or a message"), last
+        )
     _no_more_than(fold([*before, *after]), before + after, whole, length)
 
 
@@ -313,7 +315,9 @@ def malformed(adapter: Any, frames: Sequence[bytes], place: int) -> None:
     if not isinstance(before[-1], ev.TurnError) or before[-1].error.code != "stream_ended":
         return
     if not isinstance(events[-1], ev.TurnError) or events[-1].error.code != "stream_malformed":
-        raise LawBroken("malformed", f"event {place}", "the turn goes on", "a TurnError: stream_malformed", events[-1])
+        raise LawBroken(
+            "malformed", f"event {place}", "the turn goes on", Words("a TurnError: stream_malformed"), events[-1]
+        )
     same("malformed", _all_contents(fold(before)), _all_contents(fold(events)))
 
 
@@ -321,7 +325,7 @@ def ending(events: Events) -> None:
     """A stream that a provider gave whole comes to its end: nothing is missing, and nothing in it is malformed."""
     end = events[-1]
     if isinstance(end, ev.TurnError) and end.error.code in ("stream_ended", "stream_malformed"):
-        raise LawBroken("ending", "the end", str(end.error.message), "the end of the turn", end)
+        raise LawBroken("ending", "the end", str(end.error.message), Words("the end of the turn"), end)
 
 
 def last_word(adapter: Any, events: Events, answer: dict[str, Any]) -> None:
@@ -335,7 +339,7 @@ def unfinished(adapter: Any) -> None:
     told = [ev.BlockStart(index=0, content=TextContent(text="")), ev.TextDelta(index=0, text="Half of it")]
     events = decode(adapter, [encode(adapter, told)[0]])
     if not isinstance(events[-1], ev.TurnError):
-        raise LawBroken("unfinished", "the end", "half a turn ends as a whole one", "a TurnError", events[-1])
+        raise LawBroken("unfinished", "the end", "half a turn ends as a whole one", Words("a TurnError"), events[-1])
     same("unfinished", "Half of it", fold(events).text)
 
 
@@ -377,7 +381,7 @@ def _no_more_than(response: ChatResponse, events: Events, whole: Events, length:
         if isinstance(content, FunctionCallContent):
             if content.status != "incomplete" and content.arguments != getattr(full, "arguments", None):
                 detail = f"half a call looks whole: block {index}"
-                raise LawBroken("prefix", f"byte {length}", detail, "incomplete", content)
+                raise LawBroken("prefix", f"byte {length}", detail, Words("incomplete"), content)
         elif isinstance(content, TextContent | ReasoningContent) and not words(full).startswith(words(content)):
             detail = f"block {index} says what it does not say in the end"
             raise LawBroken("prefix", f"byte {length}", detail, words(full), words(content))
@@ -411,7 +415,7 @@ def encode(adapter: Any, events: Iterable[ev.StreamEvent], policies: Any = None)
 
 
 def crossing(target: Any, events: Events) -> None:
-    """As a stream of `target` a turn folds to what its response is as an answer of `target` without streaming.
+    """As a stream of another API a turn folds to what its response is as an answer of that API without streaming.
 
     But for this: a stream keeps the spelling of arguments; it says at its beginning what the source said then of id and
     model; and generateContent has no bounds between texts, so that neighbours are one, whose citations have other

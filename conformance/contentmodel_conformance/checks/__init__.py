@@ -1,0 +1,13 @@
+"""The checks: each is a law, and what it is tried on. Importing this registers all of them, in the order of reports."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from contentmodel_conformance.checks.registry import CHECKS, LAWS, Check
+
+__all__ = ["CHECKS", "LAWS", "Check"]
+
+# One adapter and its payloads, its values, two adapters, streams, what goes wrong unseen; then recorded traffic.
+for _name in ("payloads", "values", "crossing", "streams", "fairness", "recorded", "recorded_streams"):
+    import_module(f"{__name__}.{_name}")

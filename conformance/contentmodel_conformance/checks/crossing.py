@@ -1,0 +1,148 @@
+"""The checks of two adapters: what goes from one API to another, and comes back. The other is every one installed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from contentmodel_conformance import laws
+from contentmodel_conformance.checks.registry import check
+from contentmodel_conformance.oracles import judge
+from contentmodel_conformance.strategies.sdk import sdk_members, sdk_payloads
+from contentmodel_conformance.strategies.transcripts import answers, transcripts
+from contentmodel_conformance.subject import KINDS, Subject, limits_of
+from contentmodel_conformance.trying import Law, Trial
+
+Way = tuple[Any, Any, str]
+"""The adapter that is read with, the one that is written with, and the kind."""
+WayLaw = Callable[[Any, Any, str, Any], None]
+
+
+def ways(subject: Subject, *kinds: str) -> Iterator[Way]:
+    """Every way there is from and to the adapter.
+
+    None leads out of a store, which has no issuer: what is in it came from elsewhere, and says so.
+    """
+    here = subject.adapter
+    for kind in kinds or KINDS:
+        for other in subject.others if kind in subject.does else ():
+            pairs = [(here, other)] if subject.is_one_of_many else [(here, other), (other, here)]
+            yield from ((source, target, kind) for source, target in pairs if source.issuer)
+
+
+def conversations(source: Any, kind: str) -> Any:
+    """Values of the model that came from an API."""
+    made = transcripts if kind == "request" else answers
+    return made(source.api, limits_of(source))
+
+
+def along(trial: Trial, subject: Subject, law: WayLaw, *kinds: str) -> None:
+    """Tries a law of payloads on every way, on what the source writes of its own conversations."""
+    for source, target, kind in ways(subject, *kinds):
+        trial.each(conversations(source, kind), _of_payload(law, source, target, kind), label(source, target, kind))
+
+
+def label(source: Any, target: Any, kind: str) -> str:
+    """What a way is called."""
+    return f"{kind} {source.api} to {target.api}"
+
+
+def _of_payload(law: WayLaw, source: Any, target: Any, kind: str) -> Law:
+    return lambda value: law(source, target, kind, laws.encode(source, kind, value).payload)
+
+
+@check(laws.accounting, "crossing", "conversations, from and to every other API", "others")
+def accounting(subject: Subject, trial: Trial) -> None:
+    along(trial, subject, _accounting)
+
+
+def _accounting(source: Any, target: Any, kind: str, payload: Any) -> None:
+    laws.accounting(laws.told_by(source, kind, payload), laws.crossed(source, target, kind, payload))
+
+
+@check(laws.accounting, "sdk", "requests and answers that the SDK's types allow, to every other API", "types", "others")
+def sdk_crossing(subject: Subject, trial: Trial) -> None:
+    for kind in subject.does:
+        for other in subject.others:
+            law = _crosses(subject.adapter, other, kind)
+            trial.each(sdk_payloads(subject.api, kind), law, label(subject.adapter, other, kind))
+
+
+@check(
+    laws.accounting,
+    "sdk-members",
+    "the least payload for each member of the SDK's types, to every other API",
+    "types",
+    "others",
+)
+def members_accounting(subject: Subject, trial: Trial) -> None:
+    for kind in subject.does:
+        laws_of_all = [_crosses(subject.adapter, other, kind) for other in subject.others]
+        for name, strategy in sorted(sdk_members(subject.api, kind).items()):
+            trial.each(strategy, _all(laws_of_all), f"{kind} {name}", share=0.04)
+
+
+def _all(found: list[Law]) -> Law:
+    return lambda value: [law(value) for law in found]
+
+
+def _crosses(source: Any, target: Any, kind: str) -> Law:
+    """Nothing is raised on the way, and the losses have their paths: such payloads say what nobody would."""
+
+    def law(payload: Any) -> None:
+        encoded = laws.crossed(source, target, kind, payload)
+        encoded.to_json()
+        for loss in encoded.losses:
+            if not loss.path.startswith("$"):
+                raise laws.LawBroken(
+                    "accounting", "$", "a loss has no JSON path", laws.Words("a path from $"), loss.path
+                )
+
+    return law
+
+
+@check(laws.acceptance, "crossing", "conversations, from and to every other API", "others")
+def acceptance(subject: Subject, trial: Trial) -> None:
+    for source, target, kind in ways(subject):
+        try:
+            accepts = judge(target.api, kind)
+        except (LookupError, ImportError):
+            continue
+        law = _of_payload(_acceptance(accepts), source, target, kind)
+        trial.each(conversations(source, kind), law, label(source, target, kind))
+
+
+def _acceptance(accepts: Any) -> WayLaw:
+    def law(source: Any, target: Any, kind: str, payload: Any) -> None:
+        laws.acceptance(accepts, laws.crossed(source, target, kind, payload, limits_of(target).model))
+
+    return law
+
+
+@check(laws.rules, "crossing", "requests, from and to every other API", "others")
+def rules(subject: Subject, trial: Trial) -> None:
+    along(trial, subject, _rules, "request")
+
+
+def _rules(source: Any, target: Any, kind: str, payload: Any) -> None:
+    model = limits_of(target).model
+    laws.rules(target, laws.crossed(source, target, kind, payload, model), model)
+
+
+@check(laws.opacity, "crossing", "conversations, from and to every other API", "others")
+def opacity(subject: Subject, trial: Trial) -> None:
+    along(trial, subject, laws.opacity)
+
+
+@check(laws.restoration, "crossing", "conversations, from and to every other API", "others")
+def restoration(subject: Subject, trial: Trial) -> None:
+    along(trial, subject, laws.restoration)
+
+
+@check(laws.prefixes, "crossing", "requests, from and to every other API", "others")
+def prefixes(subject: Subject, trial: Trial) -> None:
+    along(trial, subject, _prefixes, "request")
+
+
+def _prefixes(source: Any, target: Any, kind: str, payload: Any) -> None:
+    laws.prefixes(target, source.decode_request(payload))

@@ -1,0 +1,66 @@
+"""The checks of what can go wrong unseen: results that change places, losses that are none, keys in another order,
+depth, and characters cut in half.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from hypothesis import strategies as st
+
+from contentmodel_conformance import fairness, laws
+from contentmodel_conformance.checks.registry import check
+from contentmodel_conformance.checks.values import foreign, home, of
+from contentmodel_conformance.strategies.sdk import sdk_payloads
+from contentmodel_conformance.subject import Subject
+from contentmodel_conformance.trying import Trial
+
+
+@check(fairness.pairing, "home", "transcripts and answers of this API", "limits")
+def home_pairs(subject: Subject, trial: Trial) -> None:
+    for kind, values in home(subject):
+        trial.each(values, of(subject, fairness.pairing, kind), kind)
+
+
+@check(fairness.pairing, "foreign", "transcripts and answers from an API that nobody knows")
+def foreign_pairs(subject: Subject, trial: Trial) -> None:
+    for kind, values in foreign(subject):
+        trial.each(values, of(subject, fairness.pairing, kind), kind)
+
+
+@check(fairness.honesty, "foreign", "transcripts and answers from an API that nobody knows")
+def foreign_losses(subject: Subject, trial: Trial) -> None:
+    for kind, values in foreign(subject):
+        trial.each(values, of(subject, fairness.honesty, kind), kind)
+
+
+@check(fairness.key_order, "payloads", "payloads of the SDK's types, of the adapter's own, and that it wrote")
+def keys(subject: Subject, trial: Trial) -> None:
+    for kind in subject.does:
+        for label, payloads in _payloads(subject, kind):
+            trial.each(payloads, of(subject, fairness.key_order, kind), f"{kind} {label}")
+
+
+def _payloads(subject: Subject, kind: str) -> Iterator[tuple[str, st.SearchStrategy[Any]]]:
+    if not subject.no_types:
+        yield "sdk", sdk_payloads(subject.api, kind)
+    given = subject.own(kind)
+    if given is not None:
+        yield "own", given
+    if subject.written(kind):
+        yield "written", st.sampled_from(subject.written(kind))
+
+
+@check(laws.totality, "deep", "what it wrote, with up to 800 levels of nesting in a field that nobody knows")
+def depth(subject: Subject, trial: Trial) -> None:
+    for kind in subject.does:
+        for payload in subject.written(kind):
+            for levels in fairness.LEVELS:
+                for text in fairness.nested(payload, levels):
+                    trial.once(text, of(subject, laws.totality, kind), f"{kind}, {levels} levels")
+
+
+@check(fairness.surrogates, "written", "a stream that it wrote, an emoji in it cut in two", "streams")
+def halves(subject: Subject, trial: Trial) -> None:
+    trial.once(subject.api, lambda api: fairness.surrogates(subject.adapter))

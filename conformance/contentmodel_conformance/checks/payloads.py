@@ -1,0 +1,278 @@
+"""The checks of one adapter on payloads of its API: made from its table, its SDK's types, its own samples, or noise."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+from hypothesis import strategies as st
+
+from contentmodel import DecodeError
+from contentmodel_conformance import conduct, laws
+from contentmodel_conformance.checks.registry import check
+from contentmodel_conformance.oracles import judge
+from contentmodel_conformance.strategies.sdk import (
+    disturbed,
+    json_values,
+    sdk_fields,
+    sdk_literals,
+    sdk_members,
+    sdk_payloads,
+    with_unknowns,
+)
+from contentmodel_conformance.strategies.tables import table_payloads
+from contentmodel_conformance.subject import Subject
+from contentmodel_conformance.trying import Law, Trial
+
+KindLaw = Callable[[Any, str, Any], None]
+
+
+@check(conduct.face, "adapter", "the adapter itself")
+def adapter(subject: Subject, trial: Trial) -> None:
+    trial.once(subject.adapter, conduct.face)
+    for kind, why in subject.kinds.items():
+        trial.note(f"it has no {kind}s, and none were tried: {why}")
+
+
+@check(conduct.coverage, "sdk", "the types of the installed SDK", "types")
+def sdk_types(subject: Subject, trial: Trial) -> None:
+    trial.once(subject.adapter, conduct.coverage)
+
+
+def of(subject: Subject, law: KindLaw, kind: str) -> Law:
+    """A law of payloads as one of a single payload."""
+    return lambda payload: law(subject.adapter, kind, payload)
+
+
+def keeps(subject: Subject, kind: str) -> Law:
+    """What is asked of every payload: it comes back, nothing is changed, and its value survives its own JSON."""
+
+    def law(payload: Any) -> None:
+        laws.identity(subject.adapter, kind, payload)
+        laws.purity(subject.adapter, kind, payload)
+        laws.model_json(laws.decode(subject.adapter, kind, payload))
+
+    return law
+
+
+# -- identity ----------------------------------------------------------------------------------------------------------
+
+
+@check(laws.identity, "sdk", "payloads that the SDK's types allow", "types")
+def sdk_identity(subject: Subject, trial: Trial) -> None:
+    for kind in subject.does:
+        trial.each(sdk_payloads(subject.api, kind), of(subject, laws.identity, kind), kind)
+
+
+@check(laws.identity, "unknown", "the same, with fields and blocks that nobody knows yet", "types")
+def sdk_unknowns(subject: Subject, trial: Trial) -> None:
+    for kind in subject.does:
+        trial.each(with_unknowns(sdk_payloads(subject.api, kind)), keeps(subject, kind), kind)
+
+
+@check(laws.identity, "sdk-places", "the least payload for each member, field and word of the SDK's types", "types")
+def sdk_places(subject: Subject, trial: Trial) -> None:
+    for kind in subject.does:
+        for places in (sdk_members, sdk_fields, sdk_literals):
+            for name, strategy in sorted(places(subject.api, kind).items()):
+                trial.each(strategy, keeps(subject, kind), f"{kind} {name}", share=0.04)
+
+
+@check(laws.identity, "table", "payloads made from the adapter's table", "table")
+def table_identity(subject: Subject, trial: Trial) -> None:
+    for kind in subject.does:
+        strategy = table_payloads(subject.description, subject.written(kind))
+        if strategy is not None:
+            trial.each(strategy, of(subject, laws.disturbance, kind), kind)
+    if not trial.tried:
+        trial.note("no block that the adapter writes stands in its table")
+
+
+@check(laws.identity, "given", "payloads that were given with the adapter", "payloads")
+def own_payloads(subject: Subject, trial: Trial) -> None:
+    for kind in subject.does:
+        given = subject.own(kind)
+        if given is not None:
+            trial.each(given, keeps(subject, kind), kind)
+
+
+@check(laws.identity, "given-unknown", "those, with fields and blocks that nobody knows yet", "payloads")
+def own_unknowns(subject: Subject, trial: Trial) -> None:
+    for kind in subject.does:
+        given = subject.own(kind)
+        if given is not None:
+            trial.each(with_unknowns(given), of(subject, laws.disturbance, kind), kind)
+
+
+# -- purity and the model's own JSON -----------------------------------------------------------------------------------
+
+
+ELSEWHERE = "payloads from the table, those given, and those that the adapter wrote"
+
+
+@check(laws.purity, "sdk", "payloads that the SDK's types allow", "types")
+def sdk_purity(subject: Subject, trial: Trial) -> None:
+    from_sdk(subject, trial, laws.purity)
+
+
+@check(laws.purity, "payloads", ELSEWHERE)
+def purity(subject: Subject, trial: Trial) -> None:
+    from_elsewhere(subject, trial, laws.purity)
+
+
+@check(laws.model_json, "sdk", "what payloads that the SDK's types allow decode to", "types")
+def sdk_values(subject: Subject, trial: Trial) -> None:
+    from_sdk(subject, trial, _of_value(laws.model_json))
+
+
+@check(laws.model_json, "payloads", f"what these decode to: {ELSEWHERE}")
+def model_json(subject: Subject, trial: Trial) -> None:
+    from_elsewhere(subject, trial, _of_value(laws.model_json))
+
+
+@check(laws.schema_fits, "sdk", "what payloads that the SDK's types allow decode to", "types", "jsonschema")
+def sdk_schema(subject: Subject, trial: Trial) -> None:
+    from_sdk(subject, trial, _of_value(laws.schema_fits))
+
+
+@check(laws.schema_fits, "payloads", f"what these decode to: {ELSEWHERE}", "jsonschema")
+def schema_fits(subject: Subject, trial: Trial) -> None:
+    from_elsewhere(subject, trial, _of_value(laws.schema_fits))
+
+
+def from_sdk(subject: Subject, trial: Trial, law: KindLaw) -> None:
+    """Tries a law on payloads from the SDK's types."""
+    for kind in subject.does:
+        trial.each(sdk_payloads(subject.api, kind), of(subject, law, kind), kind)
+
+
+def from_elsewhere(subject: Subject, trial: Trial, law: KindLaw) -> None:
+    """Tries a law on payloads from the table, on those given, and on those written."""
+    for kind in subject.does:
+        for label, strategy in sources(subject, kind):
+            if label != "sdk":
+                trial.each(strategy, _unless_refused(subject, law, kind), f"{kind} {label}")
+
+
+def _unless_refused(subject: Subject, law: KindLaw, kind: str) -> Law:
+    """A law on what the adapter takes: what of it has to be taken is the law of identity's to say."""
+
+    def tried(payload: Any) -> None:
+        try:
+            law(subject.adapter, kind, payload)
+        except DecodeError:
+            raise laws.Refused from None
+
+    return tried
+
+
+def _of_value(law: Law) -> KindLaw:
+    return lambda adapter, kind, payload: law(laws.decode(adapter, kind, payload))
+
+
+# -- totality ----------------------------------------------------------------------------------------------------------
+
+
+@check(laws.totality, "bytes", "any bytes")
+def any_bytes(subject: Subject, trial: Trial) -> None:
+    for kind in subject.does:
+        trial.each(st.binary(max_size=200), of(subject, laws.totality, kind), kind)
+
+
+@check(laws.totality, "json", "any JSON, as text and as values")
+def any_json(subject: Subject, trial: Trial) -> None:
+    for kind in subject.does:
+        trial.each(json_values.map(json.dumps), of(subject, laws.totality, kind), f"{kind} text")
+        trial.each(json_values, of(subject, laws.totality, kind), f"{kind} values")
+
+
+@check(laws.disturbance, "anywhere", "payloads with one to three places dropped, or with anything in them")
+def anything_anywhere(subject: Subject, trial: Trial) -> None:
+    for kind in subject.does:
+        for label, strategy in sources(subject, kind):
+            trial.each(disturbed(strategy), of(subject, laws.disturbance, kind), f"{kind} {label}")
+
+
+def sources(subject: Subject, kind: str) -> list[tuple[str, st.SearchStrategy[Any]]]:
+    """The payloads of the API that there are, from wherever."""
+    found: list[tuple[str, st.SearchStrategy[Any]]] = []
+    if not subject.no_types:
+        found.append(("sdk", sdk_payloads(subject.api, kind)))
+    given = subject.own(kind)
+    if given is not None:
+        found.append(("own", given))
+    written = subject.written(kind)
+    if written:
+        found.append(("written", st.sampled_from(written)))
+    table = None if subject.no_table else table_payloads(subject.description, written)
+    if table is not None:
+        found.append(("table", table))
+    return found
+
+
+_DEEP = 10_000
+HARD = {
+    "deep arrays": b'{"messages":' + b"[" * _DEEP + b"]" * _DEEP + b"}",
+    "deep objects": b'{"input":' + b'{"a":' * _DEEP + b"1" + b"}" * _DEEP + b"}",
+    "not a number": b'{"messages": [], "temperature": NaN}',
+    "infinity": b'{"messages": [], "temperature": -Infinity}',
+    "beyond a double": b'{"messages": [], "temperature": 1e999}',
+    "cut short": b'{"messages": [{"role": "us',
+    "not UTF-8": b'{"model": "\xff\xfe"}',
+    "nothing": b"",
+    "a number": b"17",
+    "a string": b'"messages"',
+    "a list": b"[]",
+}
+
+
+@check(laws.refusal, "hard", "what is no JSON object, or none that a parser takes")
+def hard_bytes(subject: Subject, trial: Trial) -> None:
+    for kind in subject.does:
+        for name, data in HARD.items():
+            trial.once(data, of(subject, laws.refusal, kind), f"{kind} {name}")
+
+
+@check(laws.refusal, "cut", "what an adapter wrote, cut short")
+def cut_payloads(subject: Subject, trial: Trial) -> None:
+    for kind in subject.does:
+        for payload in subject.written(kind)[:2]:
+            text = json.dumps(payload).encode()
+            cuts = st.builds(_start_of, st.just(text), st.integers(0, len(text) - 1))
+            trial.each(cuts, of(subject, laws.refusal, kind), kind)
+
+
+def _start_of(text: bytes, end: int) -> bytes:
+    return text[:end]
+
+
+@check(conduct.linear, "requests", "a conversation that goes on and on")
+def long_requests(subject: Subject, trial: Trial) -> None:
+    if "request" in subject.does:
+        work = conduct.there_and_back(subject.adapter, "request")
+        made = list(conduct.longer_requests(subject.adapter))
+        trial.once(made, lambda inputs: conduct.linear(work, inputs, "a request, there and back"), "request")
+
+
+# -- what others say of it ---------------------------------------------------------------------------------------------
+
+
+@check(conduct.detection, "written", "payloads that the adapter wrote")
+def written(subject: Subject, trial: Trial) -> None:
+    for kind in subject.does:
+        for payload in subject.written(kind):
+            trial.once(payload, of(subject, conduct.detection, kind), kind)
+
+
+@check(laws.replay, "sdk", "answers that the SDK's types allow", "judge", "rules")
+def sdk_answers(subject: Subject, trial: Trial) -> None:
+    accepts = judge(subject.api, "request")
+
+    def law(payload: Any) -> None:
+        response = subject.adapter.decode_response(payload)
+        if not response.choices or response.error is not None:
+            raise laws.Refused
+        laws.replay(subject.adapter, accepts, response)
+
+    trial.each(sdk_payloads(subject.api, "response"), law)

@@ -1,0 +1,155 @@
+"""The checks on recorded payloads: what providers sent and accepted comes back, crosses, and comes back from there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import Any
+
+from contentmodel_conformance import conduct, laws
+from contentmodel_conformance.checks.crossing import Way, WayLaw, label, ways
+from contentmodel_conformance.checks.registry import check
+from contentmodel_conformance.oracles import judge
+from contentmodel_conformance.recordings import Record
+from contentmodel_conformance.subject import Subject, limits_of
+from contentmodel_conformance.trying import Law, Trial
+
+
+@check(conduct.readable, "recorded", "the lines of the corpus that are of this API", "corpus")
+def corpus_lines(subject: Subject, trial: Trial) -> None:
+    assert subject.recordings is not None
+    for record in subject.recordings.of(subject.api, "request", "response", "error", "stream"):
+        trial.once(record, lambda one: None, source=record.source)
+    for line in subject.recordings.bad.get(subject.api, ()):
+        trial.once(line, conduct.readable, source=line.partition(": ")[0])
+
+
+def payloads(subject: Subject, api: str, kind: str) -> list[Record]:
+    """Recorded payloads that the provider accepted; the bodies of errors are answers."""
+    assert subject.recordings is not None
+    kinds = ("response", "error") if kind == "response" else (kind,)
+    return subject.recordings.accepted(api, *kinds)
+
+
+def each(subject: Subject, trial: Trial, law: Callable[[str, Any], None]) -> None:
+    """Tries a law of payloads, by kind, on what is recorded of the adapter's API."""
+    for kind in subject.does:
+        for record in payloads(subject, subject.api, kind):
+            trial.once(record.body, partial(law, kind), kind, record.source)
+
+
+@check(laws.identity, "recorded", "recorded requests, answers and errors", "corpus")
+def recorded(subject: Subject, trial: Trial) -> None:
+    each(subject, trial, lambda kind, body: laws.identity(subject.adapter, kind, body))
+
+
+@check(laws.purity, "recorded", "recorded requests, answers and errors", "corpus")
+def recorded_purity(subject: Subject, trial: Trial) -> None:
+    each(subject, trial, lambda kind, body: laws.purity(subject.adapter, kind, body))
+
+
+@check(laws.model_json, "recorded", "what recorded requests, answers and errors decode to", "corpus")
+def recorded_values(subject: Subject, trial: Trial) -> None:
+    each(subject, trial, lambda kind, body: laws.model_json(laws.decode(subject.adapter, kind, body)))
+
+
+@check(laws.schema_fits, "recorded", "what recorded requests, answers and errors decode to", "corpus", "jsonschema")
+def recorded_schema(subject: Subject, trial: Trial) -> None:
+    each(subject, trial, lambda kind, body: laws.schema_fits(laws.decode(subject.adapter, kind, body)))
+
+
+@check(conduct.known, "recorded", "blocks of recorded requests and answers", "corpus")
+def recorded_blocks(subject: Subject, trial: Trial) -> None:
+    each(subject, trial, lambda kind, body: conduct.known(laws.decode(subject.adapter, kind, body)))
+
+
+@check(laws.rules, "recorded", "recorded requests that the provider accepted", "corpus", "rules")
+def recorded_requests(subject: Subject, trial: Trial) -> None:
+    def law(body: Any) -> None:
+        for violation in subject.adapter.check_request(body):
+            raise laws.LawBroken(
+                "rules", violation.path, str(violation), laws.Words("no violation: it was accepted"), str(violation)
+            )
+
+    for record in payloads(subject, subject.api, "request"):
+        trial.once(record.body, law, source=record.source)
+
+
+@check(laws.replay, "recorded", "recorded answers of the API's own host that its SDK's types allow", "corpus", "judge")
+def recorded_answers(subject: Subject, trial: Trial) -> None:
+    accepts, allows = judge(subject.api, "request"), judge(subject.api, "response")
+
+    def law(body: Any) -> None:
+        response = subject.adapter.decode_response(body)
+        if not response.choices or response.error is not None or allows.faults(body):
+            raise laws.Refused
+        laws.replay(subject.adapter, accepts, response)
+
+    for record in payloads(subject, subject.api, "response"):
+        if record.kind == "response" and record.data.get("dialect") is None:
+            trial.once(record.body, law, source=record.source)
+
+
+# -- crossing ----------------------------------------------------------------------------------------------------------
+
+
+def crossing(subject: Subject, trial: Trial, law: WayLaw, *kinds: str, itself: bool = False) -> None:
+    """Tries a law on every way, on what is recorded of the API that is read."""
+    found: Iterable[Way] = ways(subject, *kinds)
+    if itself:
+        found = [*found, *((subject.adapter, subject.adapter, kind) for kind in kinds)]
+    for source, target, kind in found:
+        for record in payloads(subject, source.api, kind):
+            if record.kind == kind:
+                trial.once(record.body, _law(law, source, target, kind), label(source, target, kind), record.source)
+
+
+def _law(law: WayLaw, source: Any, target: Any, kind: str) -> Law:
+    return lambda body: law(source, target, kind, body)
+
+
+@check(laws.accounting, "recorded", "recorded requests and answers, from and to every other API", "corpus", "others")
+def recorded_audit(subject: Subject, trial: Trial) -> None:
+    def law(source: Any, target: Any, kind: str, body: Any) -> None:
+        laws.accounting(laws.told_by(source, kind, body), laws.crossed(source, target, kind, body))
+
+    crossing(subject, trial, law)
+
+
+@check(laws.acceptance, "recorded", "recorded requests and answers, from and to every other API", "corpus", "others")
+def recorded_acceptance(subject: Subject, trial: Trial) -> None:
+    def law(source: Any, target: Any, kind: str, body: Any) -> None:
+        try:
+            accepts = judge(target.api, kind)
+        except (LookupError, ImportError):
+            raise laws.Refused from None
+        laws.acceptance(accepts, laws.crossed(source, target, kind, body))
+
+    crossing(subject, trial, law)
+
+
+@check(laws.rules, "recorded-crossing", "recorded requests, from and to every other API", "corpus", "others")
+def recorded_crossing(subject: Subject, trial: Trial) -> None:
+    def law(source: Any, target: Any, kind: str, body: Any) -> None:
+        for model in (None, *limits_of(target).models):
+            laws.rules(target, laws.crossed(source, target, kind, body, model), model)
+
+    crossing(subject, trial, law, "request")
+
+
+@check(laws.opacity, "recorded", "recorded requests and answers, from and to every other API", "corpus", "others")
+def recorded_opacity(subject: Subject, trial: Trial) -> None:
+    crossing(subject, trial, laws.opacity)
+
+
+@check(laws.restoration, "recorded", "recorded requests and answers, from and to every other API", "corpus", "others")
+def recorded_restoration(subject: Subject, trial: Trial) -> None:
+    crossing(subject, trial, laws.restoration)
+
+
+@check(laws.prefixes, "recorded", "recorded requests, from and to every API", "corpus")
+def recorded_prefixes(subject: Subject, trial: Trial) -> None:
+    def law(source: Any, target: Any, kind: str, body: Any) -> None:
+        laws.prefixes(target, source.decode_request(body))
+
+    crossing(subject, trial, law, "request", itself=True)

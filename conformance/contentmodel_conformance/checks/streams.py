@@ -1,0 +1,285 @@
+"""The checks of streams, on streams that the adapter writes itself: of answers of its own API, and of any other's."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from hypothesis import strategies as st
+from hypothesis.strategies import DrawFn
+
+from contentmodel.events import fold, unfold
+from contentmodel_conformance import conduct, laws, streams
+from contentmodel_conformance.checks.registry import check
+from contentmodel_conformance.checks.values import elsewhere
+from contentmodel_conformance.strategies.damage import flips, mixed_up
+from contentmodel_conformance.strategies.sdk import json_values
+from contentmodel_conformance.strategies.transcripts import answers
+from contentmodel_conformance.subject import Subject, limits_of, samples
+from contentmodel_conformance.trying import Law, Trial
+
+Told = tuple[Any, int | None]
+"""An answer, and in pieces of how many characters it is told; None: of any size."""
+
+ALL_UP_TO = 2_000
+"""The length, in bytes, up to which a stream is cut at every byte."""
+
+
+def told(subject: Subject) -> st.SearchStrategy[Told]:
+    """Answers of this API where its limits are known, and of an API that nobody knows, to be told as turns."""
+    made = answers("anthropic-messages").map(elsewhere)
+    if subject.limits is not None:
+        made = answers(subject.api, subject.limits) | made
+    return st.tuples(made, st.sampled_from((None, 1, 3, 7)))
+
+
+def events_of(one: Told) -> list[Any]:
+    """The turn that an answer is told in."""
+    response, size = one
+    return list(unfold(response, size=size))
+
+
+def raw_of(adapter: Any, one: Told) -> bytes:
+    """The bytes of the stream that an adapter writes of it."""
+    return streams.encode(adapter, events_of(one))[0]
+
+
+def frames_in(raw: bytes) -> list[bytes]:
+    """The bytes cut behind every event (server-sent events), or every line where there are none."""
+    parts = re.split(rb"(?<=\n\n)" if b"\n\n" in raw else rb"(?<=\n)", raw)
+    return [part for part in parts if part]
+
+
+def body_in(raw: bytes) -> list[dict[str, Any]]:
+    """The events of a stream of server-sent events as {event?, data}; [] where it is none."""
+    found = []
+    for frame in frames_in(raw):
+        lines = [line.partition(b": ") for line in frame.rstrip(b"\n").split(b"\n")]
+        fields = {name: value for name, _, value in lines if name in (b"event", b"data")}
+        if b"data" not in fields:
+            return []
+        named = {"event": fields[b"event"].decode()} if b"event" in fields else {}
+        found.append({**named, "data": _data(fields[b"data"])})
+    return found
+
+
+def _data(text: bytes) -> Any:
+    try:
+        value = json.loads(text)
+    except ValueError:
+        return text.decode()
+    return value if isinstance(value, dict) else text.decode()
+
+
+def of_raw(subject: Subject, law: Callable[[Any, bytes], Any]) -> Law:
+    """A law of the bytes of a stream as one of an answer that is told."""
+    return lambda one: law(subject.adapter, raw_of(subject.adapter, one))
+
+
+def of_events(subject: Subject, law: Callable[[Sequence[Any]], Any]) -> Law:
+    """A law of the events of a stream as one of an answer that is told: what its bytes decode to."""
+    return lambda one: law(streams.decode(subject.adapter, [raw_of(subject.adapter, one)]))
+
+
+# -- cut and spelled ---------------------------------------------------------------------------------------------------
+
+
+@check(
+    streams.cuts,
+    "written",
+    "streams that it wrote, cut between and inside of events, and at every byte of short ones",
+    "streams",
+)
+def cuts(subject: Subject, trial: Trial) -> None:
+    def law(case: tuple[Told, list[int]]) -> None:
+        raw = raw_of(subject.adapter, case[0])
+        streams.cuts(subject.adapter, raw, [place % (len(raw) + 1) for place in case[1]])
+        if len(raw) <= ALL_UP_TO:
+            streams.cuts(subject.adapter, raw, range(len(raw)))
+
+    trial.each(st.tuples(told(subject), st.lists(st.integers(0, 1_000_000), max_size=20)), law)
+
+
+@check(streams.spellings, "written", "streams that it wrote, where they are server-sent events", "streams")
+def spellings(subject: Subject, trial: Trial) -> None:
+    trial.each(told(subject), of_raw(subject, _spellings))
+
+
+def _spellings(adapter: Any, raw: bytes) -> None:
+    if not body_in(raw):
+        raise laws.Refused
+    streams.spellings(adapter, raw)
+
+
+@check(streams.readings, "written", "streams that it wrote, where they are server-sent events", "streams")
+def readings(subject: Subject, trial: Trial) -> None:
+    trial.each(told(subject), of_raw(subject, _readings))
+
+
+def _readings(adapter: Any, raw: bytes) -> None:
+    body = body_in(raw)
+    if not body:
+        raise laws.Refused
+    streams.readings(adapter, body)
+
+
+@check(streams.separation, "written", "two streams that it wrote, read in turns", "streams")
+def separation(subject: Subject, trial: Trial) -> None:
+    def law(case: tuple[Told, Told, int]) -> None:
+        one, other, size = case
+        streams.separation(subject.adapter, raw_of(subject.adapter, one), raw_of(subject.adapter, other), size)
+
+    trial.each(st.tuples(told(subject), told(subject), st.integers(1, 300)), law)
+
+
+# -- what the events say -----------------------------------------------------------------------------------------------
+
+
+@check(streams.order, "written", "streams that it wrote", "streams")
+def order(subject: Subject, trial: Trial) -> None:
+    trial.each(told(subject), of_events(subject, streams.order))
+
+
+@check(streams.deltas, "written", "streams that it wrote", "streams")
+def deltas(subject: Subject, trial: Trial) -> None:
+    trial.each(told(subject), of_events(subject, streams.deltas))
+
+
+@check(streams.snapshots, "written", "streams that it wrote, at every event", "streams")
+def snapshots(subject: Subject, trial: Trial) -> None:
+    trial.each(told(subject), of_events(subject, lambda events: streams.snapshots(events, range(len(events)))))
+
+
+@check(streams.section, "written", "streams that it wrote", "streams")
+def section(subject: Subject, trial: Trial) -> None:
+    trial.each(told(subject), of_events(subject, lambda events: streams.section(subject.adapter, events)))
+
+
+@check(streams.unfolding, "folded", "what its streams fold to", "streams")
+def unfolding(subject: Subject, trial: Trial) -> None:
+    def law(events: Sequence[Any]) -> None:
+        for size in (None, 1, 7):
+            streams.unfolding(fold(events), size)
+
+    trial.each(told(subject), of_events(subject, law))
+
+
+# -- the other way -----------------------------------------------------------------------------------------------------
+
+
+@check(streams.encoding, "written", "streams that it wrote", "streams")
+def encoding(subject: Subject, trial: Trial) -> None:
+    trial.each(told(subject), of_events(subject, lambda events: streams.encoding(subject.adapter, events)))
+
+
+@check(streams.crossing, "foreign", "answers of other APIs, known and unknown, told as its stream", "streams")
+def crossing(subject: Subject, trial: Trial) -> None:
+    sources = [("anywhere", answers("anthropic-messages").map(elsewhere))]
+    sources += [(other.api, answers(other.api, limits_of(other))) for other in subject.others if other.issuer]
+    for name, made in sources:
+        cases = st.tuples(made, st.sampled_from((None, 1, 3, 7)))
+        trial.each(cases, lambda one: streams.crossing(subject.adapter, events_of(one)), name)
+
+
+@check(streams.unfinished, "turn", "a turn that nobody ended", "streams")
+def unfinished(subject: Subject, trial: Trial) -> None:
+    trial.once(subject.api, lambda api: streams.unfinished(subject.adapter))
+
+
+@check(streams.accumulation, "written", "streams that it wrote", "accumulator")
+def accumulation(subject: Subject, trial: Trial) -> None:
+    trial.each(
+        told(subject), lambda one: streams.accumulation(subject.api, subject.adapter, events_of(one)), subject.api
+    )
+
+
+# -- broken, mixed up, and noise ---------------------------------------------------------------------------------------
+
+
+@check(streams.prefix, "written", "streams that it wrote, broken off anywhere", "streams")
+def broken_off(subject: Subject, trial: Trial) -> None:
+    def law(case: tuple[Told, list[int]]) -> None:
+        raw = raw_of(subject.adapter, case[0])
+        whole = streams.decode(subject.adapter, [raw])
+        for place in case[1]:
+            streams.prefix(subject.adapter, raw, place % (len(raw) + 1), whole)
+
+    trial.each(st.tuples(told(subject), st.lists(st.integers(0, 1_000_000), min_size=1, max_size=9)), law)
+
+
+@check(streams.malformed, "written", "streams that it wrote, an event of them no JSON", "streams")
+def malformed(subject: Subject, trial: Trial) -> None:
+    def law(case: tuple[Told, int]) -> None:
+        raw = raw_of(subject.adapter, case[0])
+        if not body_in(raw):
+            raise laws.Refused
+        frames = frames_in(raw)
+        streams.malformed(subject.adapter, frames, case[1] % len(frames))
+
+    trial.each(st.tuples(told(subject), st.integers(0, 1_000)), law)
+
+
+@check(
+    streams.totality,
+    "mixed-up",
+    "streams that it wrote, with events left out, doubled, swapped, or anything in them",
+    "streams",
+)
+def mixed(subject: Subject, trial: Trial) -> None:
+    bodies = [body for one in _some() if (body := body_in(raw_of(subject.adapter, one)))]
+    if not bodies:
+        trial.note("what it writes are no server-sent events")
+        return
+
+    @st.composite
+    def made(draw: DrawFn) -> list[dict[str, Any]]:
+        body: list[dict[str, Any]] = draw(mixed_up(draw(st.sampled_from(bodies))))
+        return body
+
+    trial.each(made(), lambda body: disordered(subject.adapter, body))
+
+
+def disordered(adapter: Any, body: list[dict[str, Any]]) -> None:
+    """Events that nobody would send raise nothing, end in order, and are the same however they are cut and read."""
+    frames = streams.frames_of(body)
+    events = streams.totality(adapter, frames)
+    streams.same_events("cuts", events, streams.decode(adapter, [b"".join(frames)]))
+    streams.readings(adapter, body)
+    streams.snapshots(events, range(0, len(events), 5))
+
+
+@check(streams.totality, "flipped", "streams that it wrote, some of their bytes flipped", "streams")
+def flipped(subject: Subject, trial: Trial) -> None:
+    def law(case: tuple[Told, list[tuple[int, int]]]) -> None:
+        streams.totality(subject.adapter, [with_flips(raw_of(subject.adapter, case[0]), case[1])])
+
+    trial.each(st.tuples(told(subject), flips()), law)
+
+
+def with_flips(raw: bytes, places: Sequence[tuple[int, int]]) -> bytes:
+    """The bytes with some of them become others."""
+    changed = bytearray(raw)
+    for place, byte in places if raw else ():
+        changed[place % len(raw)] = byte
+    return bytes(changed)
+
+
+@check(streams.totality, "bytes", "any bytes, and any JSON", "streams")
+def noise(subject: Subject, trial: Trial) -> None:
+    noises = st.binary(max_size=200) | st.lists(json_values, max_size=4).map(lambda v: json.dumps(v).encode())
+    framed = json_values.map(lambda value: b"data: %b\n\n" % json.dumps(value).encode())
+    trial.each(noises | framed, lambda raw: streams.totality(subject.adapter, [raw]))
+
+
+def _some() -> list[Told]:
+    """A few answers to be told, always the same."""
+    return [(value, size) for value in samples("response") for size in (None, 3)]
+
+
+@check(conduct.linear, "streams", "a stream that goes on and on", "streams")
+def long_streams(subject: Subject, trial: Trial) -> None:
+    inputs = list(conduct.longer_streams(subject.adapter))
+    work = conduct.stream_work(subject.adapter)
+    trial.once(inputs, lambda made: conduct.linear(work, made, "a stream, in small pieces"), "stream")

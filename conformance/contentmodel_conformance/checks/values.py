@@ -1,0 +1,147 @@
+"""The checks of one adapter on values of the model: transcripts as agents leave them, answers, and any value at all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+import msgspec
+from hypothesis import strategies as st
+
+from contentmodel import ChatMessage, ChatRequest, FunctionTool, Origin, TextContent
+from contentmodel_conformance import laws
+from contentmodel_conformance.checks.registry import check
+from contentmodel_conformance.oracles import judge
+from contentmodel_conformance.strategies import model
+from contentmodel_conformance.strategies.transcripts import answers, transcripts
+from contentmodel_conformance.subject import Subject
+from contentmodel_conformance.trying import Law, Trial
+
+Values = st.SearchStrategy[Any]
+
+
+def of(subject: Subject, law: Callable[[Any, str, Any], None], kind: str) -> Law:
+    """A law of values of the model as one of a single value."""
+    return lambda value: law(subject.adapter, kind, value)
+
+
+def home(subject: Subject) -> Iterator[tuple[str, Values]]:
+    """What came from this API, by kind, as far as its limits are known."""
+    if subject.limits is None:
+        return
+    if "request" in subject.does:
+        yield "request", transcripts(subject.api, subject.limits)
+    if "response" in subject.does:
+        yield "response", answers(subject.api, subject.limits)
+
+
+def foreign(subject: Subject) -> Iterator[tuple[str, Values]]:
+    """What came from an API that nobody knows, by kind."""
+    if "request" in subject.does:
+        yield "request", transcripts("anthropic-messages").map(elsewhere)
+    if "response" in subject.does:
+        yield "response", answers("anthropic-messages").map(elsewhere)
+
+
+def anything(subject: Subject) -> Iterator[tuple[str, Values]]:
+    """Any value of the model, by kind."""
+    if "request" in subject.does:
+        yield "request", model.requests()
+    if "response" in subject.does:
+        yield "response", model.responses()
+
+
+ELSEWHERE = Origin(api="smoke-signals", issuer="nobody", model="m")
+"""An API that no adapter is of."""
+
+
+def elsewhere(value: Any) -> Any:
+    """A request or an answer as if it came from an API that no adapter is of."""
+    replace = msgspec.structs.replace
+    if isinstance(value, ChatRequest):
+        return replace(value, messages=[replace(m, origin=ELSEWHERE) for m in value.messages], origin=ELSEWHERE)
+    choices = [
+        replace(choice, messages=[replace(m, origin=ELSEWHERE) for m in choice.messages]) for choice in value.choices
+    ]
+    return replace(value, choices=choices, origin=ELSEWHERE)
+
+
+# -- there and back ----------------------------------------------------------------------------------------------------
+
+
+@check(laws.settling, "home", "transcripts and answers of this API", "limits")
+def home_values(subject: Subject, trial: Trial) -> None:
+    for kind, values in home(subject):
+        trial.each(values, of(subject, laws.settling, kind), kind)
+
+
+@check(laws.settling, "foreign", "transcripts and answers from an API that nobody knows")
+def foreign_values(subject: Subject, trial: Trial) -> None:
+    for kind, values in foreign(subject):
+        trial.each(values, of(subject, laws.settling, kind), kind)
+
+
+@check(laws.settling, "any", "any value of the model")
+def any_values(subject: Subject, trial: Trial) -> None:
+    for kind, values in anything(subject):
+        trial.each(values, of(subject, laws.settling, kind), kind)
+
+
+@check(laws.section, "home", "transcripts and answers of this API", "limits")
+def home_section(subject: Subject, trial: Trial) -> None:
+    for kind, values in home(subject):
+        trial.each(values, of(subject, laws.section, kind), kind)
+
+
+@check(laws.section, "foreign", "transcripts and answers from an API that nobody knows")
+def foreign_section(subject: Subject, trial: Trial) -> None:
+    for kind, values in foreign(subject):
+        trial.each(values, of(subject, laws.section, kind), kind)
+
+
+@check(laws.section, "tools", "tools with any schema")
+def tools(subject: Subject, trial: Trial) -> None:
+    if "request" in subject.does:
+        trial.each(st.builds(_with_tool, model.tool_schemas()), of(subject, laws.section, "request"))
+
+
+def _with_tool(parameters: dict[str, Any]) -> ChatRequest:
+    said = [ChatMessage(role="user", contents=[TextContent(text="Hi.")])]
+    tool = FunctionTool(name="weather", description="The weather.", parameters=parameters)
+    return ChatRequest(model="m", messages=said, tools=[tool])
+
+
+# -- what is written ---------------------------------------------------------------------------------------------------
+
+
+@check(laws.acceptance, "foreign", "transcripts and answers from an API that nobody knows", "judge")
+def foreign_acceptance(subject: Subject, trial: Trial) -> None:
+    for kind, values in foreign(subject):
+        accepts = judge(subject.api, kind)
+        trial.each(values, _written(subject, kind, partial(laws.acceptance, accepts)), kind)
+
+
+@check(laws.rules, "foreign", "transcripts from an API that nobody knows", "rules")
+def foreign_rules(subject: Subject, trial: Trial) -> None:
+    for kind, values in foreign(subject):
+        if kind == "request":
+            trial.each(values, _written(subject, kind, lambda written: laws.rules(subject.adapter, written)), kind)
+
+
+def _written(subject: Subject, kind: str, law: Law) -> Law:
+    return lambda value: law(laws.encode(subject.adapter, kind, value))
+
+
+@check(laws.prefixes, "home", "transcripts of this API", "limits")
+def home_prefixes(subject: Subject, trial: Trial) -> None:
+    for kind, values in home(subject):
+        if kind == "request":
+            trial.each(values, lambda request: laws.prefixes(subject.adapter, request), kind)
+
+
+@check(laws.prefixes, "foreign", "transcripts from an API that nobody knows")
+def foreign_prefixes(subject: Subject, trial: Trial) -> None:
+    for kind, values in foreign(subject):
+        if kind == "request":
+            trial.each(values, lambda request: laws.prefixes(subject.adapter, request), kind)

@@ -1,0 +1,185 @@
+"""`contentmodel-conformance run`: the checks of an adapter, with progress, a table, reports and what changed."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+from rich.text import Text
+
+import contentmodel
+from contentmodel.cli.console import err, out
+from contentmodel.cli.errors import Problem, naming
+from contentmodel_conformance import page, rendering, suite
+from contentmodel_conformance.recordings import Recordings
+from contentmodel_conformance.report import Change, Report
+
+TARGET_HELP = "An API id, a module or module:attribute that has the adapter (or a class of its tests), or `all`."
+Target = Annotated[str, typer.Argument(metavar="ADAPTER", help=TARGET_HELP, show_default=False)]
+Deep = Annotated[bool, typer.Option("--deep", help="Try a hundred times as many examples; takes hours for all.")]
+Seed = Annotated[int, typer.Option("--seed", metavar="N", help="Which examples to try: the same ones for the same N.")]
+Only = Annotated[
+    list[str] | None,
+    typer.Option("--only", metavar="LAW", help="A law, or one check of it (identity/table); may be given again."),
+]
+Corpus = Annotated[
+    Path | None, typer.Option("--corpus", metavar="DIR", help="Try recorded traffic too: JSON Lines in this folder.")
+]
+Reports = Annotated[
+    list[Path] | None,
+    typer.Option("--report", metavar="FILE", help="Write the report: .html, .json or .md; may be given again."),
+]
+Since = Annotated[
+    Path | None, typer.Option("--since", metavar="FILE", help="Say what changed since this report in JSON.")
+]
+
+
+def run(
+    target: Target,
+    *,
+    deep: Deep = False,
+    seed: Seed = 0,
+    only: Only = None,
+    corpus: Corpus = None,
+    report: Reports = None,
+    since: Since = None,
+) -> None:
+    """Try every law on an adapter, and say where it falls short.
+
+    Laws are tried on payloads made from the adapter's own table and from its SDK's types, on conversations, on streams
+    that are cut and broken off, on noise, and on recorded traffic. A law that is broken is shown with the least input
+    that breaks it: where, what was expected there, what was found, and the command that shows it again. What does not
+    apply to an adapter (it has no streams, no SDK, no rules) is said so, and never counted as passed.
+
+    \b
+    [bold]Adapters[/bold]
+    openai-chat                 one that is installed, by its API id
+    my_package.my_api           a module that has an `adapter`
+    my_package.my_api:mine      an attribute of a module: an adapter, or a class derived from AdapterConformance
+    all                         every one that is installed
+
+    Exit codes: 0 every law holds; 1 some are broken, or nothing was tried; 2 bad input, or a bad command line.
+
+    \b
+    [bold]Examples[/bold]
+    contentmodel-conformance run openai-chat
+    contentmodel-conformance run my_package.my_api:adapter --report report.html
+    contentmodel-conformance run my-api --only identity --only stream-cuts --seed 7
+    contentmodel-conformance run all --corpus recordings --report now.json --since before.json
+    """
+    earlier = None if since is None else _read_report(since)
+    for path in report or ():
+        _writer(path)
+    _check_selection(only)
+    recordings = None if corpus is None else Recordings(corpus)
+    with _progress() as tell:
+        made = _run(target, deep=deep, seed=seed, only=only or None, recordings=recordings, tell=tell)
+    changes = [] if earlier is None else made.since(earlier)
+    for part in rendering.as_text(made, changes):
+        out().print(part, soft_wrap=isinstance(part, Text))
+    for path in report or ():
+        with naming(str(path)):
+            path.write_bytes(_writer(path)(made, changes))
+    raise typer.Exit(made.exit_code)
+
+
+def _run(
+    target: str, *, deep: bool, seed: int, only: list[str] | None, recordings: Recordings | None, tell: suite.Told
+) -> Report:
+    given: dict[str, Any] = {"deep": deep, "seed": seed, "only": only, "corpus": recordings, "progress": tell}
+    if target == "all":
+        return suite.check_adapters(**given)
+    found = _load(target)
+    if not hasattr(found, "adapter"):
+        return suite.check_adapter(found, target=target, **given)
+    adapter = contentmodel.adapter(found.adapter) if isinstance(found.adapter, str) else found.adapter
+    for name in ("payloads", "limits", "others"):
+        given[name] = getattr(found, name, None)
+    return suite.check_adapter(adapter, target=target, **given)
+
+
+def _load(target: str) -> Any:
+    """What the command line names: an adapter, or something that has one."""
+    if target in contentmodel.adapters():
+        return contentmodel.adapter(target)
+    module, _, attribute = target.partition(":")
+    # Scripts find what is installed; people also mean what stands in the folder they are in.
+    if os.getcwd() not in sys.path:
+        sys.path.insert(0, os.getcwd())
+    try:
+        found: Any = import_module(module)
+    except ImportError as error:
+        known = ", ".join(sorted(contentmodel.adapters()))
+        hint = f"an installed API id ({known}), a module, module:attribute, or all"
+        raise Problem(f"no adapter is called {target}: {error}", hint=hint) from None
+    if not attribute:
+        return _checked(getattr(found, "adapter", None), target, "a module with an `adapter`, or module:attribute")
+    for name in attribute.split("."):
+        found = getattr(found, name, None)
+    return _checked(found, target, "module:attribute, where the attribute is an adapter")
+
+
+def _checked(found: Any, target: str, hint: str) -> Any:
+    if found is None:
+        raise Problem(f"{target} has no adapter", hint=hint)
+    return found
+
+
+def _check_selection(only: list[str] | None) -> None:
+    try:
+        suite.selected(only or None)
+    except ValueError as error:
+        raise Problem(str(error), hint="a law, or law/check as the report names it") from None
+
+
+# -- reports -----------------------------------------------------------------------------------------------------------
+
+_WRITERS: dict[str, Callable[[Report, list[Change]], bytes]] = {
+    ".json": lambda report, changes: report.to_json(),
+    ".md": lambda report, changes: rendering.as_markdown(report, changes).encode(),
+    ".html": lambda report, changes: page.as_page(report, changes).encode(),
+}
+
+
+def _writer(path: Path) -> Callable[[Report, list[Change]], bytes]:
+    if path.suffix not in _WRITERS:
+        raise Problem(f"a report cannot be written as {path.name}", hint="end its name in .html, .json or .md")
+    return _WRITERS[path.suffix]
+
+
+def _read_report(path: Path) -> Report:
+    with naming(str(path)):
+        data = path.read_bytes()
+    try:
+        return Report.from_json(data)
+    except ValueError as error:
+        raise Problem(f"{path}: {error}", hint="--since takes what --report FILE.json wrote") from None
+
+
+# -- progress ----------------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def _progress() -> Iterator[suite.Told]:
+    """A bar on standard error where a terminal shows it, and nothing else."""
+    console = err()
+    if not console.is_terminal:
+        yield lambda step: None
+        return
+    columns = (TextColumn("{task.fields[api]}"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}"))
+    with Progress(*columns, console=console, transient=True) as bar:
+        task = bar.add_task("", api="", total=None)
+
+        def tell(step: suite.Progress) -> None:
+            bar.update(task, api=step.api, description=step.check, completed=step.done, total=step.count)
+            if step.outcome is not None and step.outcome.status == "failed":
+                bar.console.print(f"{step.api} breaks {step.check}", style="red", highlight=False)
+
+        yield tell

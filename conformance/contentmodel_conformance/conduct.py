@@ -1,0 +1,150 @@
+"""The laws of an adapter as a whole: what it has to have, what its table says, and what its work costs."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+import msgspec
+
+from contentmodel import ChatChoice, ChatMessage, ChatRequest, ChatResponse, TextContent, UnknownContent
+from contentmodel.events import fold, unfold
+from contentmodel_conformance.coverage import missing_types
+from contentmodel_conformance.laws import LawBroken, Words, decode, encode
+from contentmodel_conformance.streams import decode as decode_stream
+from contentmodel_conformance.streams import encode as encode_stream
+
+_METHODS = (
+    *("decode_request", "encode_request", "decode_response", "encode_response"),
+    *("stream_decoder", "stream_encoder", "check_request", "restore_arguments", "recognises", "describe"),
+)
+
+
+def face(adapter: Any) -> None:
+    """An adapter has a name, an issuer, and every method that the library calls; it says what its table holds."""
+    for name in ("api", "issuer"):
+        if not isinstance(getattr(adapter, name, None), str):
+            raise LawBroken("face", name, "is no text", Words("a str"), getattr(adapter, name, None))
+    for name in _METHODS:
+        if not callable(getattr(adapter, name, None)):
+            detail = "is missing: one that cannot do this raises a ContentModelError that says so"
+            raise LawBroken("face", f"{name}()", detail, Words("a method"), getattr(adapter, name, None))
+    if not isinstance(adapter.recognises({}), Mapping):
+        raise LawBroken("face", "recognises({})", "is no mapping", Words("a score by kind"), adapter.recognises({}))
+    _describes(adapter.describe(), adapter.api)
+
+
+def _describes(described: Any, api: str) -> None:
+    if not isinstance(described, dict) or described.get("api") != api:
+        raise LawBroken("face", "describe()", "does not say whose table it is", {"api": api}, described)
+    for name in ("pairs", "words", "kept", "records", "unions"):
+        if name not in described:
+            raise LawBroken("face", f"describe()[{name!r}]", "is missing", Words("what the table says, or none"), None)
+    for name, union in described["unions"].items():
+        for row in union["rows"]:
+            if not {"name", "model", "constants", "fields"} <= set(row):
+                raise LawBroken(
+                    "face", f"describe()['unions'][{name!r}]", "a row without its parts", Words("a row"), row
+                )
+
+
+def detection(adapter: Any, kind: str, payload: Any) -> None:
+    """A payload that is plainly of this API is recognised as one, of its kind before the other."""
+    scores = adapter.recognises(payload)
+    if scores and max(scores, key=lambda name: scores[name]) != kind:
+        raise LawBroken("detection", "$", "taken for the other kind", kind, dict(scores))
+
+
+def coverage(adapter: Any) -> None:
+    """Every type in the API's official SDK, of blocks, items, parts, tools and words, stands in the adapter's table."""
+    for position, names in missing_types(adapter.api, adapter.describe()).items():
+        detail = f"{len(names)} stand in no row of the table: the SDK is newer, or they were forgotten"
+        raise LawBroken("coverage", position, detail, sorted(names), [])
+
+
+def known(value: Any) -> None:
+    """No block that a provider sent is unknown: each has a type in the model."""
+    for content in contents_of(value):
+        if isinstance(content, UnknownContent):
+            raise LawBroken(
+                "known", "$", "a block that the table does not know", Words("a content of its own"), content.block
+            )
+
+
+def contents_of(value: Any) -> list[Any]:
+    """Every content of a request or response, outputs of tools included."""
+    choices = getattr(value, "choices", [])
+    messages = [m for choice in choices for m in choice.messages] if choices else getattr(value, "messages", [])
+    found = [*getattr(value, "instructions", []), *(c for message in messages for c in message.contents)]
+    for content in found:
+        found.extend(getattr(content, "outputs", ()))
+    return found
+
+
+def readable(line: str) -> None:
+    """Every line of the recorded traffic is a record that can be tried."""
+    where, _, why = line.partition(": ")
+    raise LawBroken("readable", where, why, Words("a record"), Words("none"))
+
+
+SIZES = (60, 120, 240)
+"""How many messages, or events, the three sizes have at which work is counted."""
+_TOLERATED = 1.6
+
+
+def linear(work: Callable[[Any], Any], inputs: Iterable[Any], what: str) -> None:
+    """Twice the input costs twice the work: counted in calls of functions, and not by the clock."""
+    small, middle, large = (calls_of(work, value) for value in inputs)
+    grown = middle - small
+    if large - middle > 2 * _TOLERATED * max(grown, 50):
+        raise LawBroken("linear", what, "its work grows faster than its input", 2 * grown, large - middle)
+
+
+def calls_of(work: Callable[[Any], Any], value: Any) -> int:
+    """How many functions are called until the work on a value is done."""
+    count = 0
+
+    def counting(frame: Any, event: str, argument: Any) -> None:
+        nonlocal count
+        count += event in ("call", "c_call")
+
+    work(value)  # What is made ready once is made ready now.
+    before = sys.getprofile()
+    sys.setprofile(counting)
+    try:
+        work(value)
+    finally:
+        sys.setprofile(before)
+    return count
+
+
+def there_and_back(adapter: Any, kind: str) -> Callable[[Any], Any]:
+    """The work of decoding and encoding one payload."""
+    return lambda payload: encode(adapter, kind, decode(adapter, kind, payload)).to_json()
+
+
+def stream_work(adapter: Any) -> Callable[[bytes], Any]:
+    """The work of decoding and folding a stream that comes in small pieces."""
+
+    def work(raw: bytes) -> None:
+        pieces = [raw[start : start + 64] for start in range(0, len(raw), 64)]
+        fold(decode_stream(adapter, pieces))
+
+    return work
+
+
+def longer_streams(adapter: Any) -> Iterator[bytes]:
+    """Streams of one text that goes on and on, in small deltas."""
+    for size in SIZES:
+        said = ChatMessage(role="assistant", contents=[TextContent(text="word " * size)])
+        response = ChatResponse(id="i", model="m", choices=[ChatChoice(messages=[said])])
+        yield encode_stream(adapter, unfold(response, size=5))[0]
+
+
+def longer_requests(adapter: Any) -> Iterator[Any]:
+    """Payloads of one conversation that goes on and on."""
+    for size in SIZES:
+        roles = ("user", "assistant")
+        said = [ChatMessage(role=roles[n % 2], contents=[TextContent(text=f"message {n}")]) for n in range(size)]
+        yield msgspec.json.decode(adapter.encode_request(ChatRequest(model="m", messages=said)).to_json())

@@ -1,0 +1,195 @@
+"""Laws of what an adapter could do wrong unseen, where equal values stand for each other: each value is marked first.
+
+Two results that change places, a loss that excuses what is there: laws that count values do not see them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from contentmodel import ChatChoice, ChatMessage, ChatResponse, DecodeError, TextContent
+from contentmodel.accounting import leaves
+from contentmodel.content.tools import FunctionCallContent, FunctionResultContent
+from contentmodel.events import fold, unfold
+from contentmodel.wire.json import write
+from contentmodel_conformance.laws import LawBroken, Refused, decode, encode
+from contentmodel_conformance.streams import decode as decode_stream
+from contentmodel_conformance.streams import encode as encode_stream
+
+_INDEX = re.compile(r"\[\d+\]")
+_MARK = re.compile(r"mark(\d+)kram")
+
+
+def pairing(adapter: Any, kind: str, value: Any) -> None:
+    """What a tool gave stays the answer to the call that it answered, and results stay in their order."""
+    marks = _Marks(value)
+    encoded = encode(adapter, kind, marks.value)
+    found = list(_answers(decode(adapter, kind, encoded.payload)))
+    for call, result in found:
+        if result in marks.answers and call is not None and marks.answers[result] != call:
+            said = f"what call {marks.answers[result]} gave became the answer to call {call}"
+            raise LawBroken("pairing", f"result {result}", said, marks.answers[result], call)
+    order = [result for _, result in found]
+    if order != sorted(order):
+        raise LawBroken("pairing", "$", "results stand in another order", sorted(order), order)
+
+
+def honesty(adapter: Any, kind: str, value: Any) -> None:
+    """A loss is one: what is said to be dropped is not in the output, so that no loss excuses what nobody lost."""
+    marks = _Marks(value)
+    encoded = encode(adapter, kind, marks.value)
+    there = {int(number) for number in _MARK.findall(encoded.to_json().decode("utf-8", "replace"))}
+    for loss in encoded.losses:
+        if loss.kind != "dropped":
+            continue
+        inside = (
+            n
+            for n, path in marks.texts.items()
+            if path == loss.path or path.startswith((f"{loss.path}.", f"{loss.path}["))
+        )
+        for number in sorted(there.intersection(inside)):
+            detail = f"said to be dropped ({loss.why}), and stands in the output"
+            raise LawBroken("honesty", loss.path, detail, "no loss, or no such text", marks.texts[number])
+
+
+class _Marks:
+    """A value whose texts, calls and results are told apart by marks: `value`; where each marked text stands (`texts`);
+    and the mark of the call that each result answers (`answers`).
+    """
+
+    def __init__(self, value: Any) -> None:
+        self.texts: dict[int, str] = {}
+        self.answers: dict[int, int] = {}
+        self._count = 0
+        self._calls: dict[str, list[int]] = {}
+        self.value = self._marked(value)
+
+    def _marked(self, value: Any) -> Any:
+        replace = msgspec.structs.replace
+        if not isinstance(value, ChatResponse):
+            return replace(value, messages=self._messages(value.messages, "$.messages"))
+        choices = [
+            replace(choice, messages=self._messages(choice.messages, f"$.choices[{at}].messages"))
+            for at, choice in enumerate(value.choices)
+        ]
+        return replace(value, choices=choices)
+
+    def _messages(self, messages: list[ChatMessage], path: str) -> list[ChatMessage]:
+        return [self._message(message, f"{path}[{at}].contents") for at, message in enumerate(messages)]
+
+    def _message(self, message: ChatMessage, path: str) -> ChatMessage:
+        _go_past(self._calls, message)
+        contents = [self._content(content, f"{path}[{at}]") for at, content in enumerate(message.contents)]
+        return msgspec.structs.replace(message, contents=contents)
+
+    def _content(self, content: Any, path: str) -> Any:
+        replace = msgspec.structs.replace
+        if content.__class__ is TextContent and content.text.strip():
+            return replace(content, text=f"{content.text} {self._mark(f'{path}.text')}")
+        if content.__class__ is FunctionCallContent and isinstance(content.arguments, dict):
+            mark = self._mark(f"{path}.arguments")
+            self._calls.setdefault(content.call_id or "", []).append(self._count)
+            return replace(content, arguments={**content.arguments, "mark": mark})
+        if content.__class__ is not FunctionResultContent:
+            return content
+        outputs = [TextContent(text=self._mark(f"{path}.outputs[0].text")), *content.outputs]
+        waiting = self._calls.get(content.call_id or "")
+        if waiting:
+            self.answers[self._count] = waiting.pop(0)
+        return replace(content, outputs=outputs)
+
+    def _mark(self, path: str) -> str:
+        self._count += 1
+        self.texts[self._count] = path
+        return f"mark{self._count}kram"
+
+
+def _go_past(calls: dict[str, list[int]], message: ChatMessage) -> None:
+    """Ids that a message gives to calls of its own are no longer those of earlier calls."""
+    for content in message.contents:
+        if content.__class__ is FunctionCallContent:
+            calls.pop(content.call_id or "", None)
+
+
+def _answers(value: Any) -> Iterator[tuple[int | None, int]]:
+    """The marks of the calls and results that are pairs, result by result."""
+    calls: dict[str, list[int]] = {}
+    choices = getattr(value, "choices", None)
+    for message in value.messages if choices is None else [m for choice in choices for m in choice.messages]:
+        _go_past(calls, message)
+        for content in message.contents:
+            if content.__class__ not in (FunctionCallContent, FunctionResultContent):
+                continue
+            found = _MARK.search(write(content).decode("utf-8", "replace"))
+            waiting = calls.setdefault(content.call_id or "", [])
+            if content.__class__ is FunctionCallContent and found is not None:
+                waiting.append(int(found[1]))
+            elif found is not None:
+                yield waiting.pop(0) if waiting else None, int(found[1])
+
+
+def key_order(adapter: Any, kind: str, payload: Any) -> None:
+    """The order of the keys of an object says nothing: whatever it is, the value says the same."""
+    try:
+        value = decode(adapter, kind, payload)
+    except DecodeError:
+        raise Refused from None
+    turned = _turned(payload)
+    one, other = _said(value), _said(decode(adapter, kind, turned))
+    if one != other:
+        detail = "with its keys in reverse it says something else"
+        raise LawBroken("key order", "$", detail, sorted((one - other).elements()), sorted((other - one).elements()))
+
+
+def _said(value: Any) -> Counter[str]:
+    """All that a value says, and of what, in any order: some objects (a tool of Gemini's) are as many as their keys."""
+    found = leaves(msgspec.to_builtins(value))
+    return Counter(f"{_INDEX.sub('', path)} = {write(item).decode()}" for path, item, _ in found)
+
+
+def _turned(value: Any) -> Any:
+    """JSON with the keys of all its objects in reverse."""
+    if isinstance(value, dict):
+        return {key: _turned(value[key]) for key in reversed(value)}
+    return [_turned(item) for item in value] if isinstance(value, list) else value
+
+
+LEVELS = (50, 100, 200, 400, 800)
+
+
+def nested(payload: dict[str, Any], levels: int) -> Iterator[bytes]:
+    """A payload as JSON text, with lists or objects in each other, `levels` of them, in a field that nobody knows: of
+    the payload, and of the first object in each of its lists.
+    """
+    for opened, closed in (("[", "]"), ('{"a":', "}")):
+        deep = f"{opened * levels}1{closed * levels}".encode()
+        for marked in _with_place(payload):
+            yield write(marked).replace(b'"place of the depth"', deep)
+
+
+def _with_place(payload: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    yield {**payload, "depth": "place of the depth"}
+    for key, items in payload.items():
+        if isinstance(items, list) and items and isinstance(items[0], dict):
+            yield {**payload, key: [{**items[0], "depth": "place of the depth"}, *items[1:]]}
+
+
+_HIGH, _LOW = b"HIGHHALF", b"LOW-HALF"
+_WHOLE = "\U0001f600"
+
+
+def surrogates(adapter: Any) -> None:
+    """A character that a server cuts in the middle of its surrogate pair, one half an event, is whole in the end."""
+    said = ChatMessage(role="assistant", contents=[TextContent(text=(_HIGH + _LOW).decode())])
+    response = ChatResponse(id="i", model="m", choices=[ChatChoice(messages=[said])])
+    raw, _ = encode_stream(adapter, unfold(response, size=len(_HIGH)))
+    cut = raw.replace(_HIGH, b"\\ud83d").replace(_LOW, b"\\ude00")
+    text = fold(decode_stream(adapter, [cut])).text
+    if text.encode("utf-16", "surrogatepass").decode("utf-16", "replace") != _WHOLE:
+        found = text.encode("unicode_escape").decode()
+        raise LawBroken("surrogates", "$.text", "half of a character is gone", _WHOLE, found)

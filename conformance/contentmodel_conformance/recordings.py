@@ -1,0 +1,127 @@
+"""Recorded traffic: a folder of JSON Lines, one exchange a line, read once; a line that is none is named by its place.
+
+A record has `id`, `api`, `kind` ("request", "response", "stream" or "error"), `status` and `body`; of a stream the body
+is the list of its events, `{"event"?, "data"}`. Other fields are kept and not needed. Files are named
+`<api>.<kind>.jsonl`, in the folder or in its subfolder `recorded`.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Iterator
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from contentmodel.errors import ContentModelError
+from contentmodel_conformance.streams import frames_of
+
+
+class CorpusError(ContentModelError, ValueError):
+    """A folder has no recorded traffic."""
+
+
+class Record:
+    """One recorded exchange: `source` is its file and line, `data` what stands there."""
+
+    def __init__(self, source: str, data: dict[str, Any]) -> None:
+        self.source = f"{source} ({data['id']})" if "id" in data else source
+        self.data = data
+        self.id: str = str(data.get("id", source))
+        self.kind: str = data["kind"]
+        self.body: Any = data["body"]
+        self.status: int | None = data.get("status")
+        self.model: str | None = data.get("model")
+
+    @property
+    def accepted(self) -> bool:
+        """Whether the provider accepted it, as far as the record tells."""
+        return self.status in (200, None)
+
+    # -- streams -------------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def frames(self) -> list[bytes]:
+        """The events of a stream as server-sent events."""
+        return frames_of(self.body)
+
+    @cached_property
+    def raw(self) -> bytes:
+        """The bytes of a stream."""
+        return b"".join(self.frames)
+
+    @property
+    def wires(self) -> list[dict[str, Any]]:
+        """The events of a stream that are JSON objects."""
+        return [event["data"] for event in self.body if isinstance(event["data"], dict)]
+
+    def places(self, count: int) -> list[int]:
+        """Places to cut the bytes at, between events and inside of them; the same in every run."""
+        chance = random.Random(self.id)
+        ends = [0]
+        for frame in self.frames:
+            ends.append(ends[-1] + len(frame))
+        inside = [chance.randrange(1, len(self.raw)) for _ in range(count)] if len(self.raw) > 1 else []
+        return sorted({*chance.sample(ends, min(count, len(ends))), *inside})
+
+
+class Recordings:
+    """The recorded traffic in a folder. CorpusError where there is none."""
+
+    def __init__(self, folder: Path | str) -> None:
+        self.folder = Path(folder)
+        inner = self.folder / "recorded"
+        self._files = sorted((inner if inner.is_dir() else self.folder).glob("*.jsonl"))
+        if not self._files:
+            raise CorpusError(f"no recorded traffic in {self.folder}: expected files *.jsonl there, or in {inner}")
+        self._read: dict[tuple[str, str], list[Record]] = {}
+        self.bad: dict[str, list[str]] = {}
+        """What is no record, by API: each with its file, its line, and why."""
+
+    def of(self, api: str, *kinds: str) -> list[Record]:
+        """The records of an API, of these kinds."""
+        return [record for kind in kinds for record in self._of(api, kind)]
+
+    def accepted(self, api: str, *kinds: str) -> list[Record]:
+        """Those that the provider accepted; and the bodies of errors, where they are asked for."""
+        return [record for record in self.of(api, *kinds) if record.accepted or record.kind == "error"]
+
+    def _of(self, api: str, kind: str) -> list[Record]:
+        if (api, kind) not in self._read:
+            files = [path for path in self._files if path.name == f"{api}.{kind}.jsonl"]
+            self._read[api, kind] = [record for path in files for record in self._lines(path, api, kind)]
+        return self._read[api, kind]
+
+    def _lines(self, path: Path, api: str, kind: str) -> Iterator[Record]:
+        with path.open("rb") as lines:
+            for number, line in enumerate(lines, 1):
+                place = f"{path.name}:{number}"
+                try:
+                    yield _record(place, line, kind)
+                except ValueError as error:
+                    self.bad.setdefault(api, []).append(f"{place}: {error}")
+
+
+def _record(place: str, line: bytes, kind: str) -> Record:
+    try:
+        data = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"not JSON: {error}") from None
+    if not isinstance(data, dict):
+        raise ValueError("not a JSON object")
+    if "body" not in data:
+        raise ValueError("no body")
+    if data.setdefault("kind", kind) != kind:
+        raise ValueError(f"its kind is {data['kind']!r}, and this is a file of {kind!r}")
+    if kind == "stream":
+        _check_events(data["body"])
+    return Record(place, data)
+
+
+def _check_events(body: Any) -> None:
+    if not isinstance(body, list):
+        raise ValueError("the body of a stream is a list of events")
+    for number, event in enumerate(body):
+        if not isinstance(event, dict) or not isinstance(event.get("data"), dict | str):
+            raise ValueError(f"event {number} has no data: expected an object or a string")

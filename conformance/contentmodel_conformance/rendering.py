@@ -1,0 +1,187 @@
+"""A report for people: as text for terminals, as Markdown, and the words that both and the page use."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from rich import box
+from rich.table import Table
+from rich.text import Text
+
+from contentmodel.cli.console import safe_text, visible
+from contentmodel_conformance.report import Change, Finding, Outcome, Report
+
+SHOWN = 5
+"""How many findings of one check are written out; a report in JSON has all."""
+
+
+def cell(outcomes: Iterable[Outcome]) -> tuple[str, str]:
+    """A cell of the table: its status, and its text. "passed", "failed", or "skipped" where nothing could be tried."""
+    found = list(outcomes)
+    tried = sum(outcome.tried - outcome.refused for outcome in found)
+    failed = sum(outcome.failed for outcome in found)
+    if any(outcome.status == "failed" for outcome in found):
+        return "failed", f"{failed:,} of {tried:,} fail"
+    if any(outcome.status == "passed" for outcome in found):
+        return "passed", f"{tried:,}"
+    return "skipped", "-"
+
+
+def figures(report: Report) -> dict[str, list[tuple[str, str]]]:
+    """The figures of recorded traffic as rows: for each figure and API its status, and what it says."""
+    recorded = report.recorded()
+    names = dict.fromkeys(name for found in recorded.values() for name in found)
+    return {name: [_figure(recorded.get(api, {}).get(name)) for api in report.adapters] for name in names}
+
+
+def _figure(held_of: tuple[int, int] | None) -> tuple[str, str]:
+    if not held_of or not held_of[1]:
+        return "skipped", "-"
+    held, tried = held_of
+    return ("passed" if held == tried else "failed"), f"{held:,} of {tried:,}"
+
+
+def headline(report: Report) -> str:
+    """What it comes to, in a line."""
+    passed = sum(outcome.status == "passed" for outcome in report.outcomes)
+    skipped = sum(outcome.status == "skipped" for outcome in report.outcomes)
+    counts = [f"{passed:,} checks pass", f"{len(report.failures):,} fail", f"{skipped:,} do not apply"]
+    return f"{', '.join(counts)} ({'deep' if report.deep else 'quick'}, seed {report.seed})"
+
+
+def reasons(report: Report) -> dict[str, list[str]]:
+    """Why checks were skipped: each reason with the checks, by API."""
+    found: dict[str, list[str]] = {}
+    for outcome in report.outcomes:
+        if outcome.status == "skipped":
+            found.setdefault(f"{outcome.api}: {outcome.note}", []).append(outcome.check)
+    return found
+
+
+def notes(report: Report) -> list[str]:
+    """What is to be known of checks that ran."""
+    ran = (outcome for outcome in report.outcomes if outcome.status != "skipped" and outcome.note)
+    return [f"{outcome.api} {outcome.check}: {outcome.note}" for outcome in ran]
+
+
+def finding_lines(finding: Finding) -> Iterator[str]:
+    """A finding in lines: where and what, both values, the input, and how to see it again."""
+    yield f"{finding.law} at {finding.where}: {finding.detail}"
+    yield f"  expected  {finding.expected}"
+    yield f"  found     {finding.found}"
+    if finding.label:
+        yield f"  on        {finding.label}"
+    if finding.source:
+        yield f"  recorded  {finding.source}"
+    if finding.minimal:
+        yield f"  input     {finding.minimal}"
+    yield f"  again     {finding.command}"
+
+
+def change_lines(changes: Iterable[Change]) -> Iterator[tuple[str, str]]:
+    """What changed since an earlier report: the kind, and a line."""
+    for change in changes:
+        before, now = change.before or "not tried", change.now or "not tried"
+        yield change.kind, f"{change.kind}: {change.api} {change.check} ({before} before, {now} now)"
+
+
+# -- terminals ---------------------------------------------------------------------------------------------------------
+
+_STYLES = {"passed": "green", "failed": "bold red", "skipped": "dim"}
+_CHANGES = {"fixed": "green", "broken": "bold red", "new": "cyan", "gone": "yellow"}
+
+
+def as_text(report: Report, changes: Iterable[Change] = ()) -> Iterator[Table | Text]:
+    """The report for a terminal: a table, and lines that are best not broken up."""
+    rows = {law: [cell(report.of(api, law)) for api in report.adapters] for law in report.laws}
+    yield _table("law", report, rows)
+    if report.recorded():
+        yield _table("recorded", report, figures(report))
+    for outcome in report.failures:
+        yield from _failure(outcome)
+    yield from (safe_text(note, "yellow") for note in notes(report))
+    for reason, checks in reasons(report).items():
+        count = "1 check" if len(checks) == 1 else f"{len(checks)} checks"
+        yield safe_text(f"not tried, {count} of {reason}", "dim")
+    yield from (safe_text(line, _CHANGES[kind]) for kind, line in change_lines(changes))
+    yield Text(headline(report), style="bold green" if report.ok else "bold red")
+
+
+def _table(title: str, report: Report, rows: Mapping[str, Iterable[tuple[str, str]]]) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column(title, no_wrap=True)
+    for api in report.adapters:
+        table.add_column(api, justify="right", overflow="fold")
+    for name, cells in rows.items():
+        table.add_row(name, *(Text(text, style=_STYLES[status]) for status, text in cells))
+    return table
+
+
+def _failure(outcome: Outcome) -> Iterator[Text]:
+    title = f"{outcome.api} breaks {outcome.check}, on {outcome.on}"
+    yield safe_text(title, "bold red")
+    for finding in outcome.findings[:SHOWN]:
+        first, *rest = finding_lines(finding)
+        yield safe_text("  " + first)
+        yield from (safe_text("  " + line, "dim") for line in rest)
+    if len(outcome.findings) > SHOWN:
+        yield safe_text(f"  and {len(outcome.findings) - SHOWN} more", "dim")
+    yield Text("")
+
+
+# -- Markdown ----------------------------------------------------------------------------------------------------------
+
+
+def as_markdown(report: Report, changes: Iterable[Change] = ()) -> str:
+    """The report as Markdown."""
+    lines = ["# Conformance", "", headline(report), ""]
+    lines += [f"- {_code(api)}: {_escaped(what)}" for api, what in report.adapters.items()]
+    told = [f"- {_escaped(line)}" for _, line in change_lines(changes)]
+    lines += ["", "## Changes", "", *told] if told else []
+    heads = ["law", *map(_code, report.adapters), "promise"]
+    lines += ["", _row(heads), _row(["---"] * len(heads))]
+    for law, says in report.laws.items():
+        cells = (cell(report.of(api, law)) for api in report.adapters)
+        lines.append(_row([law, *(_marked(*one) for one in cells), _escaped(says)]))
+    recorded = figures(report)
+    if recorded:
+        heads = ["recorded", *map(_code, report.adapters)]
+        lines += ["", _row(heads), _row(["---"] * len(heads))]
+        lines += [_row([name, *(_marked(*one) for one in cells)]) for name, cells in recorded.items()]
+    for outcome in report.failures:
+        lines += ["", f"## {_code(outcome.api)} breaks {_code(outcome.check)}", "", _escaped(f"On {outcome.on}.")]
+        for finding in outcome.findings[:SHOWN]:
+            lines += ["", *("    " + visible(line) for line in finding_lines(finding))]
+    skipped = reasons(report)
+    lines += ["", "## Not tried", ""] if skipped else []
+    lines += [f"- {_escaped(reason)} ({len(checks)})" for reason, checks in skipped.items()]
+    return "\n".join(lines) + "\n"
+
+
+def _marked(status: str, text: str) -> str:
+    return f"**{text}**" if status == "failed" else text
+
+
+def _row(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _code(text: str) -> str:
+    return f"`{visible(text)}`"
+
+
+_MARKS = str.maketrans({mark: f"\\{mark}" for mark in "\\`*_[]<>|"})
+
+
+def _escaped(text: str) -> str:
+    """Text that Markdown shows as it is."""
+    return visible(text).replace("\n", " ").translate(_MARKS)
+
+
+def laws_table(laws: Mapping[str, str], checks: Iterable[tuple[str, str, str]]) -> str:
+    """The laws as a table in Markdown: what each promises, and what it is tried on, from (law, check, on)."""
+    tried: dict[str, list[str]] = {}
+    for law, check, on in checks:
+        tried.setdefault(law, []).append(f"`{check}`: {_escaped(on)}")
+    rows = [_row([law, _escaped(says), "<br>".join(tried[law])]) for law, says in laws.items()]
+    return "\n".join([_row(["law", "it promises", "tried on"]), _row(["---"] * 3), *rows]) + "\n"

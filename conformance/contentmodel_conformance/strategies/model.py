@@ -1,0 +1,150 @@
+"""Any value of the model, read off its types: contents, messages, requests, responses; and the schemas of tools.
+
+Knows no API. Half of the fields say nothing, so that what is drawn stays readable, and recursion ends.
+"""
+
+from __future__ import annotations
+
+import types
+import typing
+from functools import cache
+from typing import Any
+
+import msgspec
+from hypothesis import strategies as st
+from hypothesis.strategies import DrawFn, SearchStrategy
+
+from contentmodel import CONTENT_TYPES, ChatMessage, ChatRequest, ChatResponse, TextContent
+from contentmodel.wire.introspect import fields_of
+from contentmodel_conformance.strategies.sdk import json_values
+
+__all__ = ["contents", "messages", "requests", "responses", "structs", "tool_schemas"]
+
+_DEPTH = 3
+_WORDS = st.sampled_from(["", "a", "Look it up.", "Ünïcödé ✅", "x y", "tool_use", "0"]) | st.text(max_size=6)
+_KEYS = st.sampled_from(["a", "b c", "it's", "type", "text", "[0]"])
+_OBJECTS = st.dictionaries(_KEYS, json_values, max_size=2)
+_EXTRA = st.dictionaries(st.sampled_from(["openai-chat", "anthropic-messages", "x"]), _OBJECTS, max_size=2)
+_ROLES = st.sampled_from(["user", "assistant", "tool", "assistant", "tool", "system", "developer"]) | _WORDS
+_PLAIN: dict[Any, SearchStrategy[Any]] = {
+    Any: json_values,
+    str: _WORDS,
+    bool: st.booleans(),
+    int: st.integers(-3, 2**53),
+    float: st.floats(allow_nan=False, allow_infinity=False),
+    type(None): st.none(),
+}
+
+
+def contents(kind: Any = None) -> SearchStrategy[Any]:
+    """A content of this class, or of any."""
+    return _any_content(_DEPTH) if kind is None else structs(kind)
+
+
+@st.composite
+def messages(draw: DrawFn) -> ChatMessage:
+    """A message of any role, with any contents."""
+    message: ChatMessage = draw(structs(ChatMessage))
+    role = draw(_ROLES)
+    if draw(st.booleans()):
+        return ChatMessage(role=role, contents=message.contents)
+    return msgspec.structs.replace(message, role=role)
+
+
+@st.composite
+def requests(draw: DrawFn) -> ChatRequest:
+    """Any request with a message in it."""
+    request: ChatRequest = draw(structs(ChatRequest, 2))
+    return msgspec.structs.replace(request, messages=draw(st.lists(messages(), min_size=1, max_size=4)))
+
+
+def responses() -> SearchStrategy[ChatResponse]:
+    """Any response at all."""
+    return structs(ChatResponse, 5)
+
+
+@cache
+def structs(kind: type[Any], depth: int = _DEPTH) -> SearchStrategy[Any]:
+    """A value of a class of the model, with anything in its fields."""
+
+    @st.composite
+    def build(draw: DrawFn) -> Any:
+        said = {}
+        for field in fields_of(kind):
+            if field.required or (depth > 0 and draw(st.booleans())):
+                said[field.name] = draw(_values(field.type, depth - 1))
+        return kind(**said)
+
+    return build()
+
+
+def _values(kind: Any, depth: int) -> SearchStrategy[Any]:
+    """Any value of a type that a field of the model has."""
+    if kind in _PLAIN:
+        return _PLAIN[kind]
+    origin, arguments = typing.get_origin(kind), typing.get_args(kind)
+    if origin in (types.UnionType, typing.Union):
+        if sum(option in CONTENT_TYPES for option in arguments) == len(CONTENT_TYPES):
+            return _any_content(depth - 1)
+        return st.one_of([_values(option, depth) for option in arguments])
+    if origin is typing.Literal:
+        return st.sampled_from(arguments)
+    if origin is list:
+        return st.lists(_values(arguments[0], depth), max_size=2 if depth > 0 else 0)
+    if origin is dict:
+        return _EXTRA if typing.get_origin(arguments[1]) is dict else _OBJECTS
+    if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
+        return structs(kind, depth)
+    raise TypeError(f"no strategy for a field of type {kind}")
+
+
+@cache
+def _any_content(depth: int) -> SearchStrategy[Any]:
+    if depth <= 0:
+        return st.builds(TextContent, text=_WORDS)
+    return st.sampled_from(CONTENT_TYPES).flatmap(lambda kind: structs(kind, depth))
+
+
+# -- schemas of tools --------------------------------------------------------------------------------------------------
+
+_NAMES = st.sampled_from(["city", "days", "a b", "Ünïcödé", "$ref", "type", "x" * 70])
+_LEAVES: SearchStrategy[dict[str, Any]] = st.sampled_from(
+    [
+        {"type": "string"},
+        {"type": "string", "enum": ["a", "b"]},
+        {"type": "string", "format": "date", "minLength": 1, "pattern": "^a"},
+        {"type": "integer", "minimum": 0, "exclusiveMaximum": 9},
+        {"type": "number", "multipleOf": 0.5, "default": 1.5},
+        {"type": "boolean", "description": "Whether."},
+        {"type": ["string", "null"]},
+        {"const": 1},
+        {"$ref": "#/$defs/place"},
+        {},
+    ]
+)
+
+
+def tool_schemas() -> SearchStrategy[dict[str, Any]]:
+    """The JSON Schema of a tool's parameters: nested, with references, unions and keywords that few APIs take."""
+    inner = st.recursive(_LEAVES, _grown, max_leaves=5)
+    properties = st.dictionaries(_NAMES, inner, max_size=3)
+    return st.builds(_tool_schema, properties, st.booleans(), st.sampled_from([None, False, True]))
+
+
+def _grown(inner: SearchStrategy[Any]) -> SearchStrategy[Any]:
+    return (
+        st.builds(lambda item: {"type": "array", "items": item}, inner)
+        | st.builds(lambda options: {"anyOf": options}, st.lists(inner, min_size=1, max_size=2))
+        | st.builds(_object_schema, st.dictionaries(_NAMES, inner, max_size=2))
+    )
+
+
+def _object_schema(properties: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "object", "properties": properties, "required": sorted(properties)[:1]}
+
+
+def _tool_schema(properties: dict[str, Any], strict: bool, more: bool | None) -> dict[str, Any]:
+    schema = {**_object_schema(properties), "$defs": {"place": {"type": "string", "title": "Place"}}}
+    if strict:
+        schema["required"] = sorted(properties)
+    return schema if more is None else {**schema, "additionalProperties": more}

@@ -1,0 +1,128 @@
+"""Payloads made from an adapter's own table: its blocks, each with its fields, put where blocks of their kind stand.
+
+A table says what stands in a place, and not where the places are. So the adapter is asked to write a conversation, and
+wherever in it a block stands that the table knows, blocks of the same union take turns. What is drawn may be no payload
+of the API: its adapter says so, and then nothing is claimed of it.
+"""
+
+from __future__ import annotations
+
+import base64
+import copy
+from collections.abc import Iterator
+from typing import Any, TypeAlias
+
+from hypothesis import strategies as st
+from hypothesis.strategies import DrawFn, SearchStrategy
+
+from contentmodel_conformance.strategies.sdk import json_values
+
+__all__ = ["table_payloads"]
+
+Unions: TypeAlias = dict[str, dict[str, Any]]
+Place: TypeAlias = tuple[list[Any], int, str]
+
+_TEXT = st.text(max_size=8)
+_DEPTH = 2
+_FORMS: dict[str, SearchStrategy[Any]] = {
+    "str": _TEXT,
+    "int": st.integers(0, 99),
+    "int|float": st.integers(0, 99) | st.floats(0, 9),
+    "bool": st.booleans(),
+    "dict": st.dictionaries(_TEXT, json_values, max_size=2),
+    "dict|str": _TEXT,
+    "list|str": _TEXT,
+    "list[str]": st.lists(_TEXT, max_size=2),
+    "opaque": st.binary(min_size=3, max_size=9).map(lambda data: base64.b64encode(data).decode()),
+    "any": json_values,
+}
+
+
+def table_payloads(described: dict[str, Any], samples: list[Any]) -> SearchStrategy[Any] | None:
+    """Payloads like `samples`, which the adapter wrote, with blocks of its table; None where they hold none."""
+    unions = described["unions"]
+    found = [sample for sample in samples if any(True for _ in _places(sample, unions))]
+    return _payloads(unions, found) if found else None
+
+
+@st.composite
+def _payloads(draw: DrawFn, unions: Unions, samples: list[Any]) -> Any:
+    payload = copy.deepcopy(draw(st.sampled_from(samples)))
+    for _ in range(draw(st.integers(1, 3))):
+        places = list(_places(payload, unions))
+        if not places:
+            break
+        owner, index, name = draw(st.sampled_from(places))
+        block = _block(draw, unions, name, _DEPTH)
+        if draw(st.booleans()):
+            owner[index] = block
+        else:
+            owner.insert(index, block)
+    return payload
+
+
+def _places(value: Any, unions: Unions) -> Iterator[Place]:
+    """Every element of a list that a union has a row for: the list, the index, and the union's name."""
+    if isinstance(value, dict):
+        for item in value.values():
+            yield from _places(item, unions)
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            if isinstance(item, dict):
+                yield from ((value, index, name) for name, union in unions.items() if _is_of(item, union))
+            yield from _places(item, unions)
+
+
+def _is_of(block: dict[str, Any], union: dict[str, Any]) -> bool:
+    return any(_fits(block, row) for row in union["rows"])
+
+
+def _fits(block: dict[str, Any], row: dict[str, Any]) -> bool:
+    constants = row["constants"].items()
+    required = [name for name, field in row["fields"].items() if field["required"]]
+    return bool(constants or required) and all(
+        [
+            *(_at(block, name) == value for name, value in constants),
+            *(_at(block, name) is not None for name in required),
+        ]
+    )
+
+
+def _block(draw: DrawFn, unions: Unions, name: str, depth: int) -> dict[str, Any]:
+    """A block of one of the rows of a union, with some of its fields."""
+    row = draw(st.sampled_from(unions[name]["rows"]))
+    block: dict[str, Any] = {}
+    for wire, value in row["constants"].items():
+        _put(block, wire, value)
+    for wire, field in row["fields"].items():
+        if field["required"] or draw(st.booleans()):
+            _put(block, wire, _value(draw, unions, field["form"], depth))
+    return block
+
+
+def _value(draw: DrawFn, unions: Unions, form: str, depth: int) -> Any:
+    """A value of a field's form; anything at all where nobody here knows the form."""
+    inner = form.rpartition("list of ")[2]
+    if inner in unions and inner != form:
+        count = draw(st.integers(0, 2)) if depth > 0 else 0
+        return [_block(draw, unions, inner, depth - 1) for _ in range(count)]
+    if form in unions:
+        return _block(draw, unions, form, depth - 1) if depth > 0 else {}
+    return draw(_FORMS.get(form, json_values))
+
+
+def _put(block: dict[str, Any], name: str, value: Any) -> None:
+    """Puts a value at a dotted name."""
+    *owners, last = name.split(".")
+    for owner in owners:
+        inner = block.setdefault(owner, {})
+        if not isinstance(inner, dict):
+            return
+        block = inner
+    block[last] = value
+
+
+def _at(block: Any, name: str) -> Any:
+    for step in name.split("."):
+        block = block.get(step) if isinstance(block, dict) else None
+    return block

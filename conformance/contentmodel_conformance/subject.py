@@ -1,0 +1,238 @@
+"""The adapter that is tried, and what it is tried on: other adapters, limits, payloads of its own, recordings."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property
+from importlib.util import find_spec
+from typing import Any
+
+from hypothesis import strategies as st
+
+import contentmodel
+from contentmodel import (
+    ChatChoice,
+    ChatMessage,
+    ChatRequest,
+    ChatResponse,
+    ContentModelError,
+    DataContent,
+    DecodeError,
+    FinishReason,
+    FunctionCallContent,
+    FunctionResultContent,
+    FunctionTool,
+    ReasoningContent,
+    TextContent,
+)
+from contentmodel_conformance.coverage import sdk_types
+from contentmodel_conformance.oracles import judge
+from contentmodel_conformance.oracles.accumulators import APIS as ACCUMULATING
+from contentmodel_conformance.recordings import Recordings
+from contentmodel_conformance.strategies.transcripts import LIMITS, Limits
+
+KINDS = ("request", "response")
+
+Payloads = st.SearchStrategy[Any] | Sequence[Any]
+"""Payloads of a format: a hypothesis strategy that draws them, or some of them."""
+
+_HELLO = [ChatMessage(role="user", contents=[TextContent(text="Hi.")])]
+_ANSWER = [ChatMessage(role="assistant", contents=[TextContent(text="Hi.")])]
+_LEAST: dict[str, Any] = {
+    "request": ChatRequest(model="m", messages=_HELLO),
+    "response": ChatResponse(id="i", model="m", choices=[ChatChoice(messages=_ANSWER)]),
+}
+
+
+class Subject:
+    """One adapter with what is known of it. Finds out what it can do by asking it, and never lets it raise."""
+
+    def __init__(
+        self,
+        adapter: Any,
+        *,
+        others: Iterable[Any] | None = None,
+        payloads: Mapping[str, Payloads] | None = None,
+        limits: Limits | None = None,
+        recordings: Recordings | None = None,
+        is_one_of_many: bool = False,
+    ) -> None:
+        self.adapter = adapter
+        self.api: str = getattr(adapter, "api", type(adapter).__name__)
+        given = contentmodel.adapters().values() if others is None else others
+        self.others = [other for other in given if other is not adapter and other.api != self.api]
+        self.payloads = dict(payloads or {})
+        self.limits = limits or LIMITS.get(self.api) or getattr(adapter, "limits", None)
+        self.recordings = recordings
+        self._written: dict[str, list[Any]] = {}
+        self.is_one_of_many = is_one_of_many
+        """Whether the other adapters are tried as well: what comes from them is then tried with them."""
+
+    @cached_property
+    def kinds(self) -> dict[str, str]:
+        """Each kind of payload that the adapter does not do, with why; {} where it does both.
+
+        One whose API has an SDK, or that came with payloads of a kind, has no excuse.
+        """
+        found = {}
+        for kind, value in _LEAST.items():
+            if kind in self.payloads or not self.no_types:
+                continue
+            try:
+                getattr(self.adapter, f"encode_{kind}")(value)
+            except (ContentModelError, NotImplementedError, AttributeError) as error:
+                found[kind] = _why(error)
+            except Exception:  # A defect, and no word that it does not do this: the checks say so.
+                continue
+        return found
+
+    @property
+    def does(self) -> list[str]:
+        """The kinds of payload that the adapter does."""
+        return [kind for kind in KINDS if kind not in self.kinds]
+
+    @cached_property
+    def no_streams(self) -> str:
+        """Why the adapter has no streams; empty where it has, and where the SDK of its API shows that it must."""
+        if not self.no_types:
+            return ""
+        try:
+            self.adapter.stream_decoder()
+            self.adapter.stream_encoder()
+        except (ContentModelError, NotImplementedError, AttributeError) as error:
+            return _why(error)
+        except Exception:
+            return ""
+        return ""
+
+    @cached_property
+    def no_judge(self) -> str:
+        """Why nobody says what the payloads of this API look like; empty where an official SDK does."""
+        return _reason(lambda: judge(self.api, "request"), "no official SDK has types of this API")
+
+    @cached_property
+    def no_types(self) -> str:
+        """Why the names in this API's SDK are not known; empty where they are."""
+        return _reason(lambda: sdk_types(self.api), "no official SDK has types of this API")
+
+    @property
+    def no_accumulator(self) -> str:
+        """Why no SDK makes an answer of a stream of this API; empty where one does."""
+        return self.no_streams or self.no_judge or ("" if self.api in ACCUMULATING else "its SDK gives chunks alone")
+
+    @property
+    def no_rules(self) -> str:
+        """Why nobody knows what the API refuses; empty where the adapter does."""
+        return "" if getattr(self.adapter, "rules", None) else "the adapter states no rules of its API"
+
+    @property
+    def no_others(self) -> str:
+        """Why nothing can cross; empty where there is another adapter."""
+        return "" if self.others else "there is no other adapter to convert from or to"
+
+    @property
+    def no_payloads(self) -> str:
+        """Why there are no payloads of the format to try; empty where some came with the adapter."""
+        return "" if self.payloads else "no payloads were given with the adapter"
+
+    @property
+    def no_corpus(self) -> str:
+        """Why nothing recorded can be tried; empty where there is a folder that knows the API."""
+        if self.recordings is None:
+            return "no corpus was given"
+        known = self.recordings.of(self.api, *KINDS, "stream", "error") or self.recordings.bad.get(self.api)
+        return "" if known else f"nothing of this API is in {self.recordings.folder}"
+
+    @property
+    def no_table(self) -> str:
+        """Why no payloads can be made from the adapter's table; empty where it describes unions of blocks."""
+        unions = self.description.get("unions")
+        return "" if isinstance(unions, dict) and unions else "the adapter describes no blocks"
+
+    @cached_property
+    def description(self) -> dict[str, Any]:
+        """What the adapter says about its tables; {} where it says nothing that can be used."""
+        try:
+            described = self.adapter.describe()
+        except Exception:  # The check of the adapter's face says so.
+            return {}
+        return described if isinstance(described, dict) else {}
+
+    @property
+    def no_limits(self) -> str:
+        """Why there are no transcripts of this API: nobody said what they can hold."""
+        return "" if self.limits else "what a transcript of it can hold is not known: give the adapter `limits`"
+
+    @property
+    def no_jsonschema(self) -> str:
+        """Why no schema can be checked."""
+        return "" if find_spec("jsonschema") else "the package jsonschema is not installed"
+
+    def written(self, kind: str) -> list[Any]:
+        """Payloads that the adapter writes of a few conversations, as plain JSON; fewer where it cannot."""
+        if kind not in self._written:
+            self._written[kind] = [made for value in samples(kind) if (made := _write(self.adapter, kind, value))]
+        return self._written[kind]
+
+    def own(self, kind: str) -> st.SearchStrategy[Any] | None:
+        """The payloads that came with the adapter, as a strategy; None where there are none."""
+        given = self.payloads.get(kind)
+        if given is None or isinstance(given, st.SearchStrategy):
+            return given
+        return st.sampled_from(list(given)) if given else None
+
+
+def limits_of(adapter: Any) -> Limits:
+    """What transcripts of an adapter's API can hold; the least where nobody said."""
+    known = LIMITS.get(adapter.api) or getattr(adapter, "limits", None)
+    return known if isinstance(known, Limits) else Limits(issuer=adapter.issuer, model="m", **_LITTLE)
+
+
+_LITTLE: dict[str, Any] = dict.fromkeys(
+    ("signs", "hosted_search", "images_in_results", "errors", "systems_between"), False
+)
+
+
+def samples(kind: str) -> list[Any]:
+    """A few conversations, or answers, with one of each of what most APIs have."""
+    picture = DataContent(data="iVBORw0KGgo=", media_type="image/png")
+    call = FunctionCallContent(call_id="call_1", name="weather", arguments={"city": "Oslo"})
+    result = FunctionResultContent(call_id="call_1", name="weather", outputs=[TextContent(text="18 degrees")])
+    thought = ReasoningContent(text="They ask for the weather.")
+    said = [
+        ChatMessage(role="user", contents=[TextContent(text="What is this?"), picture]),
+        ChatMessage(role="assistant", contents=[thought, TextContent(text="A pixel."), call]),
+        ChatMessage(role="tool", contents=[result]),
+        ChatMessage(role="user", contents=[TextContent(text="Thanks.")]),
+    ]
+    if kind == "request":
+        tools: list[Any] = [FunctionTool(name="weather", parameters={"type": "object"})]
+        return [_LEAST[kind], ChatRequest(model="m", messages=said, tools=tools)]
+    reason = FinishReason(reason="tool_calls")
+    choice = ChatChoice(messages=[said[1]], finish_reason=reason)
+    return [_LEAST[kind], ChatResponse(id="i", model="m", choices=[choice])]
+
+
+def _write(adapter: Any, kind: str, value: Any) -> Any:
+    try:
+        return json.loads(getattr(adapter, f"encode_{kind}")(value).to_json())
+    except Exception:  # The checks of what is written say so.
+        return None
+
+
+def _reason(ask: Callable[[], Any], otherwise: str) -> str:
+    """Empty where there is an answer; else why there is none."""
+    try:
+        ask()
+    except LookupError:
+        return otherwise
+    except ImportError as error:
+        return f"its SDK is not installed: {error}"
+    return ""
+
+
+def _why(error: BaseException) -> str:
+    if isinstance(error, DecodeError):
+        return error.faults[0].message
+    return str(error) or type(error).__name__

@@ -1,0 +1,202 @@
+"""Everything at once: which checks apply to an adapter, running them, and the report.
+
+report = check_adapter(my_adapter)
+assert report.ok, report.failures
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from importlib.metadata import packages_distributions, version
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import msgspec
+
+import contentmodel
+from contentmodel_conformance.checks import CHECKS, LAWS, Check
+from contentmodel_conformance.recordings import Recordings
+from contentmodel_conformance.report import Outcome, Report, merged
+from contentmodel_conformance.strategies.transcripts import Limits
+from contentmodel_conformance.subject import Payloads, Subject
+from contentmodel_conformance.trying import Trial
+
+__all__ = ["CHECKS", "LAWS", "Progress", "check_adapter", "check_adapters", "check_corpus", "run_check", "selected"]
+
+
+class Progress(msgspec.Struct, frozen=True):
+    """How far a run is: `done` of `count` checks of the adapter, the `check` that comes next, or its `outcome`."""
+
+    api: str
+    check: str
+    done: int
+    count: int
+    outcome: Outcome | None
+
+
+Told: TypeAlias = Callable[[Progress], None]
+
+
+def check_adapter(
+    adapter: Any,
+    *,
+    deep: bool = False,
+    seed: int = 0,
+    corpus: Path | str | Recordings | None = None,
+    others: Iterable[Any] | None = None,
+    only: Sequence[str] | None = None,
+    progress: Told | None = None,
+    payloads: Mapping[str, Payloads] | None = None,
+    limits: Limits | None = None,
+    target: str | None = None,
+) -> Report:
+    """Runs every check that applies to an adapter, and reports what each came to.
+
+    `deep` tries a hundred times as many examples. The same `seed` gives the same examples, and the same report.
+    `corpus` is a folder of recorded traffic. `others` are the adapters to convert from and to; by default all that are
+    installed. `only` has names of laws, or of checks ("identity", "identity/table"). `progress` is called before and
+    after each check. `payloads` has payloads of the format, by kind ("request", "response"): a hypothesis strategy or
+    some of them; the SDK's types and the adapter's table give others. `limits` says what transcripts of the API hold.
+    `target` is what the command line calls the adapter, for the commands that reports give.
+
+    Whatever the adapter raises is a finding, and gets nowhere. ValueError where `only` names nothing there is.
+    """
+    chosen = selected(only)
+    subject = Subject(adapter, others=others, payloads=payloads, limits=limits, recordings=_recordings(corpus))
+    return _report(subject, chosen, deep=deep, seed=seed, only=only, progress=progress, target=target)
+
+
+def check_adapters(
+    adapters: Mapping[str, Any] | None = None,
+    *,
+    deep: bool = False,
+    seed: int = 0,
+    corpus: Path | str | Recordings | None = None,
+    only: Sequence[str] | None = None,
+    progress: Told | None = None,
+) -> Report:
+    """The same for several adapters, by API id; by default for all that are installed. Each pair is tried once."""
+    found = contentmodel.adapters() if adapters is None else dict(adapters)
+    chosen, recordings = selected(only), _recordings(corpus)
+    return merged(
+        _report(
+            Subject(adapter, others=found.values(), recordings=recordings, is_one_of_many=True),
+            chosen,
+            deep=deep,
+            seed=seed,
+            only=only,
+            progress=progress,
+        )
+        for adapter in found.values()
+    )
+
+
+def check_corpus(
+    folder: Path | str | Recordings,
+    adapters: Mapping[str, Any] | None = None,
+    *,
+    only: Sequence[str] | None = None,
+    progress: Told | None = None,
+) -> Report:
+    """The checks on recorded traffic alone: how much of it keeps each law, and the first difference of each that fails.
+
+    CorpusError where the folder has none.
+    """
+    recorded = {name: check for name, check in selected(only).items() if "corpus" in check.needs}
+    return check_adapters(adapters, corpus=_recordings(folder), only=list(recorded), progress=progress)
+
+
+def selected(only: Sequence[str] | None) -> dict[str, Check]:
+    """The checks that are named, by law or by check; all where none is. ValueError names what there is not."""
+    if only is None:
+        return dict(CHECKS)
+    unknown = [name for name in only if not any(_is_named(check, name) for check in CHECKS.values())]
+    if unknown:
+        known = ", ".join(LAWS)
+        raise ValueError(f"no law or check is named {', '.join(map(repr, unknown))}: the laws are {known}")
+    return {name: check for name, check in CHECKS.items() if any(_is_named(check, wanted) for wanted in only)}
+
+
+def _is_named(check: Check, name: str) -> bool:
+    return name in (check.name, check.law, check.law.replace(" ", "-"))
+
+
+def run_check(
+    check: Check, subject: Subject, *, deep: bool = False, seed: int = 0, target: str | None = None
+) -> Outcome:
+    """Runs one check of one adapter. Whatever the adapter raises is a finding."""
+    known: dict[str, Any] = {"api": subject.api, "check": check.name, "law": check.law, "on": check.on}
+    reason = check.skipped(subject)
+    if reason:
+        return Outcome(status="skipped", note=reason, **known)
+    trial = Trial(check.name, check.law, _command(check, subject, deep, seed, target), deep=deep, seed=seed)
+    trial.run(lambda: check.run(subject, trial))
+    note = "; ".join(trial.notes)
+    if trial.findings:
+        status = "failed"
+    elif trial.tried == trial.refused:
+        status, note = "skipped", note or _nothing(trial)
+    else:
+        status = "passed"
+    return Outcome(
+        status=status,  # type: ignore[arg-type]
+        tried=trial.tried,
+        refused=trial.refused,
+        failed=trial.failed,
+        note=note,
+        findings=tuple(trial.findings),
+        **known,
+    )
+
+
+def _nothing(trial: Trial) -> str:
+    if not trial.tried:
+        return "there was nothing to try it on"
+    return trial.why_refused or f"all {trial.tried} of what was tried were refused"
+
+
+def _command(check: Check, subject: Subject, deep: bool, seed: int, target: str | None) -> str:
+    words = ["contentmodel-conformance", "run", target or subject.api, "--only", check.name]
+    if "corpus" in check.needs and subject.recordings is not None:
+        words += ["--corpus", str(subject.recordings.folder)]
+    words += ["--deep"] if deep else []
+    return shlex.join([*words, "--seed", str(seed)])
+
+
+def _report(
+    subject: Subject,
+    chosen: Mapping[str, Check],
+    *,
+    deep: bool,
+    seed: int,
+    only: Sequence[str] | None,
+    progress: Told | None,
+    target: str | None = None,
+) -> Report:
+    outcomes = []
+    tell = progress or (lambda step: None)
+    for done, check in enumerate(chosen.values()):
+        tell(Progress(api=subject.api, check=check.name, done=done, count=len(chosen), outcome=None))
+        outcomes.append(run_check(check, subject, deep=deep, seed=seed, target=target))
+        tell(Progress(api=subject.api, check=check.name, done=done + 1, count=len(chosen), outcome=outcomes[-1]))
+    laws = {check.law: LAWS[check.law] for check in chosen.values()}
+    return Report(
+        adapters={subject.api: _what(subject.adapter)},
+        laws=laws,
+        outcomes=tuple(outcomes),
+        seed=seed,
+        deep=deep,
+        only=tuple(only or ()),
+    )
+
+
+def _what(adapter: Any) -> str:
+    """Where an adapter comes from."""
+    module = type(adapter).__module__
+    owners = packages_distributions().get(module.partition(".")[0], ())
+    return " ".join([f"{module}.{type(adapter).__qualname__}", *(f"({name} {version(name)})" for name in owners[:1])])
+
+
+def _recordings(corpus: Path | str | Recordings | None) -> Recordings | None:
+    return Recordings(corpus) if isinstance(corpus, str | Path) else corpus

@@ -1,0 +1,121 @@
+"""The checks for pytest: a class to derive from, with a test for each check.
+
+class TestMyApi(AdapterConformance):
+    adapter = my_package.adapter
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pytest
+
+import contentmodel
+from contentmodel_conformance.checks import CHECKS, LAWS, Check
+from contentmodel_conformance.recordings import Recordings
+from contentmodel_conformance.rendering import finding_lines
+from contentmodel_conformance.report import Outcome
+from contentmodel_conformance.strategies.transcripts import Limits
+from contentmodel_conformance.subject import Payloads, Subject
+from contentmodel_conformance.suite import run_check
+
+__all__ = ["AdapterConformance"]
+
+
+class AdapterConformance:
+    """Every check of an adapter as a test, named after its law: `test_identity_table`, `test_stream_cuts_written`.
+
+    Derive a class from it whose name begins with `Test`, and set `adapter`; the rest has defaults. A check that does
+    not apply to the adapter is skipped, with the reason. `pytest --conformance-deep` tries a hundred times as many
+    examples; `--conformance-seed N` gives others.
+    """
+
+    adapter: ClassVar[Any] = None
+    """The adapter: an object, or its API id where it is installed."""
+    payloads: ClassVar[Mapping[str, Payloads]] = {}
+    """Payloads of the format, by kind ("request", "response"): a hypothesis strategy, or some of them."""
+    limits: ClassVar[Limits | None] = None
+    """What transcripts of the API can hold."""
+    others: ClassVar[Iterable[Any] | None] = None
+    """The adapters to convert from and to; by default all that are installed."""
+    corpus: ClassVar[Path | str | None] = None
+    """A folder of recorded traffic; by default the environment variable CONTENTMODEL_CORPUS says it."""
+    deep: ClassVar[bool] = False
+    """Whether a hundred times as many examples are tried."""
+    seed: ClassVar[int] = 0
+    """Which examples are tried."""
+    is_one_of_many: ClassVar[bool] = False
+    """Whether the other adapters have such a class as well: then each pair is tried once."""
+    known: ClassVar[Mapping[str, str]] = {}
+    """The checks that are known to fail ("replay/sdk"), each with why. One that passes after all fails its test."""
+
+    _subjects: ClassVar[dict[type, Subject]] = {}
+
+    @classmethod
+    def subject(cls) -> Subject:
+        """The adapter with all that is known of it, made once for the class."""
+        if cls not in AdapterConformance._subjects:
+            AdapterConformance._subjects[cls] = cls._subject()
+        return AdapterConformance._subjects[cls]
+
+    @classmethod
+    def _subject(cls) -> Subject:
+        if cls.adapter is None:
+            raise TypeError(f"{cls.__name__} has no adapter: set `adapter = ...` in the class")
+        folder = cls.corpus or os.environ.get("CONTENTMODEL_CORPUS")
+        return Subject(
+            contentmodel.adapter(cls.adapter) if isinstance(cls.adapter, str) else cls.adapter,
+            others=cls.others,
+            payloads=cls.payloads,
+            limits=cls.limits,
+            recordings=Recordings(folder) if folder else None,
+            is_one_of_many=cls.is_one_of_many,
+        )
+
+    @classmethod
+    def target(cls) -> str:
+        """What the command line calls this adapter, with all that is set here."""
+        return cls.adapter if isinstance(cls.adapter, str) else f"{cls.__module__}:{cls.__qualname__}"
+
+    def _run(self, check: Check, request: pytest.FixtureRequest) -> None:
+        option = request.config.getoption
+        seed = option("--conformance-seed", None)
+        outcome = run_check(
+            check,
+            self.subject(),
+            deep=self.deep or bool(option("--conformance-deep", False)),
+            seed=self.seed if seed is None else seed,
+            target=self.target(),
+        )
+        _settle(outcome, self.known.get(check.name))
+
+
+def _settle(outcome: Outcome, known: str | None) -> None:
+    """Ends a test as its check ended."""
+    if outcome.status == "skipped":
+        pytest.skip(outcome.note)
+    if outcome.status == "failed":
+        text = "\n\n".join("\n".join(finding_lines(finding)) for finding in outcome.findings[:5])
+        if known:
+            pytest.xfail(f"{known}\n{text}")
+        pytest.fail(f"{outcome.api} breaks the law {outcome.law!r} on {outcome.on}\n\n{text}", pytrace=False)
+    if known:
+        pytest.fail(f"{outcome.check} passes: take it out of `known` ({known})", pytrace=False)
+
+
+def _test_of(check: Check) -> Callable[..., None]:
+    def test(self: AdapterConformance, request: pytest.FixtureRequest) -> None:
+        self._run(check, request)
+
+    test.__name__ = "test_" + check.name.replace("/", "_").replace("-", "_")
+    test.__qualname__ = f"AdapterConformance.{test.__name__}"
+    test.__doc__ = f"{LAWS[check.law]} On: {check.on}."
+    return test
+
+
+for _check in CHECKS.values():
+    _made = _test_of(_check)
+    setattr(AdapterConformance, _made.__name__, _made)

@@ -1,0 +1,226 @@
+"""Tries a law on many values: hypothesis, driven from code, with a seed, a bound on time, and the least that broke it.
+
+Owns how a law is tried. It knows no law and no adapter. What an adapter raises never gets out of here: it is a finding.
+"""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+import traceback
+import warnings
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+from unittest import mock
+
+from hypothesis import HealthCheck, Phase, Verbosity, given, seed, settings
+from hypothesis.errors import Flaky
+from hypothesis.internal.conjecture import providers
+from hypothesis.strategies import SearchStrategy
+
+from contentmodel import ContentModelError, DecodeError
+from contentmodel_conformance.laws import LawBroken, Refused, Words
+from contentmodel_conformance.report import Finding, shown
+
+QUICK, DEEP = 25, 2500
+"""How many examples a law is tried on, quickly and deeply."""
+SECONDS = {False: 60.0, True: 1800.0}
+"""How long one check may take, quick and deep; what was not tried by then is said to be so."""
+HANGING = 20.0
+"""After how many seconds with one value an adapter hangs."""
+CUT_SHORT = "cut short: its time was up"
+FINDINGS = 5
+"""How many findings of generated values one check gathers: the others are rarely news."""
+
+Law = Callable[[Any], Any]
+
+
+class _TimeUp(BaseException):
+    """The time of a check is over. Hypothesis lets it pass, because it is no Exception."""
+
+
+class _Hangs(BaseException):
+    """One value takes so long that it will never end."""
+
+
+class Trial:
+    """One check while it runs: how much it may try, what it has tried, and what it has found."""
+
+    def __init__(self, check: str, law: str, command: str, *, deep: bool = False, seed: int = 0) -> None:
+        self.check, self.law, self.command = check, law, command
+        self.deep, self.seed = deep, seed
+        self.examples = DEEP if deep else QUICK
+        self.tried = self.refused = self.failed = 0
+        self.findings: list[Finding] = []
+        self.notes: list[str] = []
+        self.why_refused = ""
+        self._end = time.monotonic() + SECONDS[deep]
+
+    @property
+    def is_over(self) -> bool:
+        """Whether there is no more to try: the time is up, or enough was found."""
+        if time.monotonic() > self._end:
+            self.note(CUT_SHORT)
+            return True
+        return len(self.findings) >= FINDINGS
+
+    def note(self, text: str) -> None:
+        """Says something about this check, once."""
+        if text not in self.notes:
+            self.notes.append(text)
+
+    def each(self, values: SearchStrategy[Any], law: Law, label: str = "", share: float = 1.0) -> None:
+        """Tries a law on generated values: `share` of the examples, one at least. The least failure counts."""
+        if self.is_over:
+            return
+        attempt = _Attempt(self, law)
+        run = settings(
+            max_examples=max(1, int(self.examples * share)),
+            database=None,
+            deadline=None,
+            phases=(Phase.generate, Phase.shrink),
+            report_multiple_bugs=False,
+            suppress_health_check=list(HealthCheck),
+            verbosity=Verbosity.quiet,
+        )(given(values)(lambda value: attempt(value)))
+        try:
+            with _without_constants_of_modules():
+                seed(zlib.crc32(f"{self.seed}/{self.check}/{label}".encode()))(run)()
+        except _TimeUp:
+            self.note(CUT_SHORT)
+        except Flaky:
+            self.note("not every time: the adapter gives different answers for one input")
+        except (Exception, SystemExit) as error:
+            if attempt.failure is None or attempt.failure[1] is not error:
+                raise
+        if attempt.failure is not None:
+            self._found(*attempt.failure, label)
+
+    def once(self, value: Any, law: Law, label: str = "", source: str = "") -> None:
+        """Tries a law on one value. `source` names it where it is a recorded one: a file and a line."""
+        attempt = _Attempt(self, law)
+        try:
+            attempt(value)
+        except _TimeUp:
+            self.note(CUT_SHORT)
+        except (Exception, SystemExit):
+            pass  # It is the attempt's failure.
+        if attempt.failure is not None:
+            self._found(*attempt.failure, label, source)
+
+    def run(self, work: Callable[[], None]) -> None:
+        """Runs what tries: should an adapter raise before the first try, that is a finding too."""
+        try:
+            work()
+        except _TimeUp:
+            self.note(CUT_SHORT)
+        except (Exception, SystemExit) as error:
+            self._found("(before anything was tried)", error, "")
+
+    def _found(self, value: Any, error: BaseException, label: str, source: str = "") -> None:
+        self.failed += 1
+        self.findings.append(_finding(self, value, error, label, source))
+
+
+class _Attempt:
+    """One law on value after value; keeps the last failure, which is the least when hypothesis is done."""
+
+    def __init__(self, trial: Trial, law: Law) -> None:
+        self.trial, self.law = trial, law
+        self.failure: tuple[Any, BaseException] | None = None
+
+    def __call__(self, value: Any) -> None:
+        if time.monotonic() > self.trial._end:
+            raise _TimeUp
+        if self.failure is None:
+            self.trial.tried += 1
+        try:
+            with _watched(), warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                self.law(value)
+        except Refused as error:
+            self.trial.refused += self.failure is None
+            self.trial.why_refused = str(error)
+        except _Hangs:
+            why = f"nothing came of it in {HANGING:.0f} seconds"
+            self.failure = value, LawBroken("totality", "$", why, Words("a value, or an error"), Words("neither"))
+            # No use in making it smaller: every step would take as long.
+            raise _TimeUp from None
+        except (Exception, SystemExit) as error:
+            self.failure = value, error
+            raise
+
+
+_CONSTANTS: dict[Any, Any] = {}
+
+
+@contextmanager
+def _without_constants_of_modules() -> Iterator[None]:
+    """Keeps hypothesis from drawing constants that it finds in the modules loaded so far (since its version 6.131).
+
+    What is loaded depends on what ran before: one seed would give other examples when a check runs alone.
+    """
+    constants: Any = getattr(providers, "Constants", None)
+    found: dict[str, Any] = {"_get_local_constants": lambda: constants(), "CONSTANTS_CACHE": _CONSTANTS}
+    if constants is None or not all(hasattr(providers, name) for name in found):
+        yield
+        return
+    with mock.patch.multiple(providers, **found):
+        yield
+
+
+@contextmanager
+def _watched() -> Iterator[None]:
+    """Ends what hangs, where the platform can: in the main thread, and not on Windows."""
+    if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"):
+        yield
+        return
+    before = signal.signal(signal.SIGALRM, _hang)
+    signal.setitimer(signal.ITIMER_REAL, HANGING)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def _hang(number: int, frame: Any) -> None:
+    raise _Hangs
+
+
+def _finding(trial: Trial, value: Any, error: BaseException, label: str, source: str) -> Finding:
+    law, where, detail, expected, found = _told(error, trial.law)
+    return Finding(
+        law=law,
+        where=where,
+        detail=detail,
+        expected=expected,
+        found=found,
+        label=label,
+        minimal="" if source else shown(value, 4000),
+        source=source,
+        command=trial.command,
+    )
+
+
+def _worded(value: Any) -> str:
+    return str(value) if isinstance(value, Words) else shown(value)
+
+
+def _told(error: BaseException, law: str) -> tuple[str, str, str, str, str]:
+    """The law, the place, what is wrong, what was expected and what was found."""
+    if isinstance(error, LawBroken):
+        name = error.law if error.law in ("totality", law) else law
+        return name, error.where, error.detail, _worded(error.expected), _worded(error.found)
+    if isinstance(error, DecodeError):
+        fault = error.faults[0]
+        return law, fault.path, f"refused as no payload of {error.api}: {fault.message}", "a value", str(error)
+    kind = type(error).__name__
+    if isinstance(error, ContentModelError):
+        return law, "$", f"{kind}: {error}", "a value", kind
+    at = traceback.extract_tb(error.__traceback__)[-1]
+    place = f"{at.filename.rpartition('/')[2]}:{at.lineno} in {at.name}"
+    return "totality", "$", f"{kind}: {error} ({place})", "a value, or an error of the library", kind

@@ -1,0 +1,68 @@
+"""Our adapters, through the door that a stranger's go through: every check of the kit, of every adapter installed.
+
+`CONTENTMODEL_PROFILE=deep` tries a hundred times as many examples; with CONTENTMODEL_CORPUS set, recorded traffic too.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import pytest
+
+import contentmodel
+from conftest import PROFILE
+from contentmodel_conformance import AdapterConformance
+from history import values
+
+REPLAY = "the fields that only answers have are not left out of the next request"
+
+
+class Ours(AdapterConformance):
+    """What our adapters have in common: each pair of them is tried once."""
+
+    deep = PROFILE == "deep"
+    is_one_of_many = True
+
+
+class TestOpenaiChat(Ours):
+    adapter = "openai-chat"
+    known: ClassVar = {"replay/sdk": REPLAY, "replay/recorded": REPLAY}
+
+
+class TestOpenaiResponses(Ours):
+    adapter = "openai-responses"
+    known: ClassVar = {"replay/sdk": REPLAY}
+
+
+class TestAnthropicMessages(Ours):
+    adapter = "anthropic-messages"
+    known: ClassVar = {
+        "replay/sdk": "the message of an answer without content has no content",
+        "replay/recorded": "the message of an answer without content has no content",
+        "disturbance/anywhere": "an answer that has no content loses its role",
+    }
+
+
+class TestGoogleGenerateContent(Ours):
+    adapter = "google-generate-content"
+
+
+class TestTurnBlocks(Ours):
+    adapter = "turn-blocks"
+    payloads: ClassVar = {"request": values.transcripts_of_rows(), "response": values.rows()}
+    known: ClassVar = {"schema-fits/payloads": "rows hold fields of a newer model, which today's schema does not know"}
+
+
+def test_every_installed_adapter_goes_through() -> None:
+    ours: list[Any] = Ours.__subclasses__()
+    assert {one.adapter for one in ours} == set(contentmodel.adapters())
+
+
+@pytest.mark.parametrize("one", Ours.__subclasses__(), ids=lambda one: one.__name__)
+def test_most_checks_apply(one: type[Ours]) -> None:
+    """A kit that skips everything would pass as well."""
+    from contentmodel_conformance.checks import CHECKS
+
+    subject = one.subject()
+    applying = [check for check in CHECKS.values() if "corpus" not in check.needs and not check.skipped(subject)]
+    assert len(applying) > (20 if subject.no_streams else 45)

@@ -1,0 +1,507 @@
+"""The kit itself: what it says of adapters that break a law, and that it says the same the next time."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+import contentmodel
+from contentmodel import ContentModelError
+from contentmodel_conformance import Outcome, Report, check_adapter, check_adapters, check_corpus, trying
+from contentmodel_conformance.checks import CHECKS, LAWS
+from contentmodel_conformance.page import as_page
+from contentmodel_conformance.recordings import CorpusError
+from contentmodel_conformance.rendering import as_markdown, laws_table
+from contentmodel_conformance.report import ReportError, merged, shown
+from contentmodel_conformance.strategies.transcripts import LIMITS
+
+CHAT = contentmodel.adapter("openai-chat")
+
+
+class Delegate:
+    """Chat, as it is: what a test breaks of it, it overrides."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(CHAT, name)
+
+
+class Forgetful(Delegate):
+    """Forgets a setting."""
+
+    def encode_request(self, request: Any, *rest: Any) -> Any:
+        options = msgspec.structs.replace(request.options, top_p=None)
+        return CHAT.encode_request(msgspec.structs.replace(request, options=options), *rest)
+
+
+class Raising(Delegate):
+    """Takes for granted what is not there."""
+
+    def decode_request(self, payload: Any) -> Any:
+        request = CHAT.decode_request(payload)
+        return request if {}.get(request.model, 0) else {"m": request}[request.model or "m"]
+
+
+class Meddling(Delegate):
+    """Changes what it was given."""
+
+    def decode_response(self, payload: Any) -> Any:
+        response = CHAT.decode_response(payload)
+        if isinstance(payload, dict):
+            payload.pop("model", None)
+        return response
+
+
+class Silent(Delegate):
+    """Has neither streams nor rules, and no SDK."""
+
+    api = "silent-chat"
+    rules = ()
+
+    def stream_decoder(self, *, deltas: bool = True) -> Any:
+        raise NotImplementedError("it answers at once")
+
+
+class Spy(Delegate):
+    """Keeps what it was asked to decode."""
+
+    def __init__(self) -> None:
+        self.seen: list[Any] = []
+
+    def decode_request(self, payload: Any) -> Any:
+        self.seen.append(json.loads(json.dumps(payload)))
+        return CHAT.decode_request(payload)
+
+
+def one(report: Report, check: str) -> Outcome:
+    (found,) = [outcome for outcome in report.outcomes if outcome.check == check]
+    return found
+
+
+# -- what is found -----------------------------------------------------------------------------------------------------
+
+
+def test_a_broken_law_is_told_with_its_place_both_values_and_the_least_input() -> None:
+    report = check_adapter(Forgetful(), only=["identity/sdk"], others=[])
+    (finding,) = one(report, "identity/sdk").findings
+    assert (finding.law, finding.where, finding.found) == ("identity", "$.top_p", "(nothing)")
+    minimal = json.loads(finding.minimal)
+    assert set(minimal) <= {"messages", "model", "top_p"}
+    assert finding.expected == json.dumps(minimal["top_p"])
+    assert finding.command == "contentmodel-conformance run openai-chat --only identity/sdk --seed 0"
+
+
+def test_an_exception_of_an_adapter_is_a_finding() -> None:
+    report = check_adapter(Raising(), only=["identity/sdk", "settling"], others=[])
+    (finding,) = one(report, "identity/sdk").findings
+    assert finding.law == "totality"
+    assert finding.detail.startswith("KeyError: ")
+    assert "test_kit.py" in finding.detail
+
+
+def test_an_adapter_that_exits_does_not_end_the_run() -> None:
+    class Exiting(Delegate):
+        def decode_response(self, payload: Any) -> Any:
+            raise SystemExit(3)
+
+    report = check_adapter(Exiting(), only=["identity/sdk", "totality/bytes"], others=[])
+    assert {finding.law for outcome in report.outcomes for finding in outcome.findings} == {"totality"}
+
+
+def test_an_adapter_that_is_none_is_told_what_it_lacks() -> None:
+    class Nothing:
+        api = "nothing"
+
+    report = check_adapter(Nothing())
+    assert not report.ok
+    assert one(report, "face/adapter").findings[0].where == "issuer"
+
+
+def test_what_is_changed_in_place_is_found() -> None:
+    report = check_adapter(Meddling(), only=["purity"], others=[])
+    assert one(report, "purity/payloads").findings[0].where == "$.model"
+
+
+def test_an_adapter_that_hangs_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Hanging(Delegate):
+        def decode_request(self, payload: Any) -> Any:
+            while True:
+                pass
+
+    monkeypatch.setattr(trying, "HANGING", 0.2)
+    report = check_adapter(Hanging(), only=["totality/bytes"], others=[])
+    assert "nothing came of it" in one(report, "totality/bytes").findings[0].detail
+
+
+def test_work_that_grows_faster_than_its_input_is_found() -> None:
+    class Quadratic(Delegate):
+        def decode_request(self, payload: Any) -> Any:
+            request = CHAT.decode_request(payload)
+            assert [len(m.role) + len(n.role) for m in request.messages for n in request.messages]
+            return request
+
+    assert check_adapter(Delegate(), only=["linear"], others=[]).ok
+    (finding,) = one(check_adapter(Quadratic(), only=["linear"], others=[]), "linear/requests").findings
+    assert int(finding.found) > int(finding.expected)
+
+
+def test_an_adapter_that_answers_by_chance_is_said_to() -> None:
+    class Fickle(Delegate):
+        turns = 0
+
+        def encode_request(self, request: Any, *rest: Any) -> Any:
+            Fickle.turns += 1
+            return CHAT.encode_request(msgspec.structs.replace(request, model=str(Fickle.turns % 7)), *rest)
+
+    outcome = one(check_adapter(Fickle(), only=["identity/sdk"], others=[]), "identity/sdk")
+    assert outcome.status == "failed"
+
+
+# -- what does not apply -----------------------------------------------------------------------------------------------
+
+
+def test_what_does_not_apply_is_said_and_not_counted() -> None:
+    report = check_adapter(Silent(), others=[])
+    streams = [outcome for outcome in report.outcomes if outcome.law.startswith("stream ")]
+    assert {outcome.status for outcome in streams} == {"skipped"}
+    assert one(report, "stream-cuts/written").note == "it answers at once"
+    assert one(report, "rules/foreign").note == "the adapter states no rules of its API"
+    assert one(report, "identity/sdk").note == "no official SDK has types of this API"
+    assert one(report, "accounting/crossing").note == "there is no other adapter to convert from or to"
+    assert one(report, "identity/given").note == "no payloads were given with the adapter"
+    assert one(report, "identity/table").status == "passed"
+    assert one(report, "refusal/hard").status == "passed"
+
+
+def test_a_kind_that_an_adapter_does_not_do_is_said() -> None:
+    class Asking(Silent):
+        def encode_response(self, response: Any, *rest: Any) -> Any:
+            raise NotImplementedError("it is never answered")
+
+    report = check_adapter(Asking(), only=["face", "settling"], others=[])
+    assert one(report, "face/adapter").note == "it has no responses, and none were tried: it is never answered"
+    assert one(report, "settling/foreign").status == "passed"
+    given: Any = {"response": [{"choices": []}]}
+    assert not check_adapter(Asking(), only=["settling/foreign"], others=[], payloads=given).ok, "it was said to"
+
+
+def test_what_an_sdk_has_is_no_matter_of_choice() -> None:
+    class Streamless(Delegate):
+        def stream_decoder(self, *, deltas: bool = True) -> Any:
+            raise NotImplementedError
+
+    outcome = one(check_adapter(Streamless(), only=["stream-cuts"], others=[]), "stream-cuts/written")
+    assert outcome.status == "failed"
+
+
+def test_a_run_that_tried_nothing_proves_nothing() -> None:
+    report = check_adapter(Silent(), only=["stream-cuts"], others=[])
+    assert report.failures == []
+    assert report.exit_code == 1
+
+
+def test_payloads_and_limits_come_with_the_adapter() -> None:
+    said = {"model": "m", "messages": [{"role": "user", "content": "Hi."}]}
+    given: dict[str, Any] = {"payloads": {"request": [said]}, "limits": LIMITS["openai-chat"]}
+    report = check_adapter(Silent(), only=["identity/given", "identity/given-unknown", "prefixes/home"], **given)
+    assert [outcome.status for outcome in report.outcomes] == ["passed"] * 3
+
+
+def test_every_law_says_what_it_promises() -> None:
+    assert {check.law for check in CHECKS.values()} == set(LAWS)
+    for law, promise in LAWS.items():
+        assert promise.endswith("."), law
+        assert len(promise) > 30, law
+
+
+def test_a_name_that_is_no_law_is_refused() -> None:
+    with pytest.raises(ValueError, match="'levity': the laws are face"):
+        check_adapter(Delegate(), only=["levity"])
+
+
+# -- the same again ----------------------------------------------------------------------------------------------------
+
+
+def test_a_seed_gives_the_same_report() -> None:
+    reports = [check_adapter(Forgetful(), only=["identity", "totality"], others=[], seed=4) for _ in range(2)]
+    assert reports[0].to_json() == reports[1].to_json()
+
+
+def test_a_check_that_runs_alone_tries_the_same() -> None:
+    seen = []
+    for only, seed in ((["identity/unknown"], 1), (["purity", "identity"], 1), (["identity/unknown"], 2)):
+        spy = Spy()
+        check_adapter(spy, only=only, others=[], seed=seed, progress=lambda p, spy=spy: spy.seen.append(p.check))
+        start = spy.seen.index("identity/unknown")
+        seen.append(spy.seen[start : spy.seen.index("identity/unknown", start + 1)])
+    assert seen[0] == seen[1]
+    assert seen[0] != seen[2]
+
+
+def test_progress_is_told_before_and_after_each_check() -> None:
+    steps: list[Any] = []
+    check_adapter(Delegate(), only=["face", "coverage"], others=[], progress=steps.append)
+    assert [(s.check, s.done, s.count, s.outcome is not None) for s in steps] == [
+        ("face/adapter", 0, 2, False),
+        ("face/adapter", 1, 2, True),
+        ("coverage/sdk", 1, 2, False),
+        ("coverage/sdk", 2, 2, True),
+    ]
+
+
+# -- reports -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_report_is_read_as_it_was_written() -> None:
+    report = check_adapter(Forgetful(), only=["identity/sdk", "stream-cuts"], others=[])
+    assert Report.from_json(report.to_json()) == report
+    assert merged([report]) == report
+
+
+@pytest.mark.parametrize(
+    ("document", "says"),
+    [(b"{}", "no report"), (b"[", "no report"), (b"\xff", "no report"), (b'{"version": 9}', "no report")],
+)
+def test_what_is_no_report_is_refused(document: bytes, says: str) -> None:
+    with pytest.raises(ReportError, match=says):
+        Report.from_json(document)
+    later = msgspec.structs.replace(check_adapter(Delegate(), only=["face"]), version=2)
+    with pytest.raises(ReportError, match="version 2"):
+        Report.from_json(later.to_json())
+
+
+def test_a_report_says_what_changed() -> None:
+    only = ["identity/sdk", "face"]
+    broken = check_adapter(Forgetful(), only=only, others=[])
+    whole = check_adapter(Delegate(), only=only, others=[])
+    assert [(c.kind, c.check) for c in whole.since(broken)] == [("fixed", "identity/sdk")]
+    assert [(c.kind, c.check) for c in broken.since(whole)] == [("broken", "identity/sdk")]
+    assert whole.since(whole) == []
+    fewer = check_adapter(Delegate(), only=["face"], others=[])
+    assert fewer.since(whole) == [], "nobody asked for the others"
+    assert [c.kind for c in whole.since(fewer)] == ["new"]
+    everything = msgspec.structs.replace(fewer, only=())
+    assert [(c.kind, c.check) for c in everything.since(whole)] == [("gone", "identity/sdk")]
+
+
+def test_a_page_and_markdown_show_what_is_hostile_as_it_is() -> None:
+    class Hostile(Delegate):
+        def decode_request(self, payload: Any) -> Any:
+            raise KeyError("<script>alert(1)</script> | \x1b[31m\u202e")
+
+    report = check_adapter(Hostile(), only=["identity/sdk"], others=[])
+    page, text = as_page(report), as_markdown(report)
+    assert "<script>" not in page
+    assert "&lt;script&gt;" in page
+    assert 'name="viewport"' in page
+    for made in (page, text):
+        assert "\x1b" not in made
+        assert "\u202e" not in made
+
+
+def test_values_are_shown_as_what_they_are() -> None:
+    assert shown(None) == "null"
+    assert shown(b"data: \xff") == "data: \\xff"
+    assert shown({"a": [1, b"x"]}) == '{"a": [1, "x"]}'
+    assert shown("x" * 400).endswith("(402 characters)")
+
+
+# -- recorded traffic --------------------------------------------------------------------------------------------------
+
+
+def recorded(folder: Path, *lines: Any) -> Path:
+    (folder / "openai-chat.request.jsonl").write_text("".join(f"{line}\n" for line in lines))
+    return folder
+
+
+GOOD = json.dumps({"api": "openai-chat", "kind": "request", "body": {"model": "m", "messages": [], "top_p": 1}})
+
+
+def test_bad_lines_are_named_by_file_and_line(tmp_path: Path) -> None:
+    folder = recorded(tmp_path, GOOD, "{", "[]", '{"id": "x"}', json.dumps({"kind": "stream", "body": []}))
+    report = check_adapter(Delegate(), corpus=folder, only=["readable", "identity/recorded"], others=[])
+    outcome = one(report, "readable/recorded")
+    assert (outcome.tried, outcome.failed) == (5, 4)
+    assert [finding.where for finding in outcome.findings] == [f"openai-chat.request.jsonl:{n}" for n in (2, 3, 4, 5)]
+    assert one(report, "identity/recorded").status == "passed"
+
+
+def test_a_recorded_payload_that_breaks_a_law_is_named(tmp_path: Path) -> None:
+    report = check_adapter(Forgetful(), corpus=recorded(tmp_path, GOOD, GOOD), only=["identity/recorded"], others=[])
+    outcome = one(report, "identity/recorded")
+    assert (outcome.tried, outcome.failed) == (2, 2)
+    assert outcome.findings[1].source == "openai-chat.request.jsonl:2"
+    assert outcome.findings[1].where == "$.top_p"
+    assert f"--corpus {tmp_path}" in outcome.findings[1].command
+
+
+def test_the_corpus_alone_is_checked(tmp_path: Path) -> None:
+    report = check_corpus(recorded(tmp_path, GOOD), {"openai-chat": CHAT})
+    assert {"identity/recorded", "stream-cuts/recorded"} <= {outcome.check for outcome in report.outcomes}
+    assert all("recorded" in outcome.check for outcome in report.outcomes)
+    assert report.ok
+
+
+def test_a_folder_without_traffic_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(CorpusError, match="no recorded traffic"):
+        check_corpus(tmp_path)
+
+
+def test_several_adapters_are_one_report() -> None:
+    found = {api: contentmodel.adapter(api) for api in ("openai-chat", "turn-blocks")}
+    report = check_adapters(found, only=["face", "opacity"])
+    assert list(report.adapters) == ["openai-chat", "turn-blocks"]
+    assert report.ok
+
+
+# -- the command -------------------------------------------------------------------------------------------------------
+
+BROKEN = """
+import contentmodel, msgspec
+from contentmodel_conformance import AdapterConformance
+
+class Broken:
+    def __getattr__(self, name):
+        return getattr(contentmodel.adapter("openai-chat"), name)
+
+    def encode_request(self, request, *rest):
+        options = msgspec.structs.replace(request.options, top_p=None)
+        request = msgspec.structs.replace(request, options=options)
+        return contentmodel.adapter("openai-chat").encode_request(request, *rest)
+
+adapter = Broken()
+
+class TestBroken(AdapterConformance):
+    adapter = adapter
+    others = ()
+    seed = 3
+"""
+
+
+def command(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    words = [sys.executable, "-m", "contentmodel_conformance", "run", *arguments]
+    return subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False, encoding="utf-8")
+
+
+def test_the_command_says_what_is_broken_and_what_was_mended(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(BROKEN)
+    files = [word for name in ("a.json", "a.md", "a.html") for word in ("--report", name)]
+    done = command(tmp_path, "mine", "--only", "identity/sdk", *files)
+    assert done.returncode == 1, done.stderr
+    assert "identity at $.top_p: " in done.stdout
+    assert "contentmodel-conformance run mine --only identity/sdk --seed 0" in done.stdout
+    assert not Report.from_json((tmp_path / "a.json").read_bytes()).ok
+    assert "$.top_p" in (tmp_path / "a.html").read_text()
+    assert "breaks `identity/sdk`" in (tmp_path / "a.md").read_text()
+    (tmp_path / "mine.py").write_text(BROKEN.replace("top_p=None", "top_p=request.options.top_p"))
+    again = command(tmp_path, "mine:TestBroken", "--only", "identity/sdk", "--since", "a.json")
+    assert again.returncode == 0, again.stderr
+    assert "fixed: openai-chat identity/sdk (failed before, passed now)" in again.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["nobody"], "no adapter is called nobody"),
+        (["json"], "json has no adapter"),
+        (["json:nothing"], "json:nothing has no adapter"),
+        (["openai-chat", "--only", "levity"], "no law or check is named 'levity'"),
+        (["openai-chat", "--report", "a.pdf"], "a report cannot be written as a.pdf"),
+        (["openai-chat", "--since", "none.json"], "none.json: No such file or directory"),
+        (["openai-chat", "--corpus", "."], "no recorded traffic in ."),
+    ],
+)
+def test_a_command_line_that_means_nothing_is_refused(tmp_path: Path, arguments: list[str], says: str) -> None:
+    done = command(tmp_path, *arguments)
+    assert done.returncode == 2, done.stdout
+    assert done.stderr.startswith("error: ")
+    assert says in done.stderr
+
+
+def test_the_command_says_how_it_is_used(tmp_path: Path) -> None:
+    done = command(tmp_path, "--help")
+    assert done.returncode == 0
+    for word in ("--deep", "--seed", "--only", "--corpus", "--report", "--since", "Exit codes"):
+        assert word in done.stdout
+
+
+# -- pytest ------------------------------------------------------------------------------------------------------------
+
+
+def run_tests(folder: Path, text: str, *arguments: str) -> str:
+    (folder / "test_mine.py").write_text(text)
+    words = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-rxs", *arguments, "test_mine.py"]
+    return subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False, encoding="utf-8").stdout
+
+
+def test_every_check_is_a_test(tmp_path: Path) -> None:
+    found = run_tests(tmp_path, BROKEN, "--collect-only")
+    assert "test_mine.py::TestBroken::test_stream_cuts_written" in found
+    assert found.count("::") == 2 * len(CHECKS)
+
+
+def test_a_test_says_what_is_broken_and_how_to_see_it_again(tmp_path: Path) -> None:
+    found = run_tests(tmp_path, BROKEN, "-k", "identity_sdk or accounting_crossing", "--conformance-seed", "5")
+    assert "identity at $.top_p" in found
+    assert "run test_mine:TestBroken --only identity/sdk --seed 5" in found
+    assert "there is no other adapter to convert from or to" in found
+    assert "Traceback" not in found
+
+
+def test_a_known_failure_is_expected_and_must_stay_one(tmp_path: Path) -> None:
+    known = BROKEN + '    known = {"identity/sdk": "forgets top_p", "face/adapter": "a face of its own"}\n'
+    found = run_tests(tmp_path, known, "-k", "identity_sdk or face")
+    assert "forgets top_p" in found
+    assert "face/adapter passes: take it out of `known` (a face of its own)" in found
+
+
+def test_the_class_needs_an_adapter() -> None:
+    from contentmodel_conformance import AdapterConformance
+
+    class Empty(AdapterConformance):
+        pass
+
+    with pytest.raises(TypeError, match="Empty has no adapter"):
+        Empty.subject()
+
+
+def test_errors_of_the_kit_are_of_the_library() -> None:
+    assert issubclass(ReportError, ContentModelError)
+    assert issubclass(CorpusError, ContentModelError)
+
+
+def test_the_page_has_every_law_and_what_it_is_tried_on() -> None:
+    """Print the table with `laws_table` where this fails, and put it in docs/conformance.md."""
+    page = (Path(__file__).parent.parent / "docs" / "conformance.md").read_text()
+    assert laws_table(LAWS, ((check.law, check.name, check.on) for check in CHECKS.values())) in page
+
+
+def test_an_adapter_that_traces_nothing_is_tried_on_the_values_of_the_model() -> None:
+    class Untraced:
+        """Chat, without a way to say where in a payload things stood."""
+
+        api, issuer = "untraced-chat", "openai"
+
+        def __getattr__(self, name: str) -> Any:
+            if name.startswith("trace_"):
+                raise AttributeError(name)
+            return getattr(CHAT, name)
+
+    class Losing(Untraced):
+        def decode_request(self, payload: Any) -> Any:
+            return CHAT.decode_request(payload)
+
+        def encode_request(self, request: Any, *rest: Any) -> Any:
+            return CHAT.encode_request(msgspec.structs.replace(request, messages=request.messages[:-1]), *rest)
+
+    others = [contentmodel.adapter("anthropic-messages")]
+    only = ["accounting/crossing", "restoration/crossing"]
+    report = check_adapter(Untraced(), only=only, others=others, limits=LIMITS["openai-chat"])
+    assert [outcome.status for outcome in report.outcomes] == ["passed"] * 2, report.failures
+    broken = check_adapter(Losing(), only=only, others=others, limits=LIMITS["openai-chat"])
+    assert one(broken, "accounting/crossing").status == "failed"
