@@ -23,7 +23,7 @@ from contentmodel.wire.codecs import Codec, Place
 from contentmodel.wire.context import DecodeContext, EncodeContext
 from contentmodel.wire.marks import with_error_read, with_error_told
 from contentmodel.wire.nested import Blocks, One, TextOrBlocks, WordsOf
-from contentmodel.wire.table import Column, Fields, Row, note_of
+from contentmodel.wire.table import Column, Fields, Row, note_of, noted
 from contentmodel_adapters.openai_chat.blocks import (
     API,
     AUDIO_ANSWER,
@@ -130,6 +130,8 @@ def encode_message(message: ChatMessage, context: EncodeContext) -> list[dict[st
     """The wire messages of one message: one, or one for each tool result."""
     if message.role == "assistant":
         wire = encode_assistant(message, context)
+        for name in note_of(message, API, ":answer") or ():
+            wire.pop(name, None)
         # What other APIs said, and nothing of it can be sent, is no turn here.
         return [wire] if context.native or len(wire) > 1 else []
     if message.role == "tool":
@@ -237,6 +239,10 @@ class Messages(Codec):
         return wires
 
 
+ANSWERED, NULLED = ("annotations", "index"), ("tool_calls",)
+"""What only the message of an answer says, and what only there may be null: a request is not told of it."""
+
+
 class Message(Codec):
     """The message of a choice."""
 
@@ -252,6 +258,9 @@ class Message(Codec):
         context.trace(_row_of, messages, container, key, spread=False)
         if wire is not value:
             messages[0] = _with_role(messages[0], value)
+        answered = [name for name in ANSWERED if name in value] + [n for n in NULLED if value.get(n, n) is None]
+        if answered:
+            messages[0] = noted(messages[0], API, ":answer", answered)
         return messages
 
     def encode(self, value: list[ChatMessage], context: EncodeContext, owner: Any) -> dict[str, Any]:
