@@ -306,7 +306,7 @@ def sse(*pieces: Any, **more: Any) -> Answer:
 
 
 def test_every_adapter_has_its_clients(loop: Loopback) -> None:
-    for api in (adapter.api for adapter in contentmodel.adapters().values() if adapter.issuer):
+    for api in (one.api for one in contentmodel.adapters().values() if one.issuer):
         client = client_of(api, loop)
         assert isinstance(client, contentmodel.ChatClient)
         assert (client.api, client.model) == (api, "m")
