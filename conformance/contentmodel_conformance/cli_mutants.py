@@ -1,0 +1,118 @@
+"""`contentmodel-conformance mutants`: what the checks are worth, tried on adapters that are broken on purpose."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Annotated
+
+import typer
+from rich import box
+from rich.table import Table
+from rich.text import Text
+
+from contentmodel.cli.console import err, out, safe_text
+from contentmodel.cli.errors import Problem
+from contentmodel.cli.output import print_json
+from contentmodel_conformance.cli import command
+from contentmodel_conformance.mutants import MUTANTS, Mutant
+from contentmodel_conformance.report import Finding, Report
+
+NAMES_HELP = "Which of them; by default all, which takes a minute or two."
+Names = Annotated[list[str] | None, typer.Argument(metavar="[MUTANT]...", help=NAMES_HELP, show_default=False)]
+Listed = Annotated[bool, typer.Option("--list", "-l", help="Say what each does wrong, and try none.")]
+Seed = Annotated[int, typer.Option("--seed", metavar="N", help="Which examples to try: the same ones for the same N.")]
+Json = Annotated[bool, typer.Option("--json", help="Write what was found as JSON Lines, a mutant a line.")]
+
+
+@command
+def mutants(names: Names = None, *, listed: Listed = False, seed: Seed = 0, json: Json = False) -> None:
+    """Try the checks on broken adapters, each a good one with a single defect: every one has to be found.
+
+    Each is tried with the checks that are to find it, in the quick profile. "missed" says that the laws are too weak.
+
+    Exit codes: 0 all were found; 1 some were missed; 2 a bad command line.
+
+    \\b
+    [bold]Examples[/bold]
+    contentmodel-conformance mutants
+    contentmodel-conformance mutants --list
+    contentmodel-conformance mutants collides-ids loses-null --seed 7
+    contentmodel-conformance mutants --json | jq 'select(.missed != [])'
+    """
+    chosen = _chosen(names)
+    if listed:
+        _show(_listing(chosen))
+        return
+    results = []
+    console = err()
+    for at, mutant in enumerate(chosen, 1):
+        if console.is_terminal:
+            console.print(f"{at} of {len(chosen)}: {mutant.name}", end="\r", style="dim", highlight=False)
+        results.append((mutant, mutant.report(seed=seed)))
+        if json:
+            print_json(_as_json(*results[-1]))
+    missed = [mutant for mutant, report in results if _missed(report)]
+    if not json:
+        _show(_table(results))
+        count = f"{len(results) - len(missed):,} of {len(results):,} found"
+        out().print(count, style="bold red" if missed else "bold green", highlight=False)
+    raise typer.Exit(1 if missed else 0)
+
+
+def _chosen(names: list[str] | None) -> list[Mutant]:
+    for name in names or ():
+        if name not in MUTANTS:
+            raise Problem(f"no mutant is named {name}", hint="contentmodel-conformance mutants --list names them")
+    return [mutant for name, mutant in MUTANTS.items() if not names or name in names]
+
+
+def _missed(report: Report) -> list[str]:
+    """The checks that found nothing."""
+    return [outcome.check for outcome in report.outcomes if outcome.status != "failed"]
+
+
+def _as_json(mutant: Mutant, report: Report) -> dict[str, object]:
+    found = {outcome.check: _first(outcome.findings) for outcome in report.failures}
+    return {
+        "mutant": mutant.name,
+        "says": mutant.says,
+        "adapter": mutant.api,
+        "found": found,
+        "missed": _missed(report),
+    }
+
+
+def _first(findings: tuple[Finding, ...]) -> str:
+    finding = findings[0]
+    return f"{finding.law} at {finding.where}: {finding.detail}"
+
+
+# -- tables ------------------------------------------------------------------------------------------------------------
+
+
+def _show(table: Table) -> None:
+    out().print(table)
+
+
+def _listing(chosen: Iterable[Mutant]) -> Table:
+    table = _made("mutant", "what it does wrong", "found by")
+    for mutant in chosen:
+        table.add_row(*map(safe_text, (mutant.name, mutant.says, "\n".join(mutant.checks))))
+    return table
+
+
+def _table(results: Iterable[tuple[Mutant, Report]]) -> Table:
+    table = _made("mutant", "check", "the law says")
+    for mutant, report in results:
+        for at, outcome in enumerate(report.outcomes):
+            told = safe_text(_first(outcome.findings)) if outcome.findings else Text("missed", style="bold red")
+            table.add_row(safe_text("" if at else mutant.name), safe_text(outcome.check), told)
+    return table
+
+
+def _made(first: str, *others: str) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column(first, no_wrap=True)
+    for other in others:
+        table.add_column(other, overflow="fold")
+    return table

@@ -1,0 +1,296 @@
+"""Broken adapters that drop or change what is said."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from contentmodel import (
+    ChatMessage,
+    FunctionCallContent,
+    FunctionResultContent,
+    Loss,
+    ReasoningContent,
+    TextContent,
+    UnknownContent,
+)
+from contentmodel.content.tools import ToolCallContent, ToolResultContent
+from contentmodel_conformance.mutants.broken import (
+    ANTHROPIC,
+    CHAT,
+    GOOGLE,
+    Broken,
+    changed,
+    each_content,
+    messages_of,
+    mutant,
+    replace,
+    with_contents,
+    with_messages,
+)
+
+# -- what is dropped ---------------------------------------------------------------------------------------------------
+
+
+@mutant(CHAT, "identity/unknown", "identity/sdk")
+class DropsUnknownFields(Broken):
+    """Forgets the fields of messages and contents that its table does not know."""
+
+    def decoded(self, kind: str, value: Any) -> Any:
+        plain = each_content(value, lambda content: replace(content, extra=None))
+        return with_messages(plain, [replace(message, extra=None) for message in messages_of(plain)])
+
+
+@mutant("openai-responses", "identity/unknown")
+class DropsUnknownBlocks(Broken):
+    """Leaves out blocks whose type it does not know."""
+
+    def decoded(self, kind: str, value: Any) -> Any:
+        return each_content(value, lambda content: None if isinstance(content, UnknownContent) else content)
+
+
+@mutant(CHAT, "identity/sdk")
+class LosesNull(Broken):
+    """Takes a field that is null for one that is not there."""
+
+    def read(self, kind: str, payload: Any) -> Any:
+        return changed(payload, _without_null)
+
+
+def _without_null(value: Any) -> Any:
+    return {key: item for key, item in value.items() if item is not None} if isinstance(value, dict) else value
+
+
+@mutant(ANTHROPIC, "identity/sdk", "settling/home")
+class ForgetsTheSignature(Broken):
+    """Keeps what a model thought, and not the signature that proves it."""
+
+    def decoded(self, kind: str, value: Any) -> Any:
+        return each_content(value, lambda c: replace(c, protected=None) if isinstance(c, ReasoningContent) else c)
+
+
+@mutant(CHAT, "identity/sdk")
+class ForgetsUsage(Broken):
+    """Leaves out what an answer cost."""
+
+    def decoded(self, kind: str, value: Any) -> Any:
+        return replace(value, usage=None) if kind == "response" else value
+
+
+@mutant(CHAT, "identity/sdk")
+class KeepsOneAnswer(Broken):
+    """Keeps the first of several answers."""
+
+    def decoded(self, kind: str, value: Any) -> Any:
+        return replace(value, choices=value.choices[:1]) if kind == "response" else value
+
+
+@mutant(ANTHROPIC, "section/foreign")
+class DropsResultsAbroad(Broken):
+    """Leaves out results of tools that came from another API, and says nothing."""
+
+    def to_write(self, kind: str, value: Any) -> Any:
+        if not self.is_abroad(value):
+            return value
+        return each_content(value, lambda c: None if isinstance(c, FunctionResultContent) else c)
+
+
+@mutant(CHAT, "accounting/crossing", "restoration/crossing", "section/foreign")
+class NeverReportsLosses(Broken):
+    """Says that nothing was lost, whatever was."""
+
+    def claimed(self, losses: Any, value: Any) -> Any:
+        return ()
+
+
+@mutant(CHAT, "identity/sdk")
+class ReportsLossesThatAreNone(Broken):
+    """Reports a loss where nothing was lost."""
+
+    def claimed(self, losses: Any, value: Any) -> Any:
+        return (*losses, Loss("$.model", "dropped", "the model", "just to be sure"))
+
+
+@mutant(CHAT, "honesty/foreign")
+class ExcusesEverything(Broken):
+    """Drops what another API's user said first, and reports the whole payload as lost, so that nothing is missed."""
+
+    def to_write(self, kind: str, value: Any) -> Any:
+        return replace(value, messages=value.messages[1:]) if kind == "request" and self.is_abroad(value) else value
+
+    def claimed(self, losses: Any, value: Any) -> Any:
+        return (Loss("$", "dropped", "a part of it", "not everything fits"),) if self.is_abroad(value) else losses
+
+
+# -- what is changed ---------------------------------------------------------------------------------------------------
+
+
+@mutant(CHAT, "identity/table")
+class ReserialisesArguments(Broken):
+    """Parses the text of arguments and writes it anew, in other white space."""
+
+    def decoded(self, kind: str, value: Any) -> Any:
+        return each_content(value, _reserialised)
+
+
+def _reserialised(content: Any) -> Any:
+    if not isinstance(content, FunctionCallContent) or not isinstance(content.arguments, str):
+        return content
+    try:
+        return replace(content, arguments=json.dumps(json.loads(content.arguments)))
+    except ValueError:
+        return content
+
+
+@mutant(CHAT, "acceptance/foreign")
+class WritesNumbersAsFloats(Broken):
+    """Writes 1 as 1.0, which a strict server refuses where it wants an integer."""
+
+    def written(self, kind: str, payload: Any, value: Any) -> Any:
+        return changed(payload, lambda item: float(item) if item.__class__ is int and abs(item) < 2**53 else item)
+
+
+@mutant(CHAT, "identity/sdk")
+class WritesOneAsTrue(Broken):
+    """Takes 1 for true and 0 for false, as the language does."""
+
+    def written(self, kind: str, payload: Any, value: Any) -> Any:
+        return changed(payload, lambda item: bool(item) if item.__class__ is int and item in (0, 1) else item)
+
+
+@mutant(CHAT, "settling/foreign")
+class TrimsText(Broken):
+    """Takes the white space off both ends of texts."""
+
+    def decoded(self, kind: str, value: Any) -> Any:
+        return each_content(value, lambda c: replace(c, text=c.text.strip()) if isinstance(c, TextContent) else c)
+
+
+@mutant(ANTHROPIC, "identity/sdk")
+class MergesTextAcrossCalls(Broken):
+    """Makes one text of those that stand before and behind a call."""
+
+    def decoded(self, kind: str, value: Any) -> Any:
+        return with_contents(value, _merged)
+
+
+def _merged(contents: list[Any]) -> list[Any]:
+    texts = [content for content in contents if isinstance(content, TextContent)]
+    if len(texts) < 2:
+        return contents
+    whole = replace(texts[0], text="".join(text.text for text in texts))
+    return [whole, *(content for content in contents if not isinstance(content, TextContent))]
+
+
+@mutant(ANTHROPIC, "identity/sdk")
+class ReordersParallelResults(Broken):
+    """Gives the results of parallel calls in reverse."""
+
+    def decoded(self, kind: str, value: Any) -> Any:
+        return with_contents(value, _reversed_results)
+
+
+def _reversed_results(contents: list[Any]) -> list[Any]:
+    turned = iter([content for content in contents if isinstance(content, ToolResultContent)][::-1])
+    return [next(turned) if isinstance(content, ToolResultContent) else content for content in contents]
+
+
+@mutant(CHAT, "pairing/foreign")
+class ReordersParallelResultsAbroad(Broken):
+    """Gives the results of parallel calls in reverse, where they came from another API."""
+
+    def written(self, kind: str, payload: Any, value: Any) -> Any:
+        if kind == "request" and self.is_abroad(value):
+            results = iter([m for m in payload["messages"] if m["role"] == "tool"][::-1])
+            payload["messages"] = [next(results) if m["role"] == "tool" else m for m in payload["messages"]]
+        return payload
+
+
+@mutant(CHAT, "pairing/foreign")
+class SwapsResultsAbroad(Broken):
+    """Gives the first of two parallel calls what the second one's tool gave, where they came from another API."""
+
+    def to_write(self, kind: str, value: Any) -> Any:
+        return with_contents(value, _swapped) if self.is_abroad(value) else value
+
+
+def _swapped(contents: list[Any]) -> list[Any]:
+    outputs = iter([content.outputs for content in contents if isinstance(content, ToolResultContent)][::-1])
+    return [replace(c, outputs=next(outputs)) if isinstance(c, ToolResultContent) else c for c in contents]
+
+
+@mutant(CHAT, "section/foreign")
+class CollidesIds(Broken):
+    """Cuts the ids of another API's calls to a length that makes some of them one."""
+
+    def to_write(self, kind: str, value: Any) -> Any:
+        return each_content(value, _with_short_id) if self.is_abroad(value) else value
+
+
+def _with_short_id(content: Any) -> Any:
+    is_named = isinstance(content, ToolCallContent | ToolResultContent) and content.call_id
+    return replace(content, call_id=content.call_id[:5]) if is_named else content
+
+
+@mutant(ANTHROPIC, "opacity/crossing", other=GOOGLE)
+class SendsTheSignatureAbroad(Broken):
+    """Sends what another provider has signed to its own."""
+
+    def to_write(self, kind: str, value: Any) -> Any:
+        return each_content(value, self._signed) if self.is_abroad(value) else value
+
+    def _signed(self, content: Any) -> Any:
+        if not isinstance(content, ReasoningContent) or content.protected is None:
+            return content
+        return replace(content, protected=replace(content.protected, issuer=self.inner.issuer))
+
+
+@mutant(CHAT, "prefixes/foreign", "prefixes/home")
+class RewritesEarlierTurns(Broken):
+    """Shortens what was said before the last turn, so that no cache of the beginning is of use."""
+
+    def to_write(self, kind: str, value: Any) -> Any:
+        if kind == "response":
+            return value
+        *earlier, last = value.messages
+        return replace(value, messages=[*(_shortened(message) for message in earlier), last])
+
+
+def _shortened(message: ChatMessage) -> ChatMessage:
+    contents = [replace(c, text=c.text[:3]) if isinstance(c, TextContent) else c for c in message.contents]
+    return replace(message, contents=contents)
+
+
+@mutant(CHAT, "acceptance/foreign")
+class SaysWordsOfItsOwn(Broken):
+    """Gives messages roles that the API never heard of."""
+
+    def written(self, kind: str, payload: Any, value: Any) -> Any:
+        if kind == "request" and self.is_abroad(value):
+            payload["messages"] = [
+                {**m, "role": "human" if m["role"] == "user" else m["role"]} for m in payload["messages"]
+            ]
+        return payload
+
+
+@mutant(ANTHROPIC, "rules/foreign")
+class ForgetsToAnswerCalls(Broken):
+    """Leaves calls of another API open that nobody answered, which the API refuses."""
+
+    def written(self, kind: str, payload: Any, value: Any) -> Any:
+        if kind == "request" and self.is_abroad(value):
+            payload["messages"] = [m for m in payload["messages"] if not _is_result(m)]
+        return payload
+
+
+def _is_result(message: Any) -> bool:
+    content = message["content"]
+    return isinstance(content, list) and any(block.get("type") == "tool_result" for block in content)
+
+
+@mutant(GOOGLE, "replay/sdk")
+class SendsAnswersBackWhole(Broken):
+    """Puts fields that only answers have into the request that follows."""
+
+    def written(self, kind: str, payload: Any, value: Any) -> Any:
+        return {**payload, "responseId": "1"} if kind == "request" else payload

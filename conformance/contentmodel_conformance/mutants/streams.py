@@ -1,0 +1,245 @@
+"""Broken adapters that read or write streams badly."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from contentmodel import ChatChoice, ChatResponse, FinishReason, TextContent
+from contentmodel import events as ev
+from contentmodel.content.tools import ToolCallContent
+from contentmodel_conformance.mutants.broken import (
+    ANTHROPIC,
+    CHAT,
+    Broken,
+    Reader,
+    Writer,
+    mutant,
+    replace,
+)
+
+# -- streams, read -----------------------------------------------------------------------------------------------------
+
+
+@mutant(CHAT, "stream-cuts/written")
+class DecodesEachPiece(Broken):
+    """Makes text of each piece of bytes by itself, so that a character that is cut becomes two that are none."""
+
+    def received(self, data: bytes) -> bytes:
+        return data.decode("utf-8", "replace").encode()
+
+
+@mutant(CHAT, "surrogates/written")
+class LosesHalfPairs(Broken):
+    """Drops the half of a surrogate pair that a delta ends with."""
+
+    def received(self, data: bytes) -> bytes:
+        return re.sub(rb'\\ud83[c-e](?=")', b"", data)
+
+
+@mutant(CHAT, "stream-deltas/written")
+class DoublesDeltas(Broken):
+    """Tells every delta of a text twice."""
+
+    def heard(self, events: Any) -> Any:
+        return [e for event in events for e in ([event, event] if isinstance(event, ev.TextDelta) else [event])]
+
+
+@mutant(CHAT, "stream-order/written", "stream-totality/bytes")
+class DropsTheLastEvent(Broken):
+    """Stops before it has said that the turn is over."""
+
+    def heard(self, events: Any) -> Any:
+        return [event for event in events if not isinstance(event, ev.TurnComplete | ev.TurnError)]
+
+
+@mutant(CHAT, "stream-crossing/foreign", "stream-accumulation/written")
+class SaysStopInStreams(Broken):
+    """Gives every streamed answer the same reason for its end."""
+
+    def heard(self, events: Any) -> Any:
+        return [_ended(event, finish_reason=FinishReason(reason="stop", raw="stop")) for event in events]
+
+
+def _ended(event: Any, **fields: Any) -> Any:
+    if not isinstance(event, ev.TurnComplete):
+        return event
+    choices = [replace(choice, **fields) for choice in event.response.choices]
+    return replace(event, response=replace(event.response, choices=choices))
+
+
+@mutant(ANTHROPIC, "stream-crossing/foreign", "stream-accumulation/written")
+class ForgetsUsageInStreams(Broken):
+    """Leaves out what a streamed answer cost."""
+
+    def heard(self, events: Any) -> Any:
+        return [
+            replace(e, response=replace(e.response, usage=None)) if isinstance(e, ev.TurnComplete) else e
+            for e in events
+        ]
+
+
+@mutant(CHAT, "stream-separation/written")
+class MixesStreams(Broken):
+    """Keeps the state of a stream in the adapter, where the next one finds it."""
+
+    shared: Any = None
+
+    def stream_decoder(self, *, deltas: bool = True) -> Any:
+        if self.shared is None or self.shared.is_over:
+            self.shared = self.inner.stream_decoder(deltas=deltas)
+        return self.shared
+
+
+@mutant(CHAT, "stream-malformed/written")
+class SkipsMalformedEvents(Broken):
+    """Reads on where an event was no JSON, and says nothing of the hole."""
+
+    def received(self, data: bytes) -> bytes:
+        return data.replace(b'data: {"oops\n\n', b"")
+
+
+@mutant(CHAT, "stream-prefix/written")
+class EndsHalfCalls(Broken):
+    """Takes a call that broke off for a whole one."""
+
+    def heard(self, events: Any) -> Any:
+        return [_whole(event) for event in events]
+
+
+def _whole(event: Any) -> Any:
+    is_half = isinstance(event, ev.BlockStop) and isinstance(event.content, ToolCallContent)
+    return replace(event, content=replace(event.content, status=None), is_complete=True) if is_half else event
+
+
+@mutant(CHAT, "stream-spellings/written")
+class KnowsOneLineEnd(Broken):
+    """Reads lines that end in LF alone."""
+
+    def received(self, data: bytes) -> bytes:
+        return data.replace(b"\r", b"?")
+
+
+@mutant(CHAT, "stream-totality/flipped", "stream-totality/bytes")
+class RaisesInStreams(Broken):
+    """Raises what plain code raises where bytes are no text."""
+
+    def received(self, data: bytes) -> bytes:
+        data.decode()
+        return data
+
+
+@mutant(CHAT, "stream-deltas/written")
+class TakesWordsBack(Broken):
+    """Says something else in a block's end than in its deltas."""
+
+    def heard(self, events: Any) -> Any:
+        return [self._shorter(event) for event in events]
+
+    def _shorter(self, event: Any) -> Any:
+        is_text = isinstance(event, ev.BlockStop) and isinstance(event.content, TextContent)
+        return replace(event, content=replace(event.content, text=event.content.text[:-1])) if is_text else event
+
+
+@mutant(CHAT, "stream-snapshots/written")
+class StartsBlocksTwice(Broken):
+    """Starts a text anew when it has said a part of it."""
+
+    def heard(self, events: list[ev.StreamEvent]) -> list[ev.StreamEvent]:
+        return [again for event in events for again in _restarted(event)]
+
+
+def _restarted(event: Any) -> list[Any]:
+    if not isinstance(event, ev.TextDelta):
+        return [event]
+    return [event, ev.BlockStart(index=event.index, content=TextContent(text=""))]
+
+
+@mutant(CHAT, "stream-readings/written")
+class ReadsParsedEventsByHalf(Broken):
+    """Leaves out the events that somebody else has parsed, where they only make a text longer."""
+
+    def stream_decoder(self, *, deltas: bool = True) -> Any:
+        return _ByHalf(self.inner.stream_decoder(deltas=deltas), self)
+
+
+class _ByHalf(Reader):
+    def feed_event(self, event: Any, name: str | None = None) -> Any:
+        found = super().feed_event(event, name)
+        return [one for one in found if not isinstance(one, ev.TextDelta)]
+
+
+@mutant(CHAT, "linear/streams")
+class ReadsAllOfItAgain(Broken):
+    """Begins at the first byte again for every piece that comes."""
+
+    def stream_decoder(self, *, deltas: bool = True) -> Any:
+        return _FromTheStart(self.inner, deltas)
+
+
+class _FromTheStart:
+    def __init__(self, adapter: Any, deltas: bool) -> None:
+        self._adapter, self._deltas = adapter, deltas
+        self._pieces: list[bytes] = []
+        self._count = 0
+
+    def _again(self, *, is_closed: bool) -> list[Any]:
+        decoder = self._adapter.stream_decoder(deltas=self._deltas)
+        events = [event for piece in self._pieces for event in decoder.feed(piece)]
+        events += decoder.close() if is_closed else []
+        fresh, self._count = events[self._count :], len(events)
+        return fresh
+
+    def feed(self, data: bytes) -> list[Any]:
+        self._pieces.append(data)
+        return self._again(is_closed=False)
+
+    def close(self) -> list[Any]:
+        return self._again(is_closed=True)
+
+
+# -- streams, written --------------------------------------------------------------------------------------------------
+
+
+@mutant(CHAT, "stream-unfinished/turn")
+class EndsHalfTurns(Broken):
+    """Writes the end of a turn that nobody ended."""
+
+    def stream_encoder(self, policies: Any = None) -> Any:
+        return _Ending(self.inner.stream_encoder(policies), self)
+
+
+class _Ending(Writer):
+    def close(self) -> Any:
+        if self._encoder.is_over:
+            return b""
+        choice = ChatChoice(finish_reason=FinishReason(reason="stop"))
+        return self.feed(ev.TurnComplete(response=ChatResponse(choices=[choice]), layout=[[[0]]]))
+
+
+@mutant(CHAT, "stream-encoding/written")
+class PadsTextsInStreams(Broken):
+    """Writes a blank behind every text of a stream."""
+
+    def told(self, event: Any) -> Any:
+        is_text = isinstance(event, ev.BlockStop) and isinstance(event.content, TextContent)
+        return replace(event, content=replace(event.content, text=f"{event.content.text} ")) if is_text else event
+
+
+@mutant(CHAT, "stream-section/written")
+class AnswersAnotherWay(Broken):
+    """Has an answer without streaming say less than its stream: not why it ended."""
+
+    def written(self, kind: str, payload: Any, value: Any) -> Any:
+        if kind == "response" and "choices" in payload:
+            payload["choices"] = [{**choice, "finish_reason": None} for choice in payload["choices"]]
+        return payload
+
+
+@mutant(CHAT, "stream-crossing/foreign")
+class WritesNoCallsInStreams(Broken):
+    """Tells the words of an answer in its stream, and not its calls."""
+
+    def told(self, event: Any) -> Any:
+        is_call = isinstance(event, ev.BlockStart | ev.BlockStop) and isinstance(event.content, ToolCallContent)
+        return replace(event, content=TextContent(text="")) if is_call else event

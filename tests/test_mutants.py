@@ -1,0 +1,103 @@
+"""The kit finds every adapter that is broken on purpose, and says which law it breaks."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+import contentmodel
+import contentmodel_conformance.cli_mutants  # noqa: F401  (its command comes with it)
+from contentmodel_conformance import check_adapter
+from contentmodel_conformance.cli import app
+from contentmodel_conformance.mutants import MUTANTS, Broken, Mutant
+from contentmodel_conformance.suite import CHECKS
+
+EACH = pytest.mark.parametrize("mutant", MUTANTS.values(), ids=list(MUTANTS))
+PAIRS = sorted({(mutant.api, mutant.other) for mutant in MUTANTS.values()})
+
+
+@EACH
+def test_every_check_of_a_mutant_finds_it(mutant: Mutant) -> None:
+    report = mutant.report()
+    assert {outcome.check: outcome.status for outcome in report.outcomes} == dict.fromkeys(mutant.checks, "failed")
+    for outcome in report.failures:
+        finding = outcome.findings[0]
+        # What an adapter raises breaks the law that nothing is raised, in whichever check it does.
+        assert finding.law in (outcome.law, "totality")
+        assert finding.where
+        assert finding.detail
+        assert f"--only {outcome.check}" in finding.command
+
+
+@pytest.mark.parametrize(("api", "other"), PAIRS, ids=[" and ".join(pair) for pair in PAIRS])
+def test_the_good_adapters_pass_the_same_checks(api: str, other: str) -> None:
+    checks = {
+        check for mutant in MUTANTS.values() if (mutant.api, mutant.other) == (api, other) for check in mutant.checks
+    }
+    report = check_adapter(contentmodel.adapter(api), only=sorted(checks), others=[contentmodel.adapter(other)])
+    assert not report.failures
+    assert all(outcome.status == "passed" for outcome in report.outcomes)
+
+
+@pytest.mark.parametrize("api", sorted(contentmodel.adapters()))
+def test_a_mutant_without_a_defect_is_as_good_as_its_adapter(api: str) -> None:
+    """Else it is the wrapping that the checks find."""
+    adapter = Broken(contentmodel.adapter(api))
+    laws = ["face", "identity/table", "detection", "settling/home", "section/foreign", "stream-cuts", "stream-encoding"]
+    assert not check_adapter(adapter, only=laws, others=[]).failures
+
+
+@EACH
+def test_a_mutant_says_what_it_does_wrong(mutant: Mutant) -> None:
+    assert mutant.says.endswith(".")
+    assert set(mutant.checks) <= set(CHECKS)
+    assert mutant.checks
+
+
+def test_every_law_that_a_quick_run_tries_on_made_input_has_a_mutant() -> None:
+    tried = {check.law for check in CHECKS.values() if "corpus" not in check.needs}
+    found = {CHECKS[name].law for mutant in MUTANTS.values() for name in mutant.checks}
+    assert tried - found == WITHOUT
+
+
+WITHOUT = {"stream unfolding"}
+"""What no adapter can break: the model tells its own answers as turns."""
+
+
+def run(*words: str) -> Any:
+    return CliRunner().invoke(app, ["mutants", *words])
+
+
+def test_the_command_says_which_law_finds_a_mutant() -> None:
+    result = run("loses-null", "takes-answers-for-requests")
+    assert result.exit_code == 0
+    assert "identity" in result.stdout
+    assert "2 of 2 found" in result.stdout
+
+
+def test_the_command_lists_all_without_trying_any() -> None:
+    result = run("--list")
+    assert result.exit_code == 0
+    assert all(name in result.stdout for name in MUTANTS)
+
+
+def test_the_command_writes_a_line_for_each_mutant() -> None:
+    result = run("has-no-rules", "--json")
+    (line,) = result.stdout.splitlines()
+    assert json.loads(line)["found"] == {"face/adapter": json.loads(line)["found"]["face/adapter"]}
+    assert json.loads(line)["missed"] == []
+
+
+def test_a_mutant_that_is_missed_is_said_to_be(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(MUTANTS["loses-null"].kind, "read", Broken.read)
+    result = run("loses-null")
+    assert result.exit_code == 1
+    assert "missed" in result.stdout
+    assert "0 of 1 found" in result.stdout
+
+
+def test_a_mutant_that_is_not_there_is_no_mutant() -> None:
+    assert run("loses-everything").exit_code != 0

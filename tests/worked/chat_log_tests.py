@@ -1,0 +1,33 @@
+"""The adapter of chat logs, tried on logs and answers as the bot writes them."""
+
+from __future__ import annotations
+
+import chat_log
+
+from contentmodel_conformance import AdapterConformance, Limits
+
+LOG = {
+    "model": "house-7b",
+    "lines": [
+        {"role": "rules", "parts": [{"type": "words", "words": "Be brief."}]},
+        {"role": "guest", "parts": [{"type": "words", "words": "Is it warm in Oslo?"}], "seat": 4},
+        {"role": "bot", "parts": [{"type": "call", "call_id": "c1", "name": "weather", "with": {"city": "Oslo"}}]},
+        {"role": "tools", "parts": [{"type": "answer", "call_id": "c1", "gave": [{"type": "words", "words": "18"}]}]},
+        {"role": "bot", "parts": [{"type": "words", "words": "Mild."}, {"type": "wink"}]},
+    ],
+    "tools": [{"type": "function", "name": "weather", "does": "The weather of a city.", "takes": {"type": "object"}}],
+}
+ANSWER = {
+    "model": "house-7b",
+    "line": {"role": "bot", "parts": [{"type": "words", "words": "Mild."}]},
+    "stop_reason": "done",
+}
+TROUBLE = {"trouble": {"words": "The bot is asleep.", "code": "asleep"}}
+
+
+class TestChatLog(AdapterConformance):
+    adapter = chat_log.adapter
+    payloads = {"request": [LOG], "response": [ANSWER, TROUBLE]}
+    limits = Limits(
+        issuer="house", model="house-7b", signs=False, hosted_search=False, images_in_results=False, errors=False
+    )
