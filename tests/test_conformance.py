@@ -37,7 +37,6 @@ class TestAnthropicMessages(Ours):
     known: ClassVar = {
         "replay/sdk": "the message of an answer without content has no content",
         "replay/recorded": "the message of an answer without content has no content",
-        "disturbance/anywhere": "an answer that has no content loses its role",
     }
 
 

@@ -61,7 +61,7 @@ class Answer(OnlyChoice):
 
     def decode(self, wire: dict[str, Any], context: DecodeContext) -> list[ChatChoice]:
         blocks = wire.get("content")
-        if "content" not in wire and "stop_reason" not in wire:
+        if not any(key in wire for key in self.keys):
             return []
         if blocks is not None and blocks.__class__ is not list:
             context.expected(wire, "content", "array", blocks)
