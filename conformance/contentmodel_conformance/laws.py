@@ -417,7 +417,7 @@ class Difference(NamedTuple):
 def difference(one: Any, other: Any, path: str = "$") -> Difference | None:
     """The first difference of two JSON values, `other` the one that was found; None where they are equal.
 
-    1 and 1.0 are equal; True and 1 are not.
+    1 and 1.0 are two values, and so are True and 1: a strict server takes one of them where it takes no other.
     """
     if isinstance(one, dict) and isinstance(other, dict):
         return _object_difference(one, other, path)
@@ -426,9 +426,7 @@ def difference(one: Any, other: Any, path: str = "$") -> Difference | None:
             return Difference(path, f"{len(one)} elements became {len(other)}", one, other)
         pairs = ((f"{path}[{i}]", a, b) for i, (a, b) in enumerate(zip(one, other, strict=True)))
         return next(filter(None, (difference(a, b, where) for where, a, b in pairs)), None)
-    numbers = isinstance(one, int | float) and isinstance(other, int | float)
-    same_kind = type(one) is type(other) or (numbers and not isinstance(one, bool) and not isinstance(other, bool))
-    if same_kind and one == other:
+    if type(one) is type(other) and one == other:
         return None
     return Difference(path, f"{_short(one)} became {_short(other)}", one, other)
 
