@@ -110,10 +110,11 @@ APIS = frozenset(_ACCUMULATORS)
 def comparable(api: str, wire: Any) -> Any:
     """What of an answer an accumulator can be asked for.
 
-    No nulls: the SDKs fill in fields that nobody said. 1.0 is 1, for their types make the one of the other. Nor `parsed` and `parsed_arguments`, which they add. Of Chat the
-    choices alone, for the rest is the first chunk's or the last's; and of a choice the words, the calls and why it
-    ended: every other string is strung together where a host repeats it, or lost where a later chunk is the first to
-    say it. Ids and names that were strung together count once.
+    No nulls: the SDKs fill in fields that nobody said. 1.0 is 1, for their types make the one of the other. Nor
+    `parsed` and `parsed_arguments`, which they add. Of Chat the choices alone, for the rest is the first chunk's or
+    the last's; and of a choice the words, the calls and why it ended: every other string is strung together where a
+    host repeats it, or lost where a later chunk is the first to say it. Ids and names that were strung together
+    count once.
     """
     wire = _without_nulls(wire)
     if api != "openai-chat":
