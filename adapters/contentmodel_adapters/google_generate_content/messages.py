@@ -65,8 +65,7 @@ def decode_content(wire: dict[str, Any], context: DecodeContext, role: str = "us
 def encode_content(message: ChatMessage, context: EncodeContext) -> dict[str, Any]:
     """The Content of a message. What only answers say of it stands beside its parts, and in no request."""
     if context.kind == "request" and any(note_of(content, API, ":grounding") for content in message.contents):
-        kept = [content for content in message.contents if not note_of(content, API, ":grounding")]
-        message = context.same(message, msgspec.structs.replace(message, contents=kept))
+        message = without_grounding(message, context)
     wire = CONTENT.encode(message, context)
     if note_of(message, API, ":begun"):
         wire["parts"] = [{"text": BEGUN}]
@@ -77,6 +76,13 @@ def encode_content(message: ChatMessage, context: EncodeContext) -> dict[str, An
     if not context.native:
         wire.setdefault("parts", [])
     return wire
+
+
+def without_grounding(message: ChatMessage, context: EncodeContext) -> ChatMessage:
+    """The message as its parts say it: what was searched for stands beside them."""
+    contents = [content for content in message.contents if not note_of(content, API, ":grounding")]
+    kept: ChatMessage = context.same(message, msgspec.structs.replace(message, contents=contents))
+    return kept
 
 
 class CallIds:
@@ -351,6 +357,7 @@ __all__ = [
     "has",
     "names_of_results",
     "with_failures",
+    "without_grounding",
     "with_begun",
     "with_signed_calls",
 ]

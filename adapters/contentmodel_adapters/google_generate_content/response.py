@@ -20,7 +20,6 @@ from contentmodel.content.hosted import (
 )
 from contentmodel.content.media import UriContent
 from contentmodel.content.text import TextContent, convert_span
-from contentmodel.message import ChatMessage
 from contentmodel.response import ChatChoice, ChatResponse
 from contentmodel.wire.codecs import Codec, Home, Place, spread
 from contentmodel.wire.context import DecodeContext, EncodeContext
@@ -35,7 +34,7 @@ from contentmodel_adapters.google_generate_content.blocks import (
     TABLE,
     USAGE,
 )
-from contentmodel_adapters.google_generate_content.messages import Answer
+from contentmodel_adapters.google_generate_content.messages import Answer, without_grounding
 from contentmodel_adapters.shared.words import FinishWords
 
 # The names in the order of their numbers, which stand on the wire where enums are asked for as integers
@@ -209,18 +208,12 @@ def encode_candidate(choice: ChatChoice, context: EncodeContext) -> dict[str, An
     beside = [c for m in choice.messages for c in m.contents if note_of(c, API, ":grounding")]
     citations = [(i, c) for m in choice.messages for i, c in enumerate(m.contents) if c.annotations]
     if beside:
-        messages = [_without(message, context) for message in choice.messages]
+        messages = [without_grounding(message, context) for message in choice.messages]
         choice = context.same(choice, msgspec.structs.replace(choice, messages=messages))
     wire = CHOICE.encode(choice, context)
     if beside or citations:
         _encode_beside(beside, citations, wire, context)
     return wire
-
-
-def _without(message: ChatMessage, context: EncodeContext) -> ChatMessage:
-    contents = [c for c in message.contents if not note_of(c, API, ":grounding")]
-    kept: ChatMessage = context.same(message, msgspec.structs.replace(message, contents=contents))
-    return kept
 
 
 def _encode_beside(

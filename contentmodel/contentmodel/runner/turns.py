@@ -88,7 +88,8 @@ def last_turn(messages: Sequence[ChatMessage]) -> Turn:
     rest = [message for message in map(following.take, after) if message is not None]
     requests = [c for m in turn for c in m.contents if isinstance(c, ToolApprovalRequestContent)]
     open_requests = [r for r in requests if r.request_id not in ids and r.request_id not in following.answers]
-    before = [*messages[:begin], *_without_requests(turn, ids)]
+    # The questions that the loop asked about these calls: no model is told of them.
+    before = [*messages[:begin], *_without((ToolApprovalRequestContent,), ids, turn)]
     answers = {name: answer for name, answer in following.answers.items() if name in ids}
     shell = following.shell or ChatMessage(role="tool")
     in_order = list(following.results) == [call.call_id for call in calls if call.call_id in following.results]
@@ -136,42 +137,29 @@ class _Following:
         return _with(message, others) if others or not message.contents else None
 
 
-def _without_requests(messages: Iterable[ChatMessage], ids: set[str | None]) -> list[ChatMessage]:
-    """Messages without the questions that the loop asked about these calls: no model is told of them."""
-    kept = []
-    for message in messages:
-        contents: list[Any] = [
-            content
-            for content in message.contents
-            if not (isinstance(content, ToolApprovalRequestContent) and content.request_id in ids)
-        ]
-        if contents or not message.contents:
-            kept.append(_with(message, contents))
-    return kept
-
-
 def without_settled_questions(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
     """A transcript without questions about calls of the application's tools that have results, and their answers.
 
     They have done their work, and no model is told of them. What the provider asked itself stays.
     """
     contents: list[Any] = [content for message in messages for content in message.contents]
-    if not any(isinstance(content, ToolApprovalRequestContent | ToolApprovalResponseContent) for content in contents):
+    if not any(isinstance(content, _QUESTIONS) for content in contents):
         return list(messages)
     calls = {call.call_id for message in messages for call in message.tool_calls}
     settled = {c.call_id for c in contents if isinstance(c, ToolResultContent) and c.call_id in calls}
+    return _without(_QUESTIONS, settled, messages)
+
+
+_QUESTIONS = (ToolApprovalRequestContent, ToolApprovalResponseContent)
+
+
+def _without(kinds: tuple[type[Any], ...], ids: set[str | None], messages: Iterable[ChatMessage]) -> list[ChatMessage]:
+    """Messages without the contents of these kinds that are about these calls."""
     kept = []
     for message in messages:
-        left: list[Any] = [
-            content
-            for content in message.contents
-            if not (
-                isinstance(content, ToolApprovalRequestContent | ToolApprovalResponseContent)
-                and content.request_id in settled
-            )
-        ]
-        if left or not message.contents:
-            kept.append(_with(message, left))
+        contents: list[Any] = [c for c in message.contents if not (isinstance(c, kinds) and c.request_id in ids)]
+        if contents or not message.contents:
+            kept.append(_with(message, contents))
     return kept
 
 

@@ -22,9 +22,9 @@ MAX_NODES = 20_000
 
 # Keywords that apply to the same value again, not to a part of it: a circle of these never ends.
 _IN_PLACE = ("allOf", "anyOf", "oneOf", "not", "if", "then", "else")
-# Keywords whose members are named by the application, not by JSON Schema.
 # Keywords whose members are values, not schemas.
 _DATA = ("default", "const", "enum", "examples")
+# Keywords whose members are named by the application, not by JSON Schema.
 _NAMED = ("properties", "$defs", "definitions", "patternProperties", "dependentSchemas")
 
 

@@ -308,8 +308,7 @@ class _Writer:
         for attribute, value in self.row.sets.items():
             if "." not in attribute and attribute not in FOLLOWING:
                 lines.append(f"    if value.{attribute} is not None and value.{attribute} != {value!r}:")
-                why = f"{self.row.api} has no other word than {value} here"
-                lines.append(f"        context.lose(value, {attribute!r}, {why!r}, kind='degraded')")
+                lines.append(f"        context.lose_other_word(value, {attribute!r}, {value!r})")
 
     def _encode_unmapped(self, lines: list[str]) -> None:
         if not self.row.unmapped:

@@ -219,6 +219,11 @@ class EncodeContext:
             # Which fields those are is found out when somebody asks.
             self.notes.append((owner, None, RESIDUE, "", None if own else self.api))
 
+    def lose_other_word(self, owner: Any, name: str, word: Any) -> None:
+        """The field `name` says something else than `word`, which is all that the target can say here."""
+        if getattr(owner, name) not in (None, word):
+            self.lose(owner, name, f"{self.api} has no other word than {word} here", kind="degraded")
+
     def lose_attributes(self, owner: Any, names: tuple[str, ...]) -> None:
         """Those of the fields `names` that say something have no place in the target's wire object."""
         for name in names:

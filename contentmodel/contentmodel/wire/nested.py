@@ -266,9 +266,7 @@ class WordsOf(Codec):
             if self._said_else(content) != self._nothing_else:
                 self._lose_what_else(content, context)
             for name, value in self.sets.items():
-                if getattr(content, name) not in (None, value):
-                    why = f"{context.api} has no other word than {value} here"
-                    context.lose(content, name, why, kind="degraded")
+                context.lose_other_word(content, name, value)
             words.append(getattr(content, self.field))
         return self.between.join(words) if words else None
 
