@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import uuid
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -27,6 +28,12 @@ _ANY_MACHINE: dict[str, Any] = {
 settings.register_profile("quick", max_examples=25, derandomize=True, **_ANY_MACHINE)
 settings.register_profile("deep", max_examples=2500, **_ANY_MACHINE)
 settings.load_profile(PROFILE)
+
+
+def pytest_configure() -> None:
+    """What a shell starts in the background is deaf to interrupts, and so is what that starts in its turn."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

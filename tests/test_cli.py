@@ -682,7 +682,10 @@ def test_an_interrupt_leaves_no_half_file(tmp_path: Path) -> None:
         while not list(tmp_path.glob(".*.part")) and time.monotonic() < deadline:
             time.sleep(0.02)
         child.send_signal(signal.SIGINT)
-        _, said = child.communicate(timeout=60)
+        try:
+            _, said = child.communicate(timeout=60)
+        finally:
+            child.kill()
     os.close(pipe)
     assert child.returncode == 130
     assert b"Traceback" not in said

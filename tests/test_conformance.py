@@ -24,20 +24,14 @@ class Ours(AdapterConformance):
 
 class TestOpenaiChat(Ours):
     adapter = "openai-chat"
-    known: ClassVar = {"replay/sdk": "a result has the name of its call beside it, which some hosts ask for"}
 
 
 class TestOpenaiResponses(Ours):
     adapter = "openai-responses"
-    known: ClassVar = {"replay/sdk": "nulls that only answers may have are not left out of the next request"}
 
 
 class TestAnthropicMessages(Ours):
     adapter = "anthropic-messages"
-    known: ClassVar = {
-        "replay/sdk": "the message of an answer without content has no content",
-        "replay/recorded": "the message of an answer without content has no content",
-    }
 
 
 class TestGoogleGenerateContent(Ours):
@@ -47,7 +41,6 @@ class TestGoogleGenerateContent(Ours):
 class TestTurnBlocks(Ours):
     adapter = "turn-blocks"
     payloads: ClassVar = {"request": values.transcripts_of_rows(), "response": values.rows()}
-    known: ClassVar = {"schema-fits/payloads": "rows hold fields of a newer model, which today's schema does not know"}
 
 
 def test_every_installed_adapter_goes_through() -> None:

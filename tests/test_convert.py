@@ -6,11 +6,13 @@ import json
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 import contentmodel
 from conftest import APIS, records
-from contentmodel import LossError, convert
+from contentmodel import ChatMessage, ChatRequest, HostedTool, LossError, TextContent, convert
+from contentmodel.accounting import unaccounted
 from contentmodel_conformance import laws
 from contentmodel_conformance.oracles import judge
 
@@ -141,3 +143,67 @@ def test_recorded_payloads_are_detected(api: str, kind: str, corpus: Any) -> Non
             found.append(False)
     # A request of messages with string contents is the same in two APIs: those cannot be told apart.
     assert sum(found) / len(found) > 0.95
+
+
+# -- what is made by hand, and what goes back --------------------------------------------------------------------------
+
+
+def hand_made(**fields: Any) -> ChatRequest:
+    hello = ChatMessage(role="user", contents=[TextContent(text="Hi.")])
+    return ChatRequest(model="claude-opus-4-8", messages=[hello], **fields)
+
+
+def test_a_request_made_by_hand_is_completed_and_keeps_its_own_words() -> None:
+    search = HostedTool(kind="web_search", settings={"max_uses": 3})
+    encoded = contentmodel.adapter("anthropic-messages").encode_request(hand_made(tools=[search]))
+    assert encoded.payload["tools"][0]["max_uses"] == 3
+    assert encoded.payload["max_tokens"] > 0
+    assert [loss.kind for loss in encoded.losses] == ["synthesized"]
+
+
+def test_settings_of_another_apis_tool_are_not_sent() -> None:
+    payload = {"model": "gpt-5.2", "input": "x", "tools": [{"type": "web_search", "search_context_size": "low"}]}
+    encoded = convert(payload, source="openai-responses", target="anthropic-messages", kind="request")
+    assert "search_context_size" not in encoded.to_json().decode()
+    assert "$.tools[0].search_context_size" in {loss.path for loss in encoded.losses}
+
+
+def test_a_format_that_no_field_holds_is_lost_where_it_stands() -> None:
+    """It was lost at "$", which excused whatever else was gone."""
+    schema = {"$defs": {"Tree": {"type": "object", "properties": {"down": {"$ref": "#/$defs/Tree"}}}}}
+    config = {"responseMimeType": "application/json", "responseJsonSchema": {**schema, "$ref": "#/$defs/Tree"}}
+    payload = {"contents": [{"role": "user", "parts": [{"text": "x"}]}], "generationConfig": config}
+    encoded = convert(payload, target="anthropic-messages", model="claude-opus-4-8")
+    assert "$.generationConfig.responseJsonSchema" in {loss.path for loss in encoded.losses}
+    assert contentmodel.audit(payload, encoded) == []
+
+
+def test_what_is_left_of_an_object_is_lost_piece_by_piece() -> None:
+    part = {"functionResponse": {"id": "1", "name": "f", "response": {"output": "x"}, "scheduling": "SILENT"}}
+    call = {"role": "model", "parts": [{"functionCall": {"id": "1", "name": "f", "args": {}}}]}
+    hello = {"role": "user", "parts": [{"text": "x"}]}
+    payload = {"contents": [hello, call, {"role": "user", "parts": [part]}]}
+    paths = {loss.path for loss in convert(payload, target="openai-chat", model="gpt-5.2").losses}
+    assert "$.contents[2].parts[0].functionResponse.scheduling" in paths
+    assert "$.contents[2].parts[0].functionResponse" not in paths
+
+
+def test_a_loss_without_a_place_of_its_own_excuses_nothing() -> None:
+    source = {"messages": [{"role": "user", "content": "gone"}]}
+    for path, exact, found in (("$.messages[0]", True, []), ("$.messages[0]", False, ["gone"]), ("$", True, ["gone"])):
+        loss = contentmodel.Loss(path, "dropped", "a word", "to see", exact=exact)
+        assert [one.value for one in unaccounted(source, {}, [loss])] == found
+
+
+def test_an_answer_goes_back_without_what_only_answers_say() -> None:
+    shell = {"type": "shell_call", "id": "s", "call_id": "c", "status": "completed", "created_by": "somebody"}
+    answer = {"object": "response", "output": [{**shell, "action": {"commands": ["ls"]}}], "status": "completed"}
+    adapter = contentmodel.adapter("openai-responses")
+    (message,) = adapter.decode_response(answer).choices[0].messages
+    assert message.origin is not None
+    assert message.origin.is_answer
+    encoded = adapter.encode_request(msgspec.structs.replace(hand_made(origin=message.origin), messages=[message]))
+    assert "created_by" not in encoded.payload["input"][0]
+    assert any("created_by" in loss.why for loss in encoded.losses)
+    request = adapter.decode_request({"model": "m", "input": answer["output"]})
+    assert adapter.encode_request(request).payload["input"] == answer["output"]

@@ -186,7 +186,8 @@ def test_an_order_that_chat_cannot_keep_is_a_loss() -> None:
         role="assistant",
         contents=[FunctionCallContent(call_id="1", name="f", arguments={}), TextContent(text="after")],
     )
-    encoded = contentmodel.adapter("openai-chat").encode_request(contentmodel.ChatRequest(messages=[message]))
+    request = contentmodel.ChatRequest(model="m", messages=[message])
+    encoded = contentmodel.adapter("openai-chat").encode_request(request)
     assert [(loss.kind, loss.path) for loss in encoded.losses] == [("moved", "$.messages[0].contents[1]")]
 
 

@@ -30,6 +30,7 @@ def gemini(**request: Any) -> tuple[str, str, dict[str, Any]]:
 
 
 PART = {"type": "output_text", "text": "x", "annotations": []}
+CITED = {"type": "file_citation", "file_id": "f", "filename": "a", "index": 0}
 MESSAGE = {"id": "", "type": "message", "role": "assistant", "status": "completed", "content": [PART]}
 SEARCH = {"id": "", "type": "file_search_call", "queries": [""], "status": "completed"}
 
@@ -51,6 +52,9 @@ FOUND = {
     "a tool definition without a name": gemini(tools=[{"functionDeclarations": [{"description": "no name"}]}]),
     "an unknown member before the functions": gemini(
         tools=[{"unknown": 5, "functionDeclarations": [{"name": "f"}]}, {"googleSearch": {}, "unknown": None}]
+    ),
+    "a citation in the second part of a message": responses(
+        {**MESSAGE, "content": [PART, {**PART, "annotations": [CITED]}]}
     ),
     "an unknown item behind a message": responses(MESSAGE, {"type": "unknown_item", "x": 1}),
     "an unknown part behind a part": responses({**MESSAGE, "content": [PART, {"type": "unknown_part"}]}),
@@ -79,9 +83,14 @@ FOUND = {
         "request",
         {"model": "m", "messages": [], "tools": [{"type": "openrouter:web_search", "parameters": None}]},
     ),
+    "a hosted tool with empty settings": chat(tools=[{"type": "openrouter:web_search", "parameters": {}}]),
     "an image that is null": chat({"role": "user", "content": [{"type": "image_url", "image_url": None}]}),
     "an update of nothing": responses({"type": "configuration_update"}),
     "a file of two spellings": gemini(contents=[{"parts": [{"fileData": {"file_uri": "u", "mimeType": "a/b"}}]}]),
+    "a tool response under an empty key": gemini(contents=[{"parts": [{"toolResponse": {"response": {"": ""}}}]}]),
+    "a function response under an empty key": gemini(
+        contents=[{"role": "user", "parts": [{"functionResponse": {"name": "f", "response": {"": ""}}}]}]
+    ),
     "a tool type of two spellings": gemini(
         contents=[{"role": "model", "parts": [{"toolCall": {"id": "1", "tool_type": "FILE_SEARCH"}}]}]
     ),
@@ -217,3 +226,30 @@ def test_every_call_of_a_turn_is_sent_with_its_own_result(target: str, name: str
     assert "[no result" not in text
     assert "[late result" not in text
     assert "result a" in text
+
+
+def called(*ids: str) -> dict[str, Any]:
+    function = {"name": "f", "arguments": "{}"}
+    return {"role": "assistant", "tool_calls": [{"id": one, "type": "function", "function": function} for one in ids]}
+
+
+def answered(call_id: str) -> dict[str, Any]:
+    return {"role": "tool", "tool_call_id": call_id, "content": f"result {call_id}"}
+
+
+ONE_ID = {
+    "two messages of one turn whose calls have one id": [called("a"), called("a"), answered("a"), answered("a")],
+    "the same with a single result": [called("a"), called("a"), answered("a")],
+    "a result between them that no call waits for": [called("a", "a"), answered("b"), called("a"), answered("a")],
+}
+
+
+@pytest.mark.parametrize("name", ONE_ID)
+@pytest.mark.parametrize("target", ["anthropic-messages", "openai-responses", "google-generate-content"])
+def test_calls_of_one_turn_have_different_ids(target: str, name: str) -> None:
+    messages = [{"role": "user", "content": "Go."}, *ONE_ID[name], {"role": "user", "content": "On."}]
+    tools = [{"type": "function", "function": {"name": "f", "parameters": {"type": "object", "properties": {}}}}]
+    _, _, payload = chat(*messages, tools=tools)
+    encoded = contentmodel.convert(payload, source="openai-chat", target=target)
+    assert contentmodel.check(encoded.payload, api=target) == []
+    assert encoded.to_json().decode().count("result a") == str(messages).count("result a")

@@ -13,8 +13,9 @@ import pytest
 
 import contentmodel
 from contentmodel import ContentModelError
-from contentmodel_conformance import Outcome, Report, check_adapter, check_adapters, check_corpus, trying
+from contentmodel_conformance import Outcome, Report, check_adapter, check_adapters, check_corpus, laws, trying
 from contentmodel_conformance.checks import CHECKS, LAWS
+from contentmodel_conformance.mutants.broken import Broken
 from contentmodel_conformance.page import as_page
 from contentmodel_conformance.recordings import CorpusError
 from contentmodel_conformance.rendering import as_markdown, laws_table
@@ -428,6 +429,36 @@ def test_the_command_says_how_it_is_used(tmp_path: Path) -> None:
     assert done.returncode == 0
     for word in ("--deep", "--seed", "--only", "--corpus", "--report", "--since", "Exit codes"):
         assert word in done.stdout
+
+
+@pytest.mark.parametrize("name", ["run", "matrix", "coverage", "mutants", "serve"])
+def test_help_teaches_by_example(tmp_path: Path, name: str) -> None:
+    words = [sys.executable, "-m", "contentmodel_conformance", name, "--help"]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False, encoding="utf-8")
+    assert done.returncode == 0, done.stderr
+    lines = [line.strip() for line in done.stdout.splitlines()]
+    assert any(line.startswith(f"contentmodel-conformance {name}") for line in lines)
+    assert "\\b" not in done.stdout
+
+
+# -- what the laws find out for themselves -----------------------------------------------------------------------------
+
+
+class _Leaks(Broken):
+    """Puts what only another issuer can read into its requests."""
+
+    def written(self, kind: str, payload: Any, value: Any) -> Any:
+        return {**payload, "metadata": {"user_id": value.messages[0].contents[0].protected.data}}
+
+
+def test_what_is_opaque_is_known_by_what_it_is_read_as() -> None:
+    """Whatever its field is called: `data`, here."""
+    sealed = {"type": "reasoning.encrypted", "data": "c2VhbGVk", "format": "openai-responses-v1"}
+    payload = {"model": "m", "messages": [{"role": "assistant", "content": "x", "reasoning_details": [sealed]}]}
+    target = contentmodel.adapter("anthropic-messages")
+    laws.opacity(contentmodel.adapter("openai-chat"), target, "request", payload)
+    with pytest.raises(laws.LawBroken, match="only openai can read"):
+        laws.opacity(contentmodel.adapter("openai-chat"), _Leaks(target), "request", payload)
 
 
 # -- pytest ------------------------------------------------------------------------------------------------------------

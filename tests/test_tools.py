@@ -54,7 +54,6 @@ from contentmodel.tools import (
     tool,
     validate_input,
 )
-from contentmodel_adapters.shared.clients import BY_HAND
 from contentmodel_conformance.oracles import judge
 
 
@@ -152,7 +151,7 @@ def faults(made: Tool, arguments: Any) -> dict[str, tuple[str, str]]:
 
 def request() -> ChatRequest:
     hello = ChatMessage(role="user", contents=[TextContent(text="hi")])
-    return ChatRequest(messages=[hello], options=ChatOptions(max_output_tokens=100), origin=BY_HAND)
+    return ChatRequest(messages=[hello], options=ChatOptions(max_output_tokens=100))
 
 
 def encoded(api: str, bound: ChatRequest) -> contentmodel.Encoded:

@@ -32,9 +32,11 @@ from contentmodel import (
     UnknownContent,
     UriContent,
 )
+from contentmodel.accounting import Vocabulary, unaccounted, vocabulary_of
 from contentmodel.wire.json import steps_of
 from contentmodel_conformance import laws
 from contentmodel_conformance.strategies.transcripts import transcripts
+from contentmodel_conformance.subject import limits_of
 from history import values
 
 ADAPTER = contentmodel.adapter("turn-blocks")
@@ -408,6 +410,23 @@ def is_there(wire: Any, path: str) -> bool:
             return False
         wire = wire[step]
     return isinstance(wire, dict | list)
+
+
+# What only rows say: places and origins; who can read a signature; that a hosted tool's name is its type's; a failure,
+# which Chat and Responses tell in words of the result.
+STORED = Vocabulary(structure=frozenset({"sequence", "origin", "issuer", "is_error"}))
+
+
+@pytest.mark.parametrize("target", APIS)
+@pytest.mark.parametrize("said_at", APIS)
+@given(data=st.data())
+def test_what_goes_on_from_the_rows_is_accounted_for(said_at: str, target: str, data: st.DataObject) -> None:
+    rows = written(data.draw(transcripts(said_at, limits_of(contentmodel.adapter(said_at)))))
+    encoded = laws.crossed(ADAPTER, contentmodel.adapter(target), "request", rows)
+    known = vocabulary_of(ADAPTER)
+    words = Vocabulary(structure=known.structure | STORED.structure, references=known.references)
+    found = unaccounted(rows, encoded.payload, encoded.losses, words)
+    assert [one for one in found if not one.path.endswith(".content.name")] == []
 
 
 def test_a_loss_names_the_place_in_the_rows() -> None:

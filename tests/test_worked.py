@@ -115,6 +115,18 @@ def test_the_tempting_line_is_found(tmp_path: Path) -> None:
     assert set(failures(folder, "chat_log_tests:TestChatLog", "disturbance")) == {"disturbance/anywhere"}
 
 
+def test_lines_that_change_when_others_follow_are_found(tmp_path: Path) -> None:
+    """Where a log has its conversation is found out: no format has to call it as others do."""
+    folder = until("(the end)", tmp_path)
+    module = folder / "chat_log.py"
+    good = "return [LINE.encode(message, context) for message in value]"
+    assert good in module.read_text()
+    module.write_text(
+        module.read_text().replace(good, good.replace("context) for", 'context) | {"of": len(value)} for'))
+    )
+    assert "prefixes/home" in failures(folder, "chat_log_tests:TestChatLog", "prefixes")
+
+
 def test_the_tests_of_the_page_run(tmp_path: Path) -> None:
     """What is tried on its own payloads and within its limits: nothing fails."""
     folder = until("(the end)", tmp_path)

@@ -32,7 +32,7 @@ def mutants(names: Names = None, *, listed: Listed = False, seed: Seed = 0, json
 
     Exit codes: 0 all were found; 1 some were missed; 2 a bad command line.
 
-    \\b
+    \b
     [bold]Examples[/bold]
     contentmodel-conformance mutants
     contentmodel-conformance mutants --list

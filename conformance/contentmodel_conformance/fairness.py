@@ -67,6 +67,8 @@ class _Marks:
         self.answers: dict[int, int] = {}
         self._count = 0
         self._calls: dict[str, list[int]] = {}
+        self._unclear: set[str] = set()
+        self._role = ""
         self.value = self._marked(value)
 
     def _marked(self, value: Any) -> Any:
@@ -83,9 +85,18 @@ class _Marks:
         return [self._message(message, f"{path}[{at}].contents") for at, message in enumerate(messages)]
 
     def _message(self, message: ChatMessage, path: str) -> ChatMessage:
+        self._go_on(message)
         _go_past(self._calls, message)
         contents = [self._content(content, f"{path}[{at}]") for at, content in enumerate(message.contents)]
         return msgspec.structs.replace(message, contents=contents)
+
+    def _go_on(self, message: ChatMessage) -> None:
+        """Of two calls that have one id in two messages of one turn, nobody can tell which one a result answers."""
+        before, self._role = self._role, message.role
+        if message.role == "assistant":
+            ids = {content.call_id or "" for content in message.contents if content.__class__ is FunctionCallContent}
+            again = {call_id for call_id in ids if self._calls.get(call_id)}
+            self._unclear = self._unclear | again if before == "assistant" else set()
 
     def _content(self, content: Any, path: str) -> Any:
         replace = msgspec.structs.replace
@@ -99,7 +110,7 @@ class _Marks:
             return content
         outputs = [TextContent(text=self._mark(f"{path}.outputs[0].text")), *content.outputs]
         waiting = self._calls.get(content.call_id or "")
-        if waiting:
+        if waiting and content.call_id not in self._unclear:
             self.answers[self._count] = waiting.pop(0)
         return replace(content, outputs=outputs)
 

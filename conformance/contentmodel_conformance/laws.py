@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import copy
 import json
+from collections.abc import Collection, Iterator
 from contextlib import suppress
 from functools import cache
 from typing import Any, NamedTuple
@@ -28,9 +29,10 @@ from contentmodel import (
     loads,
     schema,
 )
-from contentmodel.accounting import unaccounted
+from contentmodel.accounting import Vocabulary, unaccounted, vocabulary_of
 from contentmodel.adapter import traced
-from contentmodel.wire.json import child_path, steps_of, write
+from contentmodel.serialize import to_builtins
+from contentmodel.wire.json import child_path, value_at, write
 
 
 class LawBroken(AssertionError):
@@ -91,7 +93,7 @@ def _goes_without_saying(value: Any, path: str) -> bool:
     """Whether this is where a value came from, which is the adapter's to say, or a name that a type says as well."""
     if ".origin" in path or path.endswith((".protected.issuer", ".protected.kind")):
         return True
-    owner = _at(value, path.removesuffix(".name"))
+    owner = value_at(value, path.removesuffix(".name"))
     return path.endswith(".name") and isinstance(owner, dict) and owner.get("type", "") not in ("function_call", "")
 
 
@@ -105,6 +107,8 @@ def model_json(value: Any) -> None:
 
 def schema_fits(value: Any) -> None:
     """The JSON of a value of the model fits the schema that is published of it."""
+    if msgspec.to_builtins(value) != to_builtins(value):
+        raise Refused("what a newer writer said fits the schema of its own version")
     document = json.loads(dumps(value))
     fault = next(_validator().iter_errors(document), None)
     if fault is not None:
@@ -176,25 +180,13 @@ def _names_places(error: DecodeError) -> None:
             raise LawBroken("totality", "$", "the fault has no JSON path", Words("a path from $"), fault.path)
 
 
-def accounting(source: Any, encoded: Encoded) -> None:
+def accounting(source: Any, encoded: Encoded, vocabulary: Vocabulary | None = None) -> None:
     """Every value of the source is in the output, under the path of a loss, or a word of structure."""
-    for value in unaccounted(_without_kinds(source), encoded.payload, encoded.losses):
+    for value in unaccounted(source, encoded.payload, encoded.losses, vocabulary):
         raise LawBroken("accounting", value.path, str(value), value.value, ABSENT)
 
 
-# Fields of generateContent that say of what kind a part is: who has a type for each kind has no such field.
-_KINDS = frozenset({"thought", "toolType", "tool_type"})
-
-
-def _without_kinds(value: Any) -> Any:
-    """The payload without the fields that only say of what kind something is."""
-    if isinstance(value, dict):
-        return {key: _without_kinds(item) for key, item in value.items() if key not in _KINDS or _says_more(item)}
-    return [_without_kinds(item) for item in value] if isinstance(value, list) else value
-
-
-def _says_more(value: Any) -> bool:
-    return value is not True and not isinstance(value, str)
+ALLOWED = Words("what the SDK's types allow")
 
 
 def acceptance(judge: Any, encoded: Encoded) -> None:
@@ -202,7 +194,7 @@ def acceptance(judge: Any, encoded: Encoded) -> None:
     payload = json.loads(encoded.to_json())
     for fault in judge.faults(payload):
         where, _, what = fault.partition(": ")
-        raise LawBroken("acceptance", where, what, Words("what the SDK's types allow"), _at(payload, where, ABSENT))
+        raise LawBroken("acceptance", where, what, ALLOWED, value_at(payload, where, ABSENT))
 
 
 # Of a conversation that the provider keeps, the request says nothing: nobody can say it in its place.
@@ -220,17 +212,27 @@ def rules(adapter: Any, encoded: Encoded, model: str | None = None) -> None:
     for violation in adapter.check_request(encoded.payload, model):
         # A store, which has no issuer, holds what it is given: only what it refuses is broken.
         if violation.rule not in excused and (adapter.issuer or violation.severity == "refused"):
-            there = _at(encoded.payload, violation.path, ABSENT)
+            there = value_at(encoded.payload, violation.path, ABSENT)
             raise LawBroken("rules", violation.path, str(violation), Words(violation.fix), there)
 
 
 def replay(adapter: Any, judge: Any, response: ChatResponse) -> None:
-    """An answer put into the next request of its own API is accepted there: what only answers say is left out."""
-    encoded = adapter.encode_request(_next_request(response))
-    try:
-        acceptance(judge, encoded)
-    except LawBroken as error:
-        raise LawBroken("replay", error.where, error.detail, error.expected, error.found) from None
+    """An answer put into the next request of its own API is accepted there: what only answers say is left out.
+
+    A null that the answer said for something optional may go back: the API reads it as it said it.
+    """
+    payload = json.loads(adapter.encode_request(_next_request(response)).to_json())
+    without = set(judge.faults(_without_nulls(payload)))
+    for fault in judge.faults(payload):
+        if fault in without:
+            where, _, what = fault.partition(": ")
+            raise LawBroken("replay", where, what, ALLOWED, value_at(payload, where, ABSENT))
+
+
+def _without_nulls(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _without_nulls(inner) for key, inner in value.items() if inner is not None}
+    return [_without_nulls(inner) for inner in value] if isinstance(value, list) else value
 
 
 def _next_request(response: ChatResponse) -> ChatRequest:
@@ -257,9 +259,11 @@ def prefixes(adapter: Any, request: ChatRequest) -> None:
     last message of it may have grown, by whole blocks.
     """
     before: list[Any] = []
+    key = _growing(adapter, request)
     for count in range(1, len(request.messages) + 1):
         start = msgspec.structs.replace(request, messages=request.messages[:count])
-        after = _turns(adapter.encode_request(start).payload)
+        after = adapter.encode_request(start).payload.get(key, [])
+        after = after if isinstance(after, list) else [after]
         for index, turn in enumerate(before):
             whole = index < len(before) - 1
             if index >= len(after) or not (_is_same if whole else _has_grown)(turn, after[index]):
@@ -269,8 +273,23 @@ def prefixes(adapter: Any, request: ChatRequest) -> None:
         before = after
 
 
+def _growing(adapter: Any, request: ChatRequest) -> str:
+    """The field of an API's requests that holds the conversation: the list that grows with it."""
+    least, most = (
+        adapter.encode_request(msgspec.structs.replace(request, messages=messages)).payload
+        for messages in (request.messages[:1], request.messages)
+    )
+    lists = [key for key, value in most.items() if isinstance(value, list)]
+    grown = (key for key in lists if most[key] != least.get(key))
+    return next((key for key in _TURNS if key in most), None) or next(grown, "")
+
+
+_TURNS = ("messages", "input", "contents", "turns")
+"""Where the APIs that are known here have the conversation."""
+
+
 def _turns(payload: dict[str, Any]) -> list[Any]:
-    found: Any = next((payload[key] for key in ("messages", "input", "contents", "turns") if key in payload), [])
+    found: Any = next((payload[key] for key in _TURNS if key in payload), [])
     return found if isinstance(found, list) else [found]
 
 
@@ -313,15 +332,24 @@ def opacity(source: Any, target: Any, kind: str, payload: dict[str, Any]) -> Non
     if source.issuer == target.issuer or not source.issuer or not target.issuer:
         # A store has no issuer: what is in it says itself who can read it.
         raise Refused("what is opaque may stay within its issuer, and in a store")
-    marked, marks = _with_marks(payload)
+    marked, marks = _with_marks(payload, set(_protected(msgspec.to_builtins(decode(source, kind, payload)))))
     text = encode(target, kind, decode(source, kind, marked)).to_json().decode()
     for mark, path in marks.items():
         if mark in text:
             detail = f"what only {source.issuer} can read went to {target.api}"
-            raise LawBroken("opacity", path, detail, ABSENT, _at(payload, path))
+            raise LawBroken("opacity", path, detail, ABSENT, value_at(payload, path))
 
 
-def _with_marks(payload: Any) -> tuple[Any, dict[str, str]]:
+def _protected(value: Any) -> Iterator[str]:
+    """The data that a value of the model holds and nobody but an issuer reads."""
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    if isinstance(value, dict) and isinstance(value.get("protected"), dict):
+        yield value["protected"]["data"]
+    for item in inner:
+        yield from _protected(item)
+
+
+def _with_marks(payload: Any, protected: Collection[str]) -> tuple[Any, dict[str, str]]:
     marked = copy.deepcopy(payload)
     marks: dict[str, str] = {}
     stack: list[tuple[Any, str]] = [(marked, "$")]
@@ -331,7 +359,7 @@ def _with_marks(payload: Any) -> tuple[Any, dict[str, str]]:
             where = child_path(path, key) if isinstance(key, str) else f"{path}[{key}]"
             if isinstance(item, dict | list):
                 stack.append((item, where))
-            elif key in OPAQUE and isinstance(item, str) and item:
+            elif isinstance(item, str) and item and (key in OPAQUE or item in protected):
                 value[key] = f"b3BhcXVl{len(marks):08d}"
                 marks[value[key]] = where
     return marked, marks
@@ -345,12 +373,12 @@ def restoration(source: Any, target: Any, kind: str, payload: dict[str, Any]) ->
     out = crossed(source, target, kind, payload)
     back = crossed(target, source, kind, out.payload)
     lost_on_return = [
-        _at(told_by(target, kind, out.payload), loss.path)
+        value_at(told_by(target, kind, out.payload), loss.path)
         for loss in back.losses
         if loss.kind in ("dropped", "degraded")
     ]
     returned = [told_by(source, kind, back.payload), *lost_on_return]
-    for value in unaccounted(_without_kinds(told_by(source, kind, payload)), returned, out.losses):
+    for value in unaccounted(told_by(source, kind, payload), returned, out.losses, vocabulary_of(source)):
         raise LawBroken("restoration", value.path, f"{_short(value.value)} did not come back", value.value, ABSENT)
 
 
@@ -379,16 +407,6 @@ def _without_origins(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _without_origins(item) for key, item in value.items() if key != "origin"}
     return [_without_origins(item) for item in value] if isinstance(value, list) else value
-
-
-def _at(payload: Any, path: str, otherwise: Any = None) -> Any:
-    value = payload
-    for step in steps_of(path):
-        try:
-            value = value[step]
-        except (KeyError, IndexError, TypeError):
-            return otherwise
-    return value
 
 
 def decode(adapter: Any, kind: str, payload: Any) -> Any:

@@ -9,15 +9,24 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
 import msgspec
 
 from contentmodel.adapter import Payload, as_json
-from contentmodel.wire.json import child_path
+from contentmodel.wire.json import child_path, snake_name
 from contentmodel.wire.losses import Encoded, Loss
 from contentmodel.wire.marks import ERROR
+
+
+class Vocabulary(msgspec.Struct, frozen=True):
+    """The fields of an API that hold its own words for what every API says (`structure`), and those that name a thing
+    that stands elsewhere as well (`references`).
+    """
+
+    structure: frozenset[str] = frozenset()
+    references: frozenset[str] = frozenset()
 
 
 class Unaccounted(msgspec.Struct, frozen=True):
@@ -30,26 +39,32 @@ class Unaccounted(msgspec.Struct, frozen=True):
         return f"{self.value!r:.80} at {self.path} is neither in the output nor under a loss"
 
 
-def audit(source: Payload, encoded: Encoded) -> list[Unaccounted]:
+def audit(source: Payload, encoded: Encoded, vocabulary: Vocabulary | None = None) -> list[Unaccounted]:
     """The values of `source` that are neither in `encoded.payload` nor under one of its losses; [] where all are.
 
     A loss that says "dropped" or "degraded" stands for all at and below its path; one that says "moved" does not, for
-    what moved is still there.
+    what moved is still there. `vocabulary` has the words of an API that is not known here (see `vocabulary_of`).
     """
-    return unaccounted(as_json(source, "json"), encoded.payload, encoded.losses)
+    return unaccounted(as_json(source, "json"), encoded.payload, encoded.losses, vocabulary)
 
 
-def unaccounted(source: Any, output: Any, losses: Iterable[Loss]) -> list[Unaccounted]:
+def unaccounted(
+    source: Any, output: Any, losses: Iterable[Loss], vocabulary: Vocabulary | None = None
+) -> list[Unaccounted]:
     """The same for plain JSON values."""
-    lost = {loss.path for loss in losses if loss.kind in ("dropped", "degraded")}
+    words, references = STRUCTURE, _REFERENCES
+    if vocabulary is not None:
+        words, references = words | vocabulary.structure, references | vocabulary.references
+    # What has no place of its own stands for nothing else.
+    lost = {loss.path for loss in losses if loss.kind in ("dropped", "degraded") and loss.exact} - {"$"}
     held = _Held(output)
     counted = (
         (path, value)
         for path, value, above in leaves(source)
-        if not _says_nothing(value) and not _is_structure(above) and lost.isdisjoint(above)
+        if not _says_nothing(value) and not _is_structure(above, words) and lost.isdisjoint(above)
     )
     # What is there as it was comes first: what is there in another form must not take it away.
-    rest = [(path, value) for path, value in counted if not held.take(value, again=_field(path) in _REFERENCES)]
+    rest = [(path, value) for path, value in counted if not held.take(value, again=_field(path) in references)]
     return [Unaccounted(path, value) for path, value in rest if not held.take_in_other_form(value)]
 
 
@@ -96,6 +111,39 @@ _REFERENCES = frozenset({"name", "id", "call_id", "tool_call_id", "tool_use_id",
     "allowedFunctionNames"
 }
 
+# Fields of the model: what each API says of them in words of its own, and what names a thing.
+_WORDS = {"role", "kind", "index", "finish_reason", "tool_choice", "mode", "effort", "modalities", "status"}
+_NAMES = {"name", "call_id", "file_id", "url", "title"}
+
+
+def vocabulary_of(adapter: Any) -> Vocabulary:
+    """The words of an API, as far as its adapter describes its tables: what says of what kind an object is, what is
+    translated word by word, and what names a call, a tool or a source.
+    """
+    described = adapter.describe() if hasattr(adapter, "describe") else {}
+    unions = described.get("unions", {}).values()
+    rows = [*described.get("records", {}).values(), *(row for union in unions for row in union["rows"])]
+    rows += [half for pair in described.get("pairs", ()) for half in pair.values()]
+    kinds = {path for row in rows for path in row["constants"]} | {union["tag"] for union in unions}
+    return Vocabulary(_steps(kinds | _holding(_WORDS, rows)), _steps(_holding(_NAMES, rows)))
+
+
+def _holding(attributes: set[str], rows: Iterable[dict[str, Any]]) -> set[str]:
+    """The wire fields that hold one of these attributes."""
+    return {
+        path
+        for row in rows
+        for path, field in row["fields"].items()
+        if not attributes.isdisjoint(name.rpartition(".")[2] for name in field["attribute"].split(", "))
+    }
+
+
+def _steps(paths: Iterable[str]) -> frozenset[str]:
+    """The last steps of dotted paths, in either spelling."""
+    names = {path.rpartition(".")[2] for path in paths}
+    return frozenset(names | {snake_name(name) for name in names})
+
+
 # Chat has a short word for a format where others have a media type.
 _MEDIA_WORDS = {
     "audio/mpeg": ("mp3",),
@@ -113,8 +161,8 @@ def _says_nothing(value: Any) -> bool:
     return value is None or value == "" or value is False
 
 
-def _is_structure(above: tuple[str, ...]) -> bool:
-    return any(_field(path) in STRUCTURE for path in above[-2:])
+def _is_structure(above: tuple[str, ...], words: Collection[str]) -> bool:
+    return any(_field(path) in words for path in above[-2:])
 
 
 def _field(path: str) -> str:

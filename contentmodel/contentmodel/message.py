@@ -14,13 +14,15 @@ from contentmodel.interop import Model
 class Origin(Model, frozen=True, kw_only=True):
     """Where something was made: the `api` id, its `issuer` ("anthropic", "openai", "google"), `endpoint`, `model`.
 
-    Opaque state is worth something only at its origin.
+    Opaque state is worth something only at its origin. `is_answer` tells what the API said itself, in an answer, from
+    what stood in a request to it.
     """
 
     api: str
     issuer: str
     endpoint: str | None = None
     model: str | None = None
+    is_answer: bool = False
 
 
 class ChatMessage(Model, frozen=True, kw_only=True):

@@ -47,7 +47,7 @@ ANSWER = row(
 PARTS = TABLE.union("part", [WORDS, CALL, ANSWER])
 
 ROLE = Renamed({"rules": "system", "guest": "user", "bot": "assistant", "tools": "tool"})
-LINE = TABLE.record("line", ChatMessage, {"role": ("role", ROLE), "parts": ("contents", Blocks(PARTS))})
+LINE = TABLE.record("line", ChatMessage, {"who": ("role", ROLE), "parts": ("contents", Blocks(PARTS))})
 
 
 class Lines(Codec):
@@ -98,22 +98,23 @@ class Reply(Group):
     """The bot's next line, and why it ended there: the only choice of an answer."""
 
     attribute = "choices"
-    keys = ("line", "stop_reason")
+    keys = ("line", "ended")
+    says = {"ended": "choices.finish_reason"}
 
     def decode(self, wire: dict[str, Any], context: DecodeContext) -> list[ChatChoice]:
         if not wire.keys() & self.keys:
             return []
-        line, word = wire.get("line"), wire.get("stop_reason", "done")
+        line, word = wire.get("line"), wire.get("ended", "done")
         if line.__class__ is not dict:
             context.expected(wire, "line", "an object: a line", line)
             return []
         if word.__class__ is not str:
-            context.expected(wire, "stop_reason", "a string", word)
+            context.expected(wire, "ended", "a string", word)
             return []
         message = LINE.decode(line, context)
         context.trace(LINE, [message], wire, "line", spread=False)
-        reason = FinishReason(reason=ENDED.decode(word, context, wire, "stop_reason"), raw=word)
-        return [ChatChoice(messages=[message], finish_reason=reason if "stop_reason" in wire else None)]
+        reason = FinishReason(reason=ENDED.decode(word, context, wire, "ended"), raw=word)
+        return [ChatChoice(messages=[message], finish_reason=reason if "ended" in wire else None)]
 
     def encode(
         self, value: list[ChatChoice], wire: dict[str, Any], context: EncodeContext, owner: ChatResponse
@@ -128,7 +129,7 @@ class Reply(Group):
                 message = passes.joined_message(message, other, context)
             wire["line"] = LINE.encode(message, context)
             if choice.finish_reason is not None:
-                wire["stop_reason"] = self._word(choice.finish_reason, context)
+                wire["ended"] = self._word(choice.finish_reason, context)
 
     def _word(self, finish: FinishReason, context: EncodeContext) -> str:
         context.lose_attributes(finish, ("stop_sequence", "resumable"))

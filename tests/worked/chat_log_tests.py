@@ -9,18 +9,18 @@ from contentmodel_conformance import AdapterConformance, Limits
 LOG = {
     "model": "house-7b",
     "lines": [
-        {"role": "rules", "parts": [{"type": "words", "words": "Be brief."}]},
-        {"role": "guest", "parts": [{"type": "words", "words": "Is it warm in Oslo?"}], "seat": 4},
-        {"role": "bot", "parts": [{"type": "call", "call_id": "c1", "name": "weather", "with": {"city": "Oslo"}}]},
-        {"role": "tools", "parts": [{"type": "answer", "call_id": "c1", "gave": [{"type": "words", "words": "18"}]}]},
-        {"role": "bot", "parts": [{"type": "words", "words": "Mild."}, {"type": "wink"}]},
+        {"who": "rules", "parts": [{"type": "words", "words": "Be brief."}]},
+        {"who": "guest", "parts": [{"type": "words", "words": "Is it warm in Oslo?"}], "seat": 4},
+        {"who": "bot", "parts": [{"type": "call", "call_id": "c1", "name": "weather", "with": {"city": "Oslo"}}]},
+        {"who": "tools", "parts": [{"type": "answer", "call_id": "c1", "gave": [{"type": "words", "words": "18"}]}]},
+        {"who": "bot", "parts": [{"type": "words", "words": "Mild."}, {"type": "wink"}]},
     ],
     "tools": [{"type": "function", "name": "weather", "does": "The weather of a city.", "takes": {"type": "object"}}],
 }
 ANSWER = {
     "model": "house-7b",
-    "line": {"role": "bot", "parts": [{"type": "words", "words": "Mild."}]},
-    "stop_reason": "done",
+    "line": {"who": "bot", "parts": [{"type": "words", "words": "Mild."}]},
+    "ended": "done",
 }
 TROUBLE = {"trouble": {"words": "The bot is asleep.", "code": "asleep"}}
 

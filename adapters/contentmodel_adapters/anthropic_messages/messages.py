@@ -11,6 +11,7 @@ from contentmodel.wire.codecs import Codec, Words
 from contentmodel.wire.context import DecodeContext, EncodeContext
 from contentmodel.wire.nested import TextOrBlocks
 from contentmodel_adapters.anthropic_messages.blocks import API, CONTENT, TABLE
+from contentmodel_adapters.shared.replay import Change, Replay, is_own_answer
 
 
 class Role(Words):
@@ -34,6 +35,22 @@ MESSAGE = TABLE.record(
     ignores=("message_id",),
     fill={"content": []},
 )
+
+
+# Requests say which source is cited, and have no file's id; a title may be null, but has to be there.
+_CITED = Change(drops=("file_id",), fills={"document_title": None})
+_FOUND = Change(fills={"title": None})
+REPLAY = Replay(
+    blocks={
+        "char_location": _CITED,
+        "page_location": _CITED,
+        "content_block_location": _CITED,
+        "search_result_location": _FOUND,
+        "web_search_result_location": _FOUND,
+    },
+    verbatim=("input", "tool_changes"),
+)
+"""What answers say otherwise than requests (anthropic 2.12, types/beta; November 2026)."""
 
 
 class Messages(Codec):
@@ -60,9 +77,13 @@ class Messages(Codec):
 
     def encode(self, value: list[ChatMessage], context: EncodeContext, owner: Any) -> list[dict[str, Any]]:
         encode = MESSAGE.functions[1]
-        wires = [encode(message, context) for message in value]
-        # What other APIs said, and nothing of it can be sent, is no turn here.
-        return wires if context.native else [wire for wire in wires if wire["content"]]
+        wires = []
+        for message in value:
+            wire = REPLAY.fitted(encode(message, context), message, context)
+            # What other APIs said, and nothing of it can be sent, is no turn here; an answer that is empty is none.
+            if wire.get("content") or (context.native and not is_own_answer(message, context)):
+                wires.append(wire)
+        return wires
 
 
 def _as_tool_message(message: ChatMessage) -> ChatMessage:

@@ -58,6 +58,7 @@ class Answer(OnlyChoice):
     """The role, the blocks and the stop fields: the one message of the only choice, and why it ended."""
 
     keys = ("role", "content", "stop_reason", "stop_sequence")
+    says = {"role": "choices.messages.role", "stop_reason": "choices.finish_reason"}
 
     def decode(self, wire: dict[str, Any], context: DecodeContext) -> list[ChatChoice]:
         blocks = wire.get("content")

@@ -72,16 +72,19 @@ class ResponseObject(Codec):
     """The JSON object that a tool gives back, as text.
 
     One string under one key is that string ("output" is the usual key, another is noted); any other object is its JSON
-    text. The note ":response" says which, "" for JSON.
+    text. The note ":response" says which, "" for JSON. An empty object says nothing.
     """
 
     classes = (dict,)
     identity = False
 
+    def holds(self, value: Any) -> bool:
+        return value.__class__ is dict and bool(value)
+
     def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[Any]:
         if len(value) == 1:
             ((name, text),) = value.items()
-            if text.__class__ is str:
+            if name and text.__class__ is str:
                 extra = None if name == "output" else {API: {":response": name}}
                 return [TextContent(text=text, extra=extra)]
         return [TextContent(text=write(value).decode(), extra={API: {":response": ""}})]
@@ -278,7 +281,7 @@ PARTS = TABLE.union(
         Row(
             "executableCode",
             CodeInterpreterToolCallContent,
-            {**SIGNED, "executableCode": "arguments"},
+            {**SIGNED, "executableCode": ("arguments", ArgumentsObject("code"))},
             ignores=(*UNSAID, "call_id"),
             snake_case=True,
         ),

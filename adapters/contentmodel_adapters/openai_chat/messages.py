@@ -23,7 +23,8 @@ from contentmodel.wire.codecs import Codec, Place
 from contentmodel.wire.context import DecodeContext, EncodeContext
 from contentmodel.wire.marks import with_error_read, with_error_told
 from contentmodel.wire.nested import Blocks, One, TextOrBlocks, WordsOf
-from contentmodel.wire.table import Column, Fields, Row, note_of, noted
+from contentmodel.wire.origins import is_native
+from contentmodel.wire.table import Column, Fields, Row, note_of
 from contentmodel_adapters.openai_chat.blocks import (
     API,
     AUDIO_ANSWER,
@@ -36,6 +37,7 @@ from contentmodel_adapters.openai_chat.blocks import (
     TOOL_CALLS,
 )
 from contentmodel_adapters.shared.citations import placed
+from contentmodel_adapters.shared.replay import Change, Replay, is_own_answer
 
 
 class Said(One):
@@ -126,12 +128,18 @@ def row_of_wire(wire: dict[str, Any]) -> Row:
     return DETAILED_ASSISTANT if details.__class__ is list and details else ASSISTANT
 
 
+REPLAY = Replay(
+    fields={"": Change(drops=("annotations", "index"), nulls=("tool_calls",)), "audio": Change(keeps=("id",))},
+    verbatim=("arguments", "input"),
+)
+"""What the message of an answer says and no request may; of what was spoken, a request has the id."""
+
+
 def encode_message(message: ChatMessage, context: EncodeContext) -> list[dict[str, Any]]:
     """The wire messages of one message: one, or one for each tool result."""
     if message.role == "assistant":
         wire = encode_assistant(message, context)
-        for name in note_of(message, API, ":answer") or ():
-            wire.pop(name, None)
+        wire = REPLAY.fitted(wire, message, context)
         # What other APIs said, and nothing of it can be sent, is no turn here.
         return [wire] if context.native or len(wire) > 1 else []
     if message.role == "tool":
@@ -162,7 +170,15 @@ def _encode_results(message: ChatMessage, context: EncodeContext) -> list[dict[s
             results.append(content)
         else:
             results.append(_as_function_result(content, context))
-    return RESULTS.encode_list(results, context)
+    wires = RESULTS.encode_list(results, context)
+    if not is_native(message, context) or is_own_answer(message, context):
+        # The call says it; some hosts want it here too, and what came so goes home so.
+        wires = [_without_name(wire) for wire in wires]
+    return wires
+
+
+def _without_name(wire: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in wire.items() if key != "name"} if wire.get("role") == "tool" else wire
 
 
 def _as_function_result(content: Any, context: EncodeContext) -> Any:
@@ -239,10 +255,6 @@ class Messages(Codec):
         return wires
 
 
-ANSWERED, NULLED = ("annotations", "index"), ("tool_calls",)
-"""What only the message of an answer says, and what only there may be null: a request is not told of it."""
-
-
 class Message(Codec):
     """The message of a choice."""
 
@@ -258,9 +270,6 @@ class Message(Codec):
         context.trace(_row_of, messages, container, key, spread=False)
         if wire is not value:
             messages[0] = _with_role(messages[0], value)
-        answered = [name for name in ANSWERED if name in value] + [n for n in NULLED if value.get(n, n) is None]
-        if answered:
-            messages[0] = noted(messages[0], API, ":answer", answered)
         return messages
 
     def encode(self, value: list[ChatMessage], context: EncodeContext, owner: Any) -> dict[str, Any]:

@@ -49,7 +49,7 @@ from contentmodel.content.tools import (
     ToolApprovalRequestContent,
     ToolApprovalResponseContent,
 )
-from contentmodel.wire.codecs import LIST, ArgumentsText, Sealed
+from contentmodel.wire.codecs import LIST, ArgumentsObject, ArgumentsText, Sealed
 from contentmodel.wire.nested import Blocks, One, Record, TextOrBlocks
 from contentmodel.wire.table import Column, Row, Spec, row
 from contentmodel_adapters.openai_responses.blocks import (
@@ -204,7 +204,7 @@ PROVIDER_CALLS = [
         "shell_call",
         "shell_call",
         ShellToolCallContent,
-        {**CALL, "action": "arguments"},
+        {**CALL, "action": ("arguments", ArgumentsObject())},
         ignores=("name",),
         sets={"executor": "client"},
     ),
@@ -212,18 +212,23 @@ PROVIDER_CALLS = [
         "shell_call.container",
         "shell_call",
         ShellToolCallContent,
-        {**CALL, "action": "arguments"},
+        {**CALL, "action": ("arguments", ArgumentsObject())},
         ignores=("name",),
     ),
     named_row(
         "local_shell_call",
         "local_shell_call",
         ShellToolCallContent,
-        {**CALL, "action": "arguments"},
+        {**CALL, "action": ("arguments", ArgumentsObject())},
         ignores=("name",),
         sets={"executor": "client"},
     ),
-    row("apply_patch_call", ApplyPatchToolCallContent, {**CALL, "operation": "arguments"}, ignores=("name",)),
+    row(
+        "apply_patch_call",
+        ApplyPatchToolCallContent,
+        {**CALL, "operation": ("arguments", ArgumentsObject())},
+        ignores=("name",),
+    ),
     row("tool_search_call", ToolSearchToolCallContent, {**CALL, "arguments": "arguments"}, ignores=("name",)),
     row(
         "program",
@@ -243,8 +248,9 @@ RESULTS = [
     row(
         "custom_tool_call_output",
         CustomToolResultContent,
-        {**CALL, "name": "name", "output": ("outputs", PARTS)},
+        {**CALL, "output": ("outputs", PARTS)},
         fill={"output": ""},
+        ignores=("name",),
     ),
     row(
         "computer_call_output",

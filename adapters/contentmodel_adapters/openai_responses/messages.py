@@ -35,6 +35,7 @@ from contentmodel.wire.table import PairRow, note_of, noted, row
 from contentmodel_adapters.openai_responses.blocks import API, ENCRYPTED, INPUT, OUTPUT, REASONING, TABLE
 from contentmodel_adapters.openai_responses.items import ITEMS, PAIRS
 from contentmodel_adapters.shared.citations import whole_citations
+from contentmodel_adapters.shared.replay import Change, Replay
 
 MESSAGE = TABLE.records["message"] = row(
     "message",
@@ -225,6 +226,7 @@ class _Writer:
         self.context = context
         self.items: list[dict[str, Any]] = []
         self._open: dict[str, Any] | None = None
+        self._is_given = False
         self._results: dict[tuple[str | None, type], list[Any]] = {}
         self._joined: set[int] = set()
 
@@ -298,7 +300,8 @@ class _Writer:
         note = note_of(content, API, ":item")
         if not context.native or message.origin is None or message.origin.api != API:
             content = whole_citations(content, context)
-        if note is None and context.kind == "request" and content.annotations:
+        is_given = note is not None or (self._is_given and self._continues())
+        if not is_given and context.kind == "request" and content.annotations:
             # Citations stand in output_text, and only an item that the API gave may hold that.
             for citation in content.annotations:
                 context.lose(citation, None, f"requests of {API} have citations in the API's own messages alone")
@@ -307,6 +310,7 @@ class _Writer:
         if not parts:
             return
         if note is not None:
+            self._is_given = True
             self._open = item = {k: v for k, v in note.items() if not k.startswith(":")}
             item["role"] = message.role
             plain = note.get(":string") and content.__class__ is TextContent and set(parts[0]) == {"type", "text"}
@@ -327,7 +331,7 @@ class _Writer:
             self.items.append({**item, "content": parts[0]["text"]})
             return
         item["content"] = parts
-        self._open = item
+        self._open, self._is_given = item, False
         self.items.append(item)
 
     def _reasoning(self, content: ReasoningContent) -> None:
@@ -347,11 +351,41 @@ class _Writer:
             self._open = None
 
 
+_MADE = ("created_by",)
+_PROVIDERS = ("unknown", "user", "assistant", "system", "critic", "discriminator", "tool")
+_TOOL = Change(fills={"strict": None, "parameters": None})
+REPLAY = Replay(
+    blocks={
+        "additional_tools": Change(words={"role": dict.fromkeys(_PROVIDERS, "developer")}),
+        "apply_patch_call": Change(drops=_MADE),
+        "apply_patch_call_output": Change(drops=_MADE),
+        "code_interpreter_call": Change(fills={"code": None, "outputs": None}),
+        "compaction": Change(drops=_MADE),
+        "computer_call_output": Change(drops=_MADE, words={"status": {"failed": "incomplete"}}),
+        "custom_tool_call_output": Change(drops=("created_by", "name", "status")),
+        "double_click": Change(fills={"keys": []}),
+        "function": _TOOL,
+        "function_call_output": Change(drops=_MADE),
+        "image_generation_call": Change(fills={"result": None}),
+        "output_text": Change(fills={"annotations": []}),
+        "shell_call": Change(drops=_MADE),
+        "shell_call_output": Change(drops=_MADE),
+        "tool_search_call": Change(drops=_MADE),
+        "tool_search_output": Change(drops=_MADE),
+    },
+    fields={"error": Change(fills={"code": None, "param": None}), "output": Change(drops=_MADE)},
+    verbatim=("arguments", "parameters", "schema", "input_schema"),
+)
+"""What items of answers say otherwise than those of requests (openai 3.54, types/responses; November 2026)."""
+
+
 def encode_items(messages: list[ChatMessage], context: EncodeContext) -> list[dict[str, Any]]:
     """The items of a list of messages."""
     writer = _Writer(context)
     for message in messages:
+        before = len(writer.items)
         writer.message(message)
+        writer.items[before:] = [REPLAY.fitted(item, message, context) for item in writer.items[before:]]
     return writer.items
 
 

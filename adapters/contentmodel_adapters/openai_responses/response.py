@@ -71,6 +71,7 @@ class Output(OnlyChoice):
     """
 
     keys = ("output", "status", "incomplete_details")
+    says = {"status": "choices.finish_reason", "incomplete_details": "choices.finish_reason"}
 
     def decode(self, wire: dict[str, Any], context: DecodeContext) -> list[ChatChoice]:
         items = wire.get("output")

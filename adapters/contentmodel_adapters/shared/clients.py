@@ -28,7 +28,6 @@ from contentmodel.client import (
 )
 from contentmodel.content.outcomes import ErrorContent
 from contentmodel.errors import DecodeError, EncodeError
-from contentmodel.message import Origin
 from contentmodel.request import ChatRequest
 from contentmodel.response import ChatResponse
 from contentmodel.wire.losses import Loss, LossError
@@ -39,9 +38,6 @@ if TYPE_CHECKING:
     import httpx2
 
 ToldLosses = Callable[[tuple[Loss, ...]], None]
-
-BY_HAND = Origin(api="", issuer="")
-"""The origin of a request that was decoded from nowhere: it is made to fit like one of another API."""
 
 
 class BaseClient:
@@ -111,8 +107,6 @@ class BaseClient:
         changed: dict[str, Any] = {}
         if asks is not said:
             changed["options"] = msgspec.structs.replace(request.options, stream=asks)
-        if request.origin is None:
-            changed["origin"] = BY_HAND
         return msgspec.structs.replace(request, **changed) if changed else request
 
     @contextmanager

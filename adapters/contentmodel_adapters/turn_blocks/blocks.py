@@ -122,11 +122,9 @@ class JsonPlaces:
     def row_of(self, value: Any) -> JsonPlaces:
         return self
 
-    def path_of(self, path: str, attribute: str) -> str:
-        """The JSON path of an attribute, given that of the object."""
-        for name in attribute.split("."):
-            path = child_path(path, name)
-        return path
+    def fields_of(self, attribute: str, wire: Any) -> list[str]:
+        """The fields of a wire object that say an attribute."""
+        return [attribute]
 
     def places(self, value: Any, wire: Any, path: str) -> Iterator[Place]:
         """Where the model objects inside `value` came from."""
@@ -216,9 +214,9 @@ class Shape:
     def row_of(self, value: Any) -> Shape:
         return self
 
-    def path_of(self, path: str, attribute: str) -> str:
-        """The JSON path of an attribute, given that of the block."""
-        return path + self.wire_path(f"$.{attribute}")
+    def fields_of(self, attribute: str, wire: Any) -> list[str]:
+        """The fields of a block that say an attribute."""
+        return [self.wire_path(f"$.{attribute}")[1:]]
 
     def places(self, value: Any, wire: Any, path: str) -> Iterator[Place]:
         """Where the model objects inside the content came from."""
@@ -268,6 +266,10 @@ class Thinking(Shape):
     def wire_path(self, path: str) -> str:
         known = {"$.protected.data": ".content.signature", "$.protected.issuer": ".content.issuer"}
         return known.get(path) or super().wire_path(path)
+
+    def fields_of(self, attribute: str, wire: Any) -> list[str]:
+        apart = ["content.signature", "content.issuer"] if attribute == "protected" else []
+        return [*apart, *super().fields_of(attribute, wire)]
 
 
 class ToolResult(Shape):

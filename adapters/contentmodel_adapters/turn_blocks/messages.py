@@ -19,7 +19,6 @@ from contentmodel.message import ChatMessage, Origin
 from contentmodel.request import ChatRequest
 from contentmodel.serialize import to_builtins
 from contentmodel.wire.codecs import Place
-from contentmodel.wire.json import child_path
 from contentmodel_adapters.turn_blocks.blocks import (
     API,
     Reading,
@@ -329,13 +328,10 @@ class Places:
     def row_of(self, value: Any) -> Places:
         return self
 
-    def path_of(self, path: str, attribute: str) -> str:
-        """The JSON path of an attribute, given that of the object."""
-        head, _, rest = attribute.partition(".")
-        for name in (self._paths.get(head, head), *filter(None, rest.split("."))):
-            for key in name.split("."):
-                path = child_path(path, key)
-        return path
+    def fields_of(self, attribute: str, wire: Any) -> list[str]:
+        """The fields of a wire object that say an attribute."""
+        head, dot, rest = attribute.partition(".")
+        return [self._paths.get(head, head) + dot + rest]
 
     def places(self, value: Any, wire: Any, path: str) -> Iterator[Place]:
         """Where the model objects inside of it came from that stand under `envelope`."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from contentmodel.accounting import vocabulary_of
 from contentmodel_conformance import laws
 from contentmodel_conformance.checks.registry import check
 from contentmodel_conformance.oracles import judge
@@ -53,11 +54,13 @@ def _of_payload(law: WayLaw, source: Any, target: Any, kind: str) -> Law:
 
 @check(laws.accounting, "crossing", "conversations, from and to every other API", "others")
 def accounting(subject: Subject, trial: Trial) -> None:
-    along(trial, subject, _accounting)
+    along(trial, subject, accounted)
 
 
-def _accounting(source: Any, target: Any, kind: str, payload: Any) -> None:
-    laws.accounting(laws.told_by(source, kind, payload), laws.crossed(source, target, kind, payload))
+def accounted(source: Any, target: Any, kind: str, payload: Any) -> None:
+    """Accounting, of a payload that goes from one API to another."""
+    told, encoded = laws.told_by(source, kind, payload), laws.crossed(source, target, kind, payload)
+    laws.accounting(told, encoded, vocabulary_of(source))
 
 
 @check(laws.accounting, "sdk", "requests and answers that the SDK's types allow, to every other API", "types", "others")

@@ -195,6 +195,8 @@ def mutant(api: str, *checks: str, other: str | None = None) -> Callable[[Kind],
         name = re.sub(r"(?<!^)(?=[A-Z])", "-", kind.__name__).lower()
         says = " ".join(inspect.cleandoc(kind.__doc__ or "").split())
         abroad = other or (ANTHROPIC if api == CHAT else CHAT)
+        if name in MUTANTS:
+            raise ValueError(f"two mutants are called {name}")
         MUTANTS[name] = Mutant(name=name, says=says, api=api, other=abroad, checks=checks, kind=kind)
         return kind
 

@@ -288,6 +288,17 @@ def _is_result(message: Any) -> bool:
     return isinstance(content, list) and any(block.get("type") == "tool_result" for block in content)
 
 
+@mutant("openai-responses", "replay/sdk")
+class RepeatsAnswersAsTheyCame(Broken):
+    """Gives back what it answered as it came, with the fields that no request may have."""
+
+    def to_write(self, kind: str, value: Any) -> Any:
+        if kind != "request":
+            return value
+        messages = [replace(m, origin=m.origin and replace(m.origin, is_answer=False)) for m in value.messages]
+        return replace(value, messages=messages)
+
+
 @mutant(GOOGLE, "replay/sdk")
 class SendsAnswersBackWhole(Broken):
     """Puts fields that only answers have into the request that follows."""

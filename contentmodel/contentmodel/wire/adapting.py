@@ -55,6 +55,10 @@ class TableAdapter:
         model = payload.get("model")
         return Origin(api=self.api, issuer=self.issuer, model=model if isinstance(model, str) else None)
 
+    def answer_origin(self, payload: Mapping[str, Any]) -> Origin:
+        """The same for an answer, whole or streamed."""
+        return msgspec.structs.replace(self.origin_of(payload), is_answer=True)
+
     def decode_request(self, payload: Payload) -> ChatRequest:
         """DecodeError with every fault where the payload is no request of this API."""
         return self.trace_request(payload)[0]
@@ -77,7 +81,8 @@ class TableAdapter:
         return response
 
     def _decode(self, row: Row, wire: dict[str, Any]) -> tuple[Any, Any, DecodeContext]:
-        context = DecodeContext(self.api, self.origin_of(wire))
+        origin = self.origin_of(wire) if row is self.request else self.answer_origin(wire)
+        context = DecodeContext(self.api, origin)
         try:
             value = self._decode_row(row, wire, context)
         except RecursionError:

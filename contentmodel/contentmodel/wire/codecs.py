@@ -274,7 +274,7 @@ class Home(Codec):
         return value
 
     def encode(self, value: Any, context: EncodeContext, owner: Any) -> Any:
-        if context.native:
+        if context.native or context.by_hand:
             return value
         if not self.silent:
             context.lose(owner, self.field, f"{context.api} has another form for it")
@@ -301,10 +301,14 @@ class ArgumentsText(Codec):
 
 
 class ArgumentsObject(Codec):
-    """Arguments as an object; JSON text of another API is read. Text that is no object is put under "input"."""
+    """Arguments as an object; JSON text of another API is read. Text that is no object is put under `key`."""
 
     classes = (dict,)
     identity = False
+
+    def __init__(self, key: str = "input") -> None:
+        super().__init__()
+        self.key = key
 
     def quick_decode(self, name: str, call: str, bind: Callable[[str, Any], str]) -> str:
         return name
@@ -322,7 +326,7 @@ class ArgumentsObject(Codec):
             read = owner.arguments_object
         except ToolArgumentsError:
             context.lose(owner, "arguments", f"{context.api} takes no text here", kind="degraded")
-            return {"input": value}
+            return {self.key: value}
         # Whether the text was more than the object (its spacing, say) is found out when somebody asks.
         context.lose(owner, "arguments", SPELLING, kind="degraded")
         return read

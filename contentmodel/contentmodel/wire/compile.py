@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from contentmodel.wire.codecs import Codec
+from contentmodel.wire.codecs import ArgumentsObject, Codec
 from contentmodel.wire.introspect import attribute_of, fields_of, struct_in
 from contentmodel.wire.json import camel_name
 from contentmodel.wire.notes import note_of, noted
@@ -212,7 +212,8 @@ class _Writer:
         if self.row.gather:
             lines.append(f"    gathered = value.{self.row.gather[0]}")
             lines.append("    if gathered.__class__ is str:")
-            lines.append("        gathered = value.arguments_object")
+            read = self._name("read", ArgumentsObject(self.row.gather[1][0]).encode)
+            lines.append(f"        gathered = {read}(gathered, context, value)")
             lines.append("    if gathered:")
             lines.append("        wire.update(gathered)")
         if self.row.group:
@@ -353,7 +354,8 @@ def merge_residue(row: Row, residue: dict[str, Any], wire: dict[str, Any]) -> No
 def encode_rest(row: Row, value: Any, wire: dict[str, Any], context: EncodeContext) -> None:
     """Settings in the words of the API that they came from: they mean nothing to another."""
     settings = getattr(value, row.rest or "")
-    if not context.native and settings:
+    is_ours = context.native or (context.by_hand and (value.extra is None or row.api in value.extra))
+    if settings and not is_ours:
         context.lose(value, row.rest, f"the settings of another API's tool mean nothing to {row.api}")
         return
     for key, item in settings.items():

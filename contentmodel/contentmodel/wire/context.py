@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from contentmodel.errors import DecodeError, Fault
 from contentmodel.message import ChatMessage, Origin
-from contentmodel.wire.json import child_path, kind_of, snake_name, steps_of
+from contentmodel.wire.json import child_path, kind_of, snake_name, steps_of, value_at, wire_path
 from contentmodel.wire.losses import RESIDUE, Loss, ModelPlaces, Note, family_of, what_of
 
 if TYPE_CHECKING:
@@ -115,6 +115,16 @@ def _residue_path(path: str, field: str) -> str:
     return child_path(path, field)
 
 
+def _left_in(left: Any, wire: Any, path: str) -> Iterator[str]:
+    """Where what is `left` of a wire object stands: as a whole, or piece by piece where the rest was read."""
+    if left == wire or left.__class__ is not dict or wire.__class__ is not dict:
+        yield path
+        return
+    for key, value in left.items():
+        if value is not None and value != [] and value != {}:
+            yield from _left_in(value, wire.get(key), child_path(path, key))
+
+
 class WirePlaces:
     """Turns notes about model objects into losses with the paths of the payload they were decoded from."""
 
@@ -147,18 +157,37 @@ class WirePlaces:
         if id(old) in self._found:
             self._found.setdefault(id(new), self._found[id(old)])
 
-    def loss(self, note: Note, places: ModelPlaces) -> Loss:
-        """`note` with its path in the payload; the path in the model where the payload never had it."""
+    def losses(self, note: Note, places: ModelPlaces) -> Iterator[Loss]:
+        """`note` with its path in the payload; the path in the model where the payload never had it.
+
+        What the payload says in several places has a path for each.
+        """
         found = self._find(note.owner, note.field, places)
         if found is None:
-            return places.loss(note)
-        path, row, field = found
-        if note.api is not None:
-            path = _residue_path(path, note.field or "") if note.api == self._api else path
-        elif field is not None:
+            yield places.loss(note)
+            return
+        for path, inside, exact in self._paths(note, *found):
+            where, what = spelled(self._payload, path + inside), what_of(note) + (inside if note.api else "")
+            yield Loss(where, note.kind, what, note.why, family_of(note), exact)
+
+    def _paths(self, note: Note, path: str, row: Row | None, field: str | None) -> Iterator[tuple[str, str, bool]]:
+        """The paths of what was lost, each in two parts (of the field, inside of it), and whether they are exact."""
+        if note.api == self._api:
+            path = _residue_path(path, note.field or "")
+            left = (note.owner.extra or {}).get(note.api, {}).get(note.field)
+            yield from ((path, inside, True) for inside in _left_in(left, self._at(path), ""))
+        elif field is None or note.api is not None:
+            yield path, "", note.api is None
+        else:
             attribute, _, inside = field.partition("$")
-            path = (row.path_of(path, attribute) if row is not None else path) + inside
-        return Loss(spelled(self._payload, path), note.kind, what_of(note), note.why, family_of(note))
+            wire = self._at(path)
+            fields = row.fields_of(attribute, wire) if row is not None and wire.__class__ is dict else []
+            places = [wire_path(path, name) for name in fields]
+            said = [place for place in places if self._at(place) is not None]
+            yield from ((place, inside, bool(places)) for place in said or places[:1] or [path])
+
+    def _at(self, path: str) -> Any:
+        return value_at(self._payload, spelled(self._payload, path))
 
     def _find(self, owner: Any, field: str | None, places: ModelPlaces) -> tuple[str, Row | None, str | None] | None:
         seen = 0
@@ -176,7 +205,7 @@ class WirePlaces:
 class EncodeContext:
     """Collects the losses of one encoding, and knows the target and the policies for what it has no place for."""
 
-    __slots__ = ("api", "issuer", "kind", "maps", "native", "notes", "policies", "stand_ins")
+    __slots__ = ("api", "by_hand", "issuer", "kind", "maps", "native", "notes", "policies", "stand_ins")
 
     def __init__(
         self,
@@ -189,7 +218,10 @@ class EncodeContext:
         self.api = api
         self.issuer = issuer
         self.kind = kind
-        self.native = origin is None or origin.api == api
+        # A request that was decoded from nowhere is made to fit like one of another API; what it says in an API's own
+        # words (a hosted tool's settings) can only be meant for this one.
+        self.by_hand = origin is None
+        self.native = origin.api == api if origin is not None else kind == "response"
         self.policies = policies or {}
         # What Note is made of: most notes are never read.
         self.notes: list[tuple[Any, str | None, str, str, str | None]] = []

@@ -159,6 +159,24 @@ def steps_of(path: str) -> list[str | int]:
     return [int(index) if index else name or quoted for name, index, quoted in STEP.findall(path)]
 
 
+def wire_path(path: str, wire: str) -> str:
+    """`path` with the keys of a dotted wire path behind it."""
+    for key in wire.split("."):
+        path = child_path(path, key)
+    return path
+
+
+def value_at(payload: Any, path: str, otherwise: Any = None) -> Any:
+    """What stands at a JSON path; `otherwise` where nothing does."""
+    value = payload
+    for step in steps_of(path):
+        try:
+            value = value[step]
+        except (KeyError, IndexError, TypeError):
+            return otherwise
+    return value
+
+
 def without_path(payload: Any, path: str) -> Any:
     """A copy of `payload` without what stands at a JSON path; objects and lists that it leaves empty go as well."""
     return _without(payload, steps_of(path))

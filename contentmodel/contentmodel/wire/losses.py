@@ -23,7 +23,8 @@ class Loss(msgspec.Struct, frozen=True, omit_defaults=True):
     another place or in another order) or "synthesized" (the target needed something that nobody said). `what`
     names the value, `why` the reason. `family` is the family of content that it belongs to: "text", "reasoning",
     "media", "citations", "tools", "hosted tools", "tool definitions", "schemas", "messages", "settings",
-    "usage", "provider fields" or "other".
+    "usage", "provider fields" or "other". Where it is not `exact`, what was lost has no place of its own: it is
+    somewhere in what stands at `path`.
     """
 
     path: str
@@ -31,6 +32,7 @@ class Loss(msgspec.Struct, frozen=True, omit_defaults=True):
     what: str
     why: str
     family: str = "other"
+    exact: bool = True
 
 
 class LossError(ContentModelError, ValueError):
@@ -159,7 +161,7 @@ class Encoded:
         wires = self._source[1].places(self._source[0])
         for original, stand_in in self._context.stand_ins:
             wires.same(original, stand_in)
-        return pruned([wires.loss(note, places) for note in notes])
+        return pruned([loss for note in notes for loss in wires.losses(note, places)])
 
 
 class EncodedStream(msgspec.Struct, frozen=True):
@@ -182,7 +184,7 @@ class EncodedStream(msgspec.Struct, frozen=True):
 
 def pruned(losses: list[Loss]) -> tuple[Loss, ...]:
     """Each loss once; parts of what was dropped as a whole are not named again."""
-    dropped = {loss.path for loss in losses if loss.kind == "dropped"}
+    dropped = {loss.path for loss in losses if loss.kind == "dropped" and loss.exact}
     kept = (loss for loss in losses if not any(path in dropped for path in _above(loss.path)))
     return tuple(dict.fromkeys(kept))
 

@@ -7,7 +7,7 @@ the very end are left open, for their results are still to come.
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -104,27 +104,35 @@ def _with_arguments(message: ChatMessage, context: EncodeContext) -> ChatMessage
 def with_distinct_ids(messages: Sequence[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
     """Messages of other APIs in which no two calls of a turn have one id; their results take theirs in order."""
     distinct: list[ChatMessage] = []
-    given: dict[str | None, deque[str]] = {}
+    turn: Counter[str | None] = Counter()
+    waiting: dict[str | None, deque[str]] = {}
+    before = standing = ""
     for message in messages:
-        if message.role == "assistant" and not is_native(message, context):
-            given = {}
-            message = _renamed(message, partial(_number, given), _CALLS, context)
-        elif message.role == "tool" and not is_native(message, context):
-            message = _renamed(message, partial(_take, given), _RESULTS, context)
+        role = message.role
+        if role == "assistant" and not is_native(message, context):
+            turn = turn if standing == "assistant" else Counter()
+            waiting = waiting if before == "assistant" else {}
+            message = _renamed(message, partial(_number, turn, waiting), _CALLS, context)
+        answers = role != "tool" or any(waiting.get(getattr(content, "call_id", None)) for content in message.contents)
+        if role == "tool" and not is_native(message, context):
+            message = _renamed(message, partial(_take, waiting), _RESULTS, context)
+        # A message of results that answers nothing will not stand where it is: the turn goes on.
+        before, standing = role, role if answers else standing
         distinct.append(message)
     return distinct
 
 
-def _number(given: dict[str | None, deque[str]], call: Any) -> str:
+def _number(turn: Counter[str | None], waiting: dict[str | None, deque[str]], call: Any) -> str:
     """The id of a call: its own the first time, with a number from the second on."""
-    earlier = given.setdefault(call.call_id, deque())
-    earlier.append(f"{call.call_id} ({len(earlier) + 1})" if earlier else call.call_id)
-    return earlier[-1]
+    turn[call.call_id] += 1
+    given: str = call.call_id if turn[call.call_id] == 1 else f"{call.call_id} ({turn[call.call_id]})"
+    waiting.setdefault(call.call_id, deque()).append(given)
+    return given
 
 
-def _take(given: dict[str | None, deque[str]], result: Any) -> str:
-    waiting = given.get(result.call_id)
-    return waiting.popleft() if waiting else result.call_id
+def _take(waiting: dict[str | None, deque[str]], result: Any) -> str:
+    given = waiting.get(result.call_id)
+    return given.popleft() if given else result.call_id
 
 
 def _renamed(

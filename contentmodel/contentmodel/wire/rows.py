@@ -18,7 +18,7 @@ from contentmodel.content.outcomes import UnknownContent
 from contentmodel.wire.codecs import Codec, Place
 from contentmodel.wire.context import DecodeContext, EncodeContext
 from contentmodel.wire.introspect import attribute_of, codec_for, fields_of, get_attribute, unmapped_attributes
-from contentmodel.wire.json import child_path, snake_name
+from contentmodel.wire.json import snake_name, wire_path
 from contentmodel.wire.nested import Blocks
 
 Spec = str | tuple[str | tuple[str, ...], Codec]
@@ -35,7 +35,8 @@ class Leaf:
 
     def holds(self, value: Any) -> bool:
         """Whether the attribute can hold the wire value, and tell it from a field that is not there."""
-        return self.codec.holds(value) and (self.fallback is None or self.required or value != self.fallback)
+        fallback = self.fallback() if isinstance(self.fallback, type) else self.fallback
+        return self.codec.holds(value) and (fallback is None or self.required or value != fallback)
 
 
 class Node:
@@ -89,10 +90,14 @@ class Column:
 
 
 class Group:
-    """Several wire fields that make one attribute: `keys` are all consumed by `decode` and written by `encode`."""
+    """Several wire fields that make one attribute: `keys` are all consumed by `decode` and written by `encode`.
+
+    `says` names those that say one attribute inside of it, for who reads the tables as data.
+    """
 
     keys: tuple[str, ...] = ()
     attribute = ""
+    says: Mapping[str, str] = {}
 
     def decode(self, wire: dict[str, Any], context: DecodeContext) -> Any:
         """The attribute's value."""
@@ -310,15 +315,24 @@ class Row:
         """Itself: a row and a union answer the same question."""
         return self
 
-    def path_of(self, path: str, attribute: str) -> str:
-        """The JSON path of an attribute, given that of the object; the object's own where it has none."""
-        wanted = attribute
-        while wanted:
-            for leaf in self.root.leaves():
-                if wanted in leaf.attributes:
-                    return wire_path(path, leaf.wire)
-            wanted = wanted.rpartition(".")[0]
-        return path
+    def fields_of(self, attribute: str, wire: Mapping[str, Any]) -> list[str]:
+        """The fields of a wire object that say an attribute: what says all of it, else what says parts of it, else what
+        says that of which it is a part. None where it has no field of its own.
+        """
+        leaves = list(self.root.leaves())
+        fields = [leaf.wire for leaf in leaves if attribute in leaf.attributes]
+        inside = f"{attribute}."
+        fields = fields or [leaf.wire for leaf in leaves if any(name.startswith(inside) for name in leaf.attributes)]
+        if self.gather and attribute == self.gather[0]:
+            fields += self.gather[1]
+        if self.group:
+            says = self.group.says
+            fields += (key for key in self.group.keys if attribute in (self.group.attribute, says.get(key)))
+        if self.columns and attribute == self.columns[0]:
+            fields += self.columns[1]
+        if attribute == self.rest:
+            fields += (key for key in wire if key not in self.root.children and key not in self.constants)
+        return fields or (self.fields_of(attribute.rpartition(".")[0], wire) if "." in attribute else [])
 
     def attribute_at(self, path: str) -> str | None:
         """The attribute that stands at a JSON path of the wire object, or in which it stands; None where none does."""
@@ -341,9 +355,8 @@ class Row:
         if self.gather:
             fields.update({k: {"attribute": self.gather[0], "form": "any", "required": False} for k in self.gather[1]})
         if self.group:
-            fields.update(
-                {k: {"attribute": self.group.attribute, "form": "any", "required": False} for k in self.group.keys}
-            )
+            said = {k: self.group.says.get(k, self.group.attribute) for k in self.group.keys}
+            fields.update({k: {"attribute": said[k], "form": "any", "required": False} for k in said})
         if self.columns:
             fields.update(
                 {
@@ -417,11 +430,10 @@ class Fields:
         """None: whoever decodes such a value traces what is inside it."""
         return iter(())
 
-    def path_of(self, path: str, attribute: str) -> str:
-        """The JSON path of an attribute, given that of the object."""
-        while attribute and attribute not in self._paths:
-            attribute = attribute.rpartition(".")[0]
-        return wire_path(path, self._paths[attribute]) if attribute else path
+    def fields_of(self, attribute: str, wire: Mapping[str, Any]) -> list[str]:
+        """The fields of a wire object that say an attribute, or what is inside it, or that of which it is a part."""
+        fields = [key for name, key in self._paths.items() if name == attribute or name.startswith(f"{attribute}.")]
+        return fields or (self.fields_of(attribute.rpartition(".")[0], wire) if "." in attribute else [])
 
 
 def wire_at(wire: Any, path: str) -> Any:
@@ -431,13 +443,6 @@ def wire_at(wire: Any, path: str) -> Any:
             return None
         wire = wire.get(key) if key in wire else wire.get(snake_name(key))
     return wire
-
-
-def wire_path(path: str, wire: str) -> str:
-    """`path` with the keys of a dotted wire path behind it."""
-    for key in wire.split("."):
-        path = child_path(path, key)
-    return path
 
 
 def _residue(node: Node, wire: Mapping[str, Any]) -> dict[str, Any]:

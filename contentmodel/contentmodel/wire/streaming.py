@@ -164,7 +164,7 @@ class StreamDecoder:
         """The answer without its blocks, as the wire has it."""
         self.events: list[StreamEvent] = []
         self._framing = AnyFraming()
-        self._envelope = ChatResponse(origin=adapter.origin_of({}))
+        self._envelope = ChatResponse(origin=adapter.answer_origin({}))
         self._unstopped: dict[int, OpenBlock] = {}
         self._has_begun = False
         self._blocks = 0
@@ -313,7 +313,7 @@ class StreamDecoder:
         return DecodeContext(self.api, self.origin())
 
     def origin(self) -> Origin:
-        return self.adapter.origin_of(self.answer)
+        return self.adapter.answer_origin(self.answer)
 
     def begin(self, wire: dict[str, Any]) -> None:
         """The first thing that is known of the answer, without its choices."""

@@ -1,0 +1,83 @@
+"""An answer that goes back to its own API, as a part of the next request: what only answers say is left out of it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+import msgspec
+
+from contentmodel.message import ChatMessage
+from contentmodel.wire.context import EncodeContext
+from contentmodel.wire.origins import is_native
+
+
+class Change(msgspec.Struct, frozen=True):
+    """What a request has otherwise in one kind of object: `drops` are left out, `nulls` where they say null, and so is
+    all but `keeps`; `fills` are said where they are missing, and `words` by others.
+    """
+
+    drops: Collection[str] = ()
+    nulls: Collection[str] = ()
+    keeps: Collection[str] | None = None
+    fills: Mapping[str, Any] = {}
+    words: Mapping[str, Mapping[str, str]] = {}
+
+    def made(self, wire: dict[str, Any], lost: list[str]) -> dict[str, Any]:
+        """The object as a request has it; what is `lost` of it is told."""
+        kept = {}
+        for name, value in wire.items():
+            if name in self.drops or (self.keeps is not None and name not in self.keeps):
+                lost += [name] if value is not None else []
+            elif value is None and name in self.nulls:
+                continue
+            elif name in self.words and value.__class__ is str and value in self.words[name]:
+                kept[name] = self.words[name][value]
+                lost.append(name)
+            else:
+                kept[name] = value
+        return kept | {name: value for name, value in self.fills.items() if name not in kept}
+
+
+class Replay:
+    """What requests of an API have otherwise than its answers: in blocks of a `type`, and in objects of a field.
+
+    What stands in a field of `verbatim` is not looked at: the application's data, and what goes back as it came.
+    """
+
+    def __init__(
+        self,
+        *,
+        blocks: Mapping[str, Change] | None = None,
+        fields: Mapping[str, Change] | None = None,
+        verbatim: Collection[str] = (),
+    ) -> None:
+        self._blocks, self._fields, self._verbatim = blocks or {}, fields or {}, frozenset(verbatim)
+
+    def fitted(self, wire: dict[str, Any], message: ChatMessage, context: EncodeContext) -> dict[str, Any]:
+        """What was written for `message`, as a request takes it; as it is, where that was no answer of the API."""
+        if not is_own_answer(message, context):
+            return wire
+        lost: list[str] = []
+        fitted: dict[str, Any] = self._fit(wire, "", lost)
+        for name in dict.fromkeys(lost):
+            context.lose(message, None, f"requests of {context.api} do not say {name!r} here", kind="degraded")
+        return fitted
+
+    def _fit(self, value: Any, field: str, lost: list[str]) -> Any:
+        if value.__class__ is list:
+            return [self._fit(item, field, lost) for item in value]
+        if value.__class__ is not dict:
+            return value
+        tag = value.get("type")
+        for change in (self._fields.get(field), self._blocks.get(tag) if tag.__class__ is str else None):
+            value = value if change is None else change.made(value, lost)
+        return {
+            name: inner if name in self._verbatim else self._fit(inner, name, lost) for name, inner in value.items()
+        }
+
+
+def is_own_answer(message: ChatMessage, context: EncodeContext) -> bool:
+    """Whether the API said the message itself, and a request to it gives it back."""
+    answered = message.origin is not None and message.origin.is_answer
+    return answered and context.kind == "request" and is_native(message, context)
