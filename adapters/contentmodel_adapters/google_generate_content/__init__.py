@@ -144,10 +144,6 @@ class GoogleGenerateContent(TableAdapter):
         response = passes.settle_response(response, context)
         return counted(response, context, cached_inside=True, reasoning_inside=False)
 
-    def complete_request(self, payload: dict[str, Any], request: ChatRequest, context: EncodeContext) -> dict[str, Any]:
-        payload.setdefault("contents", [])
-        return payload
-
     def complete_response(
         self, payload: dict[str, Any], response: ChatResponse, context: EncodeContext
     ) -> dict[str, Any]:

@@ -11,28 +11,14 @@ from hypothesis import strategies as st
 
 from contentmodel_conformance import fairness, laws
 from contentmodel_conformance.checks.registry import check
-from contentmodel_conformance.checks.values import foreign, home, of
+from contentmodel_conformance.checks.values import ABROAD, AT_HOME, foreign, home, of, on_values
 from contentmodel_conformance.strategies.sdk import sdk_payloads
 from contentmodel_conformance.subject import Subject
 from contentmodel_conformance.trying import Trial
 
-
-@check(fairness.pairing, "home", "transcripts and answers of this API", "limits")
-def home_pairs(subject: Subject, trial: Trial) -> None:
-    for kind, values in home(subject):
-        trial.each(values, of(subject, fairness.pairing, kind), kind)
-
-
-@check(fairness.pairing, "foreign", "transcripts and answers from an API that nobody knows")
-def foreign_pairs(subject: Subject, trial: Trial) -> None:
-    for kind, values in foreign(subject):
-        trial.each(values, of(subject, fairness.pairing, kind), kind)
-
-
-@check(fairness.honesty, "foreign", "transcripts and answers from an API that nobody knows")
-def foreign_losses(subject: Subject, trial: Trial) -> None:
-    for kind, values in foreign(subject):
-        trial.each(values, of(subject, fairness.honesty, kind), kind)
+on_values(fairness.pairing, "home", home, AT_HOME, "limits")
+on_values(fairness.pairing, "foreign", foreign, ABROAD)
+on_values(fairness.honesty, "foreign", foreign, ABROAD)
 
 
 @check(fairness.key_order, "payloads", "payloads of the SDK's types, of the adapter's own, and that it wrote")

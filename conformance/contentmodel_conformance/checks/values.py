@@ -70,34 +70,26 @@ def elsewhere(value: Any) -> Any:
 # -- there and back ----------------------------------------------------------------------------------------------------
 
 
-@check(laws.settling, "home", "transcripts and answers of this API", "limits")
-def home_values(subject: Subject, trial: Trial) -> None:
-    for kind, values in home(subject):
-        trial.each(values, of(subject, laws.settling, kind), kind)
+AT_HOME = "transcripts and answers of this API"
+ABROAD = "transcripts and answers from an API that nobody knows"
 
 
-@check(laws.settling, "foreign", "transcripts and answers from an API that nobody knows")
-def foreign_values(subject: Subject, trial: Trial) -> None:
-    for kind, values in foreign(subject):
-        trial.each(values, of(subject, laws.settling, kind), kind)
+def on_values(
+    law: Callable[..., Any], name: str, values: Callable[[Subject], Iterator[tuple[str, Values]]], on: str, *needs: str
+) -> None:
+    """Registers a check of `law`, on `values` of both kinds."""
+
+    @check(law, name, on, *needs)
+    def run(subject: Subject, trial: Trial) -> None:
+        for kind, made in values(subject):
+            trial.each(made, of(subject, law, kind), kind)
 
 
-@check(laws.settling, "any", "any value of the model")
-def any_values(subject: Subject, trial: Trial) -> None:
-    for kind, values in anything(subject):
-        trial.each(values, of(subject, laws.settling, kind), kind)
-
-
-@check(laws.section, "home", "transcripts and answers of this API", "limits")
-def home_section(subject: Subject, trial: Trial) -> None:
-    for kind, values in home(subject):
-        trial.each(values, of(subject, laws.section, kind), kind)
-
-
-@check(laws.section, "foreign", "transcripts and answers from an API that nobody knows")
-def foreign_section(subject: Subject, trial: Trial) -> None:
-    for kind, values in foreign(subject):
-        trial.each(values, of(subject, laws.section, kind), kind)
+on_values(laws.settling, "home", home, AT_HOME, "limits")
+on_values(laws.settling, "foreign", foreign, ABROAD)
+on_values(laws.settling, "any", anything, "any value of the model")
+on_values(laws.section, "home", home, AT_HOME, "limits")
+on_values(laws.section, "foreign", foreign, ABROAD)
 
 
 @check(laws.section, "tools", "tools with any schema")
@@ -115,7 +107,7 @@ def _with_tool(parameters: dict[str, Any]) -> ChatRequest:
 # -- what is written ---------------------------------------------------------------------------------------------------
 
 
-@check(laws.acceptance, "foreign", "transcripts and answers from an API that nobody knows", "judge")
+@check(laws.acceptance, "foreign", ABROAD, "judge")
 def foreign_acceptance(subject: Subject, trial: Trial) -> None:
     for kind, values in foreign(subject):
         accepts = judge(subject.api, kind)
