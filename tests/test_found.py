@@ -9,7 +9,7 @@ import pytest
 
 import contentmodel
 from contentmodel import Citation, Span, TextContent, splice_text
-from contentmodel_conformance import laws
+from contentmodel_conformance import fairness, laws, streams
 
 
 def chat(*messages: dict[str, Any], **rest: Any) -> tuple[str, str, dict[str, Any]]:
@@ -253,3 +253,33 @@ def test_calls_of_one_turn_have_different_ids(target: str, name: str) -> None:
     encoded = contentmodel.convert(payload, source="openai-chat", target=target)
     assert contentmodel.check(encoded.payload, api=target) == []
     assert encoded.to_json().decode().count("result a") == str(messages).count("result a")
+
+
+def chunk(*parts: dict[str, Any], **candidate: Any) -> dict[str, Any]:
+    said = {"content": {"role": "model", "parts": list(parts)}, **candidate}
+    return {"data": {"candidates": [said], "modelVersion": "m", "responseId": "i"}}
+
+
+@pytest.mark.parametrize("first", [-1, False, None, True])
+def test_thoughts_go_on_only_as_thoughts(first: Any) -> None:
+    """The quick reader took whatever is true in Python for a thought."""
+    parts = [{"text": "a", "thought": first}, {"text": "b", "thought": True}, {"text": "c", "thought": True}]
+    body = [*map(chunk, parts), chunk({"text": "d"}), chunk({"text": "e"}), chunk(finishReason="STOP")]
+    streams.readings(contentmodel.adapter("google-generate-content"), body)
+
+
+def test_the_order_of_keys_says_nothing_in_a_text_that_spells_an_object() -> None:
+    _, _, payload = gemini(contents=[{"parts": [{"toolResponse": {"id": "", "response": {"a": None, "b": None}}}]}])
+    fairness.key_order(contentmodel.adapter("google-generate-content"), "request", payload)
+
+
+@pytest.mark.parametrize("flag", [True, False])
+@pytest.mark.parametrize("tools", [True, False])
+def test_a_flag_for_parallel_calls_arrives_or_is_lost(flag: bool, tools: bool) -> None:
+    function = {"type": "function", "function": {"name": "f", "parameters": {"type": "object", "properties": {}}}}
+    _, _, payload = chat({"role": "user", "content": "x"}, parallel_tool_calls=flag, tools=[function] * tools)
+    encoded = contentmodel.convert(payload, source="openai-chat", target="anthropic-messages", kind="request")
+    choice = encoded.payload.get("tool_choice", {})
+    lost = any(loss.path == "$.parallel_tool_calls" for loss in encoded.losses)
+    assert lost is not tools
+    assert choice.get("disable_parallel_tool_use") is ((not flag) if tools else None)

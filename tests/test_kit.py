@@ -18,7 +18,7 @@ from contentmodel_conformance.checks import CHECKS, LAWS
 from contentmodel_conformance.mutants.broken import Broken
 from contentmodel_conformance.page import as_page
 from contentmodel_conformance.recordings import CorpusError
-from contentmodel_conformance.rendering import as_markdown, laws_table
+from contentmodel_conformance.rendering import as_markdown
 from contentmodel_conformance.report import ReportError, merged, shown
 from contentmodel_conformance.strategies.transcripts import LIMITS
 
@@ -504,12 +504,6 @@ def test_the_class_needs_an_adapter() -> None:
 def test_errors_of_the_kit_are_of_the_library() -> None:
     assert issubclass(ReportError, ContentModelError)
     assert issubclass(CorpusError, ContentModelError)
-
-
-def test_the_page_has_every_law_and_what_it_is_tried_on() -> None:
-    """Print the table with `laws_table` where this fails, and put it in docs/conformance.md."""
-    page = (Path(__file__).parent.parent / "docs" / "conformance.md").read_text()
-    assert laws_table(LAWS, ((check.law, check.name, check.on) for check in CHECKS.values())) in page
 
 
 def test_an_adapter_that_traces_nothing_is_tried_on_the_values_of_the_model() -> None:

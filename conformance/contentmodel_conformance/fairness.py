@@ -8,16 +8,25 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 import msgspec
 
-from contentmodel import ChatChoice, ChatMessage, ChatResponse, DecodeError, TextContent
+from contentmodel import (
+    ChatChoice,
+    ChatMessage,
+    ChatRequest,
+    ChatResponse,
+    DecodeError,
+    ReasoningContent,
+    TextContent,
+)
 from contentmodel.accounting import leaves
 from contentmodel.content.tools import FunctionCallContent, FunctionResultContent
 from contentmodel.events import fold, unfold
 from contentmodel.wire.json import write
-from contentmodel_conformance.laws import LawBroken, Refused, decode, encode
+from contentmodel_conformance.laws import ABSENT, LawBroken, Refused, decode, encode
 from contentmodel_conformance.streams import decode as decode_stream
 from contentmodel_conformance.streams import encode as encode_stream
 
@@ -37,6 +46,30 @@ def pairing(adapter: Any, kind: str, value: Any) -> None:
     order = [result for _, result in found]
     if order != sorted(order):
         raise LawBroken("pairing", "$", "results stand in another order", sorted(order), order)
+
+
+def policies(adapter: Any, request: ChatRequest) -> None:
+    """What the caller chooses for thoughts that only their own API can take is done: as text, their words are sent."""
+    thoughts: dict[str, str] = {}
+    messages = [
+        msgspec.structs.replace(message, contents=[_marked_thought(one, thoughts) for one in message.contents])
+        for message in request.messages
+    ]
+    if not thoughts:
+        raise Refused("nobody thought")
+    encoded = adapter.encode_request(msgspec.structs.replace(request, messages=messages), {"reasoning": "text"})
+    sent = encoded.to_json().decode("utf-8", "replace")
+    for mark in thoughts:
+        if mark not in sent:
+            raise LawBroken("policies", "$.messages", "a thought was to be sent as text", thoughts[mark], ABSENT)
+
+
+def _marked_thought(content: Any, thoughts: dict[str, str]) -> Any:
+    if not isinstance(content, ReasoningContent) or not content.text.strip():
+        return content
+    mark = f"thought{len(thoughts)}thguoht"
+    thoughts[mark] = content.text
+    return msgspec.structs.replace(content, text=f"{content.text} {mark}")
 
 
 def honesty(adapter: Any, kind: str, value: Any) -> None:
@@ -160,7 +193,15 @@ def key_order(adapter: Any, kind: str, payload: Any) -> None:
 def _said(value: Any) -> Counter[str]:
     """All that a value says, and of what, in any order: some objects (a tool of Gemini's) are as many as their keys."""
     found = leaves(msgspec.to_builtins(value))
-    return Counter(f"{_INDEX.sub('', path)} = {write(item).decode()}" for path, item, _ in found)
+    return Counter(f"{_INDEX.sub('', path)} = {_spelled(item)}" for path, item, _ in found)
+
+
+def _spelled(value: Any) -> str:
+    """A value as JSON; an object that a text spells, with its keys in one order: in it they say nothing either."""
+    if isinstance(value, str) and value[:1] == "{":
+        with suppress(msgspec.DecodeError, ValueError):
+            return msgspec.json.encode(msgspec.json.decode(value), order="deterministic").decode()
+    return write(value).decode()
 
 
 def _turned(value: Any) -> Any:

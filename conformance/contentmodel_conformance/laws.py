@@ -254,6 +254,14 @@ def _next_request(response: ChatResponse) -> ChatRequest:
     )
 
 
+def addressing(adapter: Any, request: ChatRequest) -> None:
+    """What is written for a model asks that model, whatever the request says; or none, where the address says it."""
+    written = adapter.encode_request(request, None, "another-model-1")
+    asked = adapter.decode_request(written.payload).model
+    if asked not in (None, "another-model-1"):
+        raise LawBroken("addressing", "$.model", "another model is asked", "another-model-1", asked)
+
+
 def prefixes(adapter: Any, request: ChatRequest) -> None:
     """What was written for the first turns stands, byte for byte, at the head of what is written for more; only the
     last message of it may have grown, by whole blocks.

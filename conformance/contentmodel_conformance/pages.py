@@ -9,9 +9,11 @@ from typing import Any
 
 import contentmodel
 from contentmodel_adapters.shared.mends import MENDS
+from contentmodel_conformance.checks import CHECKS, LAWS
 from contentmodel_conformance.matrix import matrix
 from contentmodel_conformance.matrix.markdown import as_markdown
 from contentmodel_conformance.matrix.page import as_html
+from contentmodel_conformance.rendering import laws_table
 
 HEAD = """# What each adapter maps
 
@@ -53,6 +55,19 @@ def _table(title: str, rows: list[dict[str, Any]]) -> Iterator[str]:
 
 def _code(words: list[str]) -> str:
     return ", ".join(f"`{word}`" for word in words)
+
+
+LAWS_HEAD = """# The laws
+
+Made from the checks by `python -m contentmodel_conformance.pages docs`. [Proving an adapter](conformance.md) says how
+they are tried, and how a report is read.
+
+"""
+
+
+def laws_page() -> str:
+    """What each law promises, and what it is tried on, as Markdown."""
+    return LAWS_HEAD + laws_table(LAWS, ((check.law, check.name, check.on) for check in CHECKS.values()))
 
 
 TARGET = """# Sending to {api}
@@ -138,6 +153,7 @@ def pages() -> dict[str, str]:
     made = matrix()
     return {
         "coverage.md": coverage_page(),
+        "laws.md": laws_page(),
         "matrix.html": as_html(made),
         "matrix.md": as_markdown(made),
         **targets,

@@ -70,7 +70,9 @@ def cuts(adapter: Any, raw: bytes, places: Iterable[int]) -> None:
 
 
 def readings(adapter: Any, body: Sequence[dict[str, Any]]) -> None:
-    """Events that somebody else has parsed are read like their bytes; who wants no deltas gets the same response."""
+    """Events that somebody else has parsed are read like their bytes. Who wants no deltas gets none, and the same
+    response.
+    """
     whole = decode(adapter, frames_of(body))
     decoder, quiet = adapter.stream_decoder(), adapter.stream_decoder(deltas=False)
     parsed: list[ev.StreamEvent] = []
@@ -80,7 +82,11 @@ def readings(adapter: Any, body: Sequence[dict[str, Any]]) -> None:
         parsed += decoder.feed_event(event["data"], event.get("event")) if is_parsed else decoder.feed(frame)
         told += quiet.feed(frame)
     same_events("readings (parsed)", whole, [*parsed, *decoder.close()])
-    same("readings (without deltas)", fold(whole), fold([*told, *quiet.close()]))
+    told += quiet.close()
+    same("readings (without deltas)", fold(whole), fold(told))
+    for place, one in enumerate(told):
+        if isinstance(one, ev.BlockDelta):
+            raise LawBroken("readings (without deltas)", f"event {place}", "a delta all the same", Words("none"), one)
 
 
 def spellings(adapter: Any, raw: bytes) -> None:

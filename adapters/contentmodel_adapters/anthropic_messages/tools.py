@@ -124,7 +124,9 @@ class ChoiceAndParallel(Codec):
 
     def encode(self, value: Any, context: EncodeContext, owner: Any) -> Any:
         choice, parallel = value
-        if choice is None and parallel is not False:
+        if choice is None and not (parallel is not None and owner.tools):
+            if parallel is not None:
+                context.lose(owner, "options.parallel_tool_calls", "there are no tools to call")
             return None
         wire = {"type": "auto"} if choice is None else self._choice.encode(choice, context, owner)
         if parallel is None:

@@ -181,7 +181,9 @@ class Decoder(StreamDecoder):
         block = candidate.open
         if text == "" and (candidate.parts or block is not None):
             return True
-        if block is None or candidate.arguments is not None or block.wire.get("thought") != part.get("thought"):
+        if block is None or candidate.arguments is not None:
+            return False
+        if bool(block.wire.get("thought")) is not bool(part.get("thought")):
             return False
         self.more(block, "text", text, ReasoningDelta if part.get("thought") else TextDelta)
         return True
@@ -309,7 +311,7 @@ class Decoder(StreamDecoder):
 
 def is_plain(part: dict[str, Any]) -> bool:
     """Whether a text says nothing but its words, and whether they are thoughts."""
-    return "text" in part and (len(part) == 1 or (len(part) == 2 and "thought" in part))
+    return "text" in part and (len(part) == 1 or (len(part) == 2 and part.get("thought").__class__ is bool))
 
 
 def put(arguments: dict[str, Any], path: str, value: Any) -> None:

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import msgspec
+
 from contentmodel.adapter import Payload, as_json
 from contentmodel.errors import DecodeError, EncodeError, Fault
 from contentmodel.message import ChatMessage, Origin
@@ -55,7 +57,11 @@ class TurnBlocks:
     def encode_request(
         self, request: ChatRequest, policies: Mapping[str, str] | None = None, model: str | None = None
     ) -> Encoded:
-        """The transcript as rows. Nothing is lost. EncodeError where it is nested too deeply."""
+        """The transcript as rows, for `model` where it is named. Nothing is lost. EncodeError where it is nested too
+        deeply.
+        """
+        if model is not None:
+            request = msgspec.structs.replace(request, model=model)
         context = EncodeContext(API, self.issuer, "request", policies, request.origin)
         return Encoded(_write(messages.write_request, request), request, context)
 

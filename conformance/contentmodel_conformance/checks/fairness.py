@@ -21,6 +21,13 @@ on_values(fairness.pairing, "foreign", foreign, ABROAD)
 on_values(fairness.honesty, "foreign", foreign, ABROAD)
 
 
+@check(fairness.policies, "foreign", "transcripts from an API that nobody knows, thoughts in them")
+def foreign_thoughts(subject: Subject, trial: Trial) -> None:
+    for kind, values in foreign(subject):
+        if kind == "request":
+            trial.each(values, lambda request: fairness.policies(subject.adapter, request), kind)
+
+
 @check(fairness.key_order, "payloads", "payloads of the SDK's types, of the adapter's own, and that it wrote")
 def keys(subject: Subject, trial: Trial) -> None:
     for kind in subject.does:

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 from hypothesis import strategies as st
 
-from contentmodel import ChatMessage, ChatRequest, FunctionTool, Origin, TextContent
+from contentmodel import ChatMessage, ChatOptions, ChatRequest, FunctionTool, Origin, TextContent
 from contentmodel_conformance import laws
 from contentmodel_conformance.checks.registry import check
 from contentmodel_conformance.oracles import judge
@@ -95,13 +95,29 @@ on_values(laws.section, "foreign", foreign, ABROAD)
 @check(laws.section, "tools", "tools with any schema")
 def tools(subject: Subject, trial: Trial) -> None:
     if "request" in subject.does:
-        trial.each(st.builds(_with_tool, model.tool_schemas()), of(subject, laws.section, "request"))
+        trial.each(
+            st.builds(_with_tool, model.tool_schemas(), st.just(ChatOptions())), of(subject, laws.section, "request")
+        )
 
 
-def _with_tool(parameters: dict[str, Any]) -> ChatRequest:
+@check(laws.section, "settings", "any settings, of a request from an API that nobody knows")
+def settings(subject: Subject, trial: Trial) -> None:
+    if "request" in subject.does:
+        law = of(subject, laws.section, "request")
+        for name in model.SETTINGS:
+            trial.each(model.options(name).map(_with_options), law, name, share=0.04)
+        trial.each(model.options().map(_with_options), law)
+
+
+def _with_options(options: ChatOptions) -> ChatRequest:
+    request: ChatRequest = elsewhere(_with_tool({"type": "object"}, options))
+    return request
+
+
+def _with_tool(parameters: dict[str, Any], options: ChatOptions) -> ChatRequest:
     said = [ChatMessage(role="user", contents=[TextContent(text="Hi.")])]
     tool = FunctionTool(name="weather", description="The weather.", parameters=parameters)
-    return ChatRequest(model="m", messages=said, tools=[tool])
+    return ChatRequest(model="m", messages=said, tools=[tool], options=options)
 
 
 # -- what is written ---------------------------------------------------------------------------------------------------
@@ -123,6 +139,13 @@ def foreign_rules(subject: Subject, trial: Trial) -> None:
 
 def _written(subject: Subject, kind: str, law: Law) -> Law:
     return lambda value: law(laws.encode(subject.adapter, kind, value))
+
+
+@check(laws.addressing, "foreign", "transcripts from an API that nobody knows")
+def foreign_addressing(subject: Subject, trial: Trial) -> None:
+    for kind, values in foreign(subject):
+        if kind == "request":
+            trial.each(values, lambda request: laws.addressing(subject.adapter, request), kind)
 
 
 @check(laws.prefixes, "home", "transcripts of this API", "limits")

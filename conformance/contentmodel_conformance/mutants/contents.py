@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import unicodedata
 from typing import Any
 
 from contentmodel import (
@@ -164,6 +165,44 @@ class TrimsText(Broken):
 
     def decoded(self, kind: str, value: Any) -> Any:
         return each_content(value, lambda c: replace(c, text=c.text.strip()) if isinstance(c, TextContent) else c)
+
+
+@mutant(ANTHROPIC, "settling/foreign")
+class TidiesCharacters(Broken):
+    """Makes one character of a letter and its accent, so that texts are no longer byte for byte what they were."""
+
+    def decoded(self, kind: str, value: Any) -> Any:
+        def tidy(content: Any) -> Any:
+            is_text = isinstance(content, TextContent)
+            return replace(content, text=unicodedata.normalize("NFC", content.text)) if is_text else content
+
+        return each_content(value, tidy)
+
+
+@mutant(CHAT, "section/settings")
+class ForgetsSettingsAbroad(Broken):
+    """Leaves out the temperature of a request that came from another API, and says nothing."""
+
+    def written(self, kind: str, payload: Any, value: Any) -> Any:
+        if kind == "request" and self.is_abroad(value):
+            payload.pop("temperature", None)
+        return payload
+
+
+@mutant(CHAT, "policies/foreign")
+class ChoosesForTheCaller(Broken):
+    """Leaves out thoughts that its caller wants to be sent as text."""
+
+    def encode_request(self, request: Any, policies: Any = None, model: str | None = None) -> Any:
+        return super().encode_request(request, None, model)
+
+
+@mutant(CHAT, "addressing/foreign")
+class AsksTheOldModel(Broken):
+    """Asks the model that the request was once for, whichever it is written for."""
+
+    def encode_request(self, request: Any, policies: Any = None, model: str | None = None) -> Any:
+        return super().encode_request(request, policies)
 
 
 @mutant(ANTHROPIC, "identity/sdk")

@@ -37,6 +37,14 @@ class LosesHalfPairs(Broken):
         return re.sub(rb'\\ud83[c-e](?=")', b"", data)
 
 
+@mutant(CHAT, "stream-readings/written")
+class AlwaysTellsDeltas(Broken):
+    """Tells deltas to those as well who said that they have no use for them."""
+
+    def stream_decoder(self, *, deltas: bool = True) -> Any:
+        return super().stream_decoder()
+
+
 @mutant(CHAT, "stream-deltas/written")
 class DoublesDeltas(Broken):
     """Tells every delta of a text twice."""

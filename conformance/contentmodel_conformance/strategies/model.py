@@ -14,11 +14,21 @@ import msgspec
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
-from contentmodel import CONTENT_TYPES, ChatMessage, ChatRequest, ChatResponse, TextContent
+from contentmodel import (
+    CONTENT_TYPES,
+    ChatMessage,
+    ChatOptions,
+    ChatRequest,
+    ChatResponse,
+    ReasoningOptions,
+    ResponseFormat,
+    TextContent,
+    ToolChoice,
+)
 from contentmodel.wire.introspect import fields_of
 from contentmodel_conformance.strategies.sdk import json_values
 
-__all__ = ["contents", "messages", "requests", "responses", "structs", "tool_schemas"]
+__all__ = ["contents", "messages", "options", "requests", "responses", "structs", "tool_schemas"]
 
 _DEPTH = 3
 _WORDS = st.sampled_from(["", "a", "Look it up.", "Ünïcödé ✅", "x y", "tool_use", "0"]) | st.text(max_size=6)
@@ -103,6 +113,65 @@ def _any_content(depth: int) -> SearchStrategy[Any]:
     if depth <= 0:
         return st.builds(TextContent, text=_WORDS)
     return st.sampled_from(CONTENT_TYPES).flatmap(lambda kind: structs(kind, depth))
+
+
+# -- settings ----------------------------------------------------------------------------------------------------------
+
+_SHARES = st.sampled_from([0.25, 0.5, 1])
+_SCHEMA = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
+_FORMATS = st.sampled_from(
+    [
+        ResponseFormat(kind="text"),
+        ResponseFormat(kind="json"),
+        ResponseFormat(kind="json_schema", schema=_SCHEMA),
+        ResponseFormat(kind="json_schema", schema=_SCHEMA, name="place", description="A place.", strict=True),
+    ]
+)
+_CHOICES = st.sampled_from(
+    [ToolChoice(mode=mode) for mode in ("auto", "none", "required")]
+    + [ToolChoice(mode="required", tools=["weather"]), ToolChoice(mode="auto", tools=["weather"])]
+)
+_REASONING = st.builds(
+    ReasoningOptions,
+    mode=st.sampled_from([None, "enabled", "adaptive", "disabled"]),
+    effort=st.sampled_from([None, "low", "medium", "high"]),
+    budget_tokens=st.sampled_from([None, 1024, 8000]),
+    include=st.sampled_from([None, True, False]),
+    summary=st.sampled_from([None, "auto", "detailed"]),
+)
+SETTINGS: dict[str, SearchStrategy[Any]] = {
+    "max_output_tokens": st.integers(16, 9999),
+    "temperature": _SHARES,
+    "top_p": _SHARES,
+    "top_k": st.integers(1, 40),
+    "frequency_penalty": _SHARES,
+    "presence_penalty": _SHARES,
+    "seed": st.integers(1, 999),
+    "stop_sequences": st.lists(st.sampled_from(["END", "\n\n", "###"]), min_size=1, max_size=2, unique=True),
+    "choices": st.integers(1, 3),
+    "logprobs": st.booleans(),
+    "top_logprobs": st.integers(0, 5),
+    "stream": st.booleans(),
+    "store": st.booleans(),
+    "user": st.sampled_from(["user-1", "ann"]),
+    "metadata": st.sampled_from([{"team": "a"}, {"user_id": "u"}, {}]),
+    "service_tier": st.sampled_from(["auto", "default", "flex", "priority"]),
+    "verbosity": st.sampled_from(["low", "medium", "high"]),
+    "modalities": st.sampled_from([["text"], ["text", "audio"]]),
+    "conversation_id": st.just("conv_1"),
+    "previous_response_id": st.just("resp_1"),
+    "parallel_tool_calls": st.booleans(),
+    "tool_choice": _CHOICES,
+    "response_format": _FORMATS,
+    "reasoning": _REASONING,
+}
+
+
+@st.composite
+def options(draw: DrawFn, *names: str) -> ChatOptions:
+    """Settings as people say them: those that are named, else a few."""
+    said = list(names) or draw(st.lists(st.sampled_from(sorted(SETTINGS)), max_size=4, unique=True))
+    return ChatOptions(**{name: draw(SETTINGS[name]) for name in said})
 
 
 # -- schemas of tools --------------------------------------------------------------------------------------------------

@@ -79,7 +79,7 @@ LIMITS = {
 """The limits of the APIs of this project."""
 
 _WORDS = st.sampled_from(
-    ["Look it up.", "Done", "a\nb", "Ünïcödé ✅", "{}", "[1, 2]", 'It says "no".', "x" * 40, " padded ", "0"]
+    ["Look it up.", "Done", "a\nb", "Ünïcödé ✅", "{}", "[1, 2]", 'It says "no".', "x" * 40, " padded ", "0", "e\u0301"]
 )
 _BLANK = st.sampled_from(["", " ", "\n\n"])
 _NAMES = st.sampled_from(["search", "read_file", "ns.tool:v2", "a b", "n" * 70, "-x", "9lives"])

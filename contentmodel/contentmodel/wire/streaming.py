@@ -20,6 +20,7 @@ from contentmodel.events import (
     ENDED,
     MALFORMED,
     BlockCatchUp,
+    BlockDelta,
     BlockStart,
     BlockStop,
     Layout,
@@ -182,7 +183,7 @@ class StreamDecoder:
             frames = self._framing.feed(data)
             if frames:
                 self._guarded(self._read_frames, frames)
-        return self.events
+        return self._told()
 
     def feed_event(self, event: Any, name: str | None = None) -> list[StreamEvent]:
         """The events of one event of the API: a dict, or the SDK's object."""
@@ -192,14 +193,17 @@ class StreamDecoder:
             self._read += 1
             self._guarded(self._read_wire, as_json(event, self.api), name)
             self._grown = None
-        return self.events
+        return self._told()
 
     def close(self) -> list[StreamEvent]:
         """The events that the end of the bytes makes. Every stream is to be closed."""
         self.events = []
         if not self.is_over:
             self._guarded(self._end, self._framing.close())
-        return self.events
+        return self._told()
+
+    def _told(self) -> list[StreamEvent]:
+        return self.events if self.deltas else [event for event in self.events if not isinstance(event, BlockDelta)]
 
     # -- frames ------------------------------------------------------------------------------------------------
 
