@@ -207,3 +207,43 @@ def test_an_answer_goes_back_without_what_only_answers_say() -> None:
     assert any("created_by" in loss.why for loss in encoded.losses)
     request = adapter.decode_request({"model": "m", "input": answer["output"]})
     assert adapter.encode_request(request).payload["input"] == answer["output"]
+
+
+CALLED: dict[str, dict[str, Any]] = {
+    "openai-chat": {
+        "object": "chat.completion",
+        "choices": [
+            {
+                "index": 0,
+                "finish_reason": "stop",
+                "message": {
+                    "role": "assistant",
+                    "tool_calls": [{"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}],
+                },
+            }
+        ],
+    },
+    "google-generate-content": {
+        "candidates": [
+            {
+                "content": {"role": "model", "parts": [{"functionCall": {"name": "f", "args": {}}}]},
+                "finishReason": "STOP",
+            }
+        ]
+    },
+}
+
+
+@pytest.mark.parametrize("source", CALLED)
+def test_an_answer_that_waits_for_tools_says_so_abroad(source: str) -> None:
+    """It was told to be at its end, and no tool was run."""
+    answer = CALLED[source]
+    encoded = convert(answer, source=source, target="anthropic-messages", kind="response")
+    assert encoded.payload["stop_reason"] == "tool_use"
+    assert laws.difference(answer, convert(answer, source=source, target=source, kind="response").payload) is None
+
+
+def test_a_stream_that_waits_for_tools_says_so_abroad() -> None:
+    converter = contentmodel.StreamConverter(source="google-generate-content", target="openai-chat")
+    body = b"data: " + json.dumps({**CALLED["google-generate-content"], "responseId": "i"}).encode() + b"\n\n"
+    assert b'"finish_reason":"tool_calls"' in converter.feed(body) + converter.close()

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
 from functools import cache
 from typing import Any, NamedTuple
@@ -24,6 +24,7 @@ from contentmodel import (
     EncodeError,
     FunctionCallContent,
     FunctionResultContent,
+    Loss,
     TextContent,
     dumps,
     loads,
@@ -83,10 +84,21 @@ def section(adapter: Any, kind: str, value: Any) -> None:
     """What is written of a value of the model is read as that value: everything in it is there again, or is a loss."""
     encoded = encode(adapter, kind, value)
     again = decode(adapter, kind, encoded.payload)
+    if kind == "response":
+        _ends_alike(value, again, encoded.losses)
     before, after = msgspec.to_builtins(value), msgspec.to_builtins(again)
     for gone in unaccounted(before, after, encoded.losses):
         if not _goes_without_saying(before, gone.path):
             raise LawBroken("section", gone.path, f"{_short(gone.value)} was not read again", gone.value, ABSENT)
+
+
+def _ends_alike(response: ChatResponse, again: ChatResponse, losses: Iterable[Loss]) -> None:
+    lost = {loss.path for loss in losses}
+    for at, (one, other) in enumerate(zip(response.choices, again.choices, strict=False)):
+        where = f"$.choices[{at}].finish_reason"
+        said, read = (choice.finish_reason and choice.finish_reason.reason for choice in (one, other))
+        if said is not None and said != read and not any(path.startswith(where) for path in lost):
+            raise LawBroken("section", f"{where}.reason", f"{said} was read again as {read}", said, read)
 
 
 def _goes_without_saying(value: Any, path: str) -> bool:

@@ -35,6 +35,7 @@ from contentmodel_adapters.google_generate_content.blocks import (
     USAGE,
 )
 from contentmodel_adapters.google_generate_content.messages import Answer, without_grounding
+from contentmodel_adapters.shared.answer import waiting
 from contentmodel_adapters.shared.words import FinishWords
 
 # The names in the order of their numbers, which stand on the wire where enums are asked for as integers
@@ -114,7 +115,7 @@ SEARCH_ID, URLS_ID = "grounding", "url_context"
 
 def decode_candidate(wire: dict[str, Any], context: DecodeContext) -> ChatChoice:
     """One candidate, with what stands beside its content brought into it."""
-    choice: ChatChoice = CHOICE.decode(wire, context)
+    choice = waiting(CHOICE.decode(wire, context))
     own = (choice.extra or {}).get(API)
     if own is None or not ({"groundingMetadata", "urlContextMetadata"} & own.keys()) or not choice.messages:
         return choice

@@ -22,8 +22,8 @@ from contentmodel.wire.streaming import OpenBlock, StreamDecoder, laid_out, lay_
 from contentmodel_adapters.google_generate_content.blocks import API, PARTS, USAGE
 from contentmodel_adapters.google_generate_content.messages import CallIds, with_id
 
-# These stand for parts that are complete, so that citations find their text. Only texts are kept: they may be cited.
-A_TEXT, NO_TEXT = {"text": ""}, {"thought": True, "text": ""}
+# These stand for parts that are complete: texts may be cited, and calls say why the answer ended. The rest is not kept.
+A_TEXT, NO_TEXT, A_CALL = {"text": ""}, {"thought": True, "text": ""}, {"functionCall": {"name": ""}}
 FIRST = ("responseId", "createTime")
 _VALUES = ("stringValue", "numberValue", "boolValue", "nullValue")
 
@@ -223,7 +223,8 @@ class Decoder(StreamDecoder):
             content = with_id(self._decode(candidate, wire), block.said.call_id)
             candidate.arguments = None
             is_complete = is_ended
-        candidate.parts.append(A_TEXT if wire.get("text").__class__ is str and not wire.get("thought") else NO_TEXT)
+        is_text = wire.get("text").__class__ is str and not wire.get("thought")
+        candidate.parts.append(A_TEXT if is_text else A_CALL if "functionCall" in wire else NO_TEXT)
         self.stop(block, content, is_complete=is_complete)
         block.wire, block.joined = {}, ""
         if block.said.__class__ is not TextContent:

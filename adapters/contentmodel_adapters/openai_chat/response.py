@@ -11,6 +11,7 @@ from contentmodel.wire.context import DecodeContext, EncodeContext
 from contentmodel.wire.nested import Record
 from contentmodel_adapters.openai_chat.blocks import ERROR, TABLE, USAGE
 from contentmodel_adapters.openai_chat.messages import Message
+from contentmodel_adapters.shared.answer import waiting
 from contentmodel_adapters.shared.words import FinishWords
 
 FINISH = FinishWords(
@@ -59,7 +60,7 @@ class Choices(Codec):
         return value.__class__ is list and bool(value) and all(item.__class__ is dict for item in value)
 
     def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[ChatChoice]:
-        return [CHOICE.decode(wire, context) for wire in value]
+        return [waiting(CHOICE.decode(wire, context)) for wire in value]
 
     def places(self, value: Any, wire: Any, path: str) -> Iterable[Place]:
         return spread(value, wire, path, CHOICE)

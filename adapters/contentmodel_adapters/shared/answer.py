@@ -1,12 +1,24 @@
-"""Answers of APIs that give exactly one, without a list of choices."""
+"""Answers: why they ended, and those of APIs that give exactly one, without a list of choices."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import msgspec
+
 from contentmodel.response import ChatChoice, ChatResponse
 from contentmodel.wire.context import EncodeContext
 from contentmodel.wire.table import Group
+
+
+def waiting(choice: ChatChoice) -> ChatChoice:
+    """An answer that is complete and has calls waits for their results, and says so. Gemini has one word for both; Chat
+    says "stop" where it was told which function to call, and some hosts always do. The API's own word is kept.
+    """
+    finish = choice.finish_reason
+    if finish is None or finish.reason != "stop" or not any(message.tool_calls for message in choice.messages):
+        return choice
+    return msgspec.structs.replace(choice, finish_reason=msgspec.structs.replace(finish, reason="tool_calls"))
 
 
 class OnlyChoice(Group):

@@ -179,6 +179,14 @@ class TidiesCharacters(Broken):
         return each_content(value, tidy)
 
 
+@mutant(ANTHROPIC, "section/foreign")
+class EndsAsIfNothingWaited(Broken):
+    """Says of an answer of another API that it is complete, though it waits for the results of tools."""
+
+    def written(self, kind: str, payload: Any, value: Any) -> Any:
+        return {**payload, "stop_reason": "end_turn"} if kind == "response" and self.is_abroad(value) else payload
+
+
 @mutant(CHAT, "section/settings")
 class ForgetsSettingsAbroad(Broken):
     """Leaves out the temperature of a request that came from another API, and says nothing."""
