@@ -30,7 +30,7 @@ from contentmodel import (
     loads,
     schema,
 )
-from contentmodel.accounting import Vocabulary, unaccounted, vocabulary_of
+from contentmodel.accounting import Vocabulary, leaves, unaccounted, vocabulary_of
 from contentmodel.adapter import traced
 from contentmodel.serialize import to_builtins
 from contentmodel.wire.json import child_path, value_at, write
@@ -87,6 +87,8 @@ def section(adapter: Any, kind: str, value: Any) -> None:
     if kind == "response":
         _ends_alike(value, again, encoded.losses)
     before, after = msgspec.to_builtins(value), msgspec.to_builtins(again)
+    if kind == "request":
+        _are_set_alike(before, after, encoded.losses)
     for gone in unaccounted(before, after, encoded.losses):
         if not _goes_without_saying(before, gone.path):
             raise LawBroken("section", gone.path, f"{_short(gone.value)} was not read again", gone.value, ABSENT)
@@ -99,6 +101,20 @@ def _ends_alike(response: ChatResponse, again: ChatResponse, losses: Iterable[Lo
         said, read = (choice.finish_reason and choice.finish_reason.reason for choice in (one, other))
         if said is not None and said != read and not any(path.startswith(where) for path in lost):
             raise LawBroken("section", f"{where}.reason", f"{said} was read again as {read}", said, read)
+
+
+def _are_set_alike(before: Any, after: Any, losses: Iterable[Loss]) -> None:
+    """Settings are the model's words, and not each API's: they are read as they were, but for a default that is told by
+    saying nothing, and for words that only the API has.
+    """
+    lost = [loss.path for loss in losses]
+    for path, said, above in leaves(before.get("options", {}), "$.options"):
+        read = value_at(after, path)
+        is_own_word = path.endswith(".mode") and read not in (None, "auto", "none", "required")
+        if said in (None, "text") or str(read).lower() == str(said).lower() or is_own_word:
+            continue
+        if not any(place in above or place.startswith(path) for place in lost):
+            raise LawBroken("section", path, f"{_short(said)} was not read again", said, read)
 
 
 def _goes_without_saying(value: Any, path: str) -> bool:

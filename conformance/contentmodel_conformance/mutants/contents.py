@@ -187,6 +187,16 @@ class EndsAsIfNothingWaited(Broken):
         return {**payload, "stop_reason": "end_turn"} if kind == "response" and self.is_abroad(value) else payload
 
 
+@mutant(ANTHROPIC, "section/settings")
+class LetsTheModelChoose(Broken):
+    """Leaves out that another API's request said which tool is to be called."""
+
+    def written(self, kind: str, payload: Any, value: Any) -> Any:
+        if kind == "request" and self.is_abroad(value):
+            payload.pop("tool_choice", None)
+        return payload
+
+
 @mutant(CHAT, "section/settings")
 class ForgetsSettingsAbroad(Broken):
     """Leaves out the temperature of a request that came from another API, and says nothing."""
