@@ -105,6 +105,12 @@ def test_generated_transcripts_are_read_as_they_were_written(api: str, data: st.
 # -- totality ----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("inside", [{"extra": {}}, {"extra": {"x": {}}}, {"extra": None}, {}])
+def test_what_says_nothing_comes_back(inside: Any) -> None:
+    block = {"block_type": "text", "content": inside, "text_content": ""}
+    laws.identity(ADAPTER, "response", {"role": "assistant", "blocks": [block, words("Hi.")]})
+
+
 def test_depth_is_no_other_error() -> None:
     deep: Any = {"block_type": "text", "text_content": "x"}
     for _ in range(3000):

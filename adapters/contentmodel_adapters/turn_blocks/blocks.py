@@ -52,6 +52,10 @@ class Reading:
 # -- residue -----------------------------------------------------------------------------------------------------------
 
 
+NOTHING = ":nothing"
+"""A note in the residue: `extra` was there without it, and empty."""
+
+
 def own_residue(value: Any) -> dict[str, Any]:
     """What this adapter left in a model value."""
     return {} if value.extra is None else value.extra.get(API) or {}
@@ -61,7 +65,8 @@ def with_residue(value: Any, residue: Mapping[str, Any]) -> Any:
     """The value with what this adapter leaves in it; itself where that is nothing."""
     if not residue:
         return value
-    return msgspec.structs.replace(value, extra={**(value.extra or {}), API: dict(residue)})
+    beside = {NOTHING: True} if value.extra == {} else {}
+    return msgspec.structs.replace(value, extra={**(value.extra or {}), API: {**residue, **beside}})
 
 
 def bare(value: Any) -> Any:
@@ -69,7 +74,7 @@ def bare(value: Any) -> Any:
     if value.extra is None or API not in value.extra:
         return value
     rest = {api: residue for api, residue in value.extra.items() if api != API}
-    return msgspec.structs.replace(value, extra=rest or None)
+    return msgspec.structs.replace(value, extra=rest if rest or NOTHING in own_residue(value) else None)
 
 
 # -- the model's JSON --------------------------------------------------------------------------------------------------

@@ -14,6 +14,7 @@ from contentmodel.events import fold, unfold
 from contentmodel_conformance import conduct, laws, streams
 from contentmodel_conformance.checks.registry import check
 from contentmodel_conformance.checks.values import elsewhere
+from contentmodel_conformance.oracles.accumulators import CannotAccumulate
 from contentmodel_conformance.strategies.damage import flips, mixed_up
 from contentmodel_conformance.strategies.sdk import json_values
 from contentmodel_conformance.strategies.transcripts import answers
@@ -190,9 +191,20 @@ def unfinished(subject: Subject, trial: Trial) -> None:
 
 @check(streams.accumulation, "written", "streams that it wrote", "accumulator")
 def accumulation(subject: Subject, trial: Trial) -> None:
-    trial.each(
-        told(subject), lambda one: streams.accumulation(subject.api, subject.adapter, events_of(one)), subject.api
-    )
+    def law(one: Told) -> None:
+        try:
+            streams.accumulation(subject.api, subject.adapter, events_of(one))
+        except CannotAccumulate:
+            if _has_distinct_ids(one):
+                raise
+            raise laws.Refused("the SDK takes no two calls of one id") from None
+
+    trial.each(told(subject), law, subject.api)
+
+
+def _has_distinct_ids(one: Told) -> bool:
+    calls = [call.call_id for choice in one[0].choices for message in choice.messages for call in message.tool_calls]
+    return len(calls) == len(set(calls))
 
 
 # -- broken, mixed up, and noise ---------------------------------------------------------------------------------------
