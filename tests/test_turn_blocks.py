@@ -111,6 +111,11 @@ def test_what_says_nothing_comes_back(inside: Any) -> None:
     laws.identity(ADAPTER, "response", {"role": "assistant", "blocks": [block, words("Hi.")]})
 
 
+def test_a_number_that_nobody_gave_is_null_again() -> None:
+    blocks = [{"sequence": None, **words("a")}, {"sequence": 1, **words("b")}]
+    laws.identity(ADAPTER, "request", {"turns": [{"role": "user", "blocks": blocks}]})
+
+
 def test_depth_is_no_other_error() -> None:
     deep: Any = {"block_type": "text", "text_content": "x"}
     for _ in range(3000):

@@ -140,7 +140,7 @@ def shell_of(message: ChatMessage) -> dict[str, Any]:
 
 
 def _is_ascending(blocks: list[Any]) -> bool:
-    said = [block["sequence"] for block in blocks if isinstance(block, dict) and "sequence" in block]
+    said = [block["sequence"] for block in blocks if isinstance(block, dict) and block.get("sequence") is not None]
     return all(a.__class__ is int and b.__class__ is int and a < b for a, b in pairwise(said))
 
 
