@@ -752,8 +752,7 @@ def test_a_script_need_not_say_ids(loopback: Serve, api: str) -> None:
     assert answers[0].id != answers[1].id
     assert answers[0].model == server.requests[0].model
     assert answers[0].finish_reason is not None
-    says_calls = api != "google-generate-content"
-    assert answers[0].finish_reason.reason == ("tool_calls" if says_calls else "stop")
+    assert answers[0].finish_reason.reason == "tool_calls"
 
 
 # -- the command -------------------------------------------------------------------------------------------------------

@@ -421,6 +421,7 @@ def test_a_slow_client_holds_nobody_up_and_is_caught_up(path: str) -> None:
             await front.until(lambda: live.followers == 1)
             quick = Client(front, begun["turn"])
             listening = asyncio.create_task(quick.listen())
+            await front.until(lambda: live.followers == 2)
             model.let_all()
             await listening
             await front.ended(begun["turn"])
