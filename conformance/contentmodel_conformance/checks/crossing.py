@@ -144,8 +144,9 @@ def restoration(subject: Subject, trial: Trial) -> None:
 
 @check(laws.prefixes, "crossing", "requests, from and to every other API", "others")
 def prefixes(subject: Subject, trial: Trial) -> None:
-    along(trial, subject, _prefixes, "request")
+    along(trial, subject, continued, "request")
 
 
-def _prefixes(source: Any, target: Any, kind: str, payload: Any) -> None:
+def continued(source: Any, target: Any, kind: str, payload: Any) -> None:
+    """Prefixes, of a request that goes from one API to another."""
     laws.prefixes(target, source.decode_request(payload))

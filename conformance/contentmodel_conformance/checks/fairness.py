@@ -4,45 +4,25 @@ depth, and characters cut in half.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
-
-from hypothesis import strategies as st
-
 from contentmodel_conformance import fairness, laws
+from contentmodel_conformance.checks.payloads import of, sources
 from contentmodel_conformance.checks.registry import check
-from contentmodel_conformance.checks.values import ABROAD, AT_HOME, foreign, home, of, on_values
-from contentmodel_conformance.strategies.sdk import sdk_payloads
+from contentmodel_conformance.checks.values import ABROAD, AT_HOME, foreign, home, on_requests, on_values
 from contentmodel_conformance.subject import Subject
 from contentmodel_conformance.trying import Trial
 
 on_values(fairness.pairing, "home", home, AT_HOME, "limits")
 on_values(fairness.pairing, "foreign", foreign, ABROAD)
 on_values(fairness.honesty, "foreign", foreign, ABROAD)
-
-
-@check(fairness.policies, "foreign", "transcripts from an API that nobody knows, thoughts in them")
-def foreign_thoughts(subject: Subject, trial: Trial) -> None:
-    for kind, values in foreign(subject):
-        if kind == "request":
-            trial.each(values, lambda request: fairness.policies(subject.adapter, request), kind)
+on_requests(fairness.policies, "foreign", foreign, "transcripts from an API that nobody knows, thoughts in them")
 
 
 @check(fairness.key_order, "payloads", "payloads of the SDK's types, of the adapter's own, and that it wrote")
 def keys(subject: Subject, trial: Trial) -> None:
     for kind in subject.does:
-        for label, payloads in _payloads(subject, kind):
-            trial.each(payloads, of(subject, fairness.key_order, kind), f"{kind} {label}")
-
-
-def _payloads(subject: Subject, kind: str) -> Iterator[tuple[str, st.SearchStrategy[Any]]]:
-    if not subject.no_types:
-        yield "sdk", sdk_payloads(subject.api, kind)
-    given = subject.own(kind)
-    if given is not None:
-        yield "own", given
-    if subject.written(kind):
-        yield "written", st.sampled_from(subject.written(kind))
+        for label, payloads in sources(subject, kind):
+            if label != "table":
+                trial.each(payloads, of(subject, fairness.key_order, kind), f"{kind} {label}")
 
 
 @check(laws.totality, "deep", "what it wrote, with up to 800 levels of nesting in a field that nobody knows")

@@ -41,7 +41,7 @@ def sdk_types(subject: Subject, trial: Trial) -> None:
 
 
 def of(subject: Subject, law: KindLaw, kind: str) -> Law:
-    """A law of payloads as one of a single payload."""
+    """A law of payloads, or of values, as one of a single one."""
     return lambda payload: law(subject.adapter, kind, payload)
 
 

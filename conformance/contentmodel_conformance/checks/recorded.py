@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from contentmodel_conformance import conduct, laws
-from contentmodel_conformance.checks.crossing import Way, WayLaw, accounted, label, ways
+from contentmodel_conformance.checks.crossing import Way, WayLaw, accounted, continued, label, ways
 from contentmodel_conformance.checks.registry import check
 from contentmodel_conformance.oracles import judge
 from contentmodel_conformance.recordings import Record
@@ -148,7 +148,4 @@ def recorded_restoration(subject: Subject, trial: Trial) -> None:
 
 @check(laws.prefixes, "recorded", "recorded requests, from and to every API", "corpus")
 def recorded_prefixes(subject: Subject, trial: Trial) -> None:
-    def law(source: Any, target: Any, kind: str, body: Any) -> None:
-        laws.prefixes(target, source.decode_request(body))
-
-    crossing(subject, trial, law, "request", itself=True)
+    crossing(subject, trial, continued, "request", itself=True)

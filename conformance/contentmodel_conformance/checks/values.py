@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from contentmodel import ChatMessage, ChatOptions, ChatRequest, FunctionTool, Origin, TextContent
 from contentmodel_conformance import laws
+from contentmodel_conformance.checks.payloads import of
 from contentmodel_conformance.checks.registry import check
 from contentmodel_conformance.oracles import judge
 from contentmodel_conformance.strategies import model
@@ -19,11 +20,8 @@ from contentmodel_conformance.subject import Subject
 from contentmodel_conformance.trying import Law, Trial
 
 Values = st.SearchStrategy[Any]
-
-
-def of(subject: Subject, law: Callable[[Any, str, Any], None], kind: str) -> Law:
-    """A law of values of the model as one of a single value."""
-    return lambda value: law(subject.adapter, kind, value)
+Made = Callable[[Subject], Iterator[tuple[str, Values]]]
+"""What makes values for an adapter, by kind."""
 
 
 def home(subject: Subject) -> Iterator[tuple[str, Values]]:
@@ -74,15 +72,23 @@ AT_HOME = "transcripts and answers of this API"
 ABROAD = "transcripts and answers from an API that nobody knows"
 
 
-def on_values(
-    law: Callable[..., Any], name: str, values: Callable[[Subject], Iterator[tuple[str, Values]]], on: str, *needs: str
-) -> None:
+def on_values(law: Callable[..., Any], name: str, values: Made, on: str, *needs: str) -> None:
     """Registers a check of `law`, on `values` of both kinds."""
 
     @check(law, name, on, *needs)
     def run(subject: Subject, trial: Trial) -> None:
         for kind, made in values(subject):
             trial.each(made, of(subject, law, kind), kind)
+
+
+def on_requests(law: Callable[[Any, Any], None], name: str, values: Made, on: str, *needs: str) -> None:
+    """The same for a law of requests alone."""
+
+    @check(law, name, on, *needs)
+    def run(subject: Subject, trial: Trial) -> None:
+        for kind, made in values(subject):
+            if kind == "request":
+                trial.each(made, lambda request: law(subject.adapter, request), kind)
 
 
 on_values(laws.settling, "home", home, AT_HOME, "limits")
@@ -141,22 +147,6 @@ def _written(subject: Subject, kind: str, law: Law) -> Law:
     return lambda value: law(laws.encode(subject.adapter, kind, value))
 
 
-@check(laws.addressing, "foreign", "transcripts from an API that nobody knows")
-def foreign_addressing(subject: Subject, trial: Trial) -> None:
-    for kind, values in foreign(subject):
-        if kind == "request":
-            trial.each(values, lambda request: laws.addressing(subject.adapter, request), kind)
-
-
-@check(laws.prefixes, "home", "transcripts of this API", "limits")
-def home_prefixes(subject: Subject, trial: Trial) -> None:
-    for kind, values in home(subject):
-        if kind == "request":
-            trial.each(values, lambda request: laws.prefixes(subject.adapter, request), kind)
-
-
-@check(laws.prefixes, "foreign", "transcripts from an API that nobody knows")
-def foreign_prefixes(subject: Subject, trial: Trial) -> None:
-    for kind, values in foreign(subject):
-        if kind == "request":
-            trial.each(values, lambda request: laws.prefixes(subject.adapter, request), kind)
+on_requests(laws.addressing, "foreign", foreign, "transcripts from an API that nobody knows")
+on_requests(laws.prefixes, "home", home, "transcripts of this API", "limits")
+on_requests(laws.prefixes, "foreign", foreign, "transcripts from an API that nobody knows")
