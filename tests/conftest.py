@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
+import subprocess
 import uuid
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -115,3 +117,19 @@ def database(postgresql: str) -> Iterator[str]:
     """The SQLAlchemy URL of a fresh, empty PostgreSQL database."""
     with fresh_database(postgresql) as url:
         yield url
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """Runs headless Chromium over a page: `browser(path, *options)` gives what it prints."""
+    found = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    if found is None:
+        pytest.skip("no Chromium on PATH (Debian: apt-get install chromium)")
+    profile = tmp_path_factory.mktemp("profile")
+
+    def run(path: Path, *options: str) -> str:
+        fixed = ("--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--no-first-run")
+        arguments = [found, *fixed, f"--user-data-dir={profile}", *options, path.as_uri()]
+        return subprocess.run(arguments, capture_output=True, check=True, timeout=120).stdout.decode()
+
+    return run

@@ -10,7 +10,7 @@ import pytest
 
 import contentmodel
 from contentmodel import Alphabet, Maps, convert
-from contentmodel.wire.marks import APART, ERROR, LATE, NO_RESULT
+from contentmodel.wire.marks import APART, LATE, NO_RESULT
 from contentmodel.wire.names import Bijection, _call_id, _tool_name
 from contentmodel_conformance import laws
 
@@ -67,7 +67,7 @@ def test_a_failure_is_told_and_read_again() -> None:
     for target, where in ((CHAT, "messages"), (RESPONSES, "input")):
         there = convert(payload, source=ANTHROPIC, target=target, kind="request").payload
         last = there[where][-1]
-        assert (last.get("content") or last.get("output")) == f"{ERROR}boom"
+        assert re.fullmatch(r"\[is_error: true #[0-9a-f]{16}\]\nboom", last.get("content") or last.get("output"))
         back = convert(there, source=target, target=ANTHROPIC, kind="request").payload
         assert back["messages"][-1]["content"][0]["is_error"] is True
         assert back["messages"][-1]["content"][0]["content"] == "boom"
@@ -79,6 +79,7 @@ def test_an_image_in_a_result_follows_behind_the_results_and_comes_back() -> Non
     there = convert(payload, source=ANTHROPIC, target=CHAT, kind="request").payload
     assert [m["role"] for m in there["messages"]] == ["user", "assistant", "tool", "tool", "user"]
     assert there["messages"][-1]["content"][0] == {"type": "text", "text": APART.write("c1")}
+    assert re.fullmatch(r"seen\n\[media of this result follow: #[0-9a-f]{16}\]", there["messages"][2]["content"])
     laws.identity(contentmodel.adapter(CHAT), "request", there)
     back = convert(there, source=CHAT, target=ANTHROPIC, kind="request").payload
     assert back["messages"][-1]["content"][0]["content"] == [words, PNG]
@@ -218,3 +219,36 @@ def test_only_foreign_messages_are_touched() -> None:
     adapter = contentmodel.adapter(ANTHROPIC)
     request = adapter.decode_request(payload)
     assert adapter.encode_request(request).payload == payload
+
+
+@pytest.mark.parametrize("target", [ANTHROPIC, RESPONSES, GOOGLE])
+def test_a_tool_without_a_name_gets_one_on_its_call_and_its_result(target: str) -> None:
+    call = {"id": "", "type": "function", "function": {"name": "", "arguments": "{}"}}
+    payload = {
+        "model": "m",
+        "messages": [
+            {"role": "user", "content": "hi"},
+            {"role": "assistant", "tool_calls": [call]},
+            {"role": "tool", "tool_call_id": "", "content": "fine"},
+        ],
+    }
+    encoded = convert(payload, source=CHAT, target=target, kind="request")
+    refused = [found.rule for found in contentmodel.check(encoded.payload, api=target) if found.severity == "refused"]
+    assert [rule for rule in refused if "name" in rule or "id" in rule.split("-")] == []
+    assert encoded.maps.names[""]
+
+
+@pytest.mark.parametrize("content", [[], [{"type": "of_tomorrow"}]])
+def test_a_first_message_that_is_not_sent_is_no_beginning(content: list[Any]) -> None:
+    call = {"id": "c1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+    payload = {
+        "model": "m",
+        "messages": [
+            {"role": "user", "content": content},
+            {"role": "assistant", "tool_calls": [call]},
+            {"role": "tool", "tool_call_id": "c1", "content": "fine"},
+        ],
+    }
+    there = convert(payload, source=CHAT, target=GOOGLE, kind="request").payload
+    assert [content["role"] for content in there["contents"]] == ["user", "model", "user"]
+    assert "calls-come-after-something" not in [found.rule for found in contentmodel.check(there, api=GOOGLE)]

@@ -28,6 +28,7 @@ from contentmodel import (
     ChatOptions,
     ChatRequest,
     ChatResponse,
+    EncodeError,
     FunctionTool,
     LossError,
     TextContent,
@@ -194,6 +195,38 @@ def streamed(how: str, api: str, loop: Loopback, request: ChatRequest, **more: A
 WAYS = pytest.mark.parametrize("how", ["sync", "async"])
 EVERY = pytest.mark.parametrize("api", APIS)
 HELLO = ChatRequest(messages=[ChatMessage(role="user", contents=[TextContent(text="Hello")])])
+
+HALF = "half \ud83d of it"
+
+
+@WAYS
+@EVERY
+def test_half_of_a_surrogate_pair_is_sent_escaped_and_read_again(api: str, how: str, loop: Loopback) -> None:
+    loop.answers = lambda path, payload: Answer(answer_of(api, HALF))
+    request = ChatRequest(messages=[ChatMessage(role="user", contents=[TextContent(text=HALF)])])
+    assert completed(how, api, loop, request).text == HALF
+    loop.answers = lambda path, payload: Answer(*stream_of(api, HALF), kind="text/event-stream")
+    assert fold(streamed(how, api, loop, request)[0]).text == HALF
+    assert all(json.dumps(HALF) in json.dumps(body) for _, _, body in loop.asked)
+    assert len(loop.asked) == 2
+
+
+@WAYS
+def test_an_sdk_client_that_changes_payloads_is_not_given_half_of_a_surrogate_pair(how: str, loop: Loopback) -> None:
+    request = ChatRequest(messages=[ChatMessage(role="user", contents=[TextContent(text=HALF)])])
+    options = {"api_key": "k", "api_version": "1", "azure_endpoint": loop.url}
+
+    def ask() -> None:
+        if how == "sync":
+            chat_client("openai-chat", sdk=openai.AzureOpenAI(**options), model="m").complete(request)
+        else:
+            client = async_chat_client("openai-chat", sdk=openai.AsyncAzureOpenAI(**options), model="m")
+            asyncio.run(client.complete(request))
+
+    with pytest.raises(EncodeError, match=r"half of a surrogate pair, which (Async)?AzureOpenAI cannot send"):
+        ask()
+    assert loop.asked == []
+
 
 PATHS = {
     "openai-chat": ("/v1/chat/completions", "/v1/chat/completions"),

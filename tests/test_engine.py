@@ -17,7 +17,7 @@ from contentmodel import (
     UnknownContent,
 )
 from contentmodel.message import Origin
-from contentmodel.wire.codecs import Sealed
+from contentmodel.wire.codecs import Renamed, Sealed
 from contentmodel.wire.context import DecodeContext, EncodeContext
 from contentmodel.wire.table import Row, Table, row
 
@@ -236,3 +236,10 @@ def test_a_traceback_shows_the_compiled_row() -> None:
     shown = [name for name in linecache.cache if name.startswith(f"<row {API} text -> TextContent")]
     assert shown
     assert "def decode" in "".join(linecache.getlines(shown[0]))
+
+
+@pytest.mark.parametrize("word", ["stop", "here:stop", "here:here:stop", "end", "other"])
+def test_renamed_words_come_back_also_where_they_imitate_its_own_prefix(word: str) -> None:
+    codec = Renamed({"end": "stop", "over": "stop"})
+    held = codec.decode(word, DecodeContext("here", Origin(api="here", issuer="x")), {}, "word")
+    assert codec.encode(held, EncodeContext("here", "x", "response"), None) == word

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+import contentmodel
 from contentmodel.wire.framing import AnyFraming, Frame, JsonParser, SseParser, write_sse
 
 BOM = b"\xef\xbb\xbf"
@@ -309,3 +310,26 @@ def test_what_is_held_is_not_copied_with_every_piece(framing: Any, first: bytes,
 def held(parser: Any) -> list[bytes]:
     """The pieces that a parser keeps. One that joined them as they come would have few, and long ones."""
     return [piece for name in ("_pieces", "_data", "_first") for piece in getattr(parser, name, ())]
+
+
+@pytest.mark.parametrize("api", ["openai-chat", "openai-responses", "anthropic-messages", "google-generate-content"])
+@pytest.mark.parametrize("begin", [b'data: {"a": "', b'{"a": "', b"event: ", b"data: x\n"])
+def test_an_event_that_never_ends_ends_the_turn(api: str, begin: bytes) -> None:
+    decoder = contentmodel.adapter(api).stream_decoder()
+    decoder.max_event_bytes = 10_000
+    events = list(decoder.feed(begin))
+    piece = b"data: x\n" * 10 if begin.endswith(b"\n") else b"x" * 80
+    for _ in range(126):
+        events += decoder.feed(piece)
+    assert [type(event).__name__ for event in events[-1:]] == ["TurnError"]
+    assert events[-1].error.code == "stream_malformed"
+    assert "an event of more than 10,000 bytes" in events[-1].error.message
+    assert decoder.feed(b"x" * 100_000) == []
+
+
+def test_comments_are_no_event_however_many_there_are() -> None:
+    decoder = contentmodel.adapter("anthropic-messages").stream_decoder()
+    decoder.max_event_bytes = 1_000
+    for _ in range(1_000):
+        assert decoder.feed(b": still here\n\n") == []
+    assert not decoder.is_over

@@ -35,7 +35,6 @@ from contentmodel import (
     ChatRequest,
     ChatResponse,
     CitationDelta,
-    DecodeError,
     ErrorContent,
     FinishReason,
     FunctionCallContent,
@@ -60,6 +59,7 @@ from contentmodel.history import (
     START,
     AsyncTurnStore,
     ConflictError,
+    DamagedError,
     HistoryError,
     InvalidTurnError,
     NotFoundError,
@@ -406,6 +406,20 @@ def test_a_long_conversation_is_deleted_and_loaded(store: TurnStore) -> None:
         (3, text("x"), "expected a string"),
         ("user", FunctionCallContent(call_id="1", name="f"), "tool_use in a turn of the role user"),
         ("system", ReasoningContent(text="x"), "thinking in a turn of the role system"),
+        # The same in rows of another form, whose type is a field that the rules of rows do not look at.
+        (
+            "user",
+            FunctionCallContent(call_id="1", name="f", extra={"turn-blocks": {":form": "type"}}),
+            "function_call in a turn of the role user",
+        ),
+        (
+            "developer",
+            ReasoningContent(
+                protected=Protected(issuer="anthropic", kind="signature", data="x"),
+                extra={"turn-blocks": {":form": "type"}},
+            ),
+            "reasoning in a turn of the role developer",
+        ),
     ],
 )
 def test_a_turn_of_the_wrong_role_or_shape_is_refused(store: TurnStore, role: Any, content: Any, words: str) -> None:
@@ -1169,5 +1183,5 @@ def test_a_row_that_somebody_broke_is_named(store: TurnStore, url: str) -> None:
     store.add_turn("c", "user", [text("x")])
     with engine_of(url).begin() as connection:
         connection.exec_driver_sql("UPDATE turn_blocks SET block_type = 'tool_result', content = '[1]'")
-    with pytest.raises(DecodeError, match=r"expected an object, got array at \$.blocks\[0\].content"):
+    with pytest.raises(DamagedError, match=r"of turns .*expected an object, got array at \$.blocks\[0\].content"):
         store.load("c")

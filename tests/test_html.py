@@ -6,9 +6,7 @@ import base64
 import html
 import json
 import re
-import shutil
 import struct
-import subprocess
 import zlib
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -563,22 +561,6 @@ def test_what_terminals_obey_is_hostile_here_too() -> None:
 
 
 # -- a browser ---------------------------------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """Runs headless Chromium over a page: `browser(path, *options)` gives what it prints."""
-    found = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-    if found is None:
-        pytest.skip("no Chromium on PATH (Debian: apt-get install chromium)")
-    profile = tmp_path_factory.mktemp("profile")
-
-    def run(path: Path, *options: str) -> str:
-        fixed = ("--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--no-first-run")
-        arguments = [found, *fixed, f"--user-data-dir={profile}", *options, path.as_uri()]
-        return subprocess.run(arguments, capture_output=True, check=True, timeout=120).stdout.decode()
-
-    return run
 
 
 @pytest.fixture

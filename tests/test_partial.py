@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -10,7 +12,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import contentmodel
-from contentmodel import FunctionCallContent, partial_json
+from contentmodel import FunctionCallContent, PartialJsonReader, partial_json
+from contentmodel.partial import MAX_DEPTH, MAX_WORD
+from contentmodel_conformance.work import superlinear
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
@@ -86,3 +90,156 @@ def test_a_stream_shows_arguments_as_they_grow() -> None:
     assert seen[0] == {}
     assert {"city": "Pa"} in seen or {"city": "Paris"} in seen
     assert seen[-1] == {"city": "Paris", "days": 3}
+
+
+# -- read piece by piece -----------------------------------------------------------------------------------------------
+
+
+@given(VALUES, st.booleans(), st.lists(st.integers(1, 5), max_size=200))
+@example('\U0001f600\\"\n\ud83d', True, [])
+@example({"a": 1, "b": [True, {"a": "\xe9"}]}, False, [1] * 60)
+@example([1.5, -2, None], True, [2, 2, 2])
+def test_reader_gives_what_partial_json_gives_wherever_the_text_is_cut(
+    value: Any, is_ascii: bool, sizes: list[int]
+) -> None:
+    text = json.dumps(value, ensure_ascii=is_ascii)
+    reader, at = PartialJsonReader(), 0
+    for size in [*sizes, len(text)]:
+        reader.feed(text[at : at + size])
+        at += size
+        assert reader.value == partial_json(text[:at])
+
+
+@given(
+    st.lists(st.sampled_from([*'{}[]:,"\\ 1\n\ufeff\xa0', '"a":', '"b"', "true", "tru", "\\u0041", "\\ud83d", "\\q"]))
+)
+@example(["[", "1", "\n", "true"])
+@example(['{"a": 1, "a": "x', "\\q"])
+@example(["[", "true", "x", ","])
+@example(["\ufeff", "{", "\xa0", '"a":', "1", "}"])
+@example(['"', "\\ud83d", "\\ud83d", "\\ude00", "\\", "u0041"])
+@example(["\ufeff", "\ufeff", "1"])
+def test_reader_takes_any_text(pieces: list[str]) -> None:
+    reader, text = PartialJsonReader(), ""
+    for piece in pieces:
+        reader.feed(piece)
+        text += piece
+        assert reader.value == partial_json(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ('"a\\\\u', "a\\u"),
+        ('{"a": "x\\\\u', {"a": "x\\u"}),
+        ('"\\ud83d\\\\', "\ud83d\\"),
+        ('{"a": 1, "a": "x', {"a": "x"}),
+        ('{"a": 1, "a": "\\q', {"a": 1}),
+        ("[1, tru", [1]),
+        ("[1, true", [1, True]),
+        ("[1 true", None),
+        ("[1 truex", [1]),
+        ("12", 12),
+        ("-", None),
+        ("1 2", 1),
+        ("1 2 ", None),
+        ('{"a":, "b"', {}),
+        ("[1}", None),
+        ("[\ufeff1]", None),
+    ],
+)
+def test_partial_json_of_a_beginning(text: str, value: Any) -> None:
+    assert partial_json(text) == value
+
+
+@pytest.mark.parametrize("opening", ["[", '{"a":', '[{"a":'])
+def test_what_is_nested_too_deeply_is_left_out(opening: str) -> None:
+    value, depth = partial_json(opening * 20_000), 0
+    while value:
+        value, depth = (value["a"] if isinstance(value, dict) else value[0]), depth + 1
+    assert depth == MAX_DEPTH - 1
+
+
+def test_what_follows_a_value_that_is_nested_too_deeply_is_read() -> None:
+    value = partial_json('{"deep": ' + "[" * 1_000 + "]" * 1_000 + ', "after": "wor')
+    assert value["after"] == "wor"
+
+
+def test_a_number_that_is_too_long_is_no_number() -> None:
+    assert partial_json("[1, " + "1" * (MAX_WORD + 1) + ", 2]") is None
+
+
+def test_value_is_live() -> None:
+    reader = PartialJsonReader()
+    reader.feed('{"a": "x')
+    value = reader.value
+    reader.feed('y", "b": [1, 2')
+    assert value is reader.value
+    assert value == {"a": "xy", "b": [1]}
+
+
+@pytest.mark.parametrize(
+    ("head", "piece"),
+    [
+        ('{"a": "', "word "),
+        ('{"a": "', "\\u00e9"),
+        ("[", "1, "),
+        ("", "["),
+        ("", '{"a":'),
+        ("[", '{"a": 1}, '),
+        ("{", '"a": 1, '),
+        ("", "1"),
+        ("", " "),
+    ],
+)
+def test_work_of_the_reader_is_linear_in_the_text(head: str, piece: str) -> None:
+    def reading(size: int) -> Callable[[], None]:
+        def work() -> None:
+            reader = PartialJsonReader()
+            reader.feed(head)
+            for _ in range(size):
+                reader.feed(piece)
+                assert reader.value is None or reader.value is not reader
+
+        return work
+
+    # CPython makes a string longer in place, but not while it is traced: copies cannot be counted here.
+    assert not superlinear([reading(size) for size in (20, 80, 320)], 4, copies=False)
+
+
+@pytest.mark.parametrize("text", ["[", '{"a":', '{"a": "x', '["\\u00e9', "[1, 2, ", "1", '{"a": tru'])
+def test_work_of_partial_json_is_linear_in_the_text(text: str) -> None:
+    works = [partial(partial_json, text * size) for size in (20, 80, 320)]
+    assert not superlinear(works, 4, copies=False)
+
+
+def test_fold_reads_each_delta_of_arguments_once() -> None:
+    def folding(size: int) -> Callable[[], None]:
+        text = json.dumps({"city": "Paris " * size, "days": list(range(size))})
+        call = FunctionCallContent(call_id="c", name="f", arguments="")
+
+        def work() -> None:
+            gathered = contentmodel.Fold()
+            gathered.feed(contentmodel.BlockStart(index=0, content=call))
+            for at in range(0, len(text), 4):
+                gathered.feed(contentmodel.ArgumentsDelta(index=0, text=text[at : at + 4]))
+                assert gathered.partial_arguments(0) is not None
+            assert gathered.partial_arguments(0) == gathered.content(0).partial_arguments == json.loads(text)
+            gathered.feed(contentmodel.ArgumentsDelta(index=0, text=" "))
+            assert gathered.partial_arguments(0) == json.loads(text)
+
+        return work
+
+    assert not superlinear([folding(size) for size in (10, 40, 160)], 4, copies=False)
+
+
+def test_partial_arguments_of_what_is_no_growing_call() -> None:
+    gathered = contentmodel.Fold()
+    gathered.feed(contentmodel.BlockStart(index=0, content=contentmodel.TextContent(text="Hi.")))
+    assert gathered.partial_arguments(0) == {}
+    gathered.feed(
+        contentmodel.BlockStart(index=1, content=FunctionCallContent(call_id="c", name="f", arguments={"a": 1}))
+    )
+    assert gathered.partial_arguments(1) == {"a": 1}
+    with pytest.raises(contentmodel.StreamError, match="block 2 has not started"):
+        gathered.partial_arguments(2)

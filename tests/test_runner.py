@@ -369,6 +369,30 @@ def test_words_of_a_user_are_enough() -> None:
     assert client.requests[0].messages[0].text == "Hi."
 
 
+@pytest.mark.parametrize("is_streamed", [False, True])
+def test_half_of_a_surrogate_pair_stops_no_run(is_streamed: bool) -> None:
+    half = "half \ud83d of it"
+
+    @tool
+    def note(what: str) -> str:
+        """Notes something."""
+        return what
+
+    calls = [
+        call("note", "a", what=half),
+        FunctionCallContent(call_id="b", name="note", arguments='{"what": "\\udfff"}'),
+    ]
+    runner = ToolRunner(Scripted([answer(half, *calls), answer(half)]), [note])
+    if is_streamed:
+        with runner.stream(half) as stream:
+            assert list(stream)
+        result = stream.result
+    else:
+        result = runner.run(half)
+    assert (result.text, result.stop, len(outputs(result))) == (half, "completed", 2)
+    assert cm.loads(cm.dumps(result.messages)) == result.messages
+
+
 def test_messages_are_enough() -> None:
     message = ChatMessage(role="user", contents=[TextContent(text="Hi.")])
     assert run([answer("Hello.")], asked=[message])[1].requests[0].messages == [message]

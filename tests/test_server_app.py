@@ -19,6 +19,7 @@ import httpx2
 import pytest
 import uvicorn
 from starlette.exceptions import HTTPException
+from starlette.middleware.base import BaseHTTPMiddleware
 
 from contentmodel import (
     BlockCatchUp,
@@ -27,7 +28,8 @@ from contentmodel import (
     ChatRequest,
     ErrorContent,
     Fold,
-    FunctionCallContent,
+    FunctionResultContent,
+    FunctionTool,
     RateLimitError,
     StreamEvent,
     TextContent,
@@ -42,7 +44,7 @@ from contentmodel import (
 from contentmodel import adapter as adapter_of
 from contentmodel.history import AsyncTurnStore, TurnStore
 from contentmodel.runner import AsyncToolRunner
-from contentmodel.server import EventReader, Hub, RunContext, create_app
+from contentmodel.server import EventReader, Hub, Limits, RunContext, create_app
 from contentmodel.tools import tool
 from contentmodel.wire.framing import SseParser
 from scripted import AsyncScripted, AsyncStream, Gate, Line, answer, call
@@ -103,6 +105,7 @@ class Front:
     store: AsyncTurnStore
     hub: Hub
     port: int
+    server: uvicorn.Server
 
     async def ask(self, content: Any = "Hi.", conversation: str = "c", **said: Any) -> dict[str, Any]:
         response = await self.http.post(f"/conversations/{conversation}/turns", json={"content": content, **said})
@@ -132,11 +135,13 @@ class Front:
 
 
 @asynccontextmanager
-async def serving(url: str, runner: Any, **settings: Any) -> AsyncIterator[Front]:
-    """The app on a loopback port, over its own store."""
+async def serving(url: str, runner: Any, middleware: Any = None, **settings: Any) -> AsyncIterator[Front]:
+    """The app on a loopback port, over its own store. `middleware` is a function of a request and what follows it."""
     runner = AsyncToolRunner(runner) if isinstance(runner, AsyncScripted) else runner
     async with await AsyncTurnStore.open(url) as store:
         app = create_app(store, runner, **settings)
+        if middleware is not None:
+            app.add_middleware(BaseHTTPMiddleware, dispatch=middleware)
         server = uvicorn.Server(uvicorn.Config(app, log_level="critical", lifespan="on"))
         bound = socket.create_server(("127.0.0.1", 0))
         # What the system keeps for clients that do not read: little, so that slow ones are slow at once.
@@ -145,7 +150,7 @@ async def serving(url: str, runner: Any, **settings: Any) -> AsyncIterator[Front
         port = bound.getsockname()[1]
         try:
             async with httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}", timeout=LONG) as http:
-                front = Front(http, store, app.state.hub, port)
+                front = Front(http, store, app.state.hub, port, server)
                 await front.until(lambda: server.started)
                 yield front
                 app.state.hub.stop()
@@ -784,12 +789,13 @@ WRONG: list[tuple[str, str, Any, int, str]] = [
     ("POST", TURNS, {"content": "x", "branch": "yes"}, 400, "$.branch"),
     ("POST", TURNS, {"content": "x", "idempotency_key": ""}, 400, "$.idempotency_key"),
     ("POST", TURNS, {"content": "x", "model": "m"}, 400, "unknown field 'model'"),
-    ("POST", TURNS, [], 400, "expected an object"),
+    ("POST", TURNS, [], 400, "Expected `object`"),
     ("POST", TURNS, b"{", 400, "not JSON"),
     ("POST", TURNS, b"[" * 100_000, 413, "longer"),
-    ("POST", TURNS, b"[" * 999, 400, "nested too deeply"),
+    ("POST", TURNS, b"[" * 999, 400, "Expected `object`"),
+    ("POST", TURNS, b'{"content": ' + b"[" * 900, 400, "not JSON"),
     ("POST", TURNS, b'{"content": "' + b"x" * 2000 + b'"}', 413, "longer than 1000 bytes"),
-    ("POST", TURNS, {"content": [{"type": "function_call", "name": "f"}]}, 400, "cannot be stored"),
+    ("POST", TURNS, {"content": [{"type": "function_call", "name": "f"}]}, 400, "$.content[0].type"),
     ("POST", "/conversations/%00/turns", {"content": "x"}, 400, "printable"),
     ("POST", TURNS, {"content": "x", "previous": "nowhere"}, 404, "nowhere"),
     ("POST", "/turns/nowhere/interrupt", None, 404, "nowhere"),
@@ -805,13 +811,13 @@ WRONG: list[tuple[str, str, Any, int, str]] = [
     ("GET", "/conversations?after=x", None, 400, "after"),
     ("GET", "/conversations?after=2026-01-01T00:00:00~x", None, 400, "after"),
     ("GET", "/conversations?after=2026-01-01T00:00:00%2B00:00", None, 400, "after"),
-    ("GET", "/conversations?after=0001-01-01T00:00:00%2B00:00~x", None, 200, ""),
+    ("GET", "/conversations?after=0001-01-01T00:00:00%2B00:00~x", None, 400, "after"),
     ("GET", "/conversations?newest_first=1", None, 400, "newest_first"),
     ("GET", "/turns/{turn}/events?after=x", None, 400, "after"),
     ("GET", "/turns/{turn}/events?after=-1", None, 400, "after"),
-    ("POST", "/turns/{turn}/approvals", {}, 400, "an answer"),
-    ("POST", "/turns/{turn}/approvals", {"x": 1}, 400, "$['x']"),
-    ("POST", "/turns/{turn}/approvals", {"x": True}, 400, "nobody asked about x"),
+    ("POST", "/turns/{turn}/approvals", {}, 400, "answers"),
+    ("POST", "/turns/{turn}/approvals", {"x": 1}, 400, "$.x"),
+    ("POST", "/turns/{turn}/approvals", {"x": True}, 404, "nobody asked about 'x'"),
     ("GET", "/nowhere", None, 404, "Not Found"),
     ("PUT", "/conversations", None, 405, "Method Not Allowed"),
 ]
@@ -819,7 +825,7 @@ WRONG: list[tuple[str, str, Any, int, str]] = [
 
 def test_what_is_wrong_is_told_as_json(path: str) -> None:
     async def go() -> None:
-        async with serving(path, Paced([answer("Hi.")]), max_body=1000) as front:
+        async with serving(path, Paced([answer("Hi.")]), limits=Limits(body_bytes=1000)) as front:
             begun = await front.ask(conversation="there")
             await front.ended(begun["turn"])
             for method, where, body, status, words in WRONG:
@@ -870,7 +876,7 @@ def test_a_turn_waits_for_approval(url: str, said: Any, outcome: str) -> None:
                 if isinstance(content, ToolApprovalRequestContent)
             ]
             where = f"/turns/{begun['turn']}/approvals"
-            assert "nobody asked" in json.dumps(await front.post(where, {"other": True}, 400))
+            assert "nobody asked" in json.dumps(await front.post(where, {"other": True}, 404))
             more = await front.post(where, {requests[0].request_id: said})
             assert (await front.post(where, {requests[0].request_id: True}, 409))["error"]["code"] == "conflict"
             after = Client(front, more["turn"])
@@ -1039,7 +1045,7 @@ def test_who_may_not_is_refused_everywhere(path: str) -> None:
             ]
             for method, where in theirs:
                 response = await front.http.request(method, where, headers={"x-user": "ann"})
-                assert (response.status_code, response.json()["error"]["code"]) == (403, "forbidden"), where
+                assert (response.status_code, response.json()["error"]["code"]) == (404, "not_found"), where
                 response = await front.http.request(method, where)
                 assert response.status_code == 401, where
                 assert response.headers["www-authenticate"] == "Basic"
@@ -1138,12 +1144,10 @@ def test_no_turn_is_begun_when_the_server_stops(path: str) -> None:
     run(go())
 
 
-def test_an_application_runs_its_own_tools(path: str) -> None:
-    """A result that the application's front end makes itself goes back as a content of the user's turn."""
+def test_an_application_stores_the_result_of_a_tool_that_it_runs_itself(path: str) -> None:
+    """A web client cannot send the result of a tool. The application stores it, and the conversation goes on."""
 
     async def go() -> None:
-        from contentmodel import FunctionTool
-
         model = Paced([answer(call("locate", "c1")), answer("You are in Oslo.")])
         runner = AsyncToolRunner(model, [FunctionTool(name="locate", parameters={"type": "object", "properties": {}})])
         async with serving(path, runner) as front:
@@ -1151,9 +1155,10 @@ def test_an_application_runs_its_own_tools(path: str) -> None:
             client = Client(front, begun["turn"])
             await client.listen()
             assert [getattr(event, "kind", "") for event in client.events[-2:]] == ["handed_back", ""]
-            result = {"type": "function_result", "call_id": "c1", "outputs": [{"type": "text", "text": "Oslo"}]}
-            await front.ended((await front.ask([result]))["turn"])
-            assert [m.role for m in model.requests[1].messages] == ["user", "assistant", "tool"]
-            assert isinstance(model.requests[1].messages[1].contents[0], FunctionCallContent)
+            result = FunctionResultContent(call_id="c1", outputs=[TextContent(text="Oslo")])
+            await front.store.add_turn("c", "tool", [result], begun["turn"])
+            await front.ended((await front.ask("Well?"))["turn"])
+            assert [m.role for m in model.requests[1].messages] == ["user", "assistant", "tool", "user"]
+            assert model.requests[1].messages[2].contents == [result]
 
     run(go())

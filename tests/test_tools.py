@@ -692,7 +692,7 @@ def test_recorded_definitions_are_written_as_they_were(api: str, corpus: Any) ->
 
 def test_many_faults_are_counted_and_long_values_are_cut() -> None:
     with pytest.raises(ToolInputError) as raised:
-        validate_input(weather, call({"city": "Oslo", **{f"x{i}": "y" * 100_000 for i in range(500)}}))
+        validate_input(weather, call({"city": "Oslo", **{f"x{i}": "y" * 5_000 for i in range(500)}}))
     assert (len(raised.value.faults), raised.value.more) == (20, 480)
     assert len(str(raised.value)) < 5000
 
@@ -752,7 +752,7 @@ def test_a_tool_that_cannot_be_defined_is_not_the_fault_of_the_model() -> None:
 
 
 def test_a_schema_that_multiplies_is_given_up() -> None:
-    assert "references" in faults(weather_class(doubling(25)), {"a": 1})["$"][0]
+    assert "bounded work" in faults(weather_class(doubling(25)), {"a": 1})["$"][0]
     assert validate_input(weather_class(doubling(5)), call({"a": 1})).args == {"a": 1}
 
 

@@ -1,4 +1,7 @@
-"""Odd input by example: what is JSON all the same is kept, and what is none is refused with every fault, and where."""
+"""Odd input by example: what is JSON all the same is kept, and what is none is refused with every fault, and where.
+
+Streams raise nothing for what an API sends: a value of another class is kept as it is, or ends the turn with an error.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,31 @@ from typing import Any
 import pytest
 
 import contentmodel
-from contentmodel import DecodeError
+from contentmodel import (
+    ChatChoice,
+    ChatMessage,
+    ChatResponse,
+    Citation,
+    DecodeError,
+    ErrorContent,
+    FunctionCallContent,
+    ReasoningContent,
+    StreamError,
+    TextContent,
+    WebSearchToolCallContent,
+    encode_stream,
+    fold,
+    fold_stream,
+    unfold,
+)
+from contentmodel import events as ev
+from contentmodel.html import page
+from contentmodel.wire.framing import write_sse
+from contentmodel_conformance import streams
+
+STREAMS = ("anthropic-messages", "openai-chat", "openai-responses", "google-generate-content")
+TARGETS = pytest.mark.parametrize("target", STREAMS)
+EACH = pytest.mark.parametrize("api", STREAMS)
 
 
 def chat(text: str) -> bytes:
@@ -70,3 +97,218 @@ def test_all_faults_are_told_at_once() -> None:
         "missing string at $.messages[2].content[0].content[0].text",
     }
     assert str(raised.value).startswith("anthropic-messages: ")
+
+
+# -- streams with values of another class ------------------------------------------------------------------------------
+
+
+def chunk(delta: Any, **said: Any) -> dict[str, Any]:
+    choice = {"index": 0, "delta": delta, "finish_reason": None, **said}
+    return {"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "m", "choices": [choice]}
+
+
+def claude(block: dict[str, Any], *deltas: dict[str, Any]) -> list[dict[str, Any]]:
+    head = {"id": "m", "type": "message", "role": "assistant", "content": [], "model": "m", "usage": {}}
+    return [
+        {"type": "message_start", "message": head},
+        {"type": "content_block_start", "index": 0, "content_block": block},
+        *({"type": "content_block_delta", "index": 0, "delta": delta} for delta in deltas),
+        {"type": "content_block_stop", "index": 0},
+        {"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {}},
+        {"type": "message_stop"},
+    ]
+
+
+def items(*found: dict[str, Any]) -> list[dict[str, Any]]:
+    added = [
+        {"type": f"response.output_item.{step}", "output_index": place, "item": item}
+        for place, item in enumerate(found)
+        for step in ("added", "done")
+    ]
+    answer = {"id": "r", "object": "response", "status": "completed", "model": "m", "output": list(found)}
+    first = {"type": "response.created", "response": {**answer, "status": "in_progress", "output": []}}
+    return [first, *added, {"type": "response.completed", "response": answer}]
+
+
+CALL = {"type": "function_call", "id": "f", "call_id": "c", "name": "n", "arguments": "{}"}
+TEXT = {"type": "output_text", "text": "Hi", "annotations": []}
+MESSAGE = {"type": "message", "id": "m", "role": "assistant", "status": "completed", "content": [TEXT]}
+SEARCH = {"type": "web_search_call", "id": "w", "status": "completed", "action": {"type": "search", "query": "q"}}
+ODD: dict[str, tuple[str, list[dict[str, Any]]]] = {
+    "chat: a list in a column of words": (
+        "openai-chat",
+        [chunk({"reasoning_content": said}) for said in (",", [], "t")] + [chunk({}, finish_reason="stop")],
+    ),
+    "chat: a list before a column of words": (
+        "openai-chat",
+        [chunk({"reasoning_content": said}) for said in ([], "t", {"a": 1})] + [chunk({}, finish_reason="stop")],
+    ),
+    "chat: an object in a list of parts": (
+        "openai-chat",
+        [chunk({"content": said}) for said in ([{"type": "text", "text": "a"}], {"a": 1}, "b")]
+        + [chunk({}, finish_reason="stop")],
+    ),
+    "chat: a call without its object": (
+        "openai-chat",
+        [chunk({"tool_calls": [{"index": 0, "id": "c"}]}), chunk({}, finish_reason="tool_calls")],
+    ),
+    "chat: words for a list of calls": (
+        "openai-chat",
+        [chunk({"tool_calls": "x", "annotations": "y"}), chunk({}, finish_reason="stop")],
+    ),
+    "claude: an object for a type": ("anthropic-messages", claude({"type": {}, "text": "x"})),
+    "claude: a list for a type": ("anthropic-messages", claude({"type": [], "input": []})),
+    "claude: half a pair in arguments": (
+        "anthropic-messages",
+        claude(
+            {"type": "tool_use", "id": "t", "name": "n", "input": {}},
+            {"type": "input_json_delta", "partial_json": '{"a": "\\ud800"}'},
+        ),
+    ),
+    "claude: an unknown delta with a text": (
+        "anthropic-messages",
+        claude(
+            {"type": "text", "text": ""},
+            {"type": "text_delta", "text": "Hi"},
+            {"type": "of_tomorrow", "text": "x"},
+        ),
+    ),
+    "responses: an object for a type": ("openai-responses", items({"type": {}, "id": "x"}, MESSAGE)),
+    "responses: a number for a summary": (
+        "openai-responses",
+        items({"type": "reasoning", "id": "r", "summary": 1.5}, MESSAGE),
+    ),
+    "responses: words for a summary": ("openai-responses", items({"type": "reasoning", "id": "r", "summary": "abc"})),
+    "responses: words for the content": ("openai-responses", items({**MESSAGE, "content": "Hi"})),
+    "responses: words for a part": ("openai-responses", items({**MESSAGE, "content": ["Hi", None, TEXT]})),
+    "responses: a list for a text": ("openai-responses", items({**MESSAGE, "content": [{**TEXT, "text": ["x"]}]})),
+    "responses: a list for the type of a part": (
+        "openai-responses",
+        items({**MESSAGE, "content": [{**TEXT, "type": []}]}),
+    ),
+    "responses: an object for annotations": (
+        "openai-responses",
+        items({**MESSAGE, "content": [{**TEXT, "annotations": {}, "logprobs": 1}]}),
+    ),
+    "responses: an object for arguments": ("openai-responses", items({**CALL, "arguments": {"a": 1}}, SEARCH)),
+    "responses: an object for the name of an event": ("openai-responses", [{"type": {"a": 1}}, *items(MESSAGE)]),
+    "responses: half a pair in the name of an event": (
+        "openai-responses",
+        [*items(MESSAGE)[:1], {"type": "response.\ud800\ndata: x"}, *items(MESSAGE)[1:]],
+    ),
+    "gemini: words for an index": (
+        "google-generate-content",
+        [{"candidates": [{"index": "0", "content": {"parts": [{"text": "Hi"}]}, "finishReason": "STOP"}]}],
+    ),
+}
+
+
+@TARGETS
+@pytest.mark.parametrize("case", ODD)
+def test_a_stream_with_a_value_of_another_class_becomes_a_stream_of_any_api(case: str, target: str) -> None:
+    api, events = ODD[case]
+    raw = b"".join(b"data: %b\n\n" % json.dumps(event).encode() for event in events)
+    streams.conversion(contentmodel.adapter(api), contentmodel.adapter(target), [raw])
+    assert b"".join(contentmodel.convert_stream([raw], source=api, target=target))
+
+
+def test_words_of_chat_go_on_beside_a_value_of_another_class() -> None:
+    _, events = ODD["chat: a list in a column of words"]
+    found = list(contentmodel.decode_stream(map(sse, events), "openai-chat"))
+    assert [event.delta for event in found if isinstance(event, ev.UnknownDelta)] == [{"reasoning_content": []}]
+    assert [content.text for content in fold(found).messages[0].contents] == [",t"]
+
+
+def sse(event: dict[str, Any]) -> bytes:
+    return b"data: %b\n\n" % json.dumps(event).encode()
+
+
+# -- events in any order -----------------------------------------------------------------------------------------------
+
+START = ev.BlockStart(index=0, content=TextContent(text=""))
+STOP = ev.BlockStop(index=0, content=TextContent(text="Hi"))
+
+
+@EACH
+@pytest.mark.parametrize(
+    ("events", "says"),
+    [
+        ([STOP], "BlockStop for block 0, which has not started"),
+        ([ev.TextDelta(index=3, text="x")], "TextDelta for block 3, which has not started"),
+        ([START, START], "BlockStart for block 0, which has started already"),
+        ([START, STOP, START], "BlockStart for block 0, which has started already"),
+        ([START, STOP, STOP], "BlockStop for block 0, which has stopped already"),
+        ([ev.BlockStart(index=0, content=TextContent(text=""), choice=-1)], "block 0: its choice is -1, not 0 to 1023"),
+        ([ev.BlockCatchUp(index=4, content=TextContent(text=""), choice=10**9)], "block 4: its choice is 1000000000"),
+    ],
+)
+def test_an_encoder_refuses_events_out_of_order(api: str, events: list[Any], says: str) -> None:
+    with pytest.raises(StreamError, match=says):
+        list(encode_stream(events, api))
+
+
+def test_a_fold_refuses_a_choice_that_no_turn_has() -> None:
+    with pytest.raises(StreamError, match="its choice is -1"):
+        fold([ev.BlockStart(index=0, content=TextContent(text=""), choice=-1)])
+
+
+@EACH
+def test_an_encoder_takes_a_block_that_ends_as_something_else(api: str) -> None:
+    search = WebSearchToolCallContent(call_id="w", name="web_search", arguments={"query": "q"})
+    events = [START, ev.TextDelta(index=0, text="Hi"), ev.BlockStop(index=0, content=search)]
+    streams.disorder(contentmodel.adapter(api), events)
+
+
+@pytest.mark.parametrize("name", ["a\nb", "a\rdata: x", "\ud83d"])
+def test_an_event_has_no_name_that_a_line_cannot_hold(name: str) -> None:
+    assert write_sse(b"{}", name) == b"data: {}\n\n"
+
+
+# -- halves of surrogate pairs -----------------------------------------------------------------------------------------
+
+HALF = "half \ud83d of it"
+SAID = ChatMessage(
+    role="assistant",
+    contents=[
+        ReasoningContent(text=HALF),
+        TextContent(text=HALF, annotations=[Citation(url="https://example.org", title=HALF)]),
+        FunctionCallContent(call_id="c", name="f", arguments={HALF: HALF}),
+        FunctionCallContent(call_id="d", name="f", arguments='{"a": "\\ud800"}'),
+    ],
+)
+ANSWER = ChatResponse(id="i", model="m", choices=[ChatChoice(messages=[SAID])])
+
+
+def test_arguments_with_half_of_a_surrogate_pair_are_text_and_an_object() -> None:
+    written, received = SAID.contents[2:]
+    assert isinstance(written, FunctionCallContent)
+    assert isinstance(received, FunctionCallContent)
+    assert json.loads(written.arguments_text) == {HALF: HALF}
+    assert received.arguments_object == {"a": "\ud800"}
+
+
+@EACH
+@pytest.mark.parametrize("size", [None, 1])
+def test_half_of_a_surrogate_pair_goes_through_streams(api: str, size: int | None) -> None:
+    events = list(unfold(ANSWER, size=size))
+    assert fold(events) == ANSWER
+    raw = b"".join(encode_stream(events, api))
+    raw.decode()
+    found = fold_stream([raw], api)
+    assert found.text == HALF
+    calls = [call.arguments_object for message in found.messages for call in message.tool_calls]
+    assert calls == [{HALF: HALF}, {"a": "\ud800"}]
+
+
+def test_half_of_a_surrogate_pair_is_shown_on_a_page() -> None:
+    failed = ErrorContent(message=HALF)
+    body = page([SAID, ChatMessage(role="tool", contents=[failed])], title=HALF).encode()
+    assert b"half" in body
+
+
+@pytest.mark.parametrize("field", ["annotations", "extra", "protected"])
+def test_half_of_a_surrogate_pair_where_no_text_fits_is_a_fault_with_its_path(field: str) -> None:
+    block = {"block_type": "text", "text_content": "", "content": {field: "\ud83d"}}
+    with pytest.raises(DecodeError) as caught:
+        contentmodel.adapter("turn-blocks").decode_request({"turns": [{"role": "user", "blocks": [block]}]})
+    assert [fault.path for fault in caught.value.faults] == [f"$.turns[0].blocks[0].content.{field}"]

@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-import msgspec
-
-from contentmodel import ChatChoice, ChatMessage, ChatRequest, ChatResponse, TextContent, UnknownContent
-from contentmodel.events import fold, unfold
+from contentmodel import UnknownContent
 from contentmodel_conformance.coverage import missing_types
-from contentmodel_conformance.laws import LawBroken, Words, decode, encode
-from contentmodel_conformance.streams import decode as decode_stream
-from contentmodel_conformance.streams import encode as encode_stream
+from contentmodel_conformance.laws import LawBroken, Words
 
 _METHODS = (
     *("decode_request", "encode_request", "decode_response", "encode_response"),
@@ -86,65 +80,3 @@ def readable(line: str) -> None:
     """Every line of the recorded traffic is a record that can be tried."""
     where, _, why = line.partition(": ")
     raise LawBroken("readable", where, why, Words("a record"), Words("none"))
-
-
-SIZES = (60, 120, 240)
-"""How many messages, or events, the three sizes have at which work is counted."""
-_TOLERATED = 1.6
-
-
-def linear(work: Callable[[Any], Any], inputs: Iterable[Any], what: str) -> None:
-    """Twice the input costs twice the work: counted in calls of functions, and not by the clock."""
-    small, middle, large = (calls_of(work, value) for value in inputs)
-    grown = middle - small
-    if large - middle > 2 * _TOLERATED * max(grown, 50):
-        raise LawBroken("linear", what, "its work grows faster than its input", 2 * grown, large - middle)
-
-
-def calls_of(work: Callable[[Any], Any], value: Any) -> int:
-    """How many functions are called until the work on a value is done."""
-    count = 0
-
-    def counting(frame: Any, event: str, argument: Any) -> None:
-        nonlocal count
-        count += event in ("call", "c_call")
-
-    work(value)  # What is made ready once is made ready now.
-    before = sys.getprofile()
-    sys.setprofile(counting)
-    try:
-        work(value)
-    finally:
-        sys.setprofile(before)
-    return count
-
-
-def there_and_back(adapter: Any, kind: str) -> Callable[[Any], Any]:
-    """The work of decoding and encoding one payload."""
-    return lambda payload: encode(adapter, kind, decode(adapter, kind, payload)).to_json()
-
-
-def stream_work(adapter: Any) -> Callable[[bytes], Any]:
-    """The work of decoding and folding a stream that comes in small pieces."""
-
-    def work(raw: bytes) -> None:
-        pieces = [raw[start : start + 64] for start in range(0, len(raw), 64)]
-        fold(decode_stream(adapter, pieces))
-
-    return work
-
-
-def longer_streams(adapter: Any) -> Iterator[bytes]:
-    """Streams of one text that goes on and on, in small deltas."""
-    for size in SIZES:
-        said = ChatMessage(role="assistant", contents=[TextContent(text="word " * size)])
-        response = ChatResponse(id="i", model="m", choices=[ChatChoice(messages=[said])])
-        yield encode_stream(adapter, unfold(response, size=5))[0]
-
-
-def longer_requests(adapter: Any) -> Iterator[Any]:
-    """Payloads of one conversation that goes on and on."""
-    for size in SIZES:
-        roles = ("user", "assistant")
-        said = [ChatMessage(role=roles[n % 2], contents=[TextContent(text=f"message {n}")]) for n in range(size)]
-        yield msgspec.json.decode(adapter.encode_request(ChatRequest(model="m", messages=said)).to_json())

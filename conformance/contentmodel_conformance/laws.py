@@ -202,6 +202,24 @@ def refusal(adapter: Any, kind: str, payload: bytes) -> None:
     raise LawBroken("refusal", "$", "what is no payload was taken for one", Words("a DecodeError"), Words("a value"))
 
 
+def conversion(source: Any, target: Any, kind: str, payload: Any) -> None:
+    """Whatever a payload holds, it is refused with a DecodeError, or becomes a payload of the target whose losses have
+    their paths, and which can be audited and checked; nothing else is raised.
+    """
+    try:
+        encoded = crossed(source, target, kind, payload)
+    except DecodeError as error:
+        _names_places(error)
+        raise Refused from None
+    encoded.to_json()
+    for loss in encoded.losses:
+        if not loss.path.startswith("$"):
+            raise LawBroken("conversion", "$", "a loss has no JSON path", Words("a path from $"), loss.path)
+    list(unaccounted(told_by(source, kind, payload), encoded.payload, encoded.losses, vocabulary_of(source)))
+    if kind == "request":
+        target.check_request(encoded.payload, None)
+
+
 def _names_places(error: DecodeError) -> None:
     for fault in error.faults:
         if not fault.path.startswith("$"):

@@ -194,8 +194,13 @@ def _change(place: tuple[str, str], before: Status | None, now: Status | None) -
 
 def shown(value: Any, longest: int = 300) -> str:
     """A value as text for people: JSON where it can be, bytes as the text they are; cut where it is too long."""
-    text = _text_of(value)
+    text = printable(_text_of(value))
     return text if len(text) <= longest else f"{text[:longest]}... ({len(text):,} characters)"
+
+
+def printable(text: str) -> str:
+    """Return a text with halves of surrogate pairs written out, which no file or terminal takes."""
+    return text.encode("utf-8", "backslashreplace").decode()
 
 
 def _text_of(value: Any) -> str:

@@ -15,8 +15,9 @@ from contentmodel import ChatResponse, Citation, FunctionCallContent, Span, Text
 from contentmodel import events as ev
 from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.tools import ToolCallContent
+from contentmodel.errors import DecodeError, StreamError
 from contentmodel.events import Fold, fold, unfold
-from contentmodel.wire.json import steps_of, write
+from contentmodel.wire.json import parse, steps_of, write
 from contentmodel_conformance.laws import LawBroken, Words, difference
 from contentmodel_conformance.oracles.accumulators import accumulated, comparable
 
@@ -178,7 +179,9 @@ def _out_of_order(event: ev.StreamEvent, started: set[int], stopped: set[int]) -
         if event.index not in started or event.index in stopped:
             return "a block stops that is not open"
         stopped.add(event.index)
-    elif isinstance(event, ev.BlockCatchUp | ev.CitationDelta):
+    elif isinstance(event, ev.BlockCatchUp):
+        return None if event.index in stopped else "a block changes that has not stopped"
+    elif isinstance(event, ev.CitationDelta):
         return None if event.index in started else "a block is spoken of that has not started"
     elif isinstance(event, ev.BlockDelta) and event.index not in started:
         return "a block grows that has not started"
@@ -225,8 +228,8 @@ def _value_of(arguments: Any) -> Any:
     """Arguments as a value where their text is JSON; none at all and an empty object are the same."""
     if isinstance(arguments, str):
         try:
-            arguments = msgspec.json.decode(arguments)
-        except (msgspec.MsgspecError, UnicodeError):
+            arguments = parse(arguments)
+        except DecodeError:
             return arguments
     return arguments or {}
 
@@ -399,6 +402,31 @@ def totality(adapter: Any, pieces: Sequence[bytes]) -> list[ev.StreamEvent]:
     order(events)
     fold(events)
     return events
+
+
+def conversion(source: Any, target: Any, pieces: Sequence[bytes]) -> None:
+    """Whatever the bytes of a stream are, they become a stream of the target: nothing is raised, the target's events
+    are in good order, and its stream ends with an error where the source's turn failed.
+    """
+    events = totality(source, pieces)
+    raw, _ = encode(target, events)
+    again = totality(target, [raw])
+    if isinstance(events[-1], ev.TurnError) and not isinstance(again[-1], ev.TurnError):
+        detail = "the turn failed, and the target's stream does not say so"
+        raise LawBroken("conversion", "the end", detail, events[-1], again[-1])
+
+
+def disorder(adapter: Any, events: Events) -> None:
+    """Events of the model in any order are written as a stream in good order, or refused with a StreamError that names
+    the block; nothing else is raised.
+    """
+    try:
+        raw, _ = encode(adapter, events)
+    except StreamError as error:
+        if "block " not in str(error):
+            raise LawBroken("disorder", "the error", "it names no block", Words("a block"), str(error)) from None
+        return
+    totality(adapter, [raw])
 
 
 # -- the other way -----------------------------------------------------------------------------------------------------

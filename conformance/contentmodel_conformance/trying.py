@@ -23,7 +23,7 @@ from hypothesis.strategies import SearchStrategy
 
 from contentmodel import ContentModelError, DecodeError
 from contentmodel_conformance.laws import LawBroken, Refused, Words
-from contentmodel_conformance.report import Finding, shown
+from contentmodel_conformance.report import Finding, printable, shown
 
 QUICK, DEEP = 25, 2500
 """How many examples a law is tried on, quickly and deeply."""
@@ -195,10 +195,10 @@ def _finding(trial: Trial, value: Any, error: BaseException, label: str, source:
     law, where, detail, expected, found = _told(error, trial.law)
     return Finding(
         law=law,
-        where=where,
-        detail=detail,
-        expected=expected,
-        found=found,
+        where=printable(where),
+        detail=printable(detail),
+        expected=printable(expected),
+        found=printable(found),
         label=label,
         minimal="" if source else shown(value, 4000),
         source=source,

@@ -134,7 +134,7 @@ from contentmodel.events import (
     unfold,
 )
 from contentmodel.message import ChatMessage, Origin
-from contentmodel.partial import partial_json
+from contentmodel.partial import PartialJsonReader, partial_json
 from contentmodel.planning import Plan, plan
 from contentmodel.request import (
     ChatOptions,
@@ -256,6 +256,7 @@ __all__ = [
     "Origin",
     "OutputDelta",
     "POLICIES",
+    "PartialJsonReader",
     "Plan",
     "ProgramToolCallContent",
     "ProgramToolResultContent",

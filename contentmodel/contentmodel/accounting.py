@@ -7,17 +7,18 @@ API that every API has in words of its own (roles, types, finish reasons) is str
 from __future__ import annotations
 
 import json
-import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
+from functools import cache
 from typing import Any
 
 import msgspec
 
-from contentmodel.adapter import Payload, as_json
+from contentmodel.adapter import Payload, adapter, as_json
+from contentmodel.containment import contained
 from contentmodel.wire.json import child_path, snake_name
 from contentmodel.wire.losses import Encoded, Loss
-from contentmodel.wire.marks import ERROR
+from contentmodel.wire.marks import APART, unmarked
 
 
 class Vocabulary(msgspec.Struct, frozen=True):
@@ -42,10 +43,18 @@ class Unaccounted(msgspec.Struct, frozen=True):
 def audit(source: Payload, encoded: Encoded, vocabulary: Vocabulary | None = None) -> list[Unaccounted]:
     """The values of `source` that are neither in `encoded.payload` nor under one of its losses; [] where all are.
 
-    A loss that says "dropped" or "degraded" stands for all at and below its path; one that says "moved" does not, for
-    what moved is still there. `vocabulary` has the words of an API that is not known here (see `vocabulary_of`).
+    A loss of the kind "dropped" or "degraded" covers all at and below its path; one of the kind "moved" does not, for
+    what moved is still there. `vocabulary` has the words of the source's API; without one, they are read off the
+    adapter that decoded the source (see `vocabulary_of`).
     """
+    if vocabulary is None and encoded.source_api is not None:
+        vocabulary = _vocabulary_of_api(encoded.source_api)
     return unaccounted(as_json(source, "json"), encoded.payload, encoded.losses, vocabulary)
+
+
+@cache
+def _vocabulary_of_api(api: str) -> Vocabulary:
+    return vocabulary_of(adapter(api))
 
 
 def unaccounted(
@@ -61,10 +70,11 @@ def unaccounted(
     counted = (
         (path, value)
         for path, value, above in leaves(source)
-        if not _says_nothing(value) and not _is_structure(above, words) and lost.isdisjoint(above)
+        if not _says_nothing(value) and not _is_structure(value, above, words) and lost.isdisjoint(above)
     )
     # What is there as it was comes first: what is there in another form must not take it away.
     rest = [(path, value) for path, value in counted if not held.take(value, again=_field(path) in references)]
+    held.look_for(value for _, value in rest)
     return [Unaccounted(path, value) for path, value in rest if not held.take_in_other_form(value)]
 
 
@@ -116,11 +126,11 @@ _WORDS = {"role", "kind", "index", "finish_reason", "tool_choice", "mode", "effo
 _NAMES = {"name", "call_id", "file_id", "url", "title"}
 
 
-def vocabulary_of(adapter: Any) -> Vocabulary:
+def vocabulary_of(reader: Any) -> Vocabulary:
     """The words of an API, as far as its adapter describes its tables: what says of what kind an object is, what is
     translated word by word, and what names a call, a tool or a source.
     """
-    described = adapter.describe() if hasattr(adapter, "describe") else {}
+    described = reader.describe() if hasattr(reader, "describe") else {}
     unions = described.get("unions", {}).values()
     rows = [*described.get("records", {}).values(), *(row for union in unions for row in union["rows"])]
     rows += [half for pair in described.get("pairs", ()) for half in pair.values()]
@@ -157,11 +167,19 @@ _MEDIA_WORDS = {
 }
 
 
+# Where an item stands, and the number of an enum's member in the place of its name.
+_NUMBERED = frozenset({"index", "sequence", "finishReason"})
+
+
 def _says_nothing(value: Any) -> bool:
     return value is None or value == "" or value is False
 
 
-def _is_structure(above: tuple[str, ...], words: Collection[str]) -> bool:
+def _is_structure(value: Any, above: tuple[str, ...], words: Collection[str]) -> bool:
+    """Return whether a value is a word of its API. Numbers are words in few fields: elsewhere they are data."""
+    if value.__class__ in (int, float):
+        field = _field(above[-1])
+        return field in _NUMBERED and field in words
     return any(_field(path) in words for path in above[-2:])
 
 
@@ -175,6 +193,8 @@ class _Held:
     def __init__(self, output: Any) -> None:
         self._counts: Counter[Any] = Counter()
         self._texts: list[str] = []
+        self._told: set[str] = set()
+        """The texts that were looked for and are part of longer ones."""
         for _, value, _ in leaves(output):
             self._add(value)
 
@@ -193,27 +213,28 @@ class _Held:
             return True
         return again and key in self._counts
 
+    def look_for(self, values: Iterable[Any]) -> None:
+        """Finds out, for all values at once, which of them longer texts hold."""
+        texts = {value for value in values if isinstance(value, str)}
+        self._told = contained(texts | {unmarked(text) for text in texts}, self._texts)
+
     def take_in_other_form(self, value: Any) -> bool:
         """The same for a text that is there as the JSON it spells, as another word for a type, or in a longer text."""
-        return isinstance(value, str) and (self._take_parts(value) or self._take_word(value) or self._is_told(value))
+        return isinstance(value, str) and (self._take_parts(value) or self._take_word(value) or value in self._told)
 
     def _take_word(self, text: str) -> bool:
-        if text.startswith(ERROR):
-            rest = text.removeprefix(ERROR)
-            return not rest or self.take(rest) or self.take_in_other_form(rest)
+        call_id = APART.read(text)
+        if call_id is not None:
+            return self.take(call_id, again=True)
+        said = unmarked(text)
+        if said != text:
+            return not said or self.take(said) or self._take_parts(said) or said in self._told
         return any(self.take(word) for word in _MEDIA_WORDS.get(text, ()))
 
     def _take_parts(self, text: str) -> bool:
         """The JSON that a text spells, or the parts of a data URI."""
         parts = _inside(text)
         return parts is not None and all(self.take(part) for part in parts if not _says_nothing(part))
-
-    def _is_told(self, text: str) -> bool:
-        """Whether a longer text holds this one: a single short word between what are no letters."""
-        if len(text) >= 16 or not re.fullmatch(r"\w[\w.-]*", text):
-            return any(text in longer for longer in self._texts if longer != text)
-        whole = re.compile(rf"(?<!\w){re.escape(text)}(?!\w)")
-        return any(whole.search(longer) for longer in self._texts if longer != text)
 
 
 def _key(value: Any) -> Any:

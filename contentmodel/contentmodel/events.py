@@ -24,6 +24,7 @@ from contentmodel.content.tools import ToolCallContent
 from contentmodel.errors import StreamError
 from contentmodel.interop import Model
 from contentmodel.message import ChatMessage
+from contentmodel.partial import PartialJsonReader
 from contentmodel.response import ChatChoice, ChatResponse
 from contentmodel.usage import Usage
 
@@ -200,25 +201,63 @@ ENDED, MALFORMED, CANCELLED = "stream_ended", "stream_malformed", "cancelled"
 """The codes of errors that end a turn which nobody else ended: what the bytes did, or that somebody stopped it."""
 
 
+MOST_CHOICES = 1024
+"""How many answers a turn may have. The APIs give 128 at most."""
+
+
+def check_choice(event: BlockStart | BlockCatchUp) -> None:
+    """Raise StreamError if a block names a choice that no turn has."""
+    if not 0 <= event.choice < MOST_CHOICES:
+        name = type(event).__name__
+        raise StreamError(f"{name} for block {event.index}: its choice is {event.choice}, not 0 to {MOST_CHOICES - 1}")
+
+
 # -- fold --------------------------------------------------------------------------------------------------------------
 
 
 class _Block:
     """A block as far as it is known: a content, and the pieces that belong to it and are not in it yet."""
 
-    __slots__ = ("choice", "content", "deltas")
+    __slots__ = ("choice", "content", "deltas", "read", "reader")
 
     def __init__(self, choice: int, content: Any) -> None:
         self.choice = choice
         self.content = content
         self.deltas: list[Any] = []
+        self.reader: PartialJsonReader | None = None
+        """What reads the arguments as they grow, once somebody has asked for them."""
+        self.read = 0
+        """How many of the deltas the reader has read."""
 
     def settle(self) -> Any:
         """The content with everything said so far."""
         if self.deltas:
+            self._read_on()
             self.content = grown(self.content, self.deltas)
-            self.deltas = []
+            self.deltas, self.read = [], 0
         return self.content
+
+    def stop(self, content: Any) -> None:
+        """The block is complete."""
+        self.content, self.deltas, self.reader = content, [], None
+
+    def partial_arguments(self) -> dict[str, Any]:
+        """The arguments of a call so far."""
+        if not isinstance(self.content, ToolCallContent) or isinstance(self.content.arguments, dict):
+            return getattr(self.content, "arguments", None) or {}
+        if self.reader is None:
+            self.reader, self.read = PartialJsonReader(), 0
+            self.reader.feed(self.content.arguments or "")
+        self._read_on()
+        value = self.reader.value
+        return value if isinstance(value, dict) else {}
+
+    def _read_on(self) -> None:
+        if self.reader is not None:
+            for delta in self.deltas[self.read :]:
+                if isinstance(delta, ArgumentsDelta) and delta.path is None:
+                    self.reader.feed(delta.text)
+            self.read = len(self.deltas)
 
 
 class Fold:
@@ -243,6 +282,7 @@ class Fold:
             except KeyError:
                 raise StreamError(f"{kind.__name__} for block {event.index}, which has not started") from None  # type: ignore[attr-defined]
         elif isinstance(event, BlockStart | BlockCatchUp):
+            check_choice(event)
             self._blocks[event.index] = _Block(event.choice, event.content)
         elif isinstance(event, BlockStop):
             self._stop(event)
@@ -257,7 +297,7 @@ class Fold:
         block = self._blocks.get(event.index)
         if block is None:
             raise StreamError(f"BlockStop for block {event.index}, which has not started")
-        block.content, block.deltas = event.content, []
+        block.stop(event.content)
 
     def content(self, index: int) -> Content:
         """The block `index` as far as it is known. StreamError where it has not started."""
@@ -265,6 +305,18 @@ class Fold:
         if block is None:
             raise StreamError(f"block {index} has not started")
         return block.settle()  # type: ignore[no-any-return]
+
+    def partial_arguments(self, index: int) -> dict[str, Any]:
+        """The arguments of the call `index` as far as they have come: to show, and never to run.
+
+        `content(index).partial_arguments` says the same, and reads all of the arguments each time. This reads each
+        delta once, so it may be asked at every delta. The value is live: it grows with the call until the call stops.
+        StreamError if the block has not started.
+        """
+        block = self._blocks.get(index)
+        if block is None:
+            raise StreamError(f"block {index} has not started")
+        return block.partial_arguments()
 
     @property
     def response(self) -> ChatResponse:

@@ -1,4 +1,4 @@
-"""What a JSON text that has not come to its end says so far, for who shows the arguments of a call as they grow."""
+"""Read JSON that is not complete yet, such as the arguments of a call while they arrive."""
 
 from __future__ import annotations
 
@@ -8,70 +8,330 @@ from typing import Any
 from contentmodel.errors import DecodeError
 from contentmodel.wire.json import parse
 
-_STRING = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
+MAX_DEPTH = 500
+"""How deep the values may be nested. What is nested deeper is read, and left out."""
+MAX_WORD = 4_300
+"""How long a number may be, in characters: as long as Python reads one."""
+
+_BOM = "\ufeff"
+_SPACES = re.compile(r"[ \t\r\n]+")
 _WORD = re.compile(r'[^\s{}\[\]:,"]+')
-# An escape that is not complete, or the first half of a pair.
-_CUT = re.compile(r"\\(?:u(?:[0-9a-fA-F]{0,3}|[dD][89abAB][0-9a-fA-F]{2}(?:\\(?:u[0-9a-fA-F]{0,3})?)?))?$")
-_ESCAPED = re.compile(r"(?:\\\\)+$")
-_CLOSES = {"{": "}", "[": "]"}
+# Characters and escapes that are complete. The first half of a pair may be followed by the second one.
+_WHOLE = re.compile(r'(?:[^"\\\x00-\x1f]+|\\["\\/bfnrt]|\\u(?![dD][89abAB])[0-9a-fA-F]{4})+')
+_HALF_PAIR = re.compile(r"\\u[dD][89abAB]")
+_HEX_DIGITS = frozenset("0123456789abcdefABCDEF")
+_LITERALS = frozenset({"true", "false", "null"})
+_TOO_LONG = re.compile(rf'[^\s{{}}\[\]:,"]{{{{{MAX_WORD + 1}}}}}')
 
 
 def partial_json(text: str) -> Any:
-    """The value of the beginning of a JSON text; None where it says nothing yet, or is no JSON.
+    """Return the value of the beginning of a JSON text; None if there is none yet, or if the text is not JSON.
 
-    Texts that are not complete are there as far as they go; numbers inside of an object or a list, and keys, only when
-    they are complete.
+    A string that is not complete is there as far as it goes. Numbers inside of an object or a list, and keys, are there
+    when they are complete. What is nested deeper than `MAX_DEPTH` is left out. For a text that grows, use a
+    `PartialJsonReader`, which reads each character once.
     """
-    try:
-        return parse(text) if text.strip() else None
-    except DecodeError:
-        pass
-    for candidate in _completed(text):
+    if text.count("[") + text.count("{") <= MAX_DEPTH and _TOO_LONG.search(text) is None:
         try:
-            return parse(candidate)
+            return parse(text) if text.strip() else None
         except DecodeError:
-            continue
-    return None
+            pass
+    reader = PartialJsonReader()
+    reader.feed(text)
+    return reader.value
 
 
-def _completed(text: str) -> list[str]:
-    """The text as JSON that ends where it ends, then as one that leaves out what is not complete."""
-    open_: list[str] = []
-    keyed, at, safe, ends = False, 0, 0, ""
-    while at < len(text):
-        character = text[at]
-        if character == '"':
-            match = _STRING.match(text, at)
-            if match is None:
-                return [*([] if keyed else [_closed(text, open_)]), text[:safe] + ends]
-            at = match.end()
-            if not keyed:
-                safe, ends = at, _ends(open_)
-            continue
+_KEY, _COLON, _VALUE, _NEXT = "a key", "a colon", "a value", "a comma or the end"
+_UNSET: Any = object()
+
+
+class PartialJsonReader:
+    """Read a JSON text that arrives in pieces: `feed` it each piece, and ask for `value` at any time.
+
+    `value` is what `partial_json` returns for the text so far. It is live: the same dict or list grows with every
+    `feed`, so copy it to keep one state of it. Feeding costs the length of the piece, and `value` costs nothing. (A
+    string that is still growing is copied with each piece if the caller keeps that string.)
+    """
+
+    def __init__(self) -> None:
+        self._root: Any = None
+        self._has_begun = False
+        self._is_broken = False
+        """Whether the text is not JSON."""
+        self._is_flawed = False
+        """Whether the text is not JSON from here on. The value is kept until the next token is complete."""
+        # -- where in the grammar
+        self._open: list[Any] = []
+        """The objects and lists that are open, from the outside in."""
+        self._expects = _VALUE
+        self._may_close = False
+        self._takes_key = False
+        """Whether a string here is a key, also where the grammar expects none."""
+        self._key = ""
+        """The key of the innermost object whose value is read."""
+        self._replaced: Any = _UNSET
+        """The earlier value of that key, if it comes again."""
+        # -- the token that is not complete
+        self._word: list[str] = []
+        self._word_length = 0
+        self._shows_literal = False
+        self._hides = False
+        """Whether a literal stands where none may. It may still become another word."""
+        self._in_string = False
+        self._key_pieces: list[str] | None = None
+        """The pieces of the string, if it is a key."""
+        self._is_spoiled = False
+        """Whether the string is not JSON, or stands where none may."""
+        self._escape = ""
+
+    @property
+    def value(self) -> Any:
+        """The value so far; None if there is none yet, or if the text is not JSON."""
+        if self._is_broken or self._hides:
+            return None
+        if self._word and not self._open and self._takes_value():
+            # A number on its own may be complete.
+            try:
+                return self._parsed_word()
+            except DecodeError:
+                return None
+        return self._root
+
+    def feed(self, text: str) -> None:
+        """Read the next piece of the text."""
+        if not self._has_begun and text:
+            self._has_begun = True
+            text = text.removeprefix(_BOM)
+        self._hide_literal()
+        at = 0
+        while at < len(text) and not self._is_broken:
+            at = self._read_string(text, at) if self._in_string else self._read_token(text, at)
+        self._show_literal()
+
+    def _read_token(self, text: str, at: int) -> int:
+        """Read a token, or a part of one, outside of strings. Return where it ends."""
         word = _WORD.match(text, at)
         if word is not None:
-            at = word.end()
-            # A number at the very end may go on.
-            if at < len(text) or word.group() in ("true", "false", "null"):
-                safe, ends = at, _ends(open_)
-            continue
-        at += 1
-        if character in "{[":
-            open_.append(character)
-        elif character in "}]" and open_:
-            open_.pop()
-        if character in "{[}]":
-            safe, ends = at, _ends(open_)
-        keyed = (character in "{," and bool(open_) and open_[-1] == "{") or (keyed and character.isspace())
-    return [text[:safe] + ends]
+            self._word.append(word.group())
+            self._word_length += word.end() - at
+            return word.end()
+        if self._word:
+            self._end_word()
+            return at
+        spaces = _SPACES.match(text, at)
+        if spaces is not None:
+            return spaces.end()
+        character = text[at]
+        if character == '"':
+            self._start_string()
+        elif character in "{[":
+            self._start_container({} if character == "{" else [])
+        elif character in "}]":
+            self._end_container(dict if character == "}" else list)
+        else:
+            self._read_separator(character)
+        return at + 1
 
+    def _read_separator(self, character: str) -> None:
+        in_object = bool(self._open) and self._open[-1].__class__ is dict
+        if character == ":" and self._expects is _COLON:
+            self._expects = _VALUE
+        elif character == "," and self._expects is _NEXT and self._open:
+            self._expects = _KEY if in_object else _VALUE
+        else:
+            self._is_flawed = True
+        self._may_close = False
+        if not character.isspace():
+            self._takes_key = character == "," and in_object
 
-def _ends(open_: list[str]) -> str:
-    return "".join(_CLOSES[bracket] for bracket in reversed(open_))
+    # -- values ------------------------------------------------------------------------------------------------
 
+    def _takes_value(self) -> bool:
+        return self._expects is _VALUE and not self._is_flawed
 
-def _closed(text: str, open_: list[str]) -> str:
-    """A text that stops inside of a string, with the string closed."""
-    escaped = _ESCAPED.search(text)
-    end = escaped.start() if escaped is not None else len(text)
-    return _CUT.sub("", text[:end]) + text[end:] + '"' + _ends(open_)
+    def _set(self, value: Any) -> None:
+        """Put a value in its place."""
+        if not self._open:
+            self._root = value
+            return
+        owner = self._open[-1]
+        if owner.__class__ is list:
+            owner.append(value)
+        else:
+            self._replaced = owner.get(self._key, _UNSET)
+            owner[self._key] = value
+
+    def _unset(self) -> None:
+        """Take out the value that was set last."""
+        if not self._open:
+            self._root = None
+            return
+        owner = self._open[-1]
+        if owner.__class__ is list:
+            owner.pop()
+        elif self._replaced is _UNSET:
+            del owner[self._key]
+        else:
+            owner[self._key] = self._replaced
+
+    def _end_value(self) -> None:
+        self._expects, self._may_close, self._takes_key = _NEXT, True, False
+
+    def _start_container(self, container: Any) -> None:
+        if not self._takes_value():
+            self._is_broken = True
+            return
+        if len(self._open) < MAX_DEPTH:
+            self._set(container)
+        self._open.append(container)
+        self._takes_key = container.__class__ is dict
+        self._expects, self._may_close = _KEY if self._takes_key else _VALUE, True
+
+    def _end_container(self, kind: type) -> None:
+        if not self._open or self._open[-1].__class__ is not kind or not self._may_close or self._is_flawed:
+            self._is_broken = True
+            return
+        self._open.pop()
+        self._end_value()
+
+    # -- numbers and literals ----------------------------------------------------------------------------------
+
+    def _parsed_word(self) -> Any:
+        word = "".join(self._word)
+        # The parser skips a byte order mark, which is only one at the beginning of a text.
+        return parse("" if len(word) > MAX_WORD or word.startswith(_BOM) else word)
+
+    def _end_word(self) -> None:
+        try:
+            value = self._parsed_word()
+        except DecodeError:
+            self._is_broken = True
+            return
+        self._word, self._word_length = [], 0
+        if not self._takes_value():
+            self._is_broken = True
+            return
+        takes_key = self._takes_key
+        self._set(value)
+        self._end_value()
+        self._takes_key = takes_key
+
+    def _show_literal(self) -> None:
+        """Show a literal that is complete, although the next piece may make another word of it."""
+        if self._is_broken or not 0 < self._word_length <= 5 or "".join(self._word) not in _LITERALS:
+            return
+        if self._takes_value():
+            self._set(self._parsed_word())
+            self._shows_literal = True
+        else:
+            self._hides = True
+
+    def _hide_literal(self) -> None:
+        if self._shows_literal:
+            self._unset()
+        self._shows_literal = self._hides = False
+
+    # -- strings -----------------------------------------------------------------------------------------------
+
+    def _start_string(self) -> None:
+        self._in_string = True
+        if self._takes_key:
+            self._key_pieces = []
+            self._is_spoiled = self._expects is not _KEY or self._is_flawed
+            return
+        self._is_spoiled = not self._takes_value()
+        if not self._is_spoiled:
+            self._set("")
+
+    def _read_string(self, text: str, at: int) -> int:
+        """Read a part of a string. Return where it ends."""
+        if self._escape:
+            return self._read_escape(text, at)
+        whole = _WHOLE.match(text, at)
+        if whole is not None:
+            piece = whole.group()
+            self._grow(parse(f'"{piece}"') if "\\" in piece else piece)
+            return whole.end()
+        if text[at] == '"':
+            self._end_string()
+        elif text[at] == "\\":
+            self._escape = "\\"
+        else:
+            self._spoil()
+        return at + 1
+
+    def _read_escape(self, text: str, at: int) -> int:
+        """Read one character of an escape, or of the two escapes of a pair. Return where the next character is."""
+        escape, character = self._escape, text[at]
+        size = len(escape) % 6
+        if size == 0:
+            # The first half of a pair, and what comes next may be the second half.
+            if character == "\\":
+                self._escape += character
+                return at + 1
+            self._end_escape(escape)
+            return at
+        if size == 1 and character != "u":
+            self._end_escape(escape[:-1])
+            if character in '"\\/bfnrt':
+                self._grow(parse(f'"\\{character}"'))
+            else:
+                self._spoil()
+            return at + 1
+        if size > 1 and character not in _HEX_DIGITS:
+            self._spoil()
+            self._escape = ""
+            return at
+        self._escape += character
+        if size == 5:
+            self._end_unit()
+        return at + 1
+
+    def _end_unit(self) -> None:
+        """Four digits are complete: what they stand for is known, unless they are the first half of a pair."""
+        first, last = self._escape[:-6], self._escape[-6:]
+        if _HALF_PAIR.match(last) is None:
+            self._end_escape(self._escape)
+        else:
+            self._end_escape(first)
+            self._escape = last
+
+    def _end_escape(self, escape: str) -> None:
+        self._escape = ""
+        if escape:
+            self._grow(parse(f'"{escape}"'))
+
+    def _grow(self, piece: str) -> None:
+        """Append to the string. A string with a single reference grows in place, so take it out of its owner first."""
+        if self._is_spoiled:
+            return
+        if self._key_pieces is not None:
+            self._key_pieces.append(piece)
+        elif not self._open:
+            text, self._root = self._root, None
+            text += piece
+            self._root = text
+        else:
+            owner = self._open[-1]
+            place = -1 if owner.__class__ is list else self._key
+            text, owner[place] = owner[place], None
+            text += piece
+            owner[place] = text
+
+    def _spoil(self) -> None:
+        """The string is not JSON: take it out of the value."""
+        if not self._is_spoiled and self._key_pieces is None:
+            self._unset()
+        self._is_spoiled = True
+
+    def _end_string(self) -> None:
+        self._in_string = False
+        pieces, self._key_pieces = self._key_pieces, None
+        if pieces is None:
+            self._is_broken = self._is_spoiled
+            self._end_value()
+        elif self._is_spoiled:
+            self._is_flawed = True
+        else:
+            self._key = "".join(pieces)
+            self._expects, self._may_close = _COLON, False

@@ -76,20 +76,47 @@ def to_builtins(value: Any) -> Any:
 
 
 def convert_value(value: Any, kind: Any, path: str = "$") -> Any:
-    """Plain JSON values as the model type `kind`; newer content types and fields are kept."""
+    """Return plain JSON values as the model type `kind`; newer content types and fields are kept.
+
+    Raise DecodeError with the path, below `path`, of a value that does not fit.
+    """
     try:
         return msgspec.convert(value, kind)
     except RecursionError:
         raise DecodeError("contentmodel", [Fault(path, "nested too deeply")]) from None
-    except msgspec.ValidationError:
+    except (msgspec.ValidationError, UnicodeEncodeError):
         pass
+    wrapped = _wrap(value, kind)
     try:
-        return msgspec.convert(_wrap(value, kind), kind)
+        return msgspec.convert(wrapped, kind)
     except RecursionError:
         raise DecodeError("contentmodel", [Fault(path, "nested too deeply")]) from None
     except msgspec.ValidationError as error:
-        message, _, where = str(error).partition(" - at `")
-        raise DecodeError("contentmodel", [Fault(path + where.rstrip("`").removeprefix("$"), message)]) from None
+        raise _misfit(error, path) from None
+    except UnicodeEncodeError:
+        raise _misfit_of_halves(wrapped, kind, path) from None
+
+
+def _misfit(error: msgspec.ValidationError, path: str) -> DecodeError:
+    message, _, where = str(error).partition(" - at `")
+    return DecodeError("contentmodel", [Fault(path + where.rstrip("`").removeprefix("$"), message)])
+
+
+def _misfit_of_halves(value: Any, kind: Any, path: str) -> DecodeError:
+    """Return the error about a text with half of a surrogate pair where no text fits: msgspec names no place then."""
+    try:
+        msgspec.convert(_without_halves(value), kind)
+    except msgspec.ValidationError as error:
+        return _misfit(error, path)
+    return DecodeError("contentmodel", [Fault(path, "half of a surrogate pair in a value that is no free text")])
+
+
+def _without_halves(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode()
+    if isinstance(value, dict):
+        return {key: _without_halves(item) for key, item in value.items()}
+    return [_without_halves(item) for item in value] if isinstance(value, list) else value
 
 
 def schema() -> dict[str, Any]:

@@ -29,6 +29,7 @@ from contentmodel.wire.adapting import TableAdapter
 from contentmodel.wire.codecs import ArgumentsObject, Codec, Place, Renamed, spread
 from contentmodel.wire.context import DecodeContext, EncodeContext
 from contentmodel.wire.nested import Blocks, Record
+from contentmodel.wire.roles import Roles
 from contentmodel.wire.table import Group, Row, Table, row
 
 API = "chat-log"
@@ -46,7 +47,7 @@ ANSWER = row(
 )
 PARTS = TABLE.union("part", [WORDS, CALL, ANSWER])
 
-ROLE = Renamed({"rules": "system", "guest": "user", "bot": "assistant", "tools": "tool"})
+ROLE = Roles(API, {"rules": "system", "guest": "user", "bot": "assistant", "tools": "tool"})
 LINE = TABLE.record("line", ChatMessage, {"who": ("role", ROLE), "parts": ("contents", Blocks(PARTS))})
 
 
@@ -124,9 +125,7 @@ class Reply(Group):
         for choice in value[:1]:
             context.lose_attributes(choice, ("logprobs",))
             context.leave_residue(choice)
-            message, *others = choice.messages or [ChatMessage(role="assistant")]
-            for other in others:
-                message = passes.joined_message(message, other, context)
+            message = passes.joined_messages(choice.messages or [ChatMessage(role="assistant")], context)
             wire["line"] = LINE.encode(message, context)
             if choice.finish_reason is not None:
                 wire["ended"] = self._word(choice.finish_reason, context)

@@ -21,6 +21,7 @@ class Client(clients.PostingClient):
     api = API
     path = PATH
     errors = anthropic
+    plain = (anthropic.Anthropic, anthropic.AsyncAnthropic)
 
     def make_sdk(self, options: dict[str, Any]) -> anthropic.Anthropic:
         return anthropic.Anthropic(**options)
@@ -32,6 +33,7 @@ class AsyncClient(clients.AsyncPostingClient):
     api = API
     path = PATH
     errors = anthropic
+    plain = (anthropic.Anthropic, anthropic.AsyncAnthropic)
 
     def make_sdk(self, options: dict[str, Any]) -> anthropic.AsyncAnthropic:
         return anthropic.AsyncAnthropic(**options)

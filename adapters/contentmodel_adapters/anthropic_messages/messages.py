@@ -7,31 +7,21 @@ from typing import Any
 from contentmodel.content.hosted import BrowserToolResultContent, ComputerUseToolResultContent
 from contentmodel.content.tools import FunctionResultContent
 from contentmodel.message import ChatMessage
-from contentmodel.wire.codecs import Codec, Words
+from contentmodel.wire.apart import with_media_apart, with_media_back
+from contentmodel.wire.codecs import Codec
 from contentmodel.wire.context import DecodeContext, EncodeContext
 from contentmodel.wire.nested import TextOrBlocks
+from contentmodel.wire.roles import Roles
 from contentmodel_adapters.anthropic_messages.blocks import API, CONTENT, TABLE
 from contentmodel_adapters.shared.replay import Change, Replay, is_own_answer
 
-
-class Role(Words):
-    """user, assistant and system are the model's words too; a message of nothing but results is the user's here."""
-
-    def __init__(self) -> None:
-        same = {"user": "user", "assistant": "assistant", "system": "system"}
-        super().__init__(same, {**same, "tool": "user"})
-
-    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> str:
-        return f"{API}:{value}" if value in ("tool", "developer") else value
-
-    def encode(self, value: Any, context: EncodeContext, owner: Any) -> str:
-        return "system" if value == "developer" else str(value).removeprefix(f"{API}:")
-
+_OWN_ROLES = {"user": "user", "assistant": "assistant", "system": "system"}
+ROLES = Roles(API, _OWN_ROLES, {**_OWN_ROLES, "developer": "system", "tool": "user"})
 
 MESSAGE = TABLE.record(
     "message",
     ChatMessage,
-    {"role": ("role", Role()), "content": ("contents", TextOrBlocks(CONTENT, "list"))},
+    {"role": ("role", ROLES), "content": ("contents", TextOrBlocks(CONTENT, "list"))},
     ignores=("message_id",),
     fill={"content": []},
 )
@@ -73,12 +63,12 @@ class Messages(Codec):
             if message.__class__ is ChatMessage:
                 messages.append(_as_tool_message(message) if message.role == "user" else message)
         context.trace_messages(messages, value, lambda message: MESSAGE)
-        return messages
+        return with_media_back(messages, context)
 
     def encode(self, value: list[ChatMessage], context: EncodeContext, owner: Any) -> list[dict[str, Any]]:
         encode = MESSAGE.functions[1]
         wires = []
-        for message in value:
+        for message in with_media_apart(value, API):
             wire = REPLAY.fitted(encode(message, context), message, context)
             # What other APIs said, and nothing of it can be sent, is no turn here; an answer that is empty is none.
             if wire.get("content") or (context.native and not is_own_answer(message, context)):

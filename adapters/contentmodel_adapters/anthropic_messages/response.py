@@ -12,7 +12,7 @@ from contentmodel.wire.context import DecodeContext, EncodeContext
 from contentmodel.wire.nested import Record
 from contentmodel.wire.table import Fields
 from contentmodel_adapters.anthropic_messages.blocks import API, CONTENT, ERROR, TABLE, USAGE
-from contentmodel_adapters.shared.answer import OnlyChoice
+from contentmodel_adapters.shared.answer import OnlyChoice, misfits
 from contentmodel_adapters.shared.words import FinishWords
 
 FINISH = FinishWords(
@@ -76,7 +76,12 @@ class Answer(OnlyChoice):
         if "content" in wire and not blocks:
             note[":content"] = blocks
         message = ChatMessage(role="assistant", contents=contents, origin=context.origin)
-        choice = ChatChoice(messages=[message], finish_reason=self._finish(wire, context), extra={API: note})
+        wrong = misfits(wire, role=str, stop_reason=str)
+        if wire.get("stop_reason").__class__ is not str and wire.get("stop_sequence") is not None:
+            # No finish reason of the model can hold it.
+            wrong["stop_sequence"] = wire["stop_sequence"]
+        extra = {API: {**note, **wrong}}
+        choice = ChatChoice(messages=[message], finish_reason=self._finish(wire, context), extra=extra)
         context.trace(ENDING, [choice, message], wire, None, spread=False)
         return [choice]
 

@@ -17,8 +17,9 @@ from contentmodel.events import (
     TextDelta,
     UnknownDelta,
 )
-from contentmodel.wire.json import parse
-from contentmodel.wire.streaming import OpenBlock, StreamDecoder, lay_over, object_at, place_of
+from contentmodel.wire.fields import list_of, object_at, object_of, place_at
+from contentmodel.wire.json import kind_of, parse
+from contentmodel.wire.streaming import OpenBlock, StreamDecoder, lay_over
 from contentmodel_adapters.anthropic_messages.blocks import API, CITATIONS, CONTENT, TABLE, USAGE
 
 # The delta's type: its field, the block's field that grows by it, and the event.
@@ -27,6 +28,7 @@ GROWTH: dict[str, tuple[str, str, Any]] = {
     "thinking_delta": ("thinking", "thinking", ReasoningDelta),
     "input_json_delta": ("partial_json", "input", ArgumentsDelta),
 }
+ADDED_UP = frozenset(grown for _, grown, _ in GROWTH.values())
 TABLE.say("stream delta", *GROWTH, "citations_delta", "signature_delta", "compaction_delta")
 PLACEHOLDER = {"type": "text", "text": ""}
 
@@ -85,7 +87,7 @@ class Decoder(StreamDecoder):
         if kind == "content_block_delta":
             self._grow(wire)
         elif kind == "content_block_start":
-            self._start(place_of(wire, "index", API), object_at(wire, "content_block", API))
+            self._start(place_at(wire, "index", API), object_at(wire, "content_block", API))
         elif kind == "content_block_stop":
             self._stop(wire)
         elif kind == "message_start":
@@ -104,11 +106,10 @@ class Decoder(StreamDecoder):
             self.wire_event(name, wire)
 
     def _begin(self, message: dict[str, Any]) -> None:
-        blocks = message.get("content")
         lay_over(self.answer, {**message, "content": None})
         self.begin({**message, "content": []})
         # A call by a program that goes on is there from the start.
-        for index, block in enumerate(blocks if blocks.__class__ is list else ()):
+        for index, block in enumerate(list_of(message, "content")):
             if block.__class__ is dict:
                 self._start(index, block)
                 self._stop({"index": index})
@@ -118,8 +119,7 @@ class Decoder(StreamDecoder):
             self._stop({"index": place})
         if wire.get("type") == "fallback":
             # The block names the model that goes on, as the answer without streaming does.
-            model = wire["to"].get("model") if wire.get("to").__class__ is dict else None
-            self.answer["model"] = model or self.answer.get("model")
+            self.answer["model"] = object_of(wire, "to").get("model") or self.answer.get("model")
         content = self._decode(wire)
         if wire.get("input") == {} and getattr(content, "arguments", None) == {}:
             content = msgspec.structs.replace(content, arguments="")
@@ -134,6 +134,8 @@ class Decoder(StreamDecoder):
             self._refuse(wire)
             return
         kind = delta.get("type", "")
+        if kind.__class__ is not str:
+            raise DecodeError(API, [Fault("$.delta.type", f"expected a string, got {kind_of(kind)}")])
         growth = GROWTH.get(kind)
         if growth is None:
             self._change_block(block, kind, delta)
@@ -150,7 +152,7 @@ class Decoder(StreamDecoder):
 
     def _refuse(self, wire: dict[str, Any]) -> None:
         object_at(wire, "delta", API)
-        place = place_of(wire, "index", API)
+        place = place_at(wire, "index", API)
         raise DecodeError(API, [Fault("$.index", f"block {place} has not started")])
 
     def _change_block(self, block: OpenBlock, kind: Any, delta: dict[str, Any]) -> None:
@@ -161,16 +163,16 @@ class Decoder(StreamDecoder):
             if protected is not None:
                 self.emit(SignatureDelta(index=block.index, protected=protected))
         elif kind == "citations_delta" and delta.get("citation").__class__ is dict:
-            block.wire["citations"] = [*(block.wire.get("citations") or ()), delta["citation"]]
+            block.wire["citations"] = [*list_of(block.wire, "citations"), delta["citation"]]
             for citation in CITATIONS.decode_list([delta["citation"]], self.context()):
                 self.emit(CitationDelta(index=block.index, citation=citation))
         else:
-            # compaction_delta, and what nobody knows: their fields are the block's.
-            block.wire.update({key: value for key, value in delta.items() if key != "type"})
+            # The fields of compaction_delta, and of an unknown delta, are the block's; a text that grows is not.
+            block.wire.update({key: value for key, value in delta.items() if key != "type" and key not in ADDED_UP})
             self.emit(UnknownDelta(index=block.index, api=API, delta=delta))
 
     def _stop(self, wire: dict[str, Any], *, is_complete: bool = True) -> None:
-        block = self._open.pop(place_of(wire, "index", API), None)
+        block = self._open.pop(place_at(wire, "index", API), None)
         if block is not None:
             self.stop(block, self._settled(block), is_complete=is_complete)
 
@@ -195,8 +197,7 @@ class Decoder(StreamDecoder):
     def _change(self, wire: dict[str, Any]) -> None:
         """message_delta: what the end of the message says of it. Its counters are totals."""
         changes = {key: value for key, value in wire.items() if key not in ("type", "delta")}
-        delta = wire.get("delta")
-        for key, value in (delta if delta.__class__ is dict else {}).items():
+        for key, value in object_of(wire, "delta").items():
             if value is not None or self.answer.get(key) is None:
                 self.answer[key] = value
         usage = self.answer.get("usage")

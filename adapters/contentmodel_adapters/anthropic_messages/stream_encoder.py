@@ -8,6 +8,7 @@ from typing import Any
 from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.text import TextContent
 from contentmodel.events import TextDelta, TurnComplete, TurnError, WireEvent
+from contentmodel.wire.fields import list_of, object_of, text_of
 from contentmodel.wire.json import write
 from contentmodel.wire.stream_encoding import MARK, Outgoing, StreamEncoder, Written, growing, is_half_a_call
 
@@ -27,7 +28,7 @@ class Encoder(StreamEncoder):
 
     def begin(self, payload: dict[str, Any]) -> None:
         ending: dict[str, Any] = {"stop_reason": None, "stop_sequence": None, "content": []}
-        usage = {"input_tokens": 0, "output_tokens": 0, **_usage(payload)}
+        usage = {"input_tokens": 0, "output_tokens": 0, **object_of(payload, "usage")}
         self._head = {"type": "message", "role": "assistant", **payload, **ending, "usage": usage}
         self.put({"type": "message_start", "message": self._head}, "message_start")
 
@@ -100,8 +101,7 @@ class Encoder(StreamEncoder):
                 left = write(said).decode() if said and not sent else ""
             if left:
                 self._delta({"type": delta, text: left})
-        citations = wire.get("citations")
-        for citation in citations if isinstance(citations, list) else ():
+        for citation in list_of(wire, "citations"):
             self._delta({"type": "citations_delta", "citation": citation})
         if growth is not None and wire.get("signature"):
             self._delta({"type": "signature_delta", "signature": wire["signature"]})
@@ -116,8 +116,9 @@ class Encoder(StreamEncoder):
         text = content.text if isinstance(content, TextContent | ReasoningContent) else ""
         if len(text) > written.sent:
             for wire in self.encode([content], places=[(0, index)])["content"]:
-                field = (growth_of(wire) or ("text",))[0]
-                self._write_whole(Outgoing(index, content, 0), {**wire, field: wire[field][written.sent :]})
+                field = (growth_of(wire) or ("",))[0]
+                left = {field: wire[field][written.sent :]} if text_of(wire, field) else {}
+                self._write_whole(Outgoing(index, content, 0), {**wire, **left})
             written.sent = len(text)
         elif len(content.annotations or ()) > written.cited:
             self.lose((0, index), content, "it came when the block was complete", field="annotations")
@@ -126,7 +127,7 @@ class Encoder(StreamEncoder):
 
     def finish(self, event: TurnComplete) -> None:
         payload = self.encode_envelope(event)
-        usage = {**self._head["usage"], **_usage(payload)}
+        usage = {**self._head["usage"], **object_of(payload, "usage")}
         said = {"stop_reason": payload.get("stop_reason"), "stop_sequence": payload.get("stop_sequence")}
         beside: dict[str, Any] = {"usage": usage}
         for key, value in payload.items():
@@ -144,12 +145,6 @@ class Encoder(StreamEncoder):
         self.put(event.data, event.name)
 
 
-def _usage(payload: dict[str, Any]) -> dict[str, Any]:
-    """The tokens; none where the API said something else."""
-    usage = payload.get("usage")
-    return usage if isinstance(usage, dict) else {}
-
-
 def _is_blank(text: str) -> bool:
     return not text or text.isspace()
 
@@ -164,5 +159,5 @@ def growth_of(wire: dict[str, Any]) -> tuple[str, str, str] | None:
     """What a block grows by; None where it comes whole."""
     if wire.get("input").__class__ in (dict, str):
         return "input", "input_json_delta", "partial_json"
-    growth = GROWTH.get(wire.get("type", ""))
+    growth = GROWTH.get(text_of(wire, "type"))
     return growth if growth is not None and isinstance(wire.get(growth[0]), str) else None

@@ -13,38 +13,26 @@ from contentmodel.content.base import Protected
 from contentmodel.content.text import TextContent
 from contentmodel.content.tools import FunctionCallContent, FunctionResultContent, ToolCallContent, ToolResultContent
 from contentmodel.message import ChatMessage
-from contentmodel.wire.codecs import Codec, Place, Words, spread
+from contentmodel.wire.apart import with_media_apart, with_media_back
+from contentmodel.wire.codecs import Codec, Place, spread
 from contentmodel.wire.context import DecodeContext, EncodeContext
+from contentmodel.wire.marks import BEGUN, begun_before
 from contentmodel.wire.nested import Blocks
-from contentmodel.wire.notes import MINTED
+from contentmodel.wire.notes import MINTED, escaped, note_of, noted, wire_fields
 from contentmodel.wire.origins import is_native
-from contentmodel.wire.table import note_of, noted
+from contentmodel.wire.roles import Roles
 from contentmodel_adapters.google_generate_content.blocks import API, PARTS, TABLE, WORDS, has
+from contentmodel_adapters.shared.answer import misfits
 
-
-class Role(Words):
-    """user and model; results of tools stand in the user's turns."""
-
-    def __init__(self) -> None:
-        super().__init__({"user": "user", "model": "assistant"}, {"user": "user", "assistant": "model", "tool": "user"})
-
-    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> str:
-        return f"{API}:{value}" if value in ("assistant", "tool", "system", "developer") else value
-
-    def encode(self, value: Any, context: EncodeContext, owner: Any) -> str:
-        if value in ("system", "developer"):
-            context.lose(owner, "role", f"{API} has no such message in a conversation", kind="degraded")
-            return "user"
-        return str(value).removeprefix(f"{API}:")
-
-
-BEGUN = "[the conversation began before this]"
-"""The user's turn that has to stand before one of the model at the beginning."""
+ROLES = Roles(API, {"user": "user", "model": "assistant"}, {"user": "user", "assistant": "model", "tool": "user"})
+_RESULT_ROLES = ("user", f"{API}:tool", f"{API}:function")
+"""Roles of messages that hold results. Clients of the SDKs also send "tool" and "function" (ai.google.dev/gemini-api/
+docs/function-calling, seen 2026-11-22)."""
 
 CONTENT = TABLE.record(
     "content",
     ChatMessage,
-    {"role": ("role", Role()), "parts": ("contents", Blocks(PARTS))},
+    {"role": ("role", ROLES), "parts": ("contents", Blocks(PARTS))},
     ignores=("message_id",),
     snake_case=True,
 )
@@ -58,8 +46,9 @@ def decode_content(wire: dict[str, Any], context: DecodeContext, role: str = "us
     copy = {**wire, "role": role}
     context.copied(copy, wire)
     message = CONTENT.decode(copy, context)
-    rest = {"role": wire["role"]} if "role" in wire else {}
-    return noted(message, API, ":role", rest)  # type: ignore[no-any-return]
+    own = {**(message.extra or {}).get(API, {}), ":role": {"role": wire["role"]} if "role" in wire else {}}
+    own |= misfits(wire, role=str)
+    return msgspec.structs.replace(message, extra={**(message.extra or {}), API: own})
 
 
 def encode_content(message: ChatMessage, context: EncodeContext) -> dict[str, Any]:
@@ -67,8 +56,9 @@ def encode_content(message: ChatMessage, context: EncodeContext) -> dict[str, An
     if context.kind == "request" and any(note_of(content, API, ":grounding") for content in message.contents):
         message = without_grounding(message, context)
     wire = CONTENT.encode(message, context)
-    if note_of(message, API, ":begun"):
-        wire["parts"] = [{"text": BEGUN}]
+    begun = note_of(message, API, ":begun")
+    if begun is not None:
+        wire["parts"] = [{"text": begun}]
     rest = note_of(message, API, ":role")
     if rest is not None:
         wire.pop("role", None)
@@ -86,9 +76,14 @@ def without_grounding(message: ChatMessage, context: EncodeContext) -> ChatMessa
 
 
 class CallIds:
-    """Gives calls and results without ids some, so that they pair: in order, results by name where they have one."""
+    """Gives calls and results without ids some, so that they pair: in order, results by name where they have one.
 
-    def __init__(self) -> None:
+    No id that it gives is one that a call, or a function's result, of `messages` has.
+    """
+
+    def __init__(self, messages: Iterable[ChatMessage] = ()) -> None:
+        contents = (content for message in messages for content in message.contents)
+        self._taken = {c.call_id for c in contents if isinstance(c, ToolCallContent | FunctionResultContent)}
         self._count = 0
         self._answered: set[str] = set()
         # Ids of calls in order: of a kind of tool, and of those with one name.
@@ -106,8 +101,8 @@ class CallIds:
                 contents[index] = self._call(content)
             elif content.__class__ is not TextContent and isinstance(content, ToolResultContent):
                 contents[index] = self._result(content)
-        if results and results == len(contents) and message.role == "user":
-            return ChatMessage(role="tool", contents=contents, origin=message.origin, extra=message.extra)
+        if results and results == len(contents) and message.role in _RESULT_ROLES:
+            return _as_results(message)
         return message
 
     def _call(self, content: Any) -> Any:
@@ -128,6 +123,8 @@ class CallIds:
 
     def _new_id(self) -> str:
         self._count += 1
+        while f"call_{self._count}" in self._taken:
+            self._count += 1
         return f"call_{self._count}"
 
     def _result(self, content: Any) -> Any:
@@ -146,6 +143,13 @@ class CallIds:
             if call_id not in self._answered:
                 return call_id
         return None
+
+
+def _as_results(message: ChatMessage) -> ChatMessage:
+    """Return a message of results alone under the role "tool", with a note of any other word than the usual "user"."""
+    made = ChatMessage(role="tool", contents=message.contents, origin=message.origin, extra=message.extra)
+    word = message.role.removeprefix(f"{API}:")
+    return made if word == "user" else noted(made, API, ":role", {"role": word})
 
 
 def with_id(content: Any, call_id: str) -> Any:
@@ -183,20 +187,19 @@ class Contents(Codec):
         return value.__class__ is list and bool(value)
 
     def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[ChatMessage]:
-        ids = CallIds()
         messages = []
         for index, wire in enumerate(value):
             if wire.__class__ is not dict:
                 context.expected(value, index, "an object: a content", wire)
             else:
-                messages.append(ids.settle(decode_content(wire, context)))
-        return _without_begun(messages)
-
-    def places(self, value: Any, wire: Any, path: str) -> Iterable[Place]:
-        return spread(value, wire, path, CONTENT)
+                messages.append(decode_content(wire, context))
+        ids = CallIds(messages)
+        messages = [ids.settle(message) for message in messages]
+        context.trace_messages(messages, value, lambda message: CONTENT)
+        return _without_begun(with_media_back(messages, context))
 
     def encode(self, value: list[ChatMessage], context: EncodeContext, owner: Any) -> list[dict[str, Any]]:
-        wires = [encode_content(message, context) for message in value]
+        wires = [encode_content(message, context) for message in with_media_apart(value, API)]
         # What other APIs said, and nothing of it can be sent, is no turn here.
         return wires if context.native else [wire for wire in wires if wire["parts"]]
 
@@ -240,7 +243,7 @@ class Instructions(Codec):
             return [TextContent(text=value, extra={API: {":form": "string"}})]
         contents = PARTS.decode_list(value["parts"], context)
         if contents:
-            rest = {name: item for name, item in value.items() if name != "parts"}
+            rest = escaped({name: item for name, item in value.items() if name != "parts"})
             contents[0] = noted(contents[0], API, ":instruction", rest)
         return contents
 
@@ -253,7 +256,7 @@ class Instructions(Codec):
         if len(value) == 1 and note_of(value[0], API, ":form") == "string":
             return WORDS.encode(value, context, owner)
         parts = PARTS.encode_list(value, context)
-        return {**(note_of(value[0], API, ":instruction") or {}), "parts": parts} if parts else None
+        return {**wire_fields(note_of(value[0], API, ":instruction") or {}), "parts": parts} if parts else None
 
 
 SKIP = "skip_thought_signature_validator"
@@ -281,27 +284,39 @@ def _signed(call: Any, context: EncodeContext) -> Any:
 
 
 def with_begun(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
-    """Messages of other APIs that do not begin with the model, whose turn may yet grow by a call."""
-    first = messages[0] if messages else None
-    if first is None or first.role != "assistant" or is_native(first, context):
+    """Return messages of other APIs that do not begin with the model: a placeholder of the user precedes its turn.
+
+    A user's first message that reads like the placeholder gets one too: only the first is undone.
+    """
+    # A message without contents is not sent.
+    first = next((message for message in messages if message.contents), None)
+    if first is None or is_native(first, context):
+        return messages
+    if first.role != "assistant" and not _is_placeholder(messages):
         return messages
     context.lose(first, None, f"{API} wants something of the user before a call", kind="synthesized")
-    contents: list[Any] = [TextContent(text=BEGUN)]
+    contents: list[Any] = [TextContent(text=begun_before(first.contents))]
     return [ChatMessage(role="user", contents=contents, origin=first.origin), *messages]
 
 
 def _without_begun(messages: list[ChatMessage]) -> list[ChatMessage]:
-    """The inverse: a first turn that nobody said says nothing, and a note that it stands there."""
-    first = messages[0] if messages else None
-    if (
-        first is not None
-        and first.role == "user"
-        and first.extra is None
-        and first.contents == [TextContent(text=BEGUN)]
-    ):
+    """Return the messages with an empty one, and a note of its text, in the place of a turn that `with_begun` made."""
+    if _is_placeholder(messages):
+        text = begun_before(messages[1].contents)
         # In place, for the list is traced.
-        messages[0] = ChatMessage(role="user", origin=first.origin, extra={API: {":begun": True}})
+        messages[0] = ChatMessage(role="user", origin=messages[0].origin, extra={API: {":begun": text}})
     return messages
+
+
+def _is_placeholder(messages: list[ChatMessage]) -> bool:
+    """Return whether the first message reads like a placeholder before the second."""
+    if len(messages) < 2 or messages[0].role != "user" or messages[0].extra is not None:
+        return False
+    first = messages[0].contents[0] if messages[0].contents else None
+    if not isinstance(first, TextContent) or not first.text.startswith(BEGUN):
+        # Nearly always: the seal is not worked out.
+        return False
+    return messages[0].contents == [TextContent(text=begun_before(messages[1].contents))]
 
 
 def names_of_results(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:

@@ -19,12 +19,13 @@ from contentmodel.content.hosted import (
     WebSearchToolResultContent,
 )
 from contentmodel.content.media import UriContent
-from contentmodel.content.text import TextContent, convert_span
+from contentmodel.content.text import SpanConverter, TextContent
 from contentmodel.response import ChatChoice, ChatResponse
 from contentmodel.wire.codecs import Codec, Home, Place, spread
 from contentmodel.wire.context import DecodeContext, EncodeContext
+from contentmodel.wire.json import canonical
 from contentmodel.wire.nested import Record
-from contentmodel.wire.table import note_of, noted
+from contentmodel.wire.notes import escaped, note_of, noted, wire_fields
 from contentmodel_adapters.google_generate_content.blocks import (
     API,
     CHUNKS,
@@ -150,10 +151,15 @@ def _decode_grounding(rest: dict[str, Any], contents: list[Any], context: Decode
     if _attach(kept.get("groundingSupports"), contents, outputs, grounding, context):
         del kept["groundingSupports"]
     call = WebSearchToolCallContent(call_id=SEARCH_ID, arguments=arguments)
-    result = WebSearchToolResultContent(call_id=SEARCH_ID, outputs=outputs, extra={API: {":grounding": True, **kept}})
+    result = WebSearchToolResultContent(call_id=SEARCH_ID, outputs=outputs, extra=_beside(kept))
     context.trace(None, [call], grounding, "webSearchQueries" if asked else None, spread=False)
     context.trace(None, [result], grounding, None, spread=False)
     return [noted(call, API, ":grounding", True), result]
+
+
+def _beside(kept: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return the residue of a result whose metadata stand beside the parts of a candidate."""
+    return {API: {":grounding": True, **escaped(kept)}}
 
 
 def _attach(supports: Any, contents: list[Any], chunks: list[Any], grounding: Any, context: DecodeContext) -> bool:
@@ -196,7 +202,7 @@ def _decode_urls(rest: dict[str, Any], context: DecodeContext) -> list[Any]:
     outputs = READ_URLS.decode_list(kept.pop("urlMetadata"), context)
     context.trace(READ_URLS, outputs, metadata, "urlMetadata", spread=True)
     call = UrlContextToolCallContent(call_id=URLS_ID, extra={API: {":grounding": True}})
-    result = UrlContextToolResultContent(call_id=URLS_ID, outputs=outputs, extra={API: {":grounding": True, **kept}})
+    result = UrlContextToolResultContent(call_id=URLS_ID, outputs=outputs, extra=_beside(kept))
     context.trace(None, [call, result], metadata, None, spread=False)
     return [call, result]
 
@@ -223,7 +229,7 @@ def _encode_beside(
     grounding: dict[str, Any] = {}
     grounded = False
     for content in beside:
-        own = {k: v for k, v in content.extra[API].items() if not k.startswith(":")}
+        own = wire_fields(content.extra[API])
         if isinstance(content, WebSearchToolCallContent):
             grounded = True
             if content.arguments:
@@ -235,35 +241,54 @@ def _encode_beside(
                 grounding["groundingChunks"] = CHUNKS.encode_list(content.outputs, context)
         elif isinstance(content, UrlContextToolResultContent):
             wire["urlContextMetadata"] = {**own, "urlMetadata": READ_URLS.encode_list(content.outputs, context)}
-    supports = [s for index, content in citations for s in _supports(index, content, grounding, context)]
+    chunks = Chunks(grounding.get("groundingChunks", ()))
+    supports = [s for index, content in citations for s in _supports(index, content, chunks, context)]
+    if chunks.items:
+        grounding["groundingChunks"] = chunks.items
     if supports:
         grounding["groundingSupports"] = supports
     if grounded or grounding:
         wire["groundingMetadata"] = {**wire.get("groundingMetadata", {}), **grounding}
 
 
-def _supports(index: int, content: Any, grounding: dict[str, Any], context: EncodeContext) -> Iterable[dict[str, Any]]:
+class Chunks:
+    """The sources of an answer, each once."""
+
+    def __init__(self, chunks: Iterable[Any] = ()) -> None:
+        self.items = list(chunks)
+        self._places: dict[str, int] = {}
+        for place, chunk in enumerate(self.items):
+            self._places.setdefault(canonical(chunk), place)
+
+    def place(self, chunk: Any) -> int:
+        """Where a source stands in the list; it is added if it is new."""
+        key = canonical(chunk)
+        if key not in self._places:
+            self._places[key] = len(self.items)
+            self.items.append(chunk)
+        return self._places[key]
+
+
+def _supports(index: int, content: Any, chunks: Chunks, context: EncodeContext) -> Iterable[dict[str, Any]]:
+    converter = SpanConverter(content.text) if content.__class__ is TextContent else None
     for citation in content.annotations:
         if context.native:
             yield SUPPORT.encode(citation, context)
-        elif citation.url is None or content.__class__ is not TextContent:
+        elif citation.url is None or converter is None:
             context.lose(citation, None, f"{API} cites addresses alone")
         else:
-            yield _foreign_support(index, content.text, citation, grounding, context)
+            yield _foreign_support(index, converter, citation, chunks, context)
 
 
 def _foreign_support(
-    index: int, text: str, citation: Citation, grounding: dict[str, Any], context: EncodeContext
+    index: int, converter: SpanConverter, citation: Citation, chunks: Chunks, context: EncodeContext
 ) -> dict[str, Any]:
     """A citation of another API: its page becomes a chunk, its span is counted in bytes."""
-    chunks = grounding.setdefault("groundingChunks", [])
     chunk = {"web": {"uri": citation.url, **({"title": citation.title} if citation.title else {})}}
-    if chunk not in chunks:
-        chunks.append(chunk)
-    span = convert_span(text, citation.span or Span(start=0, end=len(text)), "byte")
+    span = converter.convert(citation.span or Span(start=0, end=len(converter.text)), "byte")
     if citation.span is not None:
         context.lose(citation, "span", f"{API} counts bytes", kind="degraded")
-    made = msgspec.structs.replace(citation, span=span, source_indices=[chunks.index(chunk)])
+    made = msgspec.structs.replace(citation, span=span, source_indices=[chunks.place(chunk)])
     support = SUPPORT.encode(context.same(citation, made), context)
     support["segment"] = {**support.get("segment", {}), **({"partIndex": index} if index else {})}
     return support

@@ -17,6 +17,7 @@ from contentmodel.errors import DecodeError, Fault
 from contentmodel.events import ArgumentsDelta, Layout, ReasoningDelta, TextDelta
 from contentmodel.message import ChatMessage
 from contentmodel.response import ChatResponse
+from contentmodel.wire.fields import list_of, place_at
 from contentmodel.wire.json import kind_of, steps_of
 from contentmodel.wire.streaming import OpenBlock, StreamDecoder, laid_out, lay_over, longer
 from contentmodel_adapters.google_generate_content.blocks import API, PARTS, USAGE
@@ -136,10 +137,10 @@ class Decoder(StreamDecoder):
             self._read_candidate(candidate)
 
     def _read_candidate(self, wire: dict[str, Any]) -> None:
-        number = wire.get("index", 0)
-        candidate = self._candidates.get(number) if number.__class__ is int else None
+        number = 0 if wire.get("index") is None else place_at(wire, "index", API)
+        candidate = self._candidates.get(number)
         if candidate is None:
-            candidate = self._candidates[number if number.__class__ is int else 0] = Candidate(len(self._candidates))
+            candidate = self._candidates[number] = Candidate(len(self._candidates))
         content = wire.pop("content", None)
         lay_over(candidate.rest, {k: v for k, v in wire.items() if k != "logprobsResult"})
         if wire.get("logprobsResult").__class__ is dict:
@@ -253,8 +254,7 @@ class Decoder(StreamDecoder):
             self._stop_open(candidate, is_ended=True)
 
     def _add_arguments(self, candidate: Candidate, block: OpenBlock, call: dict[str, Any]) -> None:
-        partial = call.get("partialArgs")
-        for entry in partial if partial.__class__ is list else ():
+        for entry in list_of(call, "partialArgs"):
             path = entry.get("jsonPath") if entry.__class__ is dict else None
             if path.__class__ is not str or candidate.arguments is None:
                 continue

@@ -8,12 +8,14 @@ from typing import Any
 import msgspec
 
 from contentmodel.content.citations import Citation, Span
-from contentmodel.content.text import TextContent, convert_span
+from contentmodel.content.text import SpanConverter
 from contentmodel.events import TurnComplete, TurnError
+from contentmodel.wire.fields import list_of, object_of, objects_of, text_of
 from contentmodel.wire.json import write
 from contentmodel.wire.stream_encoding import MARK, Outgoing, StreamEncoder, Written, growing, is_half_a_call
 from contentmodel.wire.table import note_of
 from contentmodel_adapters.google_generate_content.blocks import API
+from contentmodel_adapters.google_generate_content.response import Chunks
 from contentmodel_adapters.google_generate_content.stream import is_plain
 
 
@@ -28,7 +30,7 @@ class Encoder(StreamEncoder):
         self._parts: dict[int, tuple[int, bool | None, int]] = {}
         self._before: dict[int, int] = {}
         self._head: dict[str, Any] = {}
-        self._begun: set[int] = set()
+        self._begun = 0
         self._suffix = b""
 
     def begin(self, payload: dict[str, Any]) -> None:
@@ -44,8 +46,7 @@ class Encoder(StreamEncoder):
     def _place(self, choice: int, part: dict[str, Any]) -> tuple[int, int]:
         """The number of a part, and the bytes before it: a text that follows one of its kind is more of that."""
         kind = bool(part.get("thought")) if is_plain(part) else None
-        text = part.get("text")
-        size = len(text.encode("utf-8", "surrogatepass")) if isinstance(text, str) else 0
+        size = len(text_of(part, "text").encode("utf-8", "surrogatepass"))
         number, last, before = self._parts.get(choice, (-1, None, 0))
         if kind is None or kind != last:
             number, before = number + 1, 0
@@ -56,15 +57,14 @@ class Encoder(StreamEncoder):
 
     def _begin_choice(self, choice: int) -> None:
         """Names the choices before this one: who reads a stream numbers them as they come."""
-        for number in range(choice):
-            if number not in self._begun:
-                self.put({"candidates": [{"index": number}], **self._head})
-        self._begun.update(range(choice + 1))
+        for number in range(self._begun, choice):
+            self.put({"candidates": [{"index": number}], **self._head})
+        self._begun = max(self._begun, choice + 1)
 
     def open(self, block: Outgoing) -> None:
         if block.content.protected is not None or _is_beside(block.content):
             return
-        parts = self.encode_start(block.content)["candidates"][0]["content"].get("parts") or []
+        parts = _parts(self.encode_start(block.content))
         if len(parts) != 1 or parts[0].get("text").__class__ is not str or not parts[0].keys() <= {"text", "thought"}:
             return
         self._begin_choice(block.choice)
@@ -85,7 +85,7 @@ class Encoder(StreamEncoder):
             self._beside.setdefault(block.choice, []).append((-1, block.index, content))
             return
         plain = msgspec.structs.replace(content, annotations=None) if content.annotations else content
-        parts = self.encode([plain], places=[place])["candidates"][0].get("content", {}).get("parts") or []
+        parts = _parts(self.encode([plain], places=[place]))
         if block.grow is not None:
             self._shut_live(block, parts)
         elif parts:
@@ -102,7 +102,7 @@ class Encoder(StreamEncoder):
     def _shut_live(self, block: Outgoing, parts: list[Any]) -> None:
         """What is left of a text: a signature comes with a part of its own."""
         part = parts[0] if parts else {}
-        left = block.left(part.get("text", ""))
+        left = block.left(text_of(part, "text"))
         if left:
             self.say(block, left)
         rest = {key: value for key, value in part.items() if key != "text"}
@@ -114,7 +114,8 @@ class Encoder(StreamEncoder):
     def _cite(self, place: tuple[int, int], number: int, content: Any) -> None:
         before = self._before.get(place[1], 0)
         if before:
-            citations = [moved(citation, content.text, before) for citation in content.annotations]
+            converter = SpanConverter(content.text)
+            citations = [moved(citation, converter, before) for citation in content.annotations]
             content = msgspec.structs.replace(content, annotations=citations)
         self._beside.setdefault(place[0], []).append((number, place[1], content))
 
@@ -122,8 +123,7 @@ class Encoder(StreamEncoder):
         text = getattr(content, "text", None)
         if isinstance(text, str) and len(text) > written.sent and written.sent:
             fresh = msgspec.structs.replace(content, text=text[written.sent :], annotations=None)
-            candidate = self.encode([fresh], places=[(written.choice, index)])["candidates"][0]
-            self._chunk(written.choice, candidate["content"].get("parts") or [])
+            self._chunk(written.choice, _parts(self.encode([fresh], places=[(written.choice, index)])))
             written.sent = len(text)
         if len(content.annotations or ()) > written.cited:
             self._cite((written.choice, index), written.place, content)
@@ -135,7 +135,7 @@ class Encoder(StreamEncoder):
         payload = self.encode_envelope(event)
         rest = {key: value for key, value in payload.items() if key != "candidates"}
         candidates = []
-        for choice, wire in enumerate(payload.get("candidates") or ()):
+        for choice, wire in enumerate(objects_of(payload, "candidates")):
             # Its number is the one that its words came with.
             number = {"index": choice} if choice or "index" in wire else {}
             candidates.append({**wire, **number, **self._found(choice)})
@@ -144,7 +144,7 @@ class Encoder(StreamEncoder):
                 candidates[-1]["finishReason"] = "STOP"
                 self.synthesize(f"$.choices[{choice}].finish_reason", f"{API} ends a stream with one")
             content = wire.get("content")
-            if content is not None and not content.get("parts"):
+            if content.__class__ is dict and not content.get("parts"):
                 candidates[-1]["content"] = {**content, "parts": []}
         said = {"candidates": candidates} if candidates else {}
         self.put({**said, **self._head, **rest})
@@ -156,18 +156,21 @@ class Encoder(StreamEncoder):
         numbers = [number for number, _, _ in beside if number >= 0]
         together = self.is_native and len(set(numbers)) == len(numbers)
         # Its own API's belong together; those of another, and of texts that became one, are told text by text.
-        for group in [beside] if beside and together else [[entry] for entry in beside]:
-            wire = self._encode_beside(choice, group)
-            found = {**found, **{key: wire[key] for key in BESIDE if key in wire}, **joined(found, wire)}
+        wires = [self._encode_beside(choice, g) for g in ([beside] if beside and together else [[e] for e in beside])]
+        for wire in wires:
+            found.update({key: wire[key] for key in BESIDE if key in wire})
+        if len(wires) > 1:
+            found.update(joined([object_of(wire, BESIDE[0]) for wire in wires if BESIDE[0] in wire]))
         return found
 
     def _encode_beside(self, choice: int, beside: list[tuple[int, int, Any]]) -> dict[str, Any]:
-        cited = {number: (index, content) for number, index, content in beside if number >= 0}
-        uncited = (-1, TextContent(text=""))
-        found = [cited.get(number, uncited) for number in range(max(cited, default=-1) + 1)]
-        found += [(index, content) for number, index, content in beside if number < 0]
-        places = [(choice, index) for index, _ in found]
-        wire: dict[str, Any] = self.encode([content for _, content in found], places=places)["candidates"][0]
+        beside = sorted(beside, key=lambda entry: (entry[0] < 0, entry[0]))
+        places = [(choice, index) for _, index, _ in beside]
+        candidates = objects_of(self.encode([content for _, _, content in beside], places=places), "candidates")
+        wire = candidates[0] if candidates else {}
+        if not self.is_native and beside[0][0] > 0:
+            for support in objects_of(object_of(wire, "groundingMetadata"), "groundingSupports"):
+                object_of(support, "segment")["partIndex"] = beside[0][0]
         return wire
 
     def fail(self, event: TurnError, payload: dict[str, Any]) -> None:
@@ -177,30 +180,39 @@ class Encoder(StreamEncoder):
 BESIDE = ("groundingMetadata", "urlContextMetadata")
 
 
-def moved(citation: Citation, text: str, before: int) -> Citation:
+def moved(citation: Citation, converter: SpanConverter, before: int) -> Citation:
     """The citation of a text that begins at the byte `before` of its part."""
-    span = convert_span(text, citation.span or Span(start=0, end=len(text)), "byte")
+    span = converter.convert(citation.span or Span(start=0, end=len(converter.text)), "byte")
     end = None if span.end is None else span.end + before
     return msgspec.structs.replace(citation, span=Span(start=(span.start or 0) + before, end=end, unit="byte"))
 
 
-def joined(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
-    """The grounding of two texts as one: its chunks once each, and the supports that point at them."""
-    if "groundingMetadata" not in old or "groundingMetadata" not in new:
+def joined(groundings: list[dict[str, Any]]) -> dict[str, Any]:
+    """The groundings of several texts as one: their chunks once each, and the supports that point at them."""
+    if len(groundings) < 2:
         return {}
-    before, after = old["groundingMetadata"], new["groundingMetadata"]
-    chunks = list(before.get("groundingChunks", ()))
-    numbers = []
-    for chunk in after.get("groundingChunks", ()):
-        if chunk not in chunks:
-            chunks.append(chunk)
-        numbers.append(chunks.index(chunk))
-    supports = [
-        {**support, "groundingChunkIndices": [numbers[index] for index in support.get("groundingChunkIndices", ())]}
-        for support in after.get("groundingSupports", ())
-    ]
-    all_supports = [*before.get("groundingSupports", ()), *supports]
-    return {"groundingMetadata": {**before, **after, "groundingChunks": chunks, "groundingSupports": all_supports}}
+    chunks = Chunks()
+    supports: list[Any] = []
+    whole: dict[str, Any] = {}
+    for grounding in groundings:
+        whole.update(grounding)
+        numbers = [chunks.place(chunk) for chunk in list_of(grounding, "groundingChunks")]
+        supports += [_renumbered(support, numbers) for support in list_of(grounding, "groundingSupports")]
+    return {"groundingMetadata": {**whole, "groundingChunks": chunks.items, "groundingSupports": supports}}
+
+
+def _renumbered(support: Any, numbers: list[int]) -> Any:
+    """A support that points at the chunks where they are now; an index of no chunk is left out."""
+    if support.__class__ is not dict:
+        return support
+    known = [i for i in list_of(support, "groundingChunkIndices") if i.__class__ is int and 0 <= i < len(numbers)]
+    return {**support, "groundingChunkIndices": [numbers[index] for index in known]}
+
+
+def _parts(payload: dict[str, Any]) -> list[Any]:
+    """The parts of the first candidate."""
+    candidates = objects_of(payload, "candidates")
+    return list_of(object_of(candidates[0], "content"), "parts") if candidates else []
 
 
 def _is_beside(content: Any) -> bool:

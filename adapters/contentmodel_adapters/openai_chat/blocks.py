@@ -15,6 +15,7 @@ from contentmodel.content.text import TextContent
 from contentmodel.content.tools import CustomToolCallContent, FunctionCallContent, FunctionResultContent
 from contentmodel.usage import Usage
 from contentmodel.wire.codecs import ArgumentsText, DataUri, Home, Renamed, Sealed, is_data_uri
+from contentmodel.wire.json import write
 from contentmodel.wire.nested import TextOrBlocks
 from contentmodel.wire.table import Row, Table, row
 
@@ -205,3 +206,11 @@ USAGE = TABLE.record(
 )
 
 ERROR = TABLE.record("error", ErrorContent, {"message": "message", "code": "code"}, ignores=("details",))
+
+
+def detail_names(entry: dict[str, Any]) -> tuple[bytes, ...]:
+    """What tells that a detail goes on with an earlier one: its index and kind, then these with its id."""
+    if "index" not in entry:
+        return ()
+    kind = [entry["index"], entry.get("type")]
+    return write(kind), write([*kind, entry.get("id")])

@@ -21,6 +21,7 @@ class Settling:
     api = API
     path = PATH
     errors = openai
+    plain: tuple[type[Any], ...] = (openai.OpenAI, openai.AsyncOpenAI)
 
     def settle(self, payload: dict[str, Any], *, stream: bool) -> None:
         """A stream tells its usage only where it is asked to; an answer that is none refuses to be asked."""

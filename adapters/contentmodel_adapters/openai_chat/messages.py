@@ -10,7 +10,7 @@ import msgspec
 from contentmodel.content.media import DataContent, HostedFileContent, UriContent
 from contentmodel.content.outcomes import ErrorContent
 from contentmodel.content.reasoning import ReasoningContent
-from contentmodel.content.text import TextContent
+from contentmodel.content.text import SpanConverter, TextContent
 from contentmodel.content.tools import (
     CustomToolCallContent,
     FunctionCallContent,
@@ -21,9 +21,10 @@ from contentmodel.message import ChatMessage
 from contentmodel.wire.apart import with_media_apart, with_media_back
 from contentmodel.wire.codecs import Codec, Place
 from contentmodel.wire.context import DecodeContext, EncodeContext
-from contentmodel.wire.marks import with_error_read, with_error_told
+from contentmodel.wire.marks import needs_error_mark, with_error_read, with_error_told
 from contentmodel.wire.nested import Blocks, One, TextOrBlocks, WordsOf
 from contentmodel.wire.origins import is_native
+from contentmodel.wire.roles import Roles
 from contentmodel.wire.table import Column, Fields, Row, note_of
 from contentmodel_adapters.openai_chat.blocks import (
     API,
@@ -36,6 +37,7 @@ from contentmodel_adapters.openai_chat.blocks import (
     TABLE,
     TOOL_CALLS,
 )
+from contentmodel_adapters.shared.answer import misfits
 from contentmodel_adapters.shared.citations import placed
 from contentmodel_adapters.shared.replay import Change, Replay, is_own_answer
 
@@ -90,10 +92,12 @@ DETAILED_ASSISTANT = TABLE.record(
     sets={"role": "assistant"},
     ignores=("message_id",),
 )
+# The other roles have records of their own.
+ROLES = Roles(API, {"system": "system", "developer": "developer", "user": "user"})
 PLAIN = TABLE.record(
     "message",
     ChatMessage,
-    {"role": "role", "content": ("contents", TextOrBlocks(CONTENT, "string")), "name": "author_name"},
+    {"role": ("role", ROLES), "content": ("contents", TextOrBlocks(CONTENT, "string")), "name": "author_name"},
     ignores=("message_id",),
     fill={"content": ""},
 )
@@ -166,7 +170,7 @@ def _encode_results(message: ChatMessage, context: EncodeContext) -> list[dict[s
         context.lose_attributes(message, ("author_name", "message_id"))
         context.leave_residue(message)
     for content in message.contents:
-        if content.__class__ is FunctionResultContent and content.is_error is None:
+        if content.__class__ is FunctionResultContent and content.is_error is None and not needs_error_mark(content):
             results.append(content)
         else:
             results.append(_as_function_result(content, context))
@@ -220,9 +224,10 @@ def _collect_citations(message: ChatMessage, context: EncodeContext) -> list[Any
         if content.annotations is not None and not cited:
             context.lose_attributes(content, ("annotations",))
             continue
+        converter = SpanConverter(content.text)
         for citation in content.annotations or ():
             own = context.native and before == 0
-            collected.append(citation if own else context.same(citation, placed(citation, content.text, before)))
+            collected.append(citation if own else context.same(citation, placed(citation, converter, before)))
         before += len(content.text)
     return CITATIONS.encode_list(collected, context)
 
@@ -300,6 +305,7 @@ def _joined(first: ChatMessage, contents: list[Any], context: EncodeContext) -> 
 
 def _with_role(message: ChatMessage, wire: dict[str, Any]) -> ChatMessage:
     own = {**(message.extra or {}).get(API, {}), ":role": {"role": wire["role"]} if "role" in wire else {}}
+    own |= misfits(wire, role=str)
     return msgspec.structs.replace(message, extra={API: own})
 
 

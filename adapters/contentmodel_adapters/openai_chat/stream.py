@@ -22,21 +22,33 @@ from contentmodel.events import (
     ReasoningDelta,
     SignatureDelta,
     TextDelta,
+    UnknownDelta,
 )
 from contentmodel.message import Origin
 from contentmodel.wire.context import DecodeContext
+from contentmodel.wire.fields import object_of
 from contentmodel.wire.json import kind_of, parse
 from contentmodel.wire.streaming import (
     OpenBlock,
     StreamDecoder,
     laid_out,
     lay_over,
+    lengthen,
     longer,
     longer_list,
     settle_entry,
 )
-from contentmodel_adapters.openai_chat.blocks import API, CITATIONS, REASONING_DETAILS, TABLE, TOOL_CALLS, USAGE
+from contentmodel_adapters.openai_chat.blocks import (
+    API,
+    CITATIONS,
+    REASONING_DETAILS,
+    TABLE,
+    TOOL_CALLS,
+    USAGE,
+    detail_names,
+)
 from contentmodel_adapters.openai_chat.messages import decode_assistant, row_of_wire
+from contentmodel_adapters.shared.streamed_calls import StreamedCalls, is_another, is_named, lay_call, parted, stub
 
 # What the first chunk says of the answer stays; some hosts give every chunk an id of its own (Groq).
 FIRST = ("id", "created", "model")
@@ -56,15 +68,17 @@ Key = tuple[str, int]
 class Choice:
     """One of the answers as far as it has come: its message, by columns, and the blocks that they are."""
 
-    __slots__ = ("blocks", "calls", "current", "is_detailed", "message", "number", "rest", "stopped", "texts", "whole")
-
     def __init__(self, number: int) -> None:
         self.number = number
         self.rest: dict[str, Any] = {}
         self.message: dict[str, Any] = {}
         self.texts: dict[str, list[str]] = {}
         self.blocks: dict[Key, OpenBlock] = {}
-        self.calls: list[tuple[int, Key]] = []
+        self.calls = StreamedCalls()
+        self.details: dict[bytes, int] = {}
+        """Where the first detail of each name stands."""
+        self.listed: dict[str, dict[bytes, Any]] = {}
+        """The entries of each list that grows, by their index."""
         self.stopped: set[Key] = set()
         self.current: Key | None = None
         self.is_detailed = False
@@ -90,16 +104,16 @@ class Choice:
 
     def call_keys(self) -> list[Key]:
         """The calls in the order of their numbers."""
-        return [key for _, key in sorted(self.calls, key=lambda call: call[0])]
+        return [("tool_calls", place) for place in self.calls.in_order()]
 
     def number_of(self, entry: dict[str, Any]) -> int:
         """The number of a call that says none: the one with its id, a new one, or the last."""
         name = entry.get("id")
-        for number, key in reversed(self.calls):
-            if name and self.blocks[key].wire.get("id") == name:
-                return number
-        is_new = name or not self.calls or _is_named(entry)
-        return len(self.calls) if is_new else self.calls[-1][0]
+        known = self.calls.number_of(name) if name else None
+        if known is not None:
+            return known
+        is_new = name or not self.calls or is_named(entry)
+        return len(self.calls) if is_new else self.calls.last_number()
 
     def keys(self) -> Iterator[Key]:
         """What every content of the message was made of, in the order of the columns."""
@@ -114,6 +128,8 @@ class Decoder(StreamDecoder):
         super().__init__(adapter, deltas=deltas)
         self._choices: dict[int, Choice] = {}
         self._head: dict[str, Any] | None = None
+        self._texts: dict[int, tuple[Choice, Key]] = {}
+        """Where each block of text stands."""
 
     def read(self, name: str | None, wire: dict[str, Any]) -> None:
         choices = wire.pop("choices", None)
@@ -174,16 +190,28 @@ class Decoder(StreamDecoder):
             self._grown = None
 
     def _grow_text(self, choice: Choice, column: str, text: str) -> None:
-        """More of a column of words; a column that is a list of parts goes on with a part."""
-        if choice.message.get(column).__class__ is list:
-            self._grow_parts(choice, column, [{"type": "text", "text": text}] if text else [])
-            return
+        """More of a column of words; a content that is a list of parts goes on with a part."""
+        said = choice.message.get(column)
+        if said is not None and said.__class__ is not str:
+            if column == "content" and said.__class__ is list:
+                self._grow_parts(choice, column, [{"type": "text", "text": text}] if text else [])
+                return
+            # Words count more than a value of another class, which is no content.
+            self._keep_apart(choice, column, choice.message.pop(column))
         pieces = choice.texts.setdefault(column, [])
         if text:
             pieces.append(text)
             block = choice.blocks.get((column, 0)) or self._open_text(choice, column)
             if block is not None:
                 self.grew(block, pieces, text, TEXTS[column])
+
+    def _keep_apart(self, choice: Choice, column: str, value: Any) -> None:
+        """Emit a value that is no text, in a field that holds text, as an unknown delta or event."""
+        block = choice.blocks.get((column, 0))
+        if block is None:
+            self.wire_event(None, {"choices": [{"index": choice.number, "delta": {column: value}}]})
+        else:
+            self.emit(UnknownDelta(index=block.index, api=API, delta={column: value}))
 
     def _new_choice(self, wire: dict[str, Any], number: Any) -> Choice:
         if not self._has_begun:
@@ -225,9 +253,10 @@ class Decoder(StreamDecoder):
                 continue
             if key == "logprobs" and value.__class__ is dict:
                 choice.rest[key] = longer(said, value)
-            elif key == "text" and value.__class__ is str:
+            elif key == "text" and value.__class__ is str and said.__class__ is str:
                 # Together repeats the words here.
-                choice.rest[key] = (said or "") + value
+                del said
+                lengthen(choice.rest, key, value)
             elif key != "finish_reason" or value is not None:
                 # Null is that of a chunk that is not the last, and not of the answer.
                 lay_over(choice.rest, {key: value})
@@ -250,13 +279,15 @@ class Decoder(StreamDecoder):
             self._cite(choice, value)
         elif key == "content" and value.__class__ is list:
             self._grow_parts(choice, key, value)
+        elif key in TEXTS and value is not None and _clashes(choice, key, value):
+            self._keep_apart(choice, key, value)
         elif key == "role":
             if value or "role" not in message:
                 message["role"] = value
         elif value.__class__ is list:
-            message[key] = longer_list(message.get(key), value)
+            message[key] = longer_list(message.get(key), value, choice.listed.setdefault(key, {}))
         elif value.__class__ is str and message.get(key).__class__ is str and message[key] != value:
-            message[key] += value
+            lengthen(message, key, value)
         else:
             lay_over(message, {key: value})
 
@@ -274,6 +305,8 @@ class Decoder(StreamDecoder):
             self._stop_early(choice, choice.current)
         choice.current = key
         block = choice.blocks[key] = self.start(wire, content, choice.number)
+        if key[0] in TEXTS:
+            self._texts[block.index] = choice, key
         return block
 
     def _stop_early(self, choice: Choice, key: Key) -> None:
@@ -294,15 +327,16 @@ class Decoder(StreamDecoder):
         number = entry.get("index")
         if number.__class__ is not int:
             number = choice.number_of(entry)
-        key = next((key for known, key in reversed(choice.calls) if known == number), None)
-        wire, pieces = _parted(entry)
-        block = None if key is None else choice.blocks[key]
-        if block is None or _is_another(block.wire, wire):
-            key = ("tool_calls", len(choice.calls))
-            choice.calls.append((number, key))
-            block = self._open(choice, key, wire, self._decode_call(_stub(wire)))
+        place = choice.calls.place_of(number)
+        wire, pieces = parted(entry)
+        block = None if place is None else choice.blocks["tool_calls", place]
+        if place is None or block is None or is_another(block.wire, wire):
+            place = choice.calls.add(number)
+            block = self._open(choice, ("tool_calls", place), wire, self._decode_call(stub(wire)))
         else:
-            _lay_call(block.wire, wire)
+            lay_call(block.wire, wire)
+        if block.wire.get("id") and "id" in wire:
+            choice.calls.name(place, block.wire["id"])
         for name, text in pieces.items():
             block.grow(name, text)
             if text:
@@ -330,9 +364,12 @@ class Decoder(StreamDecoder):
         if entry.__class__ is not dict:
             details.append(entry)
             return
-        place = next((i for i, d in enumerate(details) if _continues(d, entry)), None)
+        names = detail_names(entry)
+        place = choice.details.get(names["id" in entry]) if names else None
         if place is None:
             place = len(details)
+            for name in names:
+                choice.details.setdefault(name, place)
             details.append({key: value for key, value in entry.items() if key not in _DETAIL_TEXTS})
             blank = {**details[place], **{key: "" for key in _DETAIL_TEXTS if entry.get(key).__class__ is str}}
             content = REASONING_DETAILS.decode_list([blank], self.context())[0]
@@ -373,10 +410,8 @@ class Decoder(StreamDecoder):
             text = value.get(name)
             if text.__class__ is str:
                 block.grow(name, text)
-                if event is None:
-                    self.emit(MediaDelta(index=block.index, data=text))
-                else:
-                    self.emit(event(index=block.index, text=text))
+                grown = MediaDelta(index=block.index, data=text)
+                self.emit(grown if event is None else event(index=block.index, text=text))
 
     def _cite(self, choice: Choice, annotations: list[Any]) -> None:
         kept = choice.message.setdefault("annotations", [])
@@ -418,10 +453,11 @@ class Decoder(StreamDecoder):
             raise
 
     def remains(self, block: OpenBlock) -> Any:
-        for choice in self._choices.values():
-            for key, known in choice.blocks.items():
-                if known is block and key[0] in TEXTS and choice.message.get(key[0]).__class__ is not list:
-                    return _with_words(block.said, choice.text(key[0]))
+        place = self._texts.get(block.index)
+        if place is not None:
+            choice, (column, _) = place
+            if choice.message.get(column).__class__ is not list:
+                return _with_words(block.said, choice.text(column))
         return super().remains(block)
 
     def _whole(self) -> dict[str, Any]:
@@ -460,49 +496,10 @@ class Decoder(StreamDecoder):
 _DETAIL_TEXTS = ("text", "summary", "data")
 
 
-def _continues(said: Any, entry: dict[str, Any]) -> bool:
-    """Whether a detail goes on with one that was said: the same index, and the same kind."""
-    if said.__class__ is not dict or "index" not in entry or said.get("index") != entry["index"]:
-        return False
-    return said.get("type") == entry.get("type") and said.get("id") == entry.get("id", said.get("id"))
-
-
-def _parted(entry: dict[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
-    """What a delta says of a call, and what of it grows."""
-    wire: dict[str, Any] = {}
-    pieces = {}
-    for name, value in entry.items():
-        if name == "index":
-            continue
-        grown = _GROWN.get(name)
-        if grown is not None and value.__class__ is dict and value.get(grown).__class__ is str:
-            pieces[f"{name}.{grown}"] = value[grown]
-            value = {key: said for key, said in value.items() if key != grown}
-        wire[name] = value
-    # Some hosts fill in the other kind of call with blanks (Snowflake): then it does not grow.
-    if len(pieces) > 1 and not pieces["custom.input"]:
-        wire["custom"] = {**wire["custom"], "input": pieces.pop("custom.input")}
-    return wire, pieces
-
-
-_GROWN = {"function": "arguments", "custom": "input"}
-
-
-def _stub(wire: dict[str, Any]) -> dict[str, Any]:
-    """A call before its arguments."""
-    kind = "custom" if wire.get("type") == "custom" else "function"
-    inner = wire.get(kind)
-    said = inner if inner.__class__ is dict else {}
-    return {"id": "", **wire, kind: {"name": "", _GROWN[kind]: "", **said}}
-
-
-def _is_another(old: dict[str, Any], new: dict[str, Any]) -> bool:
-    """Whether a delta begins another call: some hosts give every call the number 0, and an id of its own."""
-    return bool(_is_named(new) and new.get("id") and old.get("id") and new["id"] != old["id"])
-
-
-def _is_named(entry: dict[str, Any]) -> bool:
-    return any(entry.get(kind).__class__ is dict and entry[kind].get("name") for kind in _GROWN)
+def _clashes(choice: Choice, column: str, value: Any) -> bool:
+    """Whether a column of words was begun with a value of another class."""
+    said = choice.message.get(column)
+    return column in choice.texts or (said is not None and said.__class__ is not value.__class__)
 
 
 def _words_of(part: Any) -> str | None:
@@ -518,19 +515,9 @@ def _with_words(content: Any, text: str) -> Any:
 
 def _only_grew(wire: dict[str, Any]) -> bool:
     """Whether a choice says one thing that adds up, and nothing that would, said again."""
-    delta = wire.get("delta")
-    if delta.__class__ is not dict or sum(1 for key, value in delta.items() if value and key != "role") != 1:
+    if sum(1 for key, value in object_of(wire, "delta").items() if value and key != "role") != 1:
         return False
     return all(key == "delta" or (key != "text" and value.__class__ not in (list, dict)) for key, value in wire.items())
-
-
-def _lay_call(old: dict[str, Any], new: dict[str, Any]) -> None:
-    """What a later delta says of a call. Ids and names that come again are the same ones."""
-    for name, value in new.items():
-        if value.__class__ is dict and old.get(name).__class__ is dict:
-            lay_over(old[name], value, tuple(value))
-        else:
-            lay_over(old, {name: value}, ("id", "type"))
 
 
 def _is_whole(content: Any) -> bool:

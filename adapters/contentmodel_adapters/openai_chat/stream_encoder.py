@@ -7,8 +7,10 @@ from typing import Any
 
 import msgspec
 
-from contentmodel.content.text import TextContent
+from contentmodel.content.text import SpanConverter, TextContent
+from contentmodel.content.tools import ToolCallContent
 from contentmodel.events import Layout, TurnComplete, TurnError, WireEvent, growing_field
+from contentmodel.wire.fields import list_of, object_of, objects_of
 from contentmodel.wire.json import write
 from contentmodel.wire.stream_encoding import MARK, Outgoing, StreamEncoder, Written, growing, is_half_a_call
 from contentmodel_adapters.openai_chat.stream import TEXTS
@@ -53,8 +55,8 @@ class Encoder(StreamEncoder):
             if message.get(column).__class__ is str:
                 self._open_text(block, column)
                 return
-        calls = message.get("tool_calls")
-        if calls.__class__ is list and len(calls) == 1:
+        calls = objects_of(message, "tool_calls")
+        if len(calls) == 1:
             self._open_call(block, calls[0])
 
     def _begin_choice(self, choice: int) -> None:
@@ -69,13 +71,13 @@ class Encoder(StreamEncoder):
         block.grow = growing(
             b"data: " + self._prefix % block.choice + b'"%b":' % column.encode(), b'},"finish_reason":null}]}\n\n'
         )
-        said = block.content.message if column == "refusal" else block.content.text
+        said = getattr(block.content, growing_field(block.content) or "", None)
         if said:
             self.say(block, said)
 
     def _open_call(self, block: Outgoing, wire: dict[str, Any]) -> None:
-        kind = next((kind for kind in GROWN if isinstance(wire.get(kind), dict)), None)
-        if kind is None:
+        kind = _kind_of(wire)
+        if kind is None or not isinstance(block.content, ToolCallContent):
             return
         number = self._next_call(block.choice)
         grown = GROWN[kind]
@@ -88,6 +90,10 @@ class Encoder(StreamEncoder):
         if said:
             text = block.content.arguments_text
             self.say(block, text)
+
+    def _numbered(self, choice: int, call: Any) -> Any:
+        """A call with its number in the stream."""
+        return {"index": self._next_call(choice), **call} if call.__class__ is dict else call
 
     def _next_call(self, choice: int) -> int:
         self._calls[choice] = number = self._calls.get(choice, -1) + 1
@@ -135,20 +141,20 @@ class Encoder(StreamEncoder):
     def _write_rest(self, block: Outgoing, message: dict[str, Any]) -> None:
         """What has not been written of a live block's words."""
         said = next((message[column] for column in TEXTS if isinstance(message.get(column), str)), None)
-        for wire in message.get("tool_calls") or ():
-            kind = next(kind for kind in GROWN if isinstance(wire.get(kind), dict))
-            said = wire[kind].get(GROWN[kind])
+        for wire in objects_of(message, "tool_calls"):
+            kind = _kind_of(wire)
+            said = None if kind is None else wire[kind].get(GROWN[kind])
         if isinstance(said, str) and (block.left(said) or not said):
             self.say(block, block.left(said))
 
     def _write_message(self, choice: int, message: dict[str, Any]) -> None:
         """Columns that come whole."""
         # The official client takes a list in one piece alone.
-        self._citations.setdefault(choice, []).extend(message.pop("annotations", None) or ())
+        if message.get("annotations").__class__ is list:
+            self._citations.setdefault(choice, []).extend(message.pop("annotations"))
         delta = {key: value for key, value in message.items() if key != "role" and value is not None}
-        calls = delta.get("tool_calls")
-        if calls.__class__ is list:
-            delta["tool_calls"] = [{"index": self._next_call(choice), **call} for call in calls]
+        if list_of(delta, "tool_calls"):
+            delta["tool_calls"] = [self._numbered(choice, call) for call in delta["tool_calls"]]
         if delta:
             self._chunk(choice, delta)
 
@@ -156,7 +162,8 @@ class Encoder(StreamEncoder):
         """A text whose citations count from the beginning of all the texts."""
         if content.__class__ is not TextContent or not content.annotations or (self.is_native and not before):
             return content
-        citations = [placed(citation, content.text, before) for citation in content.annotations]
+        converter = SpanConverter(content.text)
+        citations = [placed(citation, converter, before) for citation in content.annotations]
         return msgspec.structs.replace(content, annotations=citations)
 
     def amend(self, index: int, content: Any, written: Written) -> None:
@@ -167,8 +174,8 @@ class Encoder(StreamEncoder):
             if isinstance(text, str) and len(text) > written.sent:
                 self._chunk(written.choice, {column: text[written.sent :]})
                 written.sent = len(text)
-        citations = message.pop("annotations", None)
-        if citations and len(citations) > written.cited:
+        citations = list_of(message, "annotations")
+        if len(citations) > written.cited:
             self._citations.setdefault(written.choice, []).extend(citations[written.cited :])
             written.cited = len(citations)
         if any(message.get(column) for column in ("tool_calls", "function_call")):
@@ -181,7 +188,7 @@ class Encoder(StreamEncoder):
         self._tell_order(event.layout)
         for number, wire in enumerate(payload.get("choices", ())):
             self._begin_choice(number)
-            message = {k: v for k, v in (wire.get("message") or {}).items() if k != "role"}
+            message = {k: v for k, v in object_of(wire, "message").items() if k != "role"}
             if not self.is_native:
                 message = {k: v for k, v in message.items() if k not in ("content", "refusal")}
             if self._citations.get(number):
@@ -206,3 +213,8 @@ class Encoder(StreamEncoder):
 
     def wire_event(self, event: WireEvent) -> None:
         self.put(event.data, event.name)
+
+
+def _kind_of(call: dict[str, Any]) -> str | None:
+    """Return the key of the object that holds a call's name and arguments; None if there is none."""
+    return next((kind for kind in GROWN if call.get(kind).__class__ is dict), None)

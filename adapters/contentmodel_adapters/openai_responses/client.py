@@ -21,6 +21,7 @@ class Settling:
     api = API
     path = PATH
     errors = openai
+    plain: tuple[type[Any], ...] = (openai.OpenAI, openai.AsyncOpenAI)
     keeps_conversations = True
 
     def settle(self, payload: dict[str, Any], *, stream: bool) -> None:

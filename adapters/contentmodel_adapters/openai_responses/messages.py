@@ -7,6 +7,7 @@ the note ":item"; a part with that note begins an item.
 
 from __future__ import annotations
 
+from collections import deque
 from typing import Any
 
 import msgspec
@@ -29,18 +30,21 @@ from contentmodel.content.tools import (
 from contentmodel.message import ChatMessage
 from contentmodel.wire.codecs import Codec
 from contentmodel.wire.context import DecodeContext, EncodeContext
-from contentmodel.wire.marks import with_error_read, with_error_told
+from contentmodel.wire.marks import needs_error_mark, with_error_read, with_error_told
 from contentmodel.wire.nested import TextOrBlocks
-from contentmodel.wire.table import PairRow, note_of, noted, row
+from contentmodel.wire.notes import escaped, note_of, noted, wire_fields
+from contentmodel.wire.roles import Roles
+from contentmodel.wire.table import PairRow, row
 from contentmodel_adapters.openai_responses.blocks import API, ENCRYPTED, INPUT, OUTPUT, REASONING, TABLE
 from contentmodel_adapters.openai_responses.items import ITEMS, PAIRS
 from contentmodel_adapters.shared.citations import whole_citations
 from contentmodel_adapters.shared.replay import Change, Replay
 
+ROLES = Roles(API, {"user": "user", "assistant": "assistant", "system": "system", "developer": "developer"})
 MESSAGE = TABLE.records["message"] = row(
     "message",
     ChatMessage,
-    {"role": "role", "content": ("contents", TextOrBlocks(INPUT, "string"))},
+    {"role": ("role", ROLES), "content": ("contents", TextOrBlocks(INPUT, "string"))},
     ignores=("message_id",),
 ).bind(API)
 
@@ -158,7 +162,7 @@ def _decode_message(item: dict[str, Any], context: DecodeContext) -> ChatMessage
 
 def _decode_parts(item: dict[str, Any], context: DecodeContext) -> list[Any]:
     content = item["content"]
-    note = {key: value for key, value in item.items() if key not in ("content", "role")}
+    note = escaped({key: value for key, value in item.items() if key not in ("content", "role")})
     if content.__class__ is str:
         parts: list[Any] = [TextContent(text=content)]
         context.trace(None, parts, item, "content", spread=False)
@@ -176,7 +180,7 @@ def _decode_parts(item: dict[str, Any], context: DecodeContext) -> list[Any]:
 
 def _decode_reasoning(item: dict[str, Any], context: DecodeContext) -> list[Any]:
     parts: list[Any] = []
-    note = dict(item)
+    note = dict(escaped(item))
     for field, tag in _REASONING_FIELDS:
         wires = item.get(field)
         if wires and wires.__class__ is list and _are_all(wires, tag):
@@ -227,7 +231,7 @@ class _Writer:
         self.items: list[dict[str, Any]] = []
         self._open: dict[str, Any] | None = None
         self._is_given = False
-        self._results: dict[tuple[str | None, type], list[Any]] = {}
+        self._results: dict[tuple[str | None, type], deque[Any]] = {}
         self._joined: set[int] = set()
 
     def message(self, message: ChatMessage) -> None:
@@ -250,13 +254,13 @@ class _Writer:
         results: list[Any] = [c for c in contents if c.__class__ in _PAIR_BY_RESULT]
         self._results = {}
         for result in results:
-            self._results.setdefault((result.call_id, result.__class__), []).append(result)
+            self._results.setdefault((result.call_id, result.__class__), deque()).append(result)
         for content in contents:
             self._write(content, message)
 
     def _write(self, content: Any, message: ChatMessage) -> None:
         kind = content.__class__
-        if kind in _FUNCTION_RESULTS and content.is_error:
+        if kind in _FUNCTION_RESULTS and needs_error_mark(content):
             content = with_error_told(content, self.context)
         if kind is ReasoningContent:
             self._reasoning(content)
@@ -264,7 +268,7 @@ class _Writer:
             self._open = None
             # Ids should be unique, and need not be: results are taken in their order.
             waiting = self._results.get((content.call_id, _PAIR_BY_CALL[kind].result.model))
-            result = waiting.pop(0) if waiting else None
+            result = waiting.popleft() if waiting else None
             self._joined.add(id(result))
             self._pair(_PAIR_BY_CALL[kind], content, result)
         elif kind in _PAIR_BY_RESULT:
@@ -311,8 +315,8 @@ class _Writer:
             return
         if note is not None:
             self._is_given = True
-            self._open = item = {k: v for k, v in note.items() if not k.startswith(":")}
-            item["role"] = message.role
+            self._open = item = wire_fields(note)
+            item["role"] = self._role(message)
             plain = note.get(":string") and content.__class__ is TextContent and set(parts[0]) == {"type", "text"}
             item["content"] = parts[0]["text"] if plain else parts
             self.items.append(item)
@@ -321,8 +325,11 @@ class _Writer:
         else:
             self._new_message(parts, message)
 
+    def _role(self, message: ChatMessage) -> str:
+        return ROLES.encode(message.role, self.context, message)
+
     def _new_message(self, parts: list[Any], message: ChatMessage) -> None:
-        item: dict[str, Any] = {"type": "message", "role": message.role}
+        item: dict[str, Any] = {"type": "message", "role": self._role(message)}
         if self.context.kind == "response":
             # An answer's item has an id and a status; the id says that nobody gave one.
             item = {"id": f"msg_{len(self.items)}", **item, "status": "completed"}
@@ -337,18 +344,26 @@ class _Writer:
     def _reasoning(self, content: ReasoningContent) -> None:
         note = note_of(content, API, ":item")
         if note is not None or self._open is None or self._open.get("type") != "reasoning":
-            self._open = dict(note) if note is not None else {"type": "reasoning", "summary": []}
+            self._open = _own_lists(wire_fields(note)) if note is not None else {"type": "reasoning", "summary": []}
             self.items.append(self._open)
         item = self._open
         field = "content" if content.kind == "text" else "summary"
         if content.kind is not None or content.text:
             parts = REASONING.encode_list([content], self.context)
-            item[field] = [*item[field], *parts] if item.get(field).__class__ is list else parts
+            if item.get(field).__class__ is list:
+                item[field].extend(parts)
+            else:
+                item[field] = parts
         if content.protected is not None:
             encrypted = ENCRYPTED.encode(content.protected, self.context, content)
             if encrypted is not None:
                 item["encrypted_content"] = encrypted
             self._open = None
+
+
+def _own_lists(item: dict[str, Any]) -> dict[str, Any]:
+    """Return an item whose lists may be changed."""
+    return {key: list(value) if value.__class__ is list else value for key, value in item.items()}
 
 
 _MADE = ("created_by",)

@@ -13,7 +13,7 @@ from contentmodel.wire.nested import Record
 from contentmodel.wire.table import Fields
 from contentmodel_adapters.openai_responses.blocks import API, ERROR, TABLE, USAGE
 from contentmodel_adapters.openai_responses.messages import decode_items, encode_items
-from contentmodel_adapters.shared.answer import OnlyChoice
+from contentmodel_adapters.shared.answer import OnlyChoice, misfits
 
 INCOMPLETE = {
     "max_output_tokens": "length",
@@ -84,7 +84,8 @@ class Output(OnlyChoice):
         note: dict[str, Any] = {":ending": ending}
         if "output" in wire and not items:
             note[":output"] = items
-        choice = ChatChoice(messages=messages, extra={API: note})
+        wrong = misfits(wire, status=str, incomplete_details=dict)
+        choice = ChatChoice(messages=messages, extra={API: {**note, **wrong}})
         choices = [msgspec.structs.replace(choice, finish_reason=finish_of(wire, choice))]
         context.trace(ENDING, choices, wire, None, spread=False)
         return choices
@@ -98,6 +99,10 @@ class Output(OnlyChoice):
         if finish is not None and finish_of(wire, choice) != finish:
             wire.update(status_of(finish))
             context.lose_attributes(finish, ("stop_sequence",))
+            ends = finish_of(wire, choice)
+            if ends is not None and ends.reason != finish.reason and finish.reason not in ("refusal", "tool_calls"):
+                why = f"{API} has no status for {finish.raw or finish.reason}"
+                context.lose(choice, "finish_reason.raw", why, kind="degraded")
 
 
 RESPONSE = TABLE.record(

@@ -23,8 +23,9 @@ from contentmodel.events import (
     TextDelta,
     UnknownDelta,
 )
+from contentmodel.wire.fields import list_of, object_at, text_of
 from contentmodel.wire.json import kind_of
-from contentmodel.wire.streaming import OpenBlock, StreamDecoder, laid_out, lay_over, object_at
+from contentmodel.wire.streaming import OpenBlock, StreamDecoder, laid_out, lay_over
 from contentmodel_adapters.openai_responses.blocks import API, CITATIONS, TABLE
 from contentmodel_adapters.openai_responses.messages import decode_items
 
@@ -122,7 +123,7 @@ class Decoder(StreamDecoder):
         self._error: dict[str, Any] | None = None
 
     def read(self, name: str | None, wire: dict[str, Any]) -> None:
-        kind = wire.get("type")
+        kind = text_of(wire, "type") or None
         if kind in PARTS:
             self._grow_part(PARTS[kind], wire)
         elif kind in CALLS:
@@ -178,7 +179,7 @@ class Decoder(StreamDecoder):
         place = wire.get("output_index")
         if place.__class__ is int:
             return place
-        known = self._places.get(wire.get("item_id") or "")
+        known = self._places.get(text_of(wire, "item_id"))
         if known is None:
             raise DecodeError(API, [Fault("$.output_index", f"expected an integer, got {kind_of(place)}")])
         return known
@@ -205,8 +206,7 @@ class Decoder(StreamDecoder):
             self._open_item(item)
             return
         for field in ("summary", "content"):
-            parts = item.wire.get(field)
-            for number, part in enumerate(parts if parts.__class__ is list else ()):
+            for number, part in enumerate(list_of(item.wire, field)):
                 if part.__class__ is dict:
                     self._part(item, field, number, part)
 
@@ -281,7 +281,7 @@ class Decoder(StreamDecoder):
             for citation in CITATIONS.decode_list([wire["annotation"]], self.context()):
                 self.emit(CitationDelta(index=part.index if part else index, citation=citation))
             if part is not None:
-                part.wire["annotations"] = [*(part.wire.get("annotations") or ()), wire["annotation"]]
+                part.wire["annotations"] = [*list_of(part.wire, "annotations"), wire["annotation"]]
         elif kind == "response.image_generation_call.partial_image" and wire.get("partial_image_b64").__class__ is str:
             number = wire.get("partial_image_index")
             preview = number if number.__class__ is int else 0
@@ -322,10 +322,12 @@ class Decoder(StreamDecoder):
             else:
                 block = item.blocks["~", number] = self.start({}, content)
                 self.stop(block, content, is_complete=is_complete)
-        for block in blocks[len(contents) :]:
-            if not changed:
-                self.stop(block, block.said, is_complete=False)
-            item.blocks = {key: known for key, known in item.blocks.items() if known is not block}
+        gone = blocks[len(contents) :]
+        for block in gone if not changed else ():
+            self.stop(block, block.said, is_complete=False)
+        if gone:
+            numbers = {block.index for block in gone}
+            item.blocks = {key: known for key, known in item.blocks.items() if known.index not in numbers}
 
     def _last(self, response: dict[str, Any]) -> None:
         """The whole answer. Items that it does not have, or has otherwise, are caught up with."""

@@ -6,12 +6,14 @@ waits until its group is complete. The last event repeats the whole answer, so a
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.tools import ToolCallContent, ToolResultContent
 from contentmodel.events import ENDED, TurnComplete, TurnError, WireEvent, with_contents
+from contentmodel.wire.fields import list_of, object_of, text_of
 from contentmodel.wire.json import write
 from contentmodel.wire.stream_encoding import MARK, Outgoing, StreamEncoder, Written, is_half_a_call
 
@@ -46,6 +48,10 @@ class Encoder(StreamEncoder):
         self._sequence = 0
         self._items = 0
         self._contents: dict[int, Any] = {}
+        self._calls: dict[str | None, dict[type, Any]] = {}
+        """A call of each class with an id, of those that were written."""
+        self._parts: Counter[str] = Counter()
+        """How many parts each list of the open item has."""
         self._group: list[Outgoing] = []
         self._item: dict[str, Any] | None = None
         self._has_own_id = False
@@ -69,7 +75,7 @@ class Encoder(StreamEncoder):
         self._has_own_id = self._has_own_id or (isinstance(said, dict) and said.get("id") == "msg_0")
         if content.__class__ is ReasoningContent and content.kind is None:
             return
-        items = self.encode_start(content).get("output") or []
+        items = list_of(self.encode_start(content), "output")
         item = items[0] if len(items) == 1 else {}
         part = _only_part(item)
         if part is not None:
@@ -91,8 +97,8 @@ class Encoder(StreamEncoder):
     def _begin_part(self, block: Outgoing, part: dict[str, Any]) -> None:
         """Adds an empty part to the item that is open."""
         field, number, grown, growth, added = PARTS[part["type"]]
-        before = [other for other in self._group[:-1] if other.state is not None and other.state[1] == field]
-        place = {**self._place(), number: len(before)}
+        place = {**self._place(), number: self._parts[field]}
+        self._parts[field] += 1
         self._event(f"{added}.added", **place, part={**part, grown: "", **_no_annotations(part)})
         rest: dict[str, Any] = {"logprobs": []} if part["type"] == "output_text" else {}
         block.state = place, field
@@ -121,7 +127,7 @@ class Encoder(StreamEncoder):
 
     def _items_of(self, contents: list[Any]) -> list[dict[str, Any]]:
         """The items of these contents; none where the API has no place for them."""
-        return self.encode(contents).get("output") or []
+        return list_of(self.encode(contents), "output")
 
     # -- items -------------------------------------------------------------------------------------------------
 
@@ -131,6 +137,7 @@ class Encoder(StreamEncoder):
 
     def _add(self, item: dict[str, Any], start: dict[str, Any]) -> None:
         """An item begins."""
+        self._parts.clear()
         status = {"status": "in_progress"} if "status" in item else {}
         self._item = self._named({**item, **start, **status})
         self._event("response.output_item.added", output_index=self._items, item=self._item)
@@ -145,7 +152,9 @@ class Encoder(StreamEncoder):
         """Whether a content belongs to the item that is open."""
         if not self._group:
             return False
-        contents = [block.content for block in self._group]
+        # The group is one item already: what begins it, and what it ends in, say whether more belongs to it.
+        group = self._group if len(self._group) < 4 else [*self._group[:2], self._group[-1]]
+        contents = [block.content for block in group]
         return len(self._items_of([*contents, content])) == len(self._items_of(contents)) == 1
 
     def shut(self, block: Outgoing) -> None:
@@ -153,7 +162,7 @@ class Encoder(StreamEncoder):
         if is_half_a_call(block):
             self._close_group(but=block)
             return
-        self._contents[block.index] = content
+        self._keep(block.index, content)
         block.cited = len(content.annotations or ())
         if block.grow is not None:
             self._end_live(block)
@@ -174,20 +183,27 @@ class Encoder(StreamEncoder):
         """Whether this is the result of a call whose item was written already: the last event has them together."""
         if not isinstance(content, ToolResultContent):
             return False
-        calls = [c for c in self._contents.values() if isinstance(c, ToolCallContent) and c.call_id == content.call_id]
-        return any(len(self._items_of([call, content])) == 1 for call in calls)
+        calls = self._calls.get(content.call_id, {})
+        return any(len(self._items_of([call, content])) == 1 for call in calls.values())
+
+    def _keep(self, index: int, content: Any) -> None:
+        """Remembers a content for the last event."""
+        self._contents[index] = content
+        if isinstance(content, ToolCallContent):
+            self._calls.setdefault(content.call_id, {})[content.__class__] = content
 
     def _end_live(self, block: Outgoing) -> None:
-        item = self._items_of([block.content])[0]
-        part = _only_part(item)
+        items = self._items_of([block.content])
+        item = items[0] if items else {}
+        part, growth = _only_part(item), ITEMS.get(text_of(item, "type"))
         place, _ = block.state
-        if part is None and item.get("type") not in ITEMS:
+        if part is not None:
+            said = text_of(part, PARTS[part["type"]][2])
+        elif growth is not None:
+            said = text_of(item, growth[0])
+        else:
             # It turned out to be something else: the item's end says what.
             return
-        if part is None:
-            said = item.get(ITEMS[item["type"]][0]) or ""
-        else:
-            said = part.get(PARTS[part["type"]][2]) or ""
         if block.left(said):
             self.say(block, block.left(said))
         if part is None:
@@ -202,12 +218,11 @@ class Encoder(StreamEncoder):
 
     def _end_part(self, part: dict[str, Any], place: dict[str, Any]) -> None:
         _, _, field, growth, added = PARTS[part["type"]]
-        annotations = part.get("annotations")
-        for number, annotation in enumerate(annotations if isinstance(annotations, list) else ()):
+        for number, annotation in enumerate(list_of(part, "annotations")):
             kind = "response.output_text.annotation.added"
             self._event(kind, **place, annotation_index=number, annotation=annotation)
-        rest = {"logprobs": part.get("logprobs") or []} if part["type"] == "output_text" else {}
-        self._event(f"{growth}.done", **place, **{field: part.get(field) or ""}, **rest)
+        rest = {"logprobs": list_of(part, "logprobs")} if part["type"] == "output_text" else {}
+        self._event(f"{growth}.done", **place, **{field: text_of(part, field)}, **rest)
         self._event(f"{added}.done", **place, part={**part, **_no_annotations(part, part.get("annotations"))})
 
     def _whole_part(self, block: Outgoing) -> None:
@@ -216,7 +231,7 @@ class Encoder(StreamEncoder):
         self._group.append(block)
         if part is not None:
             self._begin_part(block, part)
-            said = part.get(PARTS[part["type"]][2])
+            said = text_of(part, PARTS[part["type"]][2])
             if said:
                 self.say(block, said)
             self._end_part(part, block.state[0])
@@ -237,7 +252,7 @@ class Encoder(StreamEncoder):
 
     def _whole_item(self, item: dict[str, Any]) -> None:
         """An item that is there already, as far as it grows at all."""
-        growth = ITEMS.get(item.get("type", ""))
+        growth = ITEMS.get(text_of(item, "type"))
         lists: dict[str, Any] = {
             key: [] for key in ("content", "summary") if item.get("type") in ("message", "reasoning") and key in item
         }
@@ -248,24 +263,27 @@ class Encoder(StreamEncoder):
             self._event(f"{growth[1]}.delta", **place, delta=said)
             self._end_call(item, said, place)
         for field in lists:
-            for number, part in enumerate(item[field] or ()):
-                self._whole_part_of(part, {**place, PARTS.get(part.get("type"), PARTS["output_text"])[1]: number})
+            for number, part in enumerate(list_of(item, field)):
+                if part.__class__ is dict:
+                    self._whole_part_of(part, place, number)
         self._item = None
 
-    def _whole_part_of(self, part: dict[str, Any], place: dict[str, Any]) -> None:
-        kind = PARTS.get(part.get("type", ""))
+    def _whole_part_of(self, part: dict[str, Any], item: dict[str, Any], number: int) -> None:
+        """Writes one part of a whole item, in its place there."""
+        kind = PARTS.get(text_of(part, "type"))
         if kind is None:
             return
-        _, _, field, growth, added = kind
+        _, index, field, growth, added = kind
+        place = {**item, index: number}
         self._event(f"{added}.added", **place, part={**part, field: "", **_no_annotations(part)})
         rest: dict[str, Any] = {"logprobs": []} if part["type"] == "output_text" else {}
-        if part.get(field):
+        if text_of(part, field):
             self._event(f"{growth}.delta", **place, **rest, delta=part[field])
         self._end_part(part, place)
 
     def amend(self, index: int, content: Any, written: Written) -> None:
         # The last event says it.
-        self._contents[index] = content
+        self._keep(index, content)
 
     # -- the end -----------------------------------------------------------------------------------------------
 
@@ -290,7 +308,7 @@ class Encoder(StreamEncoder):
             return
         if self._item is None:
             self._close_group()
-        error = payload.get("error") or {}
+        error = object_of(payload, "error")
         said = {"code": error.get("code"), "message": error.get("message") or "", "param": None}
         self._event("error", **said)
 
@@ -307,10 +325,10 @@ def _only_part(item: dict[str, Any]) -> dict[str, Any] | None:
     """The one part of an item that is made of parts which grow."""
     if item.get("type") not in ("message", "reasoning"):
         return None
-    parts = [part for field in ("summary", "content") for part in item.get(field) or ()]
+    parts = [part for field in ("summary", "content") for part in list_of(item, field)]
     if len(parts) != 1 or not isinstance(parts[0], dict):
         return None
-    kind = PARTS.get(parts[0].get("type", ""))
+    kind = PARTS.get(text_of(parts[0], "type"))
     return parts[0] if kind is not None and isinstance(parts[0].get(kind[2], ""), str) else None
 
 

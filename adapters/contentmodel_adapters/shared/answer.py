@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
@@ -19,6 +20,18 @@ def waiting(choice: ChatChoice) -> ChatChoice:
     if finish is None or finish.reason != "stop" or not any(message.tool_calls for message in choice.messages):
         return choice
     return msgspec.structs.replace(choice, finish_reason=msgspec.structs.replace(finish, reason="tool_calls"))
+
+
+def misfits(wire: Mapping[str, Any], **kinds: type) -> dict[str, Any]:
+    """Return the fields of a wire object whose values are not of their `kinds`, for the residue.
+
+    A note keeps how such a field is written again; in the residue it is reported where another API cannot have it.
+    """
+    return {
+        name: wire[name]
+        for name, kind in kinds.items()
+        if wire.get(name) is not None and wire[name].__class__ is not kind
+    }
 
 
 class OnlyChoice(Group):

@@ -41,7 +41,7 @@ class Choice(Codec):
 
     def encode(self, value: ToolChoice, context: EncodeContext, owner: Any) -> Any:
         own = (value.extra or {}).get(context.api)
-        if own is not None:
+        if own is not None and ":raw" in own:
             raw = own[":raw"]
             meant = ToolChoice(mode=raw) if raw.__class__ is str else self._read(raw)
             if value.mode == "other" or (meant is not None and _same(meant, value)):

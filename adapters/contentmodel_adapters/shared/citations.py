@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from contentmodel.content.citations import Citation, Span
-from contentmodel.content.text import TextContent, convert_span
+from contentmodel.content.text import SpanConverter, TextContent
 from contentmodel.wire.context import EncodeContext
 
 
@@ -15,18 +15,19 @@ def whole_citations(content: Any, context: EncodeContext) -> Any:
     """A text of another API whose citations have spans in code points; those without a span cite all of the text."""
     if content.__class__ is not TextContent or not content.annotations:
         return content
-    citations = [context.same(c, placed(c, content.text, 0)) for c in content.annotations]
+    converter = SpanConverter(content.text)
+    citations = [context.same(c, placed(c, converter, 0)) for c in content.annotations]
     return context.same(content, msgspec.structs.replace(content, annotations=citations))
 
 
-def placed(citation: Citation, text: str, before: int) -> Citation:
-    """The citation counted in code points of a text in which `text` begins at `before`."""
+def placed(citation: Citation, converter: SpanConverter, before: int) -> Citation:
+    """The citation counted in code points of a text in which the text of `converter` begins at `before`."""
     span = citation.span
     if span is None:
         return msgspec.structs.replace(
-            citation, span=Span(start=before, end=before + len(text)), title=citation.title or ""
+            citation, span=Span(start=before, end=before + len(converter.text)), title=citation.title or ""
         )
-    points = convert_span(text, span, "codepoint")
+    points = converter.convert(span, "codepoint")
     start = (points.start or 0) + before
     end = start if points.end is None else points.end + before
     return msgspec.structs.replace(citation, span=Span(start=start, end=end), title=citation.title or "")

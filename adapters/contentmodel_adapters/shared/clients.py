@@ -30,6 +30,7 @@ from contentmodel.content.outcomes import ErrorContent
 from contentmodel.errors import DecodeError, EncodeError
 from contentmodel.request import ChatRequest
 from contentmodel.response import ChatResponse
+from contentmodel.wire.json import write
 from contentmodel.wire.losses import Loss, LossError
 from contentmodel.wire.lowering import check_choices
 from contentmodel_adapters.shared.calls import AsyncChunks, AsyncStream, Call, Chunks, SyncStream
@@ -150,7 +151,7 @@ class BaseClient:
             error = None
         if error is not None:
             return error
-        text = body.decode("utf-8", "replace") if isinstance(body, bytes) else msgspec.json.encode(body).decode()
+        text = body.decode("utf-8", "replace") if isinstance(body, bytes) else write(body).decode()
         return ErrorContent(message=text.strip())
 
     def unanswered(self, error: BaseException) -> ClientError | None:
@@ -321,6 +322,21 @@ def posted(call: Call, timeout: float | None, *, stream: bool = False) -> dict[s
     return {"cast_to": httpx2.Response, "body": call.payload, "options": options, "stream": stream}
 
 
+def posted_escaped(sdk: Any, plain: tuple[type[Any], ...], said: dict[str, Any]) -> dict[str, Any]:
+    """Return the same arguments with the payload as bytes, halves of surrogate pairs escaped, which the SDK refuses.
+
+    Raise EncodeError if the SDK's client is none of `plain`: others change a payload before they send it.
+    """
+    if type(sdk) not in plain:
+        names = ", ".join(kind.__name__ for kind in plain)
+        raise EncodeError(
+            f"a text of this request holds half of a surrogate pair, which {type(sdk).__name__} cannot send: "
+            f"remove it, or ask with {names}"
+        )
+    rest = {name: value for name, value in said.items() if name != "body"}
+    return {**rest, "content": write(said["body"])}
+
+
 def failure_of_posting(client: BaseClient, errors: Any, error: Exception) -> ClientError | None:
     """An error of an SDK that can post as one of ours."""
     if isinstance(error, errors.APIStatusError):
@@ -341,6 +357,8 @@ class PostingClient(SyncClient):
     path: str
     errors: Any
     """The module that has APIStatusError and APIConnectionError."""
+    plain: tuple[type[Any], ...]
+    """The SDK's clients that send a payload as it is."""
 
     def check_sdk(self) -> None:
         if iscoroutinefunction(self.sdk.post):
@@ -350,12 +368,18 @@ class PostingClient(SyncClient):
         return failure_of_posting(self, self.errors, error)
 
     def send(self, call: Call, timeout: float | None) -> bytes:
-        response: httpx2.Response = self.sdk.post(self.path, **posted(call, timeout))
+        response: httpx2.Response = self._post(posted(call, timeout))
         return response.content
 
     def open(self, call: Call, timeout: float | None) -> Chunks:
-        response: httpx2.Response = self.sdk.post(self.path, **posted(call, timeout, stream=True))
+        response: httpx2.Response = self._post(posted(call, timeout, stream=True))
         return response.iter_bytes(), response.close
+
+    def _post(self, said: dict[str, Any]) -> Any:
+        try:
+            return self.sdk.post(self.path, **said)
+        except UnicodeEncodeError:
+            return self.sdk.post(self.path, **posted_escaped(self.sdk, self.plain, said))
 
 
 class AsyncPostingClient(AsyncClient):
@@ -363,6 +387,7 @@ class AsyncPostingClient(AsyncClient):
 
     path: str
     errors: Any
+    plain: tuple[type[Any], ...]
 
     def check_sdk(self) -> None:
         if not iscoroutinefunction(self.sdk.post):
@@ -372,9 +397,15 @@ class AsyncPostingClient(AsyncClient):
         return failure_of_posting(self, self.errors, error)
 
     async def send(self, call: Call, timeout: float | None) -> bytes:
-        response: httpx2.Response = await self.sdk.post(self.path, **posted(call, timeout))
+        response: httpx2.Response = await self._post(posted(call, timeout))
         return response.content
 
     async def open(self, call: Call, timeout: float | None) -> AsyncChunks:
-        response: httpx2.Response = await self.sdk.post(self.path, **posted(call, timeout, stream=True))
+        response: httpx2.Response = await self._post(posted(call, timeout, stream=True))
         return response.aiter_bytes(), response.aclose
+
+    async def _post(self, said: dict[str, Any]) -> Any:
+        try:
+            return await self.sdk.post(self.path, **said)
+        except UnicodeEncodeError:
+            return await self.sdk.post(self.path, **posted_escaped(self.sdk, self.plain, said))

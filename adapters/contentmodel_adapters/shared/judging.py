@@ -7,10 +7,9 @@ from collections.abc import Callable, Iterator
 from functools import wraps
 from typing import Any, Protocol, TypeAlias
 
-import msgspec
-
+from contentmodel.errors import DecodeError
 from contentmodel.rules import Broken, Rules, Severity, objects, one_object
-from contentmodel.wire.json import child_path
+from contentmodel.wire.json import child_path, parse
 
 Find: TypeAlias = Callable[[dict[str, Any]], Iterator[Broken]]
 DEEPEST = 100
@@ -60,10 +59,8 @@ def declares(
 def is_object_text(text: str) -> bool:
     """Whether a text is the JSON of an object."""
     try:
-        return isinstance(msgspec.json.decode(text), dict)
-    except UnicodeError:
-        return True  # a lone surrogate, which JSON can say and msgspec cannot
-    except (msgspec.DecodeError, RecursionError):
+        return isinstance(parse(text), dict)
+    except DecodeError:
         return False
 
 

@@ -369,6 +369,12 @@ CHOSEN = {"image": IMAGES, "reference": REFERENCES}
 """Block types of several content types: which one, tells a key of the block's `content`."""
 
 
+def model_of(kind: Any) -> type[Any] | None:
+    """Return the content type of a block type, or of a `type` of the model; None where neither is known by one."""
+    shape = READERS.get(kind) if isinstance(kind, str) else None
+    return None if shape is None else shape.model
+
+
 def shape_of(content: Any) -> Shape:
     """The shape that a content is written in."""
     kind = content.__class__

@@ -8,14 +8,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from contentmodel.content.reasoning import ReasoningContent
+from contentmodel.content.tools import (
+    FunctionResultContent,
+    ToolApprovalRequestContent,
+    ToolCallContent,
+    ToolResultContent,
+)
 from contentmodel.rules import Broken, Rules, objects
+from contentmodel_adapters.turn_blocks.blocks import API, model_of
 
-API = "turn-blocks"
 RULES = Rules(API)
 ROLES = ("user", "assistant", "tool", "system", "developer")
-MODELS_OWN = ("thinking", "tool_use")
-"""Blocks that only a model makes. Its hosted tools make more; their types end as `HOSTED` says."""
-HOSTED = ("_tool_call", "_tool_result", "_approval_request")
+MODELS_OWN = (ReasoningContent, ToolCallContent, ToolResultContent, ToolApprovalRequestContent)
+"""Contents that only a model, or a tool that its provider runs, makes. Results of functions are the application's."""
 SOURCE = "docs/history.md, 2026-11-21"
 
 
@@ -46,9 +52,11 @@ def only_the_assistant_thinks_and_calls(payload: dict[str, Any]) -> Iterator[Bro
         if turn.get("role") not in ("user", "system", "developer"):
             continue
         for where, block in _blocks(turn, path):
-            kind = block.get("block_type")
-            if isinstance(kind, str) and (kind in MODELS_OWN or kind.endswith(HOSTED)):
-                yield f"{where}.block_type", f"{kind} in a turn of the role {turn['role']}"
+            # A block may also be the model's JSON of its content, with a `type` in place of `block_type`.
+            key = "block_type" if "block_type" in block else "type"
+            made = model_of(block.get(key))
+            if made is not None and issubclass(made, MODELS_OWN) and made is not FunctionResultContent:
+                yield f"{where}.{key}", f"{block[key]} in a turn of the role {turn['role']}"
 
 
 @RULES.rule("harmful", fix="give the call before its result", source=SOURCE)

@@ -8,6 +8,16 @@ from contentmodel_conformance.checks.registry import CHECKS, LAWS, Check
 
 __all__ = ["CHECKS", "LAWS", "Check"]
 
-# One adapter and its payloads, its values, two adapters, streams, what goes wrong unseen; then recorded traffic.
-for _name in ("payloads", "values", "crossing", "streams", "fairness", "recorded", "recorded_streams"):
+# One adapter and its payloads, its values, two adapters, voices, streams, costs, fairness, recordings.
+for _name in (
+    "payloads",
+    "values",
+    "crossing",
+    "voices",
+    "streams",
+    "bounds",
+    "fairness",
+    "recorded",
+    "recorded_streams",
+):
     import_module(f"{__name__}.{_name}")

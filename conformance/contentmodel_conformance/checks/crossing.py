@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
-from contentmodel.accounting import vocabulary_of
+from contentmodel import DecodeError
+from contentmodel.accounting import STRUCTURE, vocabulary_of
 from contentmodel_conformance import laws
+from contentmodel_conformance.checks.payloads import sources
 from contentmodel_conformance.checks.registry import check
 from contentmodel_conformance.oracles import judge
-from contentmodel_conformance.strategies.sdk import sdk_members, sdk_payloads
+from contentmodel_conformance.strategies.damage import misfitting
+from contentmodel_conformance.strategies.sdk import disturbed, sdk_members, sdk_payloads
 from contentmodel_conformance.strategies.transcripts import answers, transcripts
 from contentmodel_conformance.subject import KINDS, Subject, limits_of
 from contentmodel_conformance.trying import Law, Trial
@@ -91,17 +95,40 @@ def _all(found: list[Law]) -> Law:
 
 def _crosses(source: Any, target: Any, kind: str) -> Law:
     """Nothing is raised on the way, and the losses have their paths: such payloads say what nobody would."""
+    return lambda payload: laws.conversion(source, target, kind, payload)
 
-    def law(payload: Any) -> None:
-        encoded = laws.crossed(source, target, kind, payload)
-        encoded.to_json()
-        for loss in encoded.losses:
-            if not loss.path.startswith("$"):
-                raise laws.LawBroken(
-                    "accounting", "$", "a loss has no JSON path", laws.Words("a path from $"), loss.path
-                )
 
-    return law
+@check(
+    laws.conversion,
+    "anywhere",
+    "payloads with one to three places dropped, or with anything in them, from and to every other API",
+    "others",
+)
+def anything_elsewhere(subject: Subject, trial: Trial) -> None:
+    for source, target, kind in ways(subject):
+        reader = subject if source is subject.adapter else Subject(source, others=[target])
+        for name, strategy in sources(reader, kind):
+            trial.each(disturbed(strategy), _crosses(source, target, kind), f"{label(source, target, kind)} {name}")
+
+
+@check(laws.accounting, "misfits", "conversations whose roles, types and statuses are of a wrong JSON class", "others")
+def misfits(subject: Subject, trial: Trial) -> None:
+    for source, target, kind in ways(subject):
+        written = conversations(source, kind).map(partial(_written, source, kind))
+        payloads = written.flatmap(partial(misfitting, words=STRUCTURE | vocabulary_of(source).structure))
+        trial.each(payloads, partial(_accounted_or_refused, source, target, kind), label(source, target, kind))
+
+
+def _written(source: Any, kind: str, value: Any) -> Any:
+    return laws.encode(source, kind, value).payload
+
+
+def _accounted_or_refused(source: Any, target: Any, kind: str, payload: Any) -> None:
+    try:
+        laws.decode(source, kind, payload)
+    except DecodeError:
+        raise laws.Refused from None
+    accounted(source, target, kind, payload)
 
 
 @check(laws.acceptance, "crossing", "conversations, from and to every other API", "others")

@@ -247,14 +247,6 @@ def _start_of(text: bytes, end: int) -> bytes:
     return text[:end]
 
 
-@check(conduct.linear, "requests", "a conversation that goes on and on")
-def long_requests(subject: Subject, trial: Trial) -> None:
-    if "request" in subject.does:
-        work = conduct.there_and_back(subject.adapter, "request")
-        made = list(conduct.longer_requests(subject.adapter))
-        trial.once(made, lambda inputs: conduct.linear(work, inputs, "a request, there and back"), "request")
-
-
 # -- what others say of it ---------------------------------------------------------------------------------------------
 
 

@@ -7,15 +7,21 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from hypothesis import strategies as st
-from hypothesis.strategies import DrawFn
 
 from contentmodel.events import TurnComplete, fold
 from contentmodel_conformance import laws, streams
 from contentmodel_conformance.checks.registry import check
-from contentmodel_conformance.checks.streams import disordered, with_flips
+from contentmodel_conformance.checks.streams import (
+    Body,
+    conversion_of,
+    damaged,
+    disordered,
+    stream_ways,
+    with_flips,
+)
 from contentmodel_conformance.oracles.accumulators import CannotAccumulate, accumulated, comparable
 from contentmodel_conformance.recordings import Record
-from contentmodel_conformance.strategies.damage import flips, mixed_up
+from contentmodel_conformance.strategies.damage import flips, out_of_order
 from contentmodel_conformance.subject import Subject
 from contentmodel_conformance.trying import Trial
 
@@ -191,15 +197,40 @@ def recorded_malformed(subject: Subject, trial: Trial) -> None:
     *NEEDS,
 )
 def recorded_mixed(subject: Subject, trial: Trial) -> None:
-    pool = [record.body for record in recorded(subject) if 0 < len(record.body) < 150]
-
-    @st.composite
-    def made(draw: DrawFn) -> list[dict[str, Any]]:
-        body: list[dict[str, Any]] = draw(mixed_up(draw(st.sampled_from(pool))))
-        return body
-
+    pool = short_bodies(subject)
     if pool:
-        trial.each(made(), lambda body: disordered(subject.adapter, body))
+        trial.each(damaged(pool), lambda body: disordered(subject.adapter, body))
+
+
+def short_bodies(subject: Subject) -> list[Body]:
+    """The recorded streams that are short enough to be read many times."""
+    return [record.body for record in recorded(subject) if 0 < len(record.body) < 150]
+
+
+@check(
+    streams.conversion,
+    "recorded-mixed-up",
+    "recorded streams, mixed up or cut short, to its own API and to every other",
+    *NEEDS,
+)
+def recorded_conversion(subject: Subject, trial: Trial) -> None:
+    pool = short_bodies(subject)
+    for source, target in stream_ways(subject) if pool else ():
+        if source is subject.adapter:
+            cases = st.tuples(damaged(pool), st.none() | st.integers(0, 1_000_000))
+            trial.each(cases, conversion_of(source, target), target.api)
+
+
+@check(
+    streams.disorder,
+    "recorded",
+    "turns of recorded streams whose events are left out, doubled, swapped, or of another block",
+    *NEEDS,
+)
+def recorded_disorder(subject: Subject, trial: Trial) -> None:
+    turns = [list(events_of(subject, record)) for record in recorded(subject) if 0 < len(record.body) < 50]
+    if turns:
+        trial.each(out_of_order(turns), lambda events: streams.disorder(subject.adapter, events))
 
 
 @check(streams.totality, "recorded-flipped", "recorded streams, some of their bytes flipped", *NEEDS)

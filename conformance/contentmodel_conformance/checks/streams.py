@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
 from contentmodel.events import fold, unfold
-from contentmodel_conformance import conduct, laws, streams
+from contentmodel_conformance import laws, streams
 from contentmodel_conformance.checks.registry import check
 from contentmodel_conformance.checks.values import elsewhere
 from contentmodel_conformance.oracles.accumulators import CannotAccumulate
-from contentmodel_conformance.strategies.damage import flips, mixed_up
+from contentmodel_conformance.strategies.damage import bytes_of, flips, mixed_up, out_of_order
 from contentmodel_conformance.strategies.sdk import json_values
 from contentmodel_conformance.strategies.transcripts import answers
 from contentmodel_conformance.subject import Subject, limits_of, samples
@@ -23,6 +23,9 @@ from contentmodel_conformance.trying import Law, Trial
 
 Told = tuple[Any, int | None]
 """An answer, and in pieces of how many characters it is told; None: of any size."""
+
+Body = list[dict[str, Any]]
+"""A stream: its events as {event?, data}."""
 
 ALL_UP_TO = 2_000
 """The length, in bytes, up to which a stream is cut at every byte."""
@@ -53,7 +56,7 @@ def frames_in(raw: bytes) -> list[bytes]:
     return [part for part in parts if part]
 
 
-def body_in(raw: bytes) -> list[dict[str, Any]]:
+def body_in(raw: bytes) -> Body:
     """The events of a stream of server-sent events as {event?, data}; [] where it is none."""
     found = []
     for frame in frames_in(raw):
@@ -195,16 +198,24 @@ def accumulation(subject: Subject, trial: Trial) -> None:
         try:
             streams.accumulation(subject.api, subject.adapter, events_of(one))
         except CannotAccumulate:
-            if _has_distinct_ids(one):
+            if _has_distinct_ids(one) and not _has_halves(one):
                 raise
-            raise laws.Refused("the SDK takes no two calls of one id") from None
+            raise laws.Refused("the SDK takes no two calls of one id, and no half of a surrogate pair") from None
 
     trial.each(told(subject), law, subject.api)
 
 
 def _has_distinct_ids(one: Told) -> bool:
-    calls = [call.call_id for choice in one[0].choices for message in choice.messages for call in message.tool_calls]
+    calls = [call.call_id for call in _calls(one)]
     return len(calls) == len(set(calls))
+
+
+def _has_halves(one: Told) -> bool:
+    return any("\\ud" in call.arguments_text for call in _calls(one))
+
+
+def _calls(one: Told) -> list[Any]:
+    return [call for choice in one[0].choices for message in choice.messages for call in message.tool_calls]
 
 
 # -- broken, mixed up, and noise ---------------------------------------------------------------------------------------
@@ -240,20 +251,65 @@ def malformed(subject: Subject, trial: Trial) -> None:
     "streams",
 )
 def mixed(subject: Subject, trial: Trial) -> None:
-    bodies = [body for one in _some() if (body := body_in(raw_of(subject.adapter, one)))]
+    bodies = written_bodies(subject.adapter)
     if not bodies:
         trial.note("what it writes are no server-sent events")
         return
-
-    @st.composite
-    def made(draw: DrawFn) -> list[dict[str, Any]]:
-        body: list[dict[str, Any]] = draw(mixed_up(draw(st.sampled_from(bodies))))
-        return body
-
-    trial.each(made(), lambda body: disordered(subject.adapter, body))
+    trial.each(damaged(bodies), lambda body: disordered(subject.adapter, body))
 
 
-def disordered(adapter: Any, body: list[dict[str, Any]]) -> None:
+def written_bodies(adapter: Any) -> list[Body]:
+    """A few streams that an adapter writes; none where they are no server-sent events."""
+    return [body for one in _some() if (body := body_in(raw_of(adapter, one)))]
+
+
+@st.composite
+def damaged(draw: DrawFn, bodies: Sequence[Body]) -> Body:
+    """One of these streams, mixed up."""
+    body: Body = draw(mixed_up(draw(st.sampled_from(list(bodies)))))
+    return body
+
+
+@check(
+    streams.conversion,
+    "mixed-up",
+    "streams that an adapter wrote, mixed up or cut short, to itself, and from and to every other API",
+    "streams",
+)
+def converted(subject: Subject, trial: Trial) -> None:
+    for source, target in stream_ways(subject):
+        bodies = written_bodies(source)
+        if bodies:
+            cases = st.tuples(damaged(bodies), st.none() | st.integers(0, 1_000_000))
+            trial.each(cases, conversion_of(source, target), f"{source.api} to {target.api}")
+
+
+def stream_ways(subject: Subject) -> list[tuple[Any, Any]]:
+    """Every way of a stream from and to the adapter, itself included."""
+    here = subject.adapter
+    others = [other for other in subject.others if not Subject(other, others=[here]).no_streams]
+    out, back = [(here, other) for other in others], [(other, here) for other in others]
+    return [(here, here), *out, *([] if subject.is_one_of_many else back)]
+
+
+def conversion_of(source: Any, target: Any) -> Law:
+    """The law of conversion, of a stream and the place where it is cut short."""
+
+    def law(case: tuple[Body, int | None]) -> None:
+        body, place = case
+        raw = bytes_of(body)
+        streams.conversion(source, target, [raw if place is None else raw[: place % (len(raw) + 1)]])
+
+    return law
+
+
+@check(streams.disorder, "turns", "turns whose events are left out, doubled, swapped, or of another block", "streams")
+def misordered(subject: Subject, trial: Trial) -> None:
+    turns = [list(events_of(one)) for one in _some()]
+    trial.each(out_of_order(turns), lambda events: streams.disorder(subject.adapter, events))
+
+
+def disordered(adapter: Any, body: Body) -> None:
     """Events that nobody would send raise nothing, end in order, and are the same however they are cut and read."""
     frames = streams.frames_of(body)
     events = streams.totality(adapter, frames)
@@ -288,10 +344,3 @@ def noise(subject: Subject, trial: Trial) -> None:
 def _some() -> list[Told]:
     """A few answers to be told, always the same."""
     return [(value, size) for value in samples("response") for size in (None, 3)]
-
-
-@check(conduct.linear, "streams", "a stream that goes on and on", "streams")
-def long_streams(subject: Subject, trial: Trial) -> None:
-    inputs = list(conduct.longer_streams(subject.adapter))
-    work = conduct.stream_work(subject.adapter)
-    trial.once(inputs, lambda made: conduct.linear(work, made, "a stream, in small pieces"), "stream")

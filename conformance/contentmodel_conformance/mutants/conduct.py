@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from contentmodel import ContentModelError
+from contentmodel import ContentModelError, Loss
 from contentmodel_conformance.mutants.broken import (
     ANTHROPIC,
     CHAT,
@@ -152,7 +152,7 @@ class KnowsNoThoughts(Broken):
         return {**described, "unions": unions}
 
 
-@mutant(CHAT, "linear/requests")
+@mutant(CHAT, "bounds/requests")
 class ComparesEachWithEach(Broken):
     """Looks at all earlier messages again for each message."""
 
@@ -163,5 +163,37 @@ class ComparesEachWithEach(Broken):
         return value
 
 
+@mutant(CHAT, "bounds/requests")
+class CopiesAllThatItHasWritten(Broken):
+    """Looks through all messages that it has written for each message that it writes."""
+
+    def written(self, kind: str, payload: Any, value: Any) -> Any:
+        messages: list[Any] = []
+        for message in payload.get("messages", ()):
+            messages = [one for one in messages if not _is_the_same(one, message)]
+            messages.append(message)
+        return {**payload, "messages": messages} if messages else payload
+
+
+@mutant(CHAT, "bounds/responses")
+class ComparesLosses(Broken):
+    """Compares each loss with all others, to report each once."""
+
+    def claimed(self, losses: tuple[Loss, ...], value: Any) -> tuple[Loss, ...]:
+        return tuple(loss for at, loss in enumerate(losses) if not any(loss == other for other in losses[:at]))
+
+
 def _is_the_same(one: Any, other: Any) -> bool:
     return one is other
+
+
+@mutant(CHAT, "conversion/anywhere")
+class TrustsTheClassOfRestoredFields(Broken):
+    """Takes a field that only another API knows for a text or a number when it writes a payload."""
+
+    def to_write(self, kind: str, value: Any) -> Any:
+        for message in messages_of(value):
+            for content in message.contents:
+                for fields in (content.extra or {}).values():
+                    {known: field for field, known in fields.items()}
+        return value

@@ -8,6 +8,7 @@ from typing import Any
 from contentmodel import ChatChoice, ChatResponse, FinishReason, TextContent
 from contentmodel import events as ev
 from contentmodel.content.tools import ToolCallContent
+from contentmodel.errors import StreamError
 from contentmodel_conformance.mutants.broken import (
     ANTHROPIC,
     CHAT,
@@ -177,7 +178,7 @@ class _ByHalf(Reader):
         return [one for one in found if not isinstance(one, ev.TextDelta)]
 
 
-@mutant(CHAT, "linear/streams")
+@mutant(CHAT, "bounds/streams")
 class ReadsAllOfItAgain(Broken):
     """Begins at the first byte again for every piece that comes."""
 
@@ -251,3 +252,41 @@ class WritesNoCallsInStreams(Broken):
     def told(self, event: Any) -> Any:
         is_call = isinstance(event, ev.BlockStart | ev.BlockStop) and isinstance(event.content, ToolCallContent)
         return replace(event, content=TextContent(text="")) if is_call else event
+
+
+@mutant(CHAT, "stream-conversion/mixed-up")
+class TrustsTheClassOfAField(Broken):
+    """Takes an unknown field of a host for a text or a number when it encodes a stream."""
+
+    def told(self, event: Any) -> Any:
+        for name in ("response", "content"):
+            extra = getattr(getattr(event, name, None), "extra", None) or {}
+            for fields in extra.values():
+                {value: field for field, value in fields.items()}
+        return event
+
+
+@mutant(CHAT, "stream-disorder/turns")
+class RaisesKeyErrors(Broken):
+    """Looks for the block of an event where none has started."""
+
+    def stream_encoder(self, policies: Any = None) -> Any:
+        return _Looking(self.inner.stream_encoder(policies), self)
+
+
+class _Looking(Writer):
+    def feed(self, event: Any) -> Any:
+        try:
+            return super().feed(event)
+        except StreamError as error:
+            raise KeyError(str(error)) from None
+
+
+@mutant(CHAT, "stream-conversion/mixed-up")
+class SwallowsErrors(Broken):
+    """Ends a turn that failed as one that came to its end."""
+
+    def told(self, event: Any) -> Any:
+        if not isinstance(event, ev.TurnError):
+            return event
+        return ev.TurnComplete(response=replace(event.response, error=None), layout=event.layout)

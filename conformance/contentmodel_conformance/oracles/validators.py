@@ -51,7 +51,8 @@ def type_check(annotation: Any, *, strict: bool = True) -> Check:
 
     def check(payload: dict[str, Any]) -> list[str]:
         try:
-            text = json.dumps(payload, allow_nan=False)
+            # Pydantic refuses halves of surrogate pairs, which are strings to the APIs' types as any other.
+            text = json.dumps(payload, allow_nan=False, ensure_ascii=False).encode("utf-8", "replace")
         except (TypeError, ValueError) as error:
             return [f"$: not JSON: {error}"]
         try:

@@ -1,48 +1,131 @@
-"""What nobody would send: streams with events left out, doubled or swapped, and bytes that were flipped."""
+"""Damaged input: streams with events left out, doubled or changed, events in any order, flipped bytes."""
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator
+import json
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any
 
+import msgspec
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
+from contentmodel import events as ev
 from contentmodel_conformance.strategies.sdk import json_values
 
-__all__ = ["flips", "mixed_up"]
+__all__ = ["bytes_of", "flips", "misfitting", "mixed_up", "ODD", "out_of_order"]
 
-_CHANGES = ("drop", "double", "swap", "replace", "replace", "forget")
+Body = list[dict[str, Any]]
+
+ODD: tuple[Any, ...] = (
+    *({}, [], [[]], [{}], [None], ["x"], {"type": {}}, {"type": "text"}, {"a": {"b": [1]}}, [[[[[[[[]]]]]]]]),
+    *(None, True, False, 0, -1, 3, 1.5, 1e300, 10**30, -(2**63) - 1),
+    *("", "x", ",", "{", "null", "NaN", "\0", "\ud800", "a\udc00b"),
+)
+"""One value of each JSON class and of each sort of text that code stumbles over."""
+
+_STRANGERS: tuple[dict[str, Any], ...] = (
+    *({}, {"type": "of_tomorrow"}, {"type": {}}, {"type": []}, {"type": None}, {"error": []}, {"error": {}}),
+    *({"choices": [{}]}, {"candidates": [{}]}, {"index": 7, "delta": {}}, {"output_index": "0"}),
+)
+_DEEP = 200
 
 
 @st.composite
-def mixed_up(draw: DrawFn, body: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """A stream, a list of {event?, data}, with one to three of its events left out, doubled, swapped or disturbed."""
+def mixed_up(draw: DrawFn, body: Body) -> Body:
+    """A stream, a list of {event?, data}, with one to three changes: of whole events, or inside of one."""
     body = copy.deepcopy(body)
     for _ in range(draw(st.integers(1, 3))):
-        at, other = draw(st.integers(0, len(body) - 1)), draw(st.integers(0, len(body) - 1))
-        change = draw(st.sampled_from(_CHANGES))
-        if change == "drop" and len(body) > 1:
-            del body[at]
-        elif change == "double":
-            body.insert(other, copy.deepcopy(body[at]))
-        elif change == "swap":
-            body[at], body[other] = body[other], body[at]
-        else:
-            _disturb(draw, body[at]["data"], forget=change == "forget")
+        draw(st.sampled_from(_CHANGES))(draw, body)
     return body
 
 
-def _disturb(draw: DrawFn, data: Any, *, forget: bool) -> None:
-    found = list(_places(data))
-    if not found:
-        return
-    owner, key = draw(st.sampled_from(found))
-    if forget and isinstance(owner, dict):
+# -- changes of a stream -----------------------------------------------------------------------------------------------
+
+
+def _place(draw: DrawFn, body: Body) -> int:
+    return draw(st.integers(0, len(body) - 1))
+
+
+def _drop(draw: DrawFn, body: Body) -> None:
+    if len(body) > 1:
+        del body[_place(draw, body)]
+
+
+def _double(draw: DrawFn, body: Body) -> None:
+    body.insert(_place(draw, body), copy.deepcopy(body[_place(draw, body)]))
+
+
+def _swap(draw: DrawFn, body: Body) -> None:
+    one, other = _place(draw, body), _place(draw, body)
+    body[one], body[other] = body[other], body[one]
+
+
+def _cut(draw: DrawFn, body: Body) -> None:
+    del body[_place(draw, body) + 1 :]
+
+
+def _insert(draw: DrawFn, body: Body) -> None:
+    body.insert(_place(draw, body), {"data": copy.deepcopy(draw(st.sampled_from(_STRANGERS)))})
+
+
+def _forget(draw: DrawFn, body: Body) -> None:
+    owner, key = _inside(draw, body)
+    if isinstance(owner, dict):
         del owner[key]
-    else:
-        owner[key] = draw(json_values)
+
+
+def _rename(draw: DrawFn, body: Body) -> None:
+    """Rename a key to one that occurs elsewhere in the stream, or to an unknown one."""
+    owner, key = _inside(draw, body)
+    _, other = _inside(draw, body)
+    if isinstance(owner, dict):
+        owner[other if isinstance(other, str) else "unknown"] = owner.pop(key)
+
+
+def _replace(draw: DrawFn, body: Body) -> None:
+    owner, key = _inside(draw, body)
+    if owner is not None:
+        owner[key] = copy.deepcopy(draw(st.sampled_from(ODD) | json_values))
+
+
+def _transplant(draw: DrawFn, body: Body) -> None:
+    """A value becomes one that stands elsewhere in the stream."""
+    (owner, key), (other, there) = _inside(draw, body), _inside(draw, body)
+    if owner is not None and other is not None:
+        owner[key] = copy.deepcopy(other[there])
+
+
+def _wrap(draw: DrawFn, body: Body) -> None:
+    """A value is put inside of lists or objects: one, or very many."""
+    owner, key = _inside(draw, body)
+    if owner is None:
+        return
+    is_listed = draw(st.booleans())
+    for _ in range(draw(st.sampled_from((1, 1, 1, _DEEP)))):
+        owner[key] = [owner[key]] if is_listed else {"a": owner[key]}
+
+
+def _break_text(draw: DrawFn, body: Body) -> None:
+    """Half of a surrogate pair, or what JSON escapes, inside of a text."""
+    owner, key = _inside(draw, body)
+    if owner is not None and isinstance(owner[key], str):
+        place = draw(st.integers(0, len(owner[key])))
+        owner[key] = owner[key][:place] + draw(st.sampled_from(_INSERTED)) + owner[key][place:]
+
+
+_INSERTED = ("\ud800", "\udfff", '"', "\\", "{", "\0", "\u2028")
+_CHANGES: tuple[Callable[[DrawFn, Body], None], ...] = (
+    *(_drop, _double, _swap, _cut, _insert, _forget, _rename),
+    *(_replace, _replace, _replace, _transplant, _wrap, _break_text, _break_text),
+)
+
+
+def _inside(draw: DrawFn, body: Body) -> tuple[Any, Any]:
+    """A place inside of an event: what holds it, and its key there; None where the event has none."""
+    found = list(_places(body[_place(draw, body)]["data"]))
+    return draw(st.sampled_from(found)) if found else (None, None)
 
 
 def _places(value: Any) -> Iterator[tuple[Any, Any]]:
@@ -51,6 +134,75 @@ def _places(value: Any) -> Iterator[tuple[Any, Any]]:
     for key, item in items:
         yield value, key
         yield from _places(item)
+
+
+def bytes_of(body: Body) -> bytes:
+    """A stream as server-sent events, whatever stands in it."""
+    return b"".join(_frame(event) for event in body)
+
+
+def _frame(event: dict[str, Any]) -> bytes:
+    data = event["data"]
+    name = b"event: %b\n" % event["event"].encode() if event.get("event") else b""
+    text = data.encode("utf-8", "surrogatepass") if isinstance(data, str) else json.dumps(data).encode()
+    return b"%bdata: %b\n\n" % (name, text)
+
+
+@st.composite
+def misfitting(draw: DrawFn, payload: Any, words: Collection[str]) -> Any:
+    """Return a strategy of copies of a payload, in which one or two of the fields `words` are of a wrong JSON class."""
+    changed = copy.deepcopy(payload)
+    found = [(owner, key) for owner, key in _places(changed) if key in words and isinstance(owner[key], str)]
+    for _ in range(draw(st.integers(1, 2)) if found else 0):
+        owner, key = draw(st.sampled_from(found))
+        owner[key] = copy.deepcopy(draw(st.sampled_from(_MISFITS)))
+    return changed
+
+
+_MISFITS: tuple[Any, ...] = (7, 1.5, {"a": "misfit"}, ["misfit"], [7], {"a": 7})
+
+
+# -- events of the model -----------------------------------------------------------------------------------------------
+
+
+@st.composite
+def out_of_order(draw: DrawFn, turns: Sequence[Sequence[ev.StreamEvent]]) -> list[ev.StreamEvent]:
+    """The events of a turn with some left out, doubled, swapped, of another turn, or of another block or choice."""
+    events = list(draw(st.sampled_from(turns)))
+    others = [event for turn in turns for event in turn]
+    for _ in range(draw(st.integers(1, 4))):
+        at = draw(st.integers(0, len(events)))
+        change = draw(st.sampled_from(("drop", "double", "foreign", "change", "change")))
+        if change == "drop":
+            del events[at : at + 1]
+        elif change == "double":
+            events.insert(at, draw(st.sampled_from(events or others)))
+        elif change == "foreign":
+            events.insert(at, draw(st.sampled_from(others)))
+        else:
+            events[at : at + 1] = [_changed(draw, event, others) for event in events[at : at + 1]]
+    return events
+
+
+_NUMBERS = (0, 1, 2, 7, -1, 10**9)
+_LAYOUTS: tuple[ev.Layout, ...] = ([], [[]], [[[0]]], [[[7]]], [[[0, 0]]], [[[0]], [[1]]], [[[-1]]])
+
+
+def _changed(draw: DrawFn, event: ev.StreamEvent, others: Sequence[ev.StreamEvent]) -> ev.StreamEvent:
+    """An event of another block, of another choice, with another content, or with another layout."""
+    contents = [other.content for other in others if isinstance(other, ev.BlockStart | ev.BlockStop)]
+    said: dict[str, st.SearchStrategy[Any]] = {
+        "index": st.sampled_from(_NUMBERS),
+        "choice": st.sampled_from(_NUMBERS),
+        "content": st.sampled_from(contents),
+        "layout": st.sampled_from(_LAYOUTS),
+    }
+    fields = [name for name in said if hasattr(event, name)]
+    if not fields:
+        return event
+    name = draw(st.sampled_from(fields))
+    changed: ev.StreamEvent = msgspec.structs.replace(event, **{name: draw(said[name])})
+    return changed
 
 
 def flips() -> st.SearchStrategy[list[tuple[int, int]]]:

@@ -31,7 +31,7 @@ from contentmodel_conformance.strategies.sdk import json_values
 __all__ = ["contents", "messages", "options", "requests", "responses", "structs", "tool_schemas"]
 
 _DEPTH = 3
-_WORDS = st.sampled_from(["", "a", "Look it up.", "Ünïcödé ✅", "x y", "tool_use", "0"]) | st.text(max_size=6)
+_WORDS = st.sampled_from(["", "a", "Look it up.", "Ünïcödé ✅", "x y", "tool_use", "0", "\ud83d"]) | st.text(max_size=6)
 _KEYS = st.sampled_from(["a", "b c", "it's", "type", "text", "[0]"])
 _OBJECTS = st.dictionaries(_KEYS, json_values, max_size=2)
 _EXTRA = st.dictionaries(st.sampled_from(["openai-chat", "anthropic-messages", "x"]), _OBJECTS, max_size=2)

@@ -28,7 +28,16 @@ from contentmodel_conformance.oracles.shapes import (
 )
 from contentmodel_conformance.strategies.ways import Way, field_ways, literal_ways, member_ways, said
 
-__all__ = ["disturbed", "json_values", "sdk_fields", "sdk_literals", "sdk_members", "sdk_payloads", "with_unknowns"]
+__all__ = [
+    "HALVES",
+    "disturbed",
+    "json_values",
+    "sdk_fields",
+    "sdk_literals",
+    "sdk_members",
+    "sdk_payloads",
+    "with_unknowns",
+]
 
 JSON: TypeAlias = Any
 
@@ -38,7 +47,10 @@ _MEMBER_DEPTH = 3
 _NEVER = 1_000
 
 _COUNTS = st.sampled_from((1, 0, 2, 1, 3))
-_TEXT = st.text(max_size=8)
+HALVES = st.sampled_from(["\ud83d", "half \ude00 of it"])
+"""Texts with half of a surrogate pair: legal in JSON, and no UTF-8."""
+# The last of ten, so that examples shrink to plain text.
+_TEXT = st.integers(0, 9).flatmap(lambda nth: HALVES if nth == 9 else st.text(max_size=8))
 _KEYS = st.text("abcdefghijklmnop_", min_size=1, max_size=8)
 _INTS = st.integers(-9, 99) | st.integers(-_EXACT, _EXACT)
 _FLOATS = st.floats(allow_nan=False, allow_infinity=False)

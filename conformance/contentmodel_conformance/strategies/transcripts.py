@@ -79,23 +79,26 @@ LIMITS = {
 """The limits of the APIs of this project."""
 
 _WORDS = st.sampled_from(
-    ["Look it up.", "Done", "a\nb", "Ünïcödé ✅", "{}", "[1, 2]", 'It says "no".', "x" * 40, " padded ", "0", "e\u0301"]
+    [
+        *("Look it up.", "Done", "a\nb", "Ünïcödé ✅", "{}", "[1, 2]", 'It says "no".', "x" * 40, " padded ", "0"),
+        *("e\u0301", "half \ud83d of it", "\udfff"),
+    ]
 )
 _BLANK = st.sampled_from(["", " ", "\n\n"])
 _NAMES = st.sampled_from(["search", "read_file", "ns.tool:v2", "a b", "n" * 70, "-x", "9lives"])
 _IDS = st.sampled_from(["call_1", "call_2", "call.3", "id with blanks", "i" * 70, "ü", "a:0", "a.0"])
 _ARGUMENTS: st.SearchStrategy[dict[str, Any]] = st.sampled_from(
-    [{}, {"q": "x"}, {"path": "/tmp", "deep": {"list": [1, 2.5, None, True]}}]
+    [{}, {"q": "x"}, {"q": "\udfff"}, {"path": "/tmp", "deep": {"list": [1, 2.5, None, True]}}]
 )
 _PIXEL = base64.b64encode(b"\x89PNG\r\n\x1a\n" + bytes(8)).decode()
 
 
 @st.composite
-def transcripts(draw: DrawFn, api: str, limits: Limits | None = None) -> ChatRequest:
-    """A request that came from `api`, with one to six exchanges, the last of them the user's."""
+def transcripts(draw: DrawFn, api: str, limits: Limits | None = None, *, longest: int = 6) -> ChatRequest:
+    """A request that came from `api`, with one to `longest` exchanges, the last of them the user's."""
     limits = limits or LIMITS[api]
     writer = _Transcript(draw, limits, Origin(api=limits.origin or api, issuer=limits.issuer, model=limits.model))
-    for _ in range(draw(st.integers(1, 6))):
+    for _ in range(draw(st.integers(1, longest))):
         writer.exchange()
     writer.say("user", draw(_WORDS))
     tools: list[Any] = [FunctionTool(name=name, parameters={"type": "object"}) for name in sorted(writer.names)]

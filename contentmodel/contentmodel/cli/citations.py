@@ -9,6 +9,7 @@ from rich.text import Text
 
 from contentmodel.cli.console import safe_text
 from contentmodel.content.citations import Citation, Span
+from contentmodel.content.text import SpanConverter
 from contentmodel.shown import end_of_span, source_key
 
 _QUOTE = 160
@@ -34,7 +35,8 @@ class Notes:
 
 def with_markers(text: str, size: int, citations: Sequence[Citation], numbers: Sequence[int]) -> Text:
     """The first `size` characters of a text, with the number of each citation where what it supports ends."""
-    ends = [end_of_span(text, citation.span) for citation in citations]
+    converter = SpanConverter(text)
+    ends = [end_of_span(converter, citation.span) for citation in citations]
     markers = sorted({(end, number) for end, number in zip(ends, numbers, strict=True) if end <= size})
     result, done = Text(), 0
     for end, number in markers:

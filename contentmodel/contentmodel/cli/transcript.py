@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from functools import singledispatch
 from typing import Any
 
@@ -153,7 +153,7 @@ def conversation(messages: Sequence[ChatMessage], page: Page) -> Parts:
             continue
         yield Text()
         yield heading(message.role, _ROLES.get(message.role, "yellow"), message.author_name)
-        yield from contents_of(messages, index, page, results)
+        yield from contents_of(messages, index, page, results, paired)
         if not places:
             yield Text("(empty)", style="dim")
 
@@ -161,12 +161,14 @@ def conversation(messages: Sequence[ChatMessage], page: Page) -> Parts:
 def contents(value: list[AIContent], page: Page) -> Parts:
     """Contents that stand in no message."""
     messages = [ChatMessage(role="", contents=flowing(value))]
-    yield from contents_of(messages, 0, page, pair([message.contents for message in messages]))
+    results = pair([message.contents for message in messages])
+    yield from contents_of(messages, 0, page, results, set(results.values()))
 
 
-def contents_of(messages: Sequence[ChatMessage], index: int, page: Page, results: Mapping[Place, Place]) -> Parts:
-    """The contents of one message, each call with its result below it."""
-    paired = set(results.values())
+def contents_of(
+    messages: Sequence[ChatMessage], index: int, page: Page, results: Mapping[Place, Place], paired: Container[Place]
+) -> Parts:
+    """The contents of one message, each call with its result below it; `paired` are the places of all results."""
     for at, content in enumerate(messages[index].contents):
         if (index, at) in paired:
             continue

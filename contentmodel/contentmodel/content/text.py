@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from bisect import bisect_right
+from collections.abc import Callable, Mapping, Sequence
+from itertools import accumulate
 
 import msgspec
 
@@ -23,6 +25,10 @@ _MEASURES: dict[str, Callable[[str], int]] = {
 }
 
 
+UNITS = tuple(_MEASURES)
+"""The units of a text that spans are counted in."""
+
+
 def measure(text: str, unit: str) -> int:
     """The length of `text` in "codepoint", "utf16" or "byte"; ValueError for another unit."""
     try:
@@ -33,15 +39,62 @@ def measure(text: str, unit: str) -> int:
 
 def convert_span(text: str, span: Span, unit: str) -> Span:
     """`span` of `text`, counted in another unit. A cut inside a character moves to the character's start."""
-    if span.unit == unit:
-        return span
-    start = _to_codepoint(text, span.start or 0, span.unit)
-    end = None if span.end is None else _to_codepoint(text, span.end, span.unit)
-    return Span(
-        start=measure(text[:start], unit),
-        end=None if end is None else measure(text[:end], unit),
-        unit=unit,
-    )
+    return SpanConverter(text).convert(span, unit)
+
+
+_STEP = 256
+_ENCODINGS = {"utf16": ("utf-16-le", 2), "byte": ("utf-8", 1)}
+
+
+class SpanConverter:
+    """Converts spans of one text: many of them cost no more than reading the text once."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self._is_ascii = text.isascii()
+        self._marks: dict[str, list[int]] = {}
+
+    def convert(self, span: Span, unit: str) -> Span:
+        """Return `span`, counted in another unit. ValueError if a unit is unknown."""
+        if span.unit == unit:
+            return span
+        measure("", span.unit)
+        measure("", unit)
+        start = self._to_unit(self._to_codepoint(span.start or 0, span.unit), unit)
+        end = None if span.end is None else self._to_unit(self._to_codepoint(span.end, span.unit), unit)
+        return Span(start=start, end=end, unit=unit)
+
+    def _to_codepoint(self, offset: int, unit: str) -> int:
+        if unit == "codepoint":
+            return offset
+        if self._is_ascii:
+            return _clipped(offset, len(self.text))
+        marks = self._marks_in(unit)
+        offset = _clipped(offset, marks[-1])
+        step = bisect_right(marks, offset) - 1
+        first = min(step * _STEP, len(self.text))
+        encoding, width = _ENCODINGS[unit]
+        inside = self.text[first : first + _STEP].encode(encoding, "surrogatepass")
+        return first + len(inside[: (offset - marks[step]) * width].decode(encoding, "ignore"))
+
+    def _to_unit(self, point: int, unit: str) -> int:
+        point = _clipped(point, len(self.text))
+        if unit == "codepoint" or self._is_ascii:
+            return point
+        step = point // _STEP
+        return self._marks_in(unit)[step] + measure(self.text[step * _STEP : point], unit)
+
+    def _marks_in(self, unit: str) -> list[int]:
+        """Return the offset in a unit of every `_STEP`th code point, and of the end."""
+        if unit not in self._marks:
+            sizes = (measure(self.text[at : at + _STEP], unit) for at in range(0, len(self.text), _STEP))
+            self._marks[unit] = [0, *accumulate(sizes)]
+        return self._marks[unit]
+
+
+def _clipped(offset: int, size: int) -> int:
+    """Return an offset as a slice takes it: a negative one counts from the end."""
+    return max(0, size + offset) if offset < 0 else min(offset, size)
 
 
 def splice_text(content: TextContent, start: int, end: int, replacement: str) -> TextContent:
@@ -52,10 +105,11 @@ def splice_text(content: TextContent, start: int, end: int, replacement: str) ->
     """
     text = content.text
     edited = text[:start] + replacement + text[end:]
+    old, new = SpanConverter(text), SpanConverter(edited)
     kept = [
         moved
         for citation in content.annotations or ()
-        if (moved := _moved(citation, text, edited, start, end, len(replacement))) is not None
+        if (moved := _moved(citation, old, new, start, end, len(replacement))) is not None
     ]
     return msgspec.structs.replace(content, text=edited, annotations=kept or None)
 
@@ -65,35 +119,42 @@ def join_texts(first: TextContent, second: TextContent) -> TextContent:
 
     Opaque state cannot be joined: ValueError where either text carries a signature.
     """
-    if first.protected is not None or second.protected is not None:
+    return joined_texts([first, second])
+
+
+def joined_texts(texts: Sequence[TextContent]) -> TextContent:
+    """Return several texts as one. ValueError where one of them carries a signature."""
+    if any(text.protected is not None for text in texts):
         raise ValueError("a signed text is sealed: it cannot be joined with another")
-    annotations = [_shifted(c, first.text, 0, "") for c in first.annotations or ()]
-    annotations += [_shifted(c, second.text, len(first.text), first.text) for c in second.annotations or ()]
-    return msgspec.structs.replace(first, text=first.text + second.text, annotations=annotations or None)
+    annotations: list[Citation] = []
+    before = dict.fromkeys({c.span.unit for text in texts for c in text.annotations or () if c.span is not None}, 0)
+    before["codepoint"] = 0
+    for text in texts:
+        annotations += [_shifted(citation, text.text, before) for citation in text.annotations or ()]
+        for unit in before:
+            before[unit] += measure(text.text, unit)
+    words = "".join(text.text for text in texts)
+    return msgspec.structs.replace(texts[0], text=words, annotations=annotations or None)
 
 
-def _to_codepoint(text: str, offset: int, unit: str) -> int:
-    if unit == "codepoint":
-        return offset
-    encoding, width = ("utf-16-le", 2) if unit == "utf16" else ("utf-8", 1)
-    measure("", unit)
-    return len(text.encode(encoding, "surrogatepass")[: offset * width].decode(encoding, "ignore"))
-
-
-def _shifted(citation: Citation, text: str, offset: int, before: str) -> Citation:
+def _shifted(citation: Citation, text: str, before: Mapping[str, int]) -> Citation:
+    """The citation of a text that begins at the offsets `before`, by their units."""
     span = citation.span
     if span is None:
+        offset = before["codepoint"]
         return msgspec.structs.replace(citation, span=Span(start=offset, end=offset + len(text)))
-    by = measure(before, span.unit)
+    by = before[span.unit]
     end = None if span.end is None else span.end + by
     return msgspec.structs.replace(citation, span=Span(start=(span.start or 0) + by, end=end, unit=span.unit))
 
 
-def _moved(citation: Citation, text: str, edited: str, start: int, end: int, size: int) -> Citation | None:
+def _moved(
+    citation: Citation, text: SpanConverter, edited: SpanConverter, start: int, end: int, size: int
+) -> Citation | None:
     span = citation.span
     if span is None:
         return citation
-    points = convert_span(text, span, "codepoint")
+    points = text.convert(span, "codepoint")
     origin = points.start or 0
     first = _first_kept(origin, start, end, size)
     last = None if points.end is None else _last_kept(points.end, start, end, size)
@@ -101,7 +162,7 @@ def _moved(citation: Citation, text: str, edited: str, start: int, end: int, siz
         return None
     if last is None and start < origin < end:
         return None
-    moved = convert_span(edited, Span(start=first, end=last), span.unit)
+    moved = edited.convert(Span(start=first, end=last), span.unit)
     return msgspec.structs.replace(citation, span=moved)
 
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import msgspec
-
 from contentmodel.content.base import AIContent
 from contentmodel.content.outcomes import ErrorContent
 from contentmodel.content.text import TextContent
-from contentmodel.errors import ToolArgumentsError
+from contentmodel.errors import DecodeError, ToolArgumentsError
 from contentmodel.interop import Model
+from contentmodel.wire.json import kind_of, parse, write
 
 if TYPE_CHECKING:
     from contentmodel.content import Content
@@ -44,7 +43,7 @@ class ToolCallContent(AIContent, frozen=True, kw_only=True):
         """The arguments as JSON text; text that was received comes back to the letter."""
         if isinstance(self.arguments, str):
             return self.arguments
-        return msgspec.json.encode(self.arguments or {}).decode()
+        return write(self.arguments or {}).decode()
 
     @property
     def arguments_object(self) -> dict[str, Any]:
@@ -54,11 +53,11 @@ class ToolCallContent(AIContent, frozen=True, kw_only=True):
         if not self.arguments:
             return {}
         try:
-            value = msgspec.json.decode(self.arguments)
-        except (msgspec.MsgspecError, RecursionError, UnicodeError) as error:
-            raise ToolArgumentsError(self.name, self.arguments, str(error)) from None
+            value = parse(self.arguments)
+        except DecodeError as error:
+            raise ToolArgumentsError(self.name, self.arguments, error.faults[0].message) from None
         if not isinstance(value, dict):
-            raise ToolArgumentsError(self.name, self.arguments, f"expected an object, got {type(value).__name__}")
+            raise ToolArgumentsError(self.name, self.arguments, f"expected an object, got {kind_of(value)}")
         return value
 
     @property

@@ -4,7 +4,14 @@ Needs `contentmodel[history]`; for PostgreSQL `contentmodel[postgresql]` as well
 """
 
 from contentmodel.history.asynchronous import AsyncTurnStore
-from contentmodel.history.errors import ConflictError, HistoryError, InvalidTurnError, NotFoundError, SchemaError
+from contentmodel.history.errors import (
+    ConflictError,
+    DamagedError,
+    HistoryError,
+    InvalidTurnError,
+    NotFoundError,
+    SchemaError,
+)
 from contentmodel.history.log import ConversationLog, record_notices
 from contentmodel.history.log_async import AsyncConversationLog, arecord_notices
 from contentmodel.history.log_entries import InvalidEntryError, LogEntry
@@ -21,6 +28,7 @@ __all__ = [
     "ConflictError",
     "Conversation",
     "ConversationLog",
+    "DamagedError",
     "HistoryError",
     "InvalidEntryError",
     "InvalidTurnError",

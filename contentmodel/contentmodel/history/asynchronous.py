@@ -45,7 +45,7 @@ class AsyncTurnStore(Base):
     """The same as TurnStore, asynchronously. It belongs to the event loop that it was opened in."""
 
     def __init__(self, engine: AsyncEngine, leases: Leases, clock: Clock) -> None:
-        super().__init__(leases, clock)
+        super().__init__(engine.url.render_as_string(hide_password=True), leases, clock)
         self._engine = engine
         self._session: AsyncConnection | None = None
 
@@ -64,7 +64,7 @@ class AsyncTurnStore(Base):
         url = url_of(url_or_path, is_async=True)
         store = cls(make_async_engine(url, busy_timeout), leases_for(url), clock)
         try:
-            with told_plainly():
+            with told_plainly(store.name):
                 async with store._transaction() as connection:
                     await connection.run_sync(migrate)
             await store.recover()
@@ -271,13 +271,13 @@ class AsyncTurnStore(Base):
         self, operation: Callable[Concatenate[Connection, Any, P], T], *args: P.args, **kwargs: P.kwargs
     ) -> T:
         site = self._site()
-        with told_plainly():
+        with told_plainly(self.name):
             async with self._transaction() as connection:
                 return await connection.run_sync(operation, site, *args, **kwargs)
 
     async def _read(self, operation: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         self._site()
-        with told_plainly():
+        with told_plainly(self.name):
             async with self._engine.connect() as connection:
                 return await connection.run_sync(operation, *args, **kwargs)
 
@@ -291,7 +291,7 @@ class AsyncTurnStore(Base):
         if not isinstance(self._leases, SessionLeases):
             self._leases.hold(None)
             return
-        with told_plainly():
+        with told_plainly(self.name):
             if self._session is not None and not await _is_there(self._session):
                 self._session = None
             if self._session is None:

@@ -14,6 +14,8 @@ from sqlalchemy import JSON, DateTime, Text
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.types import TypeDecorator
 
+from contentmodel.errors import DecodeError
+
 ESCAPED = ":json"
 """The only key of an object that stands for the JSON text under it."""
 MARK = "\ufdd0"
@@ -46,7 +48,39 @@ def is_kept_as_json(value: Any) -> bool:
     return not isinstance(value, float) or (abs(value) < 2**53 and str(value) != "-0.0")
 
 
-class Json(TypeDecorator[Any]):
+class Damaged:
+    """Stands for a stored value that cannot be read; `why` says what is wrong with it. `stored.checked` raises it."""
+
+    def __init__(self, why: str) -> None:
+        self.why = why
+
+
+def _total(read: Any, kind: type[Any] | None) -> Any:
+    """Return a reader of stored values that gives `Damaged` where `read` raises. `kind` is the class that is stored."""
+
+    def read_or_damaged(value: Any) -> Any:
+        if kind is not None and value is not None and value.__class__ is not kind:
+            return Damaged(f"expected {kind.__name__}, got {value.__class__.__name__}")
+        try:
+            return read(value)
+        except (DecodeError, ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
+            return Damaged(str(error))
+
+    return read_or_damaged
+
+
+class Total(TypeDecorator[Any]):
+    """A type that reads whatever is stored: what it cannot read is `Damaged`."""
+
+    impl: Any = Text
+    cache_ok = True
+
+    def result_processor(self, dialect: Any, coltype: Any) -> Any:
+        # PostgreSQL keeps the classes of its columns; SQLite stores all of these as text.
+        return _total(super().result_processor(dialect, coltype), str if dialect.name == "sqlite" else None)
+
+
+class Json(Total):
     """A JSON value; None is SQL's null. A number that stands alone is SQLite's own, and is no JSON when it is read."""
 
     impl = JSON(none_as_null=True).with_variant(JSONB(none_as_null=True), "postgresql")
@@ -62,7 +96,7 @@ class Json(TypeDecorator[Any]):
         return value
 
 
-class Words(TypeDecorator[str]):
+class Words(Total):
     """Any text."""
 
     impl = Text
@@ -77,7 +111,7 @@ class Words(TypeDecorator[str]):
         return str(json.loads(value[len(MARK) :]))
 
 
-class Moment(TypeDecorator[datetime]):
+class Moment(Total):
     """A moment, aware of its time zone: UTC."""
 
     impl = DateTime(timezone=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -13,7 +14,7 @@ from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError
 from contentmodel.content.base import AIContent
 from contentmodel.content.outcomes import ErrorContent
 from contentmodel.history import rows
-from contentmodel.history.errors import ConflictError, HistoryError, InvalidTurnError
+from contentmodel.history.errors import ConflictError, DamagedError, HistoryError, InvalidTurnError, NotFoundError
 from contentmodel.history.leases import Leases
 from contentmodel.history.turns import STATUSES, Turn
 from contentmodel.history.writing import Ending, NewTurn, Site
@@ -33,7 +34,9 @@ def utc_now() -> datetime:
 class Base:
     """What both stores know: their writer's lock, their clock, and the process that they were opened in."""
 
-    def __init__(self, leases: Leases, clock: Clock) -> None:
+    def __init__(self, name: str, leases: Leases, clock: Clock) -> None:
+        self.name = name
+        """The URL of the database, without its password."""
         self._leases, self._clock = leases, clock
         self._process = os.getpid()
 
@@ -52,10 +55,12 @@ class Base:
 
 
 @contextmanager
-def told_plainly() -> Iterator[None]:
-    """Errors of the database as this library's, with the cause."""
+def told_plainly(name: str = "the database") -> Iterator[None]:
+    """Raise errors of the database `name` as this library's, with the cause."""
     try:
         yield
+    except DamagedError as error:
+        raise DamagedError(f"{name}: {error}") from error
     except IntegrityError as error:
         raise ConflictError(f"somebody else was there first: {error.orig}") from error
     except DBAPIError as error:
@@ -64,6 +69,11 @@ def told_plainly() -> Iterator[None]:
         raise HistoryError(f"the database cannot be used: {error}") from error
     except RecursionError:
         raise InvalidTurnError("this is nested too deeply to be stored") from None
+    except UnicodeEncodeError as error:
+        # Texts are stored with an escape: it is a name that was looked for.
+        raise NotFoundError(f"nothing is stored under the name {error.object!r}") from None
+    except (UnicodeDecodeError, sqlite3.Error) as error:
+        raise DamagedError(f"{name}: the database cannot be read: {error}") from error
 
 
 def id_of(turn: TurnOrId | None) -> str | None:

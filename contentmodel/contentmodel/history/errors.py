@@ -21,5 +21,12 @@ class InvalidTurnError(HistoryError, ValueError):
     """A turn or a block is not one that a store keeps: its role or its shape is wrong."""
 
 
+class DamagedError(HistoryError):
+    """What is stored cannot be read: the file is damaged, or something else than a store wrote the row.
+
+    The message names the store, the table, the row and the column, as far as they are known.
+    """
+
+
 class SchemaError(HistoryError):
     """The database is of a newer version of this library, or somebody else's."""

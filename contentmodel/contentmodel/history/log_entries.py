@@ -17,7 +17,8 @@ from sqlalchemy import Connection, Table, func, select, text
 from contentmodel.errors import ContentModelError, DecodeError
 from contentmodel.events import Notice
 from contentmodel.history.columns import is_kept_as_text
-from contentmodel.history.errors import HistoryError, NotFoundError
+from contentmodel.history.errors import DamagedError, HistoryError, NotFoundError
+from contentmodel.history.stored import checked, reading_row
 from contentmodel.history.tables import conversations, log_entries, turns
 from contentmodel.history.turns import Turn
 from contentmodel.message import ChatMessage
@@ -137,8 +138,9 @@ def content_of(column: Any) -> Any:
 
 def entry_of(row: Mapping[Any, Any]) -> LogEntry:
     """The entry of a row."""
-    said = {name: row[name] for name in LogEntry.__struct_fields__ if name != "content"}
-    return LogEntry(**said, content=content_of(row["content"]))
+    with reading_row(log_entries, checked(log_entries, row)):
+        said = {name: row[name] for name in LogEntry.__struct_fields__ if name != "content"}
+        return LogEntry(**said, content=content_of(row["content"]))
 
 
 def said_by(notice: Notice) -> dict[str, Any]:
@@ -197,11 +199,18 @@ def add(connection: Connection, site: Any, new: NewEntry) -> LogEntry:
     row = {
         **msgspec.structs.asdict(new),
         "id": uuid.uuid4().hex,
-        "number": (connection.execute(last).scalar() or 0) + 1,
+        "number": _whole(connection.execute(last).scalar() or 0, new) + 1,
         "created_at": site.now,
     }
     connection.execute(log_entries.insert().values(row))
     return entry_of(row)
+
+
+def _whole(number: Any, new: NewEntry) -> int:
+    """Return the number of the last entry. Raise DamagedError if it is none."""
+    if number.__class__ is not int:
+        raise DamagedError(f"log_entries of the conversation {new.conversation!r}: the column number holds {number!r}")
+    return int(number)
 
 
 def _require(connection: Connection, conversation: str) -> None:

@@ -104,4 +104,6 @@ def _version(connection: Connection) -> int:
     versions = connection.execute(select(SCHEMA.c.version)).scalars().all()
     if len(versions) != 1:
         raise SchemaError(f"{SCHEMA.name} has {len(versions)} rows: it is to have one, the version of the schema")
-    return int(versions[0])
+    if versions[0].__class__ is not int or versions[0] < 0:
+        raise SchemaError(f"{SCHEMA.name} says version {versions[0]!r}: expected a number from 0 on")
+    return versions[0]

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import groupby
-from typing import Any
+from typing import Any, TypeVar
 
-from sqlalchemy import Connection, RowMapping, select, tuple_
+from sqlalchemy import Connection, select, tuple_
 
 from contentmodel.history import rows
 from contentmodel.history.errors import NotFoundError
+from contentmodel.history.stored import checked, reading_row
 from contentmodel.history.tables import NOT_COMPLETE, conversations, turn_blocks, turns
 from contentmodel.history.turns import Block, Conversation, StoredTurn, Turn
 from contentmodel.request import ChatRequest
 
+T = TypeVar("T")
 PAGE = 200
 """How many turns are read at a time."""
 
@@ -44,54 +46,78 @@ def path(connection: Connection, conversation: str, upto: str | None) -> Path:
     )
     walk = way.cte(recursive=True)
     before = select(turns.c.id, turns.c.previous, turns.c.number).where(turns.c.id == walk.c.previous)
-    walk = walk.union_all(before)
+    # Not UNION ALL: turns of a damaged database may follow each other in a circle.
+    walk = walk.union(before)
     ids = connection.execute(select(walk.c.id).order_by(walk.c.number)).scalars().all()
     if upto is not None and not ids:
         raise NotFoundError(f"the conversation {conversation!r} has no turn {upto!r}")
-    return Path(conversation, ids, found.settings)
+    return Path(conversation, ids, checked(conversations, found._mapping)["settings"])
 
 
 def wires(connection: Connection, ids: Sequence[str]) -> list[dict[str, Any]]:
     """The rows of turns as the wire has them, in the order of `ids`."""
-    return [rows.turn_wire(row, blocks) for row, blocks in _with_blocks(connection, ids)]
+    return [_read(rows.turn_wire, row, blocks) for row, blocks in _with_blocks(connection, ids)]
 
 
 def stored(connection: Connection, ids: Sequence[str]) -> list[StoredTurn]:
     """Turns with their messages, in the order of `ids`."""
-    return [rows.stored_turn(row, blocks) for row, blocks in _with_blocks(connection, ids)]
+    return [_read(rows.stored_turn, row, blocks) for row, blocks in _with_blocks(connection, ids)]
 
 
-def _with_blocks(connection: Connection, ids: Sequence[str]) -> list[tuple[RowMapping, list[RowMapping]]]:
+def _read(read: Callable[[Any, Any], T], row: Mapping[Any, Any], blocks: Sequence[Mapping[Any, Any]]) -> T:
+    """Return what a turn's row and those of its blocks are read as. Raise DamagedError if they cannot be read."""
+    with reading_row(turns, row):
+        return read(row, blocks)
+
+
+Mappings = list[Mapping[Any, Any]]
+
+
+def _with_blocks(connection: Connection, ids: Sequence[str]) -> list[tuple[Mapping[Any, Any], Mappings]]:
     found = connection.execute(select(turns).where(turns.c.id.in_(ids))).mappings()
-    by_id = {row["id"]: row for row in found}
+    by_id = {row["id"]: checked(turns, row) for row in found}
     wanted = select(turn_blocks).where(turn_blocks.c.turn.in_(ids))
     ordered = connection.execute(wanted.order_by(turn_blocks.c.turn, turn_blocks.c.sequence)).mappings()
-    blocks = {name: list(group) for name, group in groupby(ordered, key=lambda row: row["turn"])}
+    checked_blocks = (checked(turn_blocks, row) for row in ordered)
+    blocks = {name: list(group) for name, group in groupby(checked_blocks, key=lambda row: row["turn"])}
     # A turn may have been deleted since the way was read.
     return [(by_id[name], blocks.get(name, [])) for name in ids if name in by_id]
 
 
 def request(way: Path, parts: Sequence[StoredTurn]) -> ChatRequest:
     """The transcript of all its turns."""
-    return rows.request_of(way.settings, way.last, [message for part in parts for message in part.messages])
+    with reading_row(conversations, {"id": way.conversation}):
+        return rows.request_of(way.settings, way.last, [message for part in parts for message in part.messages])
 
 
 def export(way: Path, parts: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """The transcript as the wire has it."""
-    return {"conversation": way.conversation, **rows.settings_wire(way.settings, way.last), "turns": list(parts)}
+    with reading_row(conversations, {"id": way.conversation}):
+        return {"conversation": way.conversation, **rows.settings_wire(way.settings, way.last), "turns": list(parts)}
 
 
 def blocks(connection: Connection, turn: str) -> list[Block]:
     """Every stored block of a turn, in order."""
     wanted = select(turn_blocks).where(turn_blocks.c.turn == turn).order_by(turn_blocks.c.sequence)
-    return [rows.block_of(row) for row in connection.execute(wanted).mappings()]
+    return [_block(row) for row in connection.execute(wanted).mappings()]
+
+
+def _block(row: Mapping[Any, Any]) -> Block:
+    with reading_row(turn_blocks, checked(turn_blocks, row)):
+        return rows.block_of(row)
 
 
 def turns_of(connection: Connection, conversation: str, limit: int, after: int) -> list[Turn]:
     """The turns of a conversation, on every branch, in the order in which they began, behind the `after`th."""
     wanted = select(turns).where(turns.c.conversation == conversation, turns.c.number > after)
     found = connection.execute(wanted.order_by(turns.c.number).limit(limit)).mappings()
-    return [rows.turn_of(row) for row in found]
+    return [turn_of(row) for row in found]
+
+
+def turn_of(row: Mapping[Any, Any]) -> Turn:
+    """Return the turn of a row. Raise DamagedError if it cannot be read."""
+    with reading_row(turns, checked(turns, row)):
+        return rows.turn_of(row)
 
 
 def interrupted(connection: Connection, limit: int, after: Turn | None) -> list[Turn]:
@@ -100,7 +126,7 @@ def interrupted(connection: Connection, limit: int, after: Turn | None) -> list[
     if after is not None:
         wanted = wanted.where(tuple_(turns.c.started_at, turns.c.id) > tuple_(after.started_at, after.id))
     found = connection.execute(wanted.order_by(turns.c.started_at, turns.c.id).limit(limit)).mappings()
-    return [rows.turn_of(row) for row in found]
+    return [turn_of(row) for row in found]
 
 
 def conversations_of(
@@ -126,6 +152,7 @@ def conversation(connection: Connection, name: str) -> Conversation:
 
 
 def _conversation(row: Mapping[Any, Any]) -> Conversation:
+    checked(conversations, row)
     return Conversation(
         id=row["id"],
         turns=row["turn_count"],

@@ -47,7 +47,7 @@ class TurnStore(Base):
     """
 
     def __init__(self, engine: Engine, leases: Leases, clock: Clock) -> None:
-        super().__init__(leases, clock)
+        super().__init__(engine.url.render_as_string(hide_password=True), leases, clock)
         self._engine = engine
         self._session: Connection | None = None
 
@@ -64,7 +64,7 @@ class TurnStore(Base):
         url = url_of(url_or_path, is_async=False)
         store = cls(make_engine(url, busy_timeout), leases_for(url), clock)
         try:
-            with told_plainly(), store._transaction() as connection:
+            with told_plainly(store.name), store._transaction() as connection:
                 migrate(connection)
             store.recover()
         except BaseException:
@@ -217,7 +217,9 @@ class TurnStore(Base):
         Turns that are open or interrupted are there with the blocks they have. NotFoundError where there is none.
         """
         way = self._read(reading.path, conversation, id_of(upto))
-        return reading.request(way, list(self._parts(way, reading.stored)))
+        parts = list(self._parts(way, reading.stored))
+        with told_plainly(self.name):
+            return reading.request(way, parts)
 
     def stream(self, conversation: str, upto: TurnOrId | None = None) -> Iterator[StoredTurn]:
         """The same, turn by turn, a few hundred in memory at a time."""
@@ -226,7 +228,9 @@ class TurnStore(Base):
     def export(self, conversation: str, upto: TurnOrId | None = None) -> dict[str, Any]:
         """The same as rows, which the adapter `turn-blocks` reads: ids, times and usage are there as well."""
         way = self._read(reading.path, conversation, id_of(upto))
-        return reading.export(way, list(self._parts(way, reading.wires)))
+        parts = list(self._parts(way, reading.wires))
+        with told_plainly(self.name):
+            return reading.export(way, parts)
 
     def turn(self, turn: TurnOrId) -> Turn:
         """A turn as it is now. NotFoundError."""
@@ -264,12 +268,12 @@ class TurnStore(Base):
 
     def _write(self, operation: Callable[Concatenate[Connection, Any, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         site = self._site()
-        with told_plainly(), self._transaction() as connection:
+        with told_plainly(self.name), self._transaction() as connection:
             return operation(connection, site, *args, **kwargs)
 
     def _read(self, operation: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         self._site()
-        with told_plainly(), self._engine.connect() as connection:
+        with told_plainly(self.name), self._engine.connect() as connection:
             return operation(connection, *args, **kwargs)
 
     def _parts(self, way: reading.Path, read: Callable[[Connection, Sequence[str]], list[T]]) -> Iterator[T]:
@@ -281,7 +285,7 @@ class TurnStore(Base):
         if not isinstance(self._leases, SessionLeases):
             self._leases.hold(None)
             return
-        with told_plainly():
+        with told_plainly(self.name):
             if self._session is not None and not _is_there(self._session):
                 self._session = None
             if self._session is None:

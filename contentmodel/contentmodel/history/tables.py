@@ -19,6 +19,8 @@ from sqlalchemy import (
 from contentmodel.history.columns import Json, Moment, Words
 
 METADATA = MetaData()
+KIND = "kind"
+"""The key of a column's `info` that has the class of its JSON, where it is always of one."""
 
 conversations = Table(
     "conversations",
@@ -27,7 +29,7 @@ conversations = Table(
     Column("head", String),
     Column("turn_count", Integer, nullable=False),
     Column("last_number", Integer, nullable=False),
-    Column("settings", Json),
+    Column("settings", Json, info={KIND: dict}),
     Column("created_at", Moment, nullable=False),
     Column("updated_at", Moment, nullable=False),
     Index("conversations_created", "created_at", "id"),
@@ -51,8 +53,8 @@ turns = Table(
     Column("started_at", Moment, nullable=False),
     Column("ended_at", Moment),
     Column("error", Json),
-    Column("envelope", Json),
-    Column("layout", Json),
+    Column("envelope", Json, info={KIND: dict}),
+    Column("layout", Json, info={KIND: list}),
     Column("writer", String),
     UniqueConstraint("conversation", "number", name="turns_number"),
     Index("turns_previous", "previous"),
@@ -88,7 +90,7 @@ turn_blocks = Table(
     Column("block_type", Words, nullable=False),
     Column("text_content", Words),
     Column("content", Json),
-    Column("rest", Json),
+    Column("rest", Json, info={KIND: dict}),
 )
 
 log_entries = Table(

@@ -17,7 +17,9 @@ from sqlalchemy import Connection, Row, Select, func, select, text, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from contentmodel.history import rows
-from contentmodel.history.errors import ConflictError, InvalidTurnError, NotFoundError
+from contentmodel.history.errors import ConflictError, DamagedError, InvalidTurnError, NotFoundError
+from contentmodel.history.reading import turn_of
+from contentmodel.history.stored import checked, reading_row
 from contentmodel.history.tables import NOT_COMPLETE, conversations, followed, turn_blocks, turns
 from contentmodel.history.turns import START, Turn
 from contentmodel.request import ChatRequest
@@ -150,6 +152,7 @@ def _locked_conversation(connection: Connection, site: Site, name: str) -> Row[A
     wanted = select(conversations).where(conversations.c.id == name).with_for_update(key_share=True)
     found = connection.execute(wanted).one_or_none()
     if found is not None:
+        checked(conversations, found._mapping)
         return found
     new = {"id": name, "turn_count": 0, "last_number": 0, "created_at": site.now, "updated_at": site.now}
     dialect = postgresql if connection.dialect.name == "postgresql" else sqlite
@@ -167,6 +170,7 @@ def _predecessor(connection: Connection, site: Site, conversation: Row[Any], wan
     found = connection.execute(select(turns).where(turns.c.id == name)).one_or_none()
     if found is None or found.conversation != conversation.id:
         raise NotFoundError(f"the conversation {conversation.id!r} has no turn {name!r}")
+    checked(turns, found._mapping)
     if found.status == "open" and not _settle(connection, site, found):
         raise ConflictError(f"the turn {name} of {conversation.id!r} is still being written: end it first, or wait")
     return str(name)
@@ -193,7 +197,7 @@ def put_block(connection: Connection, site: Site, name: str, block: Columns, *, 
     found = _turn_row(connection, name)
     where = (turn_blocks.c.turn == name) & (turn_blocks.c.sequence == block["sequence"])
     stored = connection.execute(select(turn_blocks).where(where)).mappings().one_or_none()
-    if stored is not None and rows.same_block(stored, block):
+    if stored is not None and _is_same(stored, block):
         return False
     if stored is not None and not replace:
         raise ConflictError(f"block {block['sequence']} of the turn {name} is stored already, and says something else")
@@ -204,6 +208,11 @@ def put_block(connection: Connection, site: Site, name: str, block: Columns, *, 
     else:
         connection.execute(update(turn_blocks).where(where).values(**block))
     return True
+
+
+def _is_same(stored: Mapping[Any, Any], block: Columns) -> bool:
+    with reading_row(turn_blocks, checked(turn_blocks, stored)):
+        return rows.same_block(stored, block)
 
 
 def describe_turn(connection: Connection, site: Site, name: str, columns: Columns) -> Turn:
@@ -233,6 +242,9 @@ def _layout(connection: Connection, name: str, ending: Ending) -> list[int] | No
     """The numbers of the blocks that make the transcript; None where it is all of them, in order."""
     wanted = select(turn_blocks.c.sequence).where(turn_blocks.c.turn == name).order_by(turn_blocks.c.sequence)
     stored = list(connection.execute(wanted).scalars())
+    strange = [number for number in stored if number.__class__ is not int]
+    if strange:
+        raise DamagedError(f"turn_blocks of the turn {name}: the column sequence holds {strange[0]!r}")
     order = stored if ending.order is None else list(ending.order)
     missing = sorted(set(order) - set(stored))
     if missing or len(set(order)) != len(order):
@@ -262,8 +274,16 @@ def interrupt_dead(connection: Connection, site: Site) -> int:
         .scalars()
         .all()
     )
-    dead = [writer for writer in writers if not site.is_alive(connection, writer)]
+    dead = [writer for writer in writers if not _is_alive(connection, site, writer)]
     return sum(_interrupt(connection, site, writer) for writer in dead)
+
+
+def _is_alive(connection: Connection, site: Site, writer: Any) -> bool:
+    """Whether a writer is there. What is no name of a writer is the name of none."""
+    try:
+        return isinstance(writer, str) and site.is_alive(connection, writer)
+    except ValueError:
+        return False
 
 
 def interrupt_own(connection: Connection, site: Site) -> int:
@@ -278,7 +298,7 @@ def _interrupt(connection: Connection, site: Site, writer: str) -> int:
 
 def _settle(connection: Connection, site: Site, found: Row[Any]) -> bool:
     """Whether an open turn is not written any more: its writer has died since this store was opened."""
-    if site.is_alive(connection, found.writer):
+    if _is_alive(connection, site, found.writer):
         return False
     _interrupt(connection, site, found.writer)
     return True
@@ -305,7 +325,8 @@ def delete_turn(connection: Connection, site: Site, name: str) -> int:
     _lock_conversation_of(connection, name)
     found = _turn_row(connection, name)
     follow = select(turns.c.id).where(turns.c.id == name).cte(recursive=True)
-    follow = follow.union_all(select(turns.c.id).where(turns.c.previous == follow.c.id))
+    # Not UNION ALL: turns of a damaged database may follow each other in a circle.
+    follow = follow.union(select(turns.c.id).where(turns.c.previous == follow.c.id))
     ids = select(follow.c.id)
     _refuse_open(connection, site, select(turns).where(turns.c.id.in_(ids), turns.c.status == "open"))
     gone = connection.execute(select(func.count()).select_from(follow)).scalar_one()
@@ -333,7 +354,7 @@ def turn(connection: Connection, name: str) -> Turn:
     found = connection.execute(select(turns).where(turns.c.id == name)).mappings().one_or_none()
     if found is None:
         raise NotFoundError(f"there is no turn {name!r}")
-    return rows.turn_of(found)
+    return turn_of(found)
 
 
 def _turn_row(connection: Connection, name: str) -> Row[Any]:
@@ -342,6 +363,7 @@ def _turn_row(connection: Connection, name: str) -> Row[Any]:
     found = connection.execute(wanted).one_or_none()
     if found is None:
         raise NotFoundError(f"there is no turn {name!r}")
+    checked(turns, found._mapping)
     return found
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from contentmodel.content.citations import Citation, Span
+from contentmodel.content.text import SpanConverter
 from contentmodel.html.images import link_to
 from contentmodel.html.nodes import Line, Marker, pieces
 from contentmodel.shown import end_of_span, source_key
@@ -21,12 +22,13 @@ class Notes:
     def of(self, text: str, citations: Sequence[Citation]) -> tuple[list[Marker], list[Line]]:
         """Where which number stands in a text, and a line for each note that is new."""
         markers, fresh = set(), []
+        converter = SpanConverter(text)
         for citation in citations:
             key = source_key(citation)
             if key not in self._numbers:
                 self._numbers[key] = len(self._numbers) + 1
                 fresh.append(_line(self._numbers[key], citation))
-            markers.add((end_of_span(text, citation.span), f"[{self._numbers[key]}]"))
+            markers.add((end_of_span(converter, citation.span), f"[{self._numbers[key]}]"))
         return sorted(markers), fresh
 
 

@@ -53,6 +53,7 @@ from contentmodel.html.nodes import (
 )
 from contentmodel.usage import Usage
 from contentmodel.wire.json import write
+from contentmodel.wire.notes import wire_fields
 
 DEEPEST = 12
 """How deep contents stand in contents as nodes; what is deeper is shown as JSON."""
@@ -365,7 +366,7 @@ def usage_line(usage: Usage) -> Line:
 
 
 def more_fields(extra: dict[str, dict[str, Any]] | None) -> list[Fold]:
-    """What an API said beside a value, folded away. Notes of the codecs are nobody's words."""
-    said = {api: {k: v for k, v in fields.items() if not k.startswith(":")} for api, fields in (extra or {}).items()}
+    """Show the provider-specific fields of a value, folded away, without the codecs' notes."""
+    said = {api: wire_fields(fields) for api, fields in (extra or {}).items()}
     said = {api: fields for api, fields in said.items() if fields}
     return [fold("more fields", [json_words(said)], ("muted", ", ".join(said)))] if said else []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextvars
 from collections.abc import AsyncGenerator, Awaitable
 from contextlib import aclosing, suppress
 from types import TracebackType
@@ -12,12 +13,15 @@ from contentmodel.client import AsyncChatClient
 from contentmodel.events import StreamEvent
 from contentmodel.runner.base import Asked, BaseRunner, BaseRunStream, Beginning, Run, clock, request_of
 from contentmodel.runner.jobs import on_loop
-from contentmodel.runner.loop import Ask, Execute, Say, Step
+from contentmodel.runner.loop import Ask, Check, Execute, Say
 from contentmodel.runner.report import RunResult
 from contentmodel.runner.tasks import in_tasks
+from contentmodel.tools.aside import apart
 from contentmodel.tools.cancellation import Cancellation
 
 T = TypeVar("T")
+CLOSING = 1.0
+"""Seconds that the connection of an answer may take to close when the time of the run is up."""
 
 
 class AsyncToolRunner(BaseRunner):
@@ -35,6 +39,8 @@ class AsyncToolRunner(BaseRunner):
             while run.step is not None:
                 if isinstance(run.step, Ask):
                     await _ask(run, run.step)
+                elif isinstance(run.step, Check):
+                    await _check(run, run.step)
                 elif isinstance(run.step, Execute):
                     await _execute(run, run.step)
                 else:
@@ -92,6 +98,9 @@ async def _all(beginning: Beginning) -> AsyncGenerator[StreamEvent, None]:
     run = beginning.begun()
     try:
         while run.step is not None:
+            if isinstance(run.step, Check):
+                await _check(run, run.step)
+                continue
             async with aclosing(_events(run, run.step)) as events:
                 async for event in events:
                     yield event
@@ -102,20 +111,23 @@ async def _all(beginning: Beginning) -> AsyncGenerator[StreamEvent, None]:
 
 
 class _Waiting:
-    """Waits in the task that it is called in, and no longer than until the run is cancelled."""
+    """Waits in the task that it is called in, and no longer than until the run is cancelled or its time is up."""
 
-    def __init__(self, cancellation: Cancellation) -> None:
-        self._cancellation = cancellation
+    def __init__(self, run: Run) -> None:
+        self._run = run
         self._loop = asyncio.get_running_loop()
         self._task: asyncio.Task[Any] | None = None
         self._is_hit = False
+        self.is_late = False
 
     async def __call__(self, awaitable: Awaitable[T]) -> T | None:
-        """What is awaited, or None where the run is cancelled before it is there."""
+        """Return what is awaited, or None if the run is cancelled or out of time before it is there."""
         task = self._task = asyncio.current_task()
         self._is_hit = False
+        seconds = self._run.seconds_left
+        alarm = None if seconds is None else self._loop.call_later(seconds, self._expire)
         try:
-            with self._cancellation.watched(lambda: on_loop(self._loop, self._interrupt)):
+            with self._run.cancellation.watched(lambda: on_loop(self._loop, self._interrupt)):
                 return await awaitable
         except BaseException:
             # Whatever became of the cancellation inside, it was ours, unless somebody else cancelled the task too.
@@ -125,11 +137,17 @@ class _Waiting:
             raise
         finally:
             self._task = None
+            if alarm is not None:
+                alarm.cancel()
             if self._is_hit and task is not None:
                 task.uncancel()
 
+    def _expire(self) -> None:
+        self.is_late = self.is_late or self._task is not None
+        self._interrupt()
+
     def _interrupt(self) -> None:
-        if self._task is not None:
+        if self._task is not None and not self._is_hit:
             self._is_hit = True
             self._task.cancel()
 
@@ -138,7 +156,7 @@ async def _ask(run: Run, step: Ask) -> None:
     ask = run.ask(step)
     try:
         with run.observer.asking(ask):
-            said = await _Waiting(run.cancellation)(run.client.complete(step.request, timeout=run.timeout))
+            said = await _Waiting(run)(run.client.complete(step.request, timeout=run.timeout))
             answer = None if said is None else run.loop.ids.of_answer(said)
     except BaseException as error:
         failure = run.fail(ask, error)
@@ -148,6 +166,28 @@ async def _ask(run: Run, step: Ask) -> None:
     run.answered(ask, answer)
 
 
+async def _check(run: Run, step: Check) -> None:
+    """Validate; what may take long, on a thread: an event loop has others to serve."""
+    if step.work.is_slow:
+        loop, done = asyncio.get_running_loop(), asyncio.Event()
+        context = contextvars.copy_context()
+
+        def work() -> None:
+            try:
+                context.run(step.work.run)
+            finally:
+                on_loop(loop, done.set)
+
+        apart(work, "validation")
+        try:
+            await _Waiting(run)(done.wait())
+        finally:
+            step.work.give_up()
+    else:
+        step.work.run()
+    run.go_on()
+
+
 async def _execute(run: Run, step: Execute) -> None:
     async with aclosing(in_tasks(run.loop.batch(step), run.cancellation, clock)) as happening:
         async for progress in happening:
@@ -155,7 +195,7 @@ async def _execute(run: Run, step: Execute) -> None:
     run.go_on()
 
 
-def _events(run: Run, step: Step) -> AsyncGenerator[StreamEvent, None]:
+def _events(run: Run, step: Ask | Execute | Say) -> AsyncGenerator[StreamEvent, None]:
     if isinstance(step, Ask):
         return _answer(run, step)
     return _results(run, step) if isinstance(step, Execute) else _message(run, step)
@@ -168,7 +208,7 @@ async def _message(run: Run, step: Say) -> AsyncGenerator[StreamEvent, None]:
 
 
 async def _answer(run: Run, step: Ask) -> AsyncGenerator[StreamEvent, None]:
-    ask, waiting = run.ask(step), _Waiting(run.cancellation)
+    ask, waiting = run.ask(step), _Waiting(run)
     try:
         # Not entered: the request would be sent there, where nothing could stop it.
         stream = run.client.stream(step.request, timeout=run.timeout)
@@ -176,10 +216,14 @@ async def _answer(run: Run, step: Ask) -> AsyncGenerator[StreamEvent, None]:
             while (event := await waiting(anext(stream, None))) is not None:
                 for relayed in run.relay.feed(event):
                     yield relayed
-                if run.cancellation.is_cancelled:
+                # A stream that always has an event never gives the event loop a turn.
+                waiting.is_late = waiting.is_late or run.is_late
+                if run.cancellation.is_cancelled or waiting.is_late:
                     break
         finally:
-            await stream.close()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(CLOSING if waiting.is_late else None):
+                    await stream.close()
     except Exception as error:
         if not run.relay.has_begun:
             run.fail(ask, error)
@@ -189,7 +233,7 @@ async def _answer(run: Run, step: Ask) -> AsyncGenerator[StreamEvent, None]:
     except BaseException as error:
         run.fail(ask, error)
         raise
-    run.answered(ask, run.streamed_answer())
+    run.answered(ask, run.streamed_answer(is_late=waiting.is_late))
 
 
 async def _results(run: Run, step: Execute) -> AsyncGenerator[StreamEvent, None]:

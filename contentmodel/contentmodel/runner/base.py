@@ -19,18 +19,21 @@ from contentmodel.request import ChatRequest
 from contentmodel.response import ChatResponse
 from contentmodel.runner.calls import Settings, Task
 from contentmodel.runner.jobs import Finished, Started
-from contentmodel.runner.loop import Ask, Execute, Loop, Step, following
+from contentmodel.runner.loop import TIME_LIMIT, Ask, Execute, Loop, Step, following
 from contentmodel.runner.observer import Observer
 from contentmodel.runner.relay import Relay
 from contentmodel.runner.report import RunInterrupted, RunResult
 from contentmodel.tools.cancellation import Cancellation
 from contentmodel.tools.definition import Tool
 from contentmodel.tools.sets import Definition, ToolSet
+from contentmodel.tools.validation import InputLimits
 
 Asked = ChatRequest | Sequence[ChatMessage] | str
 """What a run begins with: a request, messages, or the words of a user."""
 
 clock = time.monotonic
+GRACE = 1.0
+"""Seconds that a client is given beyond the time of the run."""
 
 
 class BaseRunner:
@@ -55,6 +58,7 @@ class BaseRunner:
         request_timeout: float | None = None,
         state: Any = None,
         observer: Observer | None = None,
+        input_limits: InputLimits | None = None,
     ) -> None:
         self.client = client
         self.tools = tools if isinstance(tools, ToolSet) else ToolSet(tools)
@@ -71,6 +75,7 @@ class BaseRunner:
             details=details,
             request_timeout=request_timeout,
             state=state,
+            input_limits=input_limits or InputLimits(),
         )
 
 
@@ -79,7 +84,7 @@ class Run:
 
     def __init__(self, runner: BaseRunner, asked: ChatRequest, cancellation: Cancellation | None) -> None:
         self.client = runner.client
-        self.timeout = runner.settings.request_timeout
+        self._timeout = runner.settings.request_timeout
         # The caller's may be that of other runs too, and of the next one.
         self.cancellation = Cancellation()
         self._watching = ExitStack()
@@ -101,6 +106,25 @@ class Run:
         self._steps = self.loop.steps()
         self.step: Step | None = None
         self.go_on()
+
+    @property
+    def seconds_left(self) -> float | None:
+        """The seconds until the time of the run is up; None without a limit."""
+        return None if self.loop.deadline is None else max(0.0, self.loop.deadline - clock())
+
+    @property
+    def is_late(self) -> bool:
+        """Whether the time of the run is up."""
+        return self.seconds_left == 0.0
+
+    @property
+    def timeout(self) -> float | None:
+        """Return the timeout of the client's next request, in seconds.
+
+        It is a little more than the run has left: the run ends first, and an abandoned request gives up soon after.
+        """
+        ends = [] if self.seconds_left is None else [self.seconds_left + GRACE]
+        return min([*ends, *([] if self._timeout is None else [self._timeout])], default=None)
 
     def go_on(self, answer: ChatResponse | None = None) -> None:
         """The step is done; an `Ask` was answered with `answer`."""
@@ -155,12 +179,14 @@ class Run:
             self.loop.failed(error)
             self.step = None
 
-    def streamed_answer(self) -> ChatResponse | None:
-        """The answer whose stream is over, or was left when the run was cancelled."""
+    def streamed_answer(self, *, is_late: bool = False) -> ChatResponse | None:
+        """Return the answer whose stream is over, or was left: the run was cancelled or, `is_late`, out of time."""
         if self.relay.is_complete:
             return self.relay.answer()
         if self.cancellation.is_cancelled:
             return self._partial_answer(LEFT)
+        if is_late:
+            return self._partial_answer(LATE)
         return self._partial_answer(STOPPED) or ChatResponse(error=STOPPED)
 
     def _partial_answer(self, why: ErrorContent) -> ChatResponse | None:
@@ -226,6 +252,7 @@ class BaseRunStream:
 
 
 LEFT = ErrorContent(code=CANCELLED, message="the run was cancelled in the middle of the answer")
+LATE = ErrorContent(code=TIME_LIMIT, message="the time of the run was up in the middle of the answer")
 STOPPED = ErrorContent(code=ENDED, message="the stream stopped in the middle of the answer")
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from functools import partial
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
 from typing import Any
 
 import msgspec
@@ -16,15 +17,16 @@ from contentmodel.content.tools import (
     ToolCallContent,
     ToolResultContent,
 )
-from contentmodel.runner.jobs import Cancelled, Job, Outcome, cut
+from contentmodel.runner.jobs import Cancelled, Job, Outcome, OutOfTime, cut
 from contentmodel.runner.observer import Observer
 from contentmodel.runner.report import CallRecord
 from contentmodel.tools.definition import Tool
 from contentmodel.tools.faults import ToolInputError
-from contentmodel.tools.input import is_cut_short, validate_input
+from contentmodel.tools.input import is_cut_short, is_slow, validate_input
 from contentmodel.tools.outcome import ToolOutcome, error_of, result_of
 from contentmodel.tools.sets import ToolSet
 from contentmodel.tools.signature import ToolContext
+from contentmodel.tools.validation import InputLimits
 
 BROKEN_OFF = "the answer broke off: the tool did not run"
 CANCELLED = "the run was cancelled: the tool did not run"
@@ -47,12 +49,66 @@ class Settings:
     details: bool = False
     request_timeout: float | None = None
     state: Any = None
+    input_limits: InputLimits = field(default_factory=InputLimits)
 
     def __post_init__(self) -> None:
         numbers = {name: value for name, value in vars(self).items() if name.startswith("max_") or "timeout" in name}
         wrong = [f"{name}={value}" for name, value in numbers.items() if value is not None and not value > 0]
         if wrong:
             raise ValueError(f"what is not above 0 allows nothing: {', '.join(wrong)}")
+
+
+class Checking:
+    """The arguments of the calls of one turn, to be validated by `run`, in any thread.
+
+    `deadline` is a time of `time.monotonic`: what is not validated by then has no result, and `is_slow` says that the
+    work may be too long for an event loop.
+    """
+
+    def __init__(
+        self, calls: list[tuple[Tool, FunctionCallContent]], settings: Settings, deadline: float | None
+    ) -> None:
+        self.deadline = deadline
+        self._calls, self._settings = calls, settings
+        self._done: dict[int, Any] = {}
+        self._is_given_up = False
+
+    @cached_property
+    def is_slow(self) -> bool:
+        """Whether validating takes long enough to be noticed."""
+        return any(is_slow(tool, call) for tool, call in self._calls)
+
+    def run(self) -> None:
+        """Validate the calls, one after the other."""
+        for tool, call in self._calls:
+            if self._is_given_up or (self.deadline is not None and time.monotonic() >= self.deadline):
+                return
+            try:
+                self._done[id(call)] = validate_input(
+                    tool, call, limits=self._limits(tool), deadline=self.deadline
+                ).args
+            except (Exception, SystemExit) as error:
+                # Definitions and validators are the application's code: nothing runs that they did not pass.
+                self._done[id(call)] = error
+
+    def give_up(self) -> None:
+        """Begin no other call: their results are no longer awaited."""
+        self._is_given_up = True
+
+    def args(self, call: FunctionCallContent) -> Any:
+        """Return the arguments of a call. Raise why they are not valid, or OutOfTime if they were not validated."""
+        if id(call) not in self._done:
+            raise OutOfTime("the time of the run was up: the tool did not run")
+        found = self._done[id(call)]
+        if isinstance(found, BaseException):
+            raise found
+        return found
+
+    def _limits(self, tool: Tool) -> InputLimits:
+        limits = self._settings.input_limits
+        seconds = self._settings.timeout if tool.timeout is None else tool.timeout
+        ends = [end for end in (limits.seconds, seconds) if end is not None]
+        return replace(limits, seconds=min(ends, default=None))
 
 
 @dataclass(eq=False)
@@ -92,8 +148,17 @@ class Triage:
         limit = self._settings.max_calls
         return limit is not None and self._allowed > limit
 
-    def task(self, call: ToolCallContent, *, is_cut: bool, answer: Any) -> Task:
-        """What is to become of a call; `answer` is what somebody said who was asked about it."""
+    def checking(self, calls: Iterable[ToolCallContent], deadline: float | None) -> Checking:
+        """Return what there is to validate before `task` can say what is to become of these calls."""
+        pairs = [
+            (tool, call)
+            for call in calls
+            if isinstance(call, FunctionCallContent) and (tool := self._tools.get(call.name)) is not None
+        ]
+        return Checking(pairs, self._settings, deadline)
+
+    def task(self, call: ToolCallContent, *, is_cut: bool, answer: Any, checked: Checking) -> Task:
+        """Return what is to become of a call; `answer` is what somebody said who was asked about it."""
         tool = self._tools.get(call.name)
         if is_cut or is_cut_short(call):
             return self.refused(call, "cut_short", CUT_SHORT)
@@ -103,8 +168,10 @@ class Triage:
             names = ", ".join(self._tools.names) or "none"
             return self.refused(call, "unknown", f"there is no tool named {call.name}: there are {names}")
         try:
-            args = validate_input(tool, call).args
+            args = checked.args(call)
             needs_approval = tool.needs_approval(args)
+        except OutOfTime as error:
+            return self.refused(call, "not_run", str(error))
         except (Exception, SystemExit) as error:
             # Definitions, validators and conditions are the application's code: nothing runs that they did not pass.
             return self.settled(Task(call, verdict="invalid" if isinstance(error, ToolInputError) else "failed"), error)

@@ -23,7 +23,17 @@ from contentmodel.content.tools import ToolApprovalRequestContent, ToolCallConte
 from contentmodel.message import ChatMessage
 from contentmodel.request import ChatRequest, ToolChoice
 from contentmodel.response import ChatResponse
-from contentmodel.runner.calls import BROKEN_OFF, CANCELLED, WENT_ON, Settings, Task, Triage, record_of, verdict_of
+from contentmodel.runner.calls import (
+    BROKEN_OFF,
+    CANCELLED,
+    WENT_ON,
+    Checking,
+    Settings,
+    Task,
+    Triage,
+    record_of,
+    verdict_of,
+)
 from contentmodel.runner.jobs import GIVEN_UP, Batch, Cancelled, Finished, Job, Started
 from contentmodel.runner.observer import Observer
 from contentmodel.runner.report import CallRecord, RunReport, RunResult
@@ -43,12 +53,22 @@ from contentmodel.tools.cancellation import Cancellation
 from contentmodel.tools.sets import ToolSet
 from contentmodel.usage import Usage
 
+TIME_LIMIT = "time_limit"
+"""The code of the error in an answer that was left because the time of the run was up."""
+
 
 @dataclass(frozen=True)
 class Ask:
-    """Ask the model. The reply is its answer, or None where the run was cancelled before there was any."""
+    """Ask the model. The reply is its answer, or None if the run was cancelled or out of time before there was any."""
 
     request: ChatRequest
+
+
+@dataclass(frozen=True)
+class Check:
+    """Validate the arguments of calls: `work.run()` does it. Calls that are not validated are refused."""
+
+    work: Checking
 
 
 @dataclass(frozen=True)
@@ -70,7 +90,7 @@ class Say:
     message: ChatMessage
 
 
-Step = Ask | Execute | Say
+Step = Ask | Check | Execute | Say
 Steps = Generator[Step, ChatResponse | None, None]
 
 
@@ -124,7 +144,7 @@ class Loop:
         while self._stop is None and (limit := self._limit()) is None:
             answer = yield Ask(self._next_request())
             if answer is None:
-                self._stop = "cancelled"
+                self._stop = "cancelled" if self.cancellation.is_cancelled else "time_limit"
                 return
             yield from self._take(answer)
         self._stop = self._stop or limit
@@ -134,7 +154,7 @@ class Loop:
         settings = self._settings
         if self.cancellation.is_cancelled:
             return "cancelled"
-        if self._deadline is not None and self._clock() >= self._deadline:
+        if self.deadline is not None and self._clock() >= self.deadline:
             return "time_limit"
         if settings.max_failures is not None and self._failures >= settings.max_failures:
             return "max_failures"
@@ -157,7 +177,7 @@ class Loop:
         self._said += answer.messages
         finish = answer.finish_reason
         if answer.error is not None:
-            self._stop = "cancelled" if self.cancellation.is_cancelled else "error"
+            self._stop = self._why_broken_off(answer.error)
             yield from self._refuse(last_turn(answer.messages).unanswered, "not_run", BROKEN_OFF)
             return
         if finish is not None and finish.reason == "running":
@@ -175,11 +195,21 @@ class Loop:
         if self._stop is None and not has_calls and not (finish is not None and finish.resumable):
             self._stop = "completed"
 
+    def _why_broken_off(self, error: ErrorContent) -> str:
+        if self.cancellation.is_cancelled:
+            return "cancelled"
+        is_late = self.deadline is not None and self._clock() >= self.deadline
+        return "time_limit" if is_late and error.code == TIME_LIMIT else "error"
+
     # -- calls -------------------------------------------------------------------------------------------------
 
     def _settle(self, turn: Turn, cut: list[ToolCallContent]) -> Steps:
         """Gives the calls of the last turn their results, as far as that is possible now."""
-        tasks = [self._task(call, turn, any(call is other for other in cut)) for call in turn.unanswered]
+        calls = list(turn.unanswered)
+        checked = self._triage.checking([call for call in calls if not _is_in(call, cut)], self.deadline)
+        if calls and not self.cancellation.is_cancelled:
+            yield Check(checked)
+        tasks = [self._task(call, turn, _is_in(call, cut), checked) for call in calls]
         waiting = [task.request for task in tasks if task.request is not None]
         handed_back = [task.call for task in tasks if task.is_handed_back]
         self._approvals = waiting + ([] if turn.went_on else turn.open_requests)
@@ -201,12 +231,12 @@ class Loop:
         self._failures = self._failures + 1 if has_failed else 0
         self._stop = self._why_over(decided)
 
-    def _task(self, call: ToolCallContent, turn: Turn, is_cut: bool) -> Task:
+    def _task(self, call: ToolCallContent, turn: Turn, is_cut: bool, checked: Checking) -> Task:
         if self.cancellation.is_cancelled:
             return self._triage.refused(call, "cancelled", CANCELLED)
         if turn.went_on and not turn.answers:
             return self._triage.refused(call, "not_run", WENT_ON)
-        task = self._triage.task(call, is_cut=is_cut, answer=turn.answers.get(call.call_id))
+        task = self._triage.task(call, is_cut=is_cut, answer=turn.answers.get(call.call_id), checked=checked)
         return self._triage.refused(call, "not_run", WENT_ON) if task.request is not None and turn.went_on else task
 
     def _refuse(self, calls: list[ToolCallContent], verdict: str, why: str) -> Generator[Step, Any, list[Any]]:
@@ -241,13 +271,14 @@ class Loop:
     # -- what came of it ---------------------------------------------------------------------------------------
 
     @property
-    def _deadline(self) -> float | None:
+    def deadline(self) -> float | None:
+        """When the time of the run is up, by its clock; None without a limit."""
         seconds = self._settings.max_seconds
         return None if seconds is None else self._begun + seconds
 
     def batch(self, step: Execute) -> Batch:
         """The jobs of a step, to be run."""
-        return Batch(step.of_job, self._settings.max_concurrency, self._deadline)
+        return Batch(step.of_job, self._settings.max_concurrency, self.deadline)
 
     def started(self, step: Execute, started: Started) -> Task:
         """A job has begun."""
@@ -311,3 +342,7 @@ class Loop:
             approvals=list(self._approvals),
             handed_back=list(self._handed_back),
         )
+
+
+def _is_in(call: ToolCallContent, calls: list[ToolCallContent]) -> bool:
+    return any(call is other for other in calls)

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import closing, suppress
+from functools import partial
 from types import TracebackType
-from typing import Self
+from typing import Self, TypeVar
 
 from contentmodel.client import ChatClient
 from contentmodel.events import StreamEvent
 from contentmodel.runner.base import Asked, BaseRunner, BaseRunStream, Beginning, Run, clock, request_of
-from contentmodel.runner.loop import Ask, Execute
+from contentmodel.runner.loop import Ask, Check, Execute
 from contentmodel.runner.report import RunResult
 from contentmodel.runner.threads import in_threads
+from contentmodel.tools.aside import Aside, Late, apart, within
 from contentmodel.tools.cancellation import Cancellation
+
+T = TypeVar("T")
 
 
 class ToolRunner(BaseRunner):
@@ -26,9 +30,10 @@ class ToolRunner(BaseRunner):
     | `max_concurrency` | tools that run at once | 8 |
     | `max_failures` | turns in a row in which every call failed | 3 |
     | `max_calls` | runs of tools | None |
-    | `max_seconds` | the whole run: looked at before the model is asked, and while tools run | None |
+    | `max_seconds` | the whole run: answers, validation and tools; what hangs is left to its thread | None |
     | `max_result_characters` | what the model is told of one result | 1,000,000 |
     | `request_timeout` | seconds for an answer, as the client understands it | None |
+    | `input_limits` | size, depth and work of the arguments of one call: an `InputLimits` | `InputLimits()` |
 
     `answer_on_limit` asks for the last time with the tool choice "none", so that the run ends in words. `details` tells
     the model the type and traceback of an exception. `state` is given to tools that take a ToolContext. `observer`
@@ -51,6 +56,8 @@ class ToolRunner(BaseRunner):
             while run.step is not None:
                 if isinstance(run.step, Ask):
                     _ask(run, run.step)
+                elif isinstance(run.step, Check):
+                    _check(run, run.step)
                 elif isinstance(run.step, Execute):
                     _execute(run, run.step)
                 else:
@@ -115,6 +122,8 @@ def _all(beginning: Beginning) -> Generator[StreamEvent, None, None]:
         while run.step is not None:
             if isinstance(run.step, Ask):
                 yield from _answer(run, run.step)
+            elif isinstance(run.step, Check):
+                _check(run, run.step)
             elif isinstance(run.step, Execute):
                 yield from _results(run, run.step)
             else:
@@ -129,13 +138,25 @@ def _ask(run: Run, step: Ask) -> None:
     ask = run.ask(step)
     try:
         with run.observer.asking(ask):
-            answer = run.loop.ids.of_answer(run.client.complete(step.request, timeout=run.timeout))
+            work = partial(run.client.complete, step.request, timeout=run.timeout)
+            answer = run.loop.ids.of_answer(within(work, run.seconds_left, "answer"))
+    except Late:
+        run.answered(ask, None)
+        return
     except BaseException as error:
         failure = run.fail(ask, error)
         if failure is error:
             raise
         raise failure from error
     run.answered(ask, answer)
+
+
+def _check(run: Run, step: Check) -> None:
+    try:
+        within(step.work.run, run.seconds_left if step.work.is_slow else None, "validation")
+    except Late:
+        step.work.give_up()
+    run.go_on()
 
 
 def _execute(run: Run, step: Execute) -> None:
@@ -146,13 +167,15 @@ def _execute(run: Run, step: Execute) -> None:
 
 
 def _answer(run: Run, step: Ask) -> Generator[StreamEvent, None, None]:
-    ask = run.ask(step)
+    ask, is_late = run.ask(step), False
     try:
-        with run.client.stream(step.request, timeout=run.timeout) as stream:
-            for event in stream:
+        with closing(_Reader(run, step)) as events:
+            for event in events:
                 yield from run.relay.feed(event)
                 if run.cancellation.is_cancelled:
                     break
+    except Late:
+        is_late = True
     except Exception as error:
         if not run.relay.has_begun:
             run.fail(ask, error)
@@ -162,7 +185,45 @@ def _answer(run: Run, step: Ask) -> Generator[StreamEvent, None, None]:
     except BaseException as error:
         run.fail(ask, error)
         raise
-    run.answered(ask, run.streamed_answer())
+    run.answered(ask, run.streamed_answer(is_late=is_late))
+
+
+class _Reader:
+    """The events of one answer. Reading raises Late when the time of the run is up, wherever the answer is."""
+
+    def __init__(self, run: Run, step: Ask) -> None:
+        self._run = run
+        self._stream = run.client.stream(step.request, timeout=run.timeout)
+        self._aside = None if run.seconds_left is None else Aside("answer")
+        self._is_entered = False
+
+    def __iter__(self) -> Iterator[StreamEvent]:
+        while (event := self._within(self._next)) is not None:
+            yield event
+
+    def _next(self) -> StreamEvent | None:
+        if not self._is_entered:
+            self._is_entered = True
+            self._stream.__enter__()
+        return next(self._stream, None)
+
+    def _within(self, work: Callable[[], T]) -> T:
+        if self._aside is None:
+            return work()
+        if self._run.is_late:
+            raise Late
+        return self._aside.call(work, self._run.seconds_left or 0.0)
+
+    def close(self) -> None:
+        """Close the connection. What hangs in it is left to a thread."""
+        if self._aside is None:
+            self._stream.close()
+            return
+        self._aside.end()
+        if self._aside.is_busy:
+            apart(self._stream.close, "closing")
+        else:
+            self._stream.close()
 
 
 def _results(run: Run, step: Execute) -> Generator[StreamEvent, None, None]:

@@ -185,7 +185,7 @@ class OpenTelemetry(Observer):
         run.span.set_attributes(whose)
         whose["gen_ai.operation.name"] = "chat"
         span = self._tracer.start_span(
-            f"chat {model}" if model else "chat",
+            writable(f"chat {model}") if model else "chat",
             context=run.context,
             kind=SpanKind.CLIENT,
             attributes={**whose, **_of_options(request.options)},
@@ -245,7 +245,10 @@ class OpenTelemetry(Observer):
             "gen_ai.tool.description": tool.definition.description,
         }
         span = self._tracer.start_span(
-            f"execute_tool {tool.name}", context=run.context, kind=SpanKind.INTERNAL, attributes=_said(attributes)
+            writable(f"execute_tool {tool.name}"),
+            context=run.context,
+            kind=SpanKind.INTERNAL,
+            attributes=_said(attributes),
         )
         try:
             if self._contents and span.is_recording():
@@ -317,12 +320,14 @@ def _current(span: Span) -> AbstractContextManager[Span]:
 
 
 def _said(attributes: Attributes) -> Attributes:
-    """Those that have a value, as text that every exporter can write."""
-    return {
-        name: writable(value) if isinstance(value, str) else value
-        for name, value in attributes.items()
-        if value is not None
-    }
+    """Return the attributes that have a value, with texts that every exporter can write."""
+    return {name: _exportable(value) for name, value in attributes.items() if value is not None}
+
+
+def _exportable(value: Any) -> Any:
+    if isinstance(value, str):
+        return writable(value)
+    return [_exportable(item) for item in value] if isinstance(value, list) else value
 
 
 def _of_options(options: ChatOptions) -> Attributes:

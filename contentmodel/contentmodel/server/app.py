@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
-from inspect import isawaitable
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -15,21 +14,29 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
 
 from contentmodel.content import Content
 from contentmodel.content.text import TextContent
 from contentmodel.errors import ContentModelError
-from contentmodel.history import AsyncTurnStore, ConflictError, NotFoundError, Turn
+from contentmodel.history import AsyncTurnStore, ConflictError, Turn
 from contentmodel.request import ChatOptions, ChatRequest
 from contentmodel.runner import AsyncToolRunner
-from contentmodel.server import bodies
-from contentmodel.server.bodies import answer, turn_json
+from contentmodel.serialize import to_builtins
+from contentmodel.server import bodies, queries
+from contentmodel.server.access import Access, Authorize, Uploads
+from contentmodel.server.connections import Connections
 from contentmodel.server.conversing import Begun, Conversing
 from contentmodel.server.hub import Hub
+from contentmodel.server.limits import Limits
+from contentmodel.server.questions import turn_in
+from contentmodel.server.replies import answer, refuse, turn_json
+from contentmodel.server.sent import Rules
 from contentmodel.server.signals import heard
 from contentmodel.server.stored import follow_stored
 from contentmodel.server.streaming import EventStream
 from contentmodel.server.transcript import prepared
+from contentmodel.wire.json import write
 
 
 class RunContext(msgspec.Struct, frozen=True):
@@ -40,7 +47,6 @@ class RunContext(msgspec.Struct, frozen=True):
 
 
 Runner: TypeAlias = AsyncToolRunner | Callable[[RunContext], AsyncToolRunner | Awaitable[AsyncToolRunner]]
-Authorize: TypeAlias = Callable[[Request, str | None], Any]
 
 
 def create_app(
@@ -51,31 +57,43 @@ def create_app(
     instructions: str | Sequence[Content] = (),
     options: ChatOptions | None = None,
     authorize: Authorize | None = None,
+    uploads: Uploads | None = None,
+    link_schemes: Iterable[str] = ("http", "https"),
+    limits: Limits | None = None,
+    secret: bytes | None = None,
     hub: Hub | None = None,
     heartbeat: float = 15.0,
     poll: float = 1.0,
     patience: float = 60.0,
     grace: float = 10.0,
-    max_body: int = 10_000_000,
 ) -> Starlette:
-    """An ASGI app of conversations that are kept in `store` and answered by `runner`.
+    """Return an ASGI app of conversations that are kept in `store` and answered by `runner`.
 
     `store` is one that was opened in the event loop that the app runs in, and is closed by whoever opened it; or where
     it is, to be opened and closed with the app. `runner` runs every turn, or is asked for one at the beginning of each.
     `model`, `instructions` and `options` hold where a stored conversation does not say its own.
 
     `authorize` is asked about every request, with the conversation that it is about (None: with none), and may be
-    asynchronous: what it does not answer with True is refused (403); it may raise an HTTPException of its own. Of a
-    list of conversations those remain that it allows. None allows everything to everybody.
+    asynchronous. Only True allows a request. A conversation that is not allowed is answered as one that does not exist
+    (404); a request about none is refused (403). `authorize` may raise an HTTPException of its own, 401 for example.
+    None allows everything to everybody.
 
-    In seconds: `heartbeat` is how often a stream says something, `poll` how often a turn of another process is looked
-    at, `patience` how long a client may take none of what it is sent, `grace` how long turns have to end at shutdown.
-    `max_body` is the longest body in bytes. `app.state.hub` is the Hub.
+    A client may send text, data, links of the `link_schemes`, files, and answers to questions that wait. `uploads` is
+    asked about each file, with the request, the conversation and the file's id, and may be asynchronous. Only True
+    accepts the file; None accepts no file. `limits` bounds what one client may ask of the server.
+
+    `secret` is the key of the cursors of `GET /conversations`, 32 random bytes for example. Processes that serve the
+    same clients need the same one. None is a key of this process alone.
+
+    In seconds: `heartbeat` is how often a stream sends something, `poll` how often a turn of another process is looked
+    at, `patience` how long a client may take for 64 kB that it is sent or sends before it is disconnected, `grace` how
+    long turns and connections have to end when the server is told to stop. `app.state.hub` is the Hub.
     """
     words = [TextContent(text=instructions)] if isinstance(instructions, str) else list(instructions)
     defaults = ChatRequest(model=model, instructions=list(words), options=options or ChatOptions())
-    front = Front(runner, defaults, authorize, hub or Hub())
-    front.heartbeat, front.poll, front.patience, front.max_body = heartbeat, poll, patience, max_body
+    rules = Rules(limits or Limits(), frozenset(scheme.lower() for scheme in link_schemes))
+    front = Front(runner, defaults, Access(authorize, uploads), hub or Hub(), rules, queries.Cursors(secret))
+    front.heartbeat, front.poll = heartbeat, poll
     if isinstance(store, AsyncTurnStore):
         front.use(store)
 
@@ -88,10 +106,24 @@ def create_app(
             stack.enter_context(heard(front.hub.stop))
             yield
 
-    handlers: dict[Any, Any] = dict.fromkeys((HTTPException, ContentModelError, Exception), bodies.refuse)
-    app = Starlette(routes=front.routes(), exception_handlers=handlers, lifespan=lifespan)
+    handlers: dict[Any, Any] = dict.fromkeys((HTTPException, ContentModelError, Exception), refuse)
+    app = App(routes=front.routes(), exception_handlers=handlers, lifespan=lifespan)
+    app.connections = Connections(patience, grace)
+    front.hub.when_stopped(app.connections.stop)
     app.state.hub = front.hub
     return app
+
+
+class App(Starlette):
+    """A Starlette app whose clients are bounded in time, outside of all middleware."""
+
+    connections: Connections
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await super().__call__(scope, receive, send)
+            return
+        await self.connections.serve(super().__call__, scope, receive, send)
 
 
 class Front:
@@ -99,22 +131,23 @@ class Front:
 
     heartbeat: float
     poll: float
-    patience: float
-    max_body: int
     store: AsyncTurnStore
     conversing: Conversing
 
-    def __init__(self, runner: Runner, defaults: ChatRequest, authorize: Authorize | None, hub: Hub) -> None:
-        self.hub = hub
-        self._runner, self._defaults, self._authorize = runner, defaults, authorize
+    def __init__(
+        self, runner: Runner, defaults: ChatRequest, access: Access, hub: Hub, rules: Rules, cursors: queries.Cursors
+    ) -> None:
+        self.hub, self.rules, self.limits = hub, rules, rules.limits
+        self._runner, self._defaults, self._access, self._cursors = runner, defaults, access, cursors
 
     def use(self, store: AsyncTurnStore) -> None:
-        """The store is open."""
+        """Serve the conversations of an open store."""
         self.store = store
-        self.conversing = Conversing(store, self.hub, partial(prepared, defaults=self._defaults))
+        prepare = partial(prepared, defaults=self._defaults)
+        self.conversing = Conversing(store, self.hub, prepare, self.limits.keys)
 
     def routes(self) -> list[Route]:
-        """The endpoints."""
+        """Return the endpoints."""
         conversation, turn = "/conversations/{conversation}", "/turns/{turn}"
         return [
             Route("/conversations", self.get_conversations, methods=["GET"]),
@@ -131,13 +164,12 @@ class Front:
     # -- conversations -------------------------------------------------------------------------------------------------
 
     async def get_conversations(self, request: Request) -> Response:
-        await self._allow(request, None)
-        limit, newest = bodies.limit_of(request), bodies.flag_of(request, "newest_first")
-        place = bodies.place_of(request)
-        found = await self.store.conversations(limit + 1, place, newest_first=newest)
-        page = [shown for shown in found[:limit] if await self._shows(request, shown.id)]
-        following = bodies.cursor_of(found[limit - 1]) if len(found) > limit else None
-        return answer({"conversations": [msgspec.to_builtins(shown) for shown in page], "next": following})
+        await self._access.check(request)
+        limit, newest = queries.limit_of(request), queries.flag_of(request, "newest_first")
+        place = self._cursors.read(request)
+        page, following = await self._access.page(request, self.store, limit, place, newest, self.limits.listed)
+        cursor = None if following is None else self._cursors.write(following)
+        return answer({"conversations": [msgspec.to_builtins(shown) for shown in page], "next": cursor})
 
     async def delete_conversation(self, request: Request) -> Response:
         conversation = await self._conversation(request)
@@ -148,48 +180,57 @@ class Front:
 
     async def get_turns(self, request: Request) -> Response:
         conversation = await self._conversation(request)
-        limit, with_blocks = bodies.limit_of(request), bodies.flag_of(request, "blocks")
+        limit, with_blocks = queries.limit_of(request), queries.flag_of(request, "blocks")
         await self.store.conversation(conversation)
-        found = await self.store.turns(conversation, limit + 1, await self._place(request, conversation))
+        name = request.query_params.get("after")
+        after = None if name is None else await turn_in(self.store, conversation, self._name("after", name))
+        found = await self.store.turns(conversation, limit + 1, after)
         page = [turn_json(turn) for turn in found[:limit]]
         if with_blocks:
-            page = [{**shown, "blocks": await self._blocks(shown["id"])} for shown in page]
-        return answer({"turns": page, "next": found[limit - 1].id if len(found) > limit else None})
+            page = await self._with_blocks(page)
+        return answer({"turns": page, "next": page[-1]["id"] if len(found) > len(page) else None})
 
-    async def _place(self, request: Request, conversation: str) -> Turn | None:
-        """The turn that a page follows."""
-        after = request.query_params.get("after")
-        if after is None:
-            return None
-        turn = await self.store.turn(after)
-        if turn.conversation != conversation:
-            raise NotFoundError(f"the conversation {conversation!r} has no turn {after!r}")
-        return turn
+    async def _with_blocks(self, page: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Return turns with their blocks: as many of the first ones as fit on a page, and one at least."""
+        shown: list[dict[str, Any]] = []
+        left = self.limits.page_bytes
+        for turn in page:
+            whole = {**turn, "blocks": to_builtins(await self._blocks(turn["id"]))}
+            left -= len(write(whole))
+            if shown and left < 0:
+                break
+            shown.append(whole)
+        return shown
 
     # -- turns ---------------------------------------------------------------------------------------------------------
 
     async def post_turn(self, request: Request) -> Response:
         conversation = await self._conversation(request)
-        asked = bodies.asked_of(await bodies.body_of(request, self.max_body))
+        data = await bodies.body_of(request, self.limits.body_bytes)
+        asked = await bodies.decoded(bodies.asked_of, data, self.rules)
+        await self._access.check_files(request, conversation, asked)
         begun, is_new = await self.conversing.ask(conversation, asked, self._choose(request, conversation))
         return await self._begun(request, begun, 201 if is_new else 200)
 
     async def post_approvals(self, request: Request) -> Response:
         turn = await self._turn(request)
-        answers = bodies.answers_of(await bodies.body_of(request, self.max_body))
-        begun = await self.conversing.approve(turn, answers, self._choose(request, turn.conversation))
+        data = await bodies.body_of(request, self.limits.answer_bytes)
+        asked = bodies.Asked(bodies.answers_of(data, self.rules), turn.id)
+        begun, _ = await self.conversing.ask(turn.conversation, asked, self._choose(request, turn.conversation))
         return await self._begun(request, begun, 201)
 
     def _choose(self, request: Request, conversation: str) -> Callable[[], Any]:
         if self.hub.is_stopping:
             raise HTTPException(503, "the server shuts down: no turn is begun any more")
+        if self.hub.running + self.conversing.beginning >= self.limits.running:
+            raise HTTPException(503, "too many turns run: try again later", {"retry-after": "10"})
         runner = self._runner
         return lambda: runner if isinstance(runner, AsyncToolRunner) else runner(RunContext(conversation, request))
 
     async def _begun(self, request: Request, begun: Begun, status: int) -> Response:
         headers = {"location": request.url_for("turn", turn=begun.turn).path}
         if "text/event-stream" in request.headers.get("accept", "").lower():
-            return await self._stream(begun.turn, bodies.after_of(request), status, headers)
+            return await self._stream(begun.turn, queries.after_of(request), status, headers)
         events = request.url_for("events", turn=begun.turn).path
         return answer({**msgspec.to_builtins(begun), "events": events}, status, headers)
 
@@ -201,7 +242,7 @@ class Front:
         return answer({"turn": turn.id, "status": turn.status, "blocks": await self._blocks(turn.id)})
 
     async def get_events(self, request: Request) -> Response:
-        turn, after = await self._turn(request), bodies.after_of(request)
+        turn, after = await self._turn(request), queries.after_of(request)
         live = self.hub.find(turn.id)
         if live is not None and live.has_told_all(after):
             # The answer that makes a browser's EventSource give up, which comes back by itself after every end.
@@ -213,10 +254,10 @@ class Front:
     ) -> Response:
         live = self.hub.find(turn)
         if live is not None:
-            return EventStream(live.follow(after, self.heartbeat), self.patience, status, headers)
+            return EventStream(live.follow(after, self.heartbeat), status, headers)
         found = await self.store.turn(turn)
         batches = follow_stored(self.store, found, poll=self.poll, patience=self.heartbeat)
-        return EventStream(batches, self.patience, status, headers)
+        return EventStream(batches, status, headers)
 
     async def interrupt(self, request: Request) -> Response:
         turn = await self._turn(request)
@@ -237,34 +278,17 @@ class Front:
     # -- who may -------------------------------------------------------------------------------------------------------
 
     async def _conversation(self, request: Request) -> str:
-        """The conversation that a request is about."""
-        conversation: str = request.path_params["conversation"]
-        await self._allow(request, conversation)
+        """Return the name of the conversation that a request is about. NotFoundError if the caller may not see it."""
+        conversation = self._name("conversation", request.path_params["conversation"])
+        await self._access.check_conversation(request, conversation)
         return conversation
 
     async def _turn(self, request: Request) -> Turn:
-        """The turn that a request is about. Who may not ask is not told whether it is there."""
-        try:
-            turn = await self.store.turn(request.path_params["turn"])
-        except NotFoundError:
-            await self._allow(request, None)
-            raise
-        await self._allow(request, turn.conversation)
-        return turn
+        """Return the turn that a request is about. NotFoundError if there is none, or the caller may not see it."""
+        return await self._access.turn(request, self.store, self._name("turn", request.path_params["turn"]))
 
-    async def _allow(self, request: Request, conversation: str | None) -> None:
-        if not await self._allows(request, conversation):
-            raise HTTPException(403, "this is not allowed")
-
-    async def _shows(self, request: Request, conversation: str) -> bool:
-        """Whether a conversation stands in a list."""
-        try:
-            return await self._allows(request, conversation)
-        except HTTPException:
-            return False
-
-    async def _allows(self, request: Request, conversation: str | None) -> bool:
-        if self._authorize is None:
-            return True
-        said = self._authorize(request, conversation)
-        return (await said if isawaitable(said) else said) is True
+    def _name(self, kind: str, name: str) -> str:
+        limit = self.limits.id_length
+        if not (0 < len(name) <= limit and name.isprintable()):
+            raise queries.wrong(kind, f"1 to {limit} printable characters", name)
+        return name

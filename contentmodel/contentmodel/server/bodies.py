@@ -1,219 +1,214 @@
-"""What clients send, checked as a whole, and what they are answered."""
+"""The bodies that web clients send, checked as a whole before anything is done with them."""
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Mapping
-from datetime import datetime, timedelta
-from typing import Any
+import asyncio
+import hashlib
+from collections.abc import Callable
+from functools import cache
+from typing import Any, TypeVar
 
 import msgspec
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import Response
 
+from contentmodel.content.base import AIContent
+from contentmodel.content.media import HostedFileContent
 from contentmodel.content.text import TextContent
-from contentmodel.errors import DecodeError, EncodeError, Fault
-from contentmodel.history import START, ConflictError, Conversation, HistoryError, InvalidTurnError, NotFoundError, Turn
-from contentmodel.message import ChatMessage
-from contentmodel.serialize import convert_value, to_builtins
-from contentmodel.wire.json import kind_of, parse, write
+from contentmodel.content.tools import ToolApprovalResponseContent
+from contentmodel.errors import DecodeError, Fault
+from contentmodel.history import START
+from contentmodel.server.sent import ANSWERS, HERE, Rules, check_answer, content_of, fault_of, is_id
+from contentmodel.wire.json import child_path
 
-logger = logging.getLogger("contentmodel.server")
+T = TypeVar("T")
+SMALL = 50_000
+"""Bytes of a body that is decoded in the event loop; a longer one is decoded in a thread."""
+MOST_FAULTS = 20
+"""How many faults of one body are reported."""
 
-HERE = "request"
-"""The api of the errors in what clients send."""
-LONGEST_KEY, PAGE, LARGEST_PAGE = 200, 50, 500
+
+class _Body(msgspec.Struct):
+    """The fields of a turn's body, each still as JSON. Decoding it makes no objects for fields that are not here."""
+
+    content: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+    previous: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+    branch: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+    idempotency_key: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+
+
+class _StrictBody(_Body, forbid_unknown_fields=True):
+    """The same, without other fields."""
 
 
 class Asked(msgspec.Struct, frozen=True):
-    """What a client says in its turn. `previous` is an id or START; None is after the turn that began last."""
+    """A user's turn. `previous` is an id or START; None is after the turn that began last.
 
-    contents: list[Any]
-    previous: str | None
-    branch: bool
-    key: str | None
+    Two with the same `digest` ask for the same thing. It stands for everything but the `key`.
+    """
+
+    contents: list[AIContent]
+    previous: str | None = None
+    branch: bool = False
+    key: str | None = None
+    digest: bytes = b""
+
+    @property
+    def has_answers(self) -> bool:
+        """Whether there are answers to questions among the contents."""
+        return any(isinstance(content, ANSWERS) for content in self.contents)
+
+    @property
+    def files(self) -> list[tuple[str, str]]:
+        """The path and the id of each uploaded file."""
+        contents = enumerate(self.contents)
+        return [(f"$.content[{i}].file_id", c.file_id) for i, c in contents if isinstance(c, HostedFileContent)]
 
 
-# -- bodies ------------------------------------------------------------------------------------------------------------
-
-
-async def body_of(request: Request, limit: int) -> dict[str, Any]:
-    """The JSON object that a client sends. HTTPException where it is of another type, or too long; DecodeError."""
+async def body_of(request: Request, limit: int) -> bytes:
+    """Return the body of a request. Raise HTTPException if it is not JSON by its media type, or too long."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json" and not kind.endswith("+json"):
-        # A page of somebody else's can send other types without asking; this one a browser asks about first.
-        raise HTTPException(415, f"expected a body of the type application/json, got {kind or 'none'}")
+        # A page of another site can send other media types without a preflight request.
+        raise HTTPException(415, f"expected a body of the type application/json, got {kind[:100] or 'none'}")
     data = bytearray()
     async for piece in request.stream():
         data += piece
         if len(data) > limit:
-            raise HTTPException(413, f"the body is longer than {limit} bytes")
-    value = parse(bytes(data), HERE)
-    if not isinstance(value, dict):
-        raise DecodeError(HERE, [Fault("$", f"expected an object, got {kind_of(value)}")])
-    return value
+            raise HTTPException(413, f"the body is longer than {limit} bytes", {"connection": "close"})
+    return bytes(data)
 
 
-def asked_of(body: dict[str, Any]) -> Asked:
-    """A user's turn. DecodeError with everything that is wrong with it."""
-    faults = _strange(body, ("content", "previous", "branch", "idempotency_key"))
-    contents = _contents(body, faults)
-    previous = body.get("previous")
-    if previous is not None and not isinstance(previous, str):
-        faults.append(Fault("$.previous", f"expected the id of a turn, or null for none, got {kind_of(previous)}"))
-    branch = body.get("branch", False)
-    if not isinstance(branch, bool):
-        faults.append(Fault("$.branch", f"expected true or false, got {kind_of(branch)}"))
-    key = body.get("idempotency_key")
-    if key is not None and not (isinstance(key, str) and 0 < len(key) <= LONGEST_KEY):
-        faults.append(Fault("$.idempotency_key", f"expected text of 1 to {LONGEST_KEY} characters"))
-    if faults:
-        raise DecodeError(HERE, faults)
-    return Asked(contents, START if "previous" in body and previous is None else previous, branch, key)
+async def decoded(decode: Callable[[bytes, Rules], T], data: bytes, rules: Rules) -> T:
+    """Return what `decode` makes of a body. A long body is decoded in a thread: other clients do not wait for it."""
+    if len(data) <= SMALL:
+        return decode(data, rules)
+    return await asyncio.to_thread(decode, data, rules)
 
 
-def _strange(body: Mapping[str, Any], known: tuple[str, ...]) -> list[Fault]:
-    wanted = ", ".join(known)
-    return [Fault("$", f"unknown field {name!r}: there are {wanted}") for name in body if name not in known]
+# -- a user's turn -----------------------------------------------------------------------------------------------------
 
 
-def _contents(body: Mapping[str, Any], faults: list[Fault]) -> list[Any]:
-    said = body.get("content")
-    if isinstance(said, str) and said:
-        return [TextContent(text=said)]
-    if not isinstance(said, list) or not said:
-        got = "nothing" if "content" not in body else "an empty one" if said in ("", []) else kind_of(said)
-        faults.append(Fault("$.content", f"expected text, or a list of contents, got {got}"))
-        return []
+def asked_of(data: bytes, rules: Rules) -> Asked:
+    """Return the user's turn of a body. Raise DecodeError with everything that is wrong with it."""
+    body, found = _body_of(data, _Body), _Found()
+    found.unknown(data)
+    contents = _contents_of(body, rules, found)
+    previous = _previous_of(body, rules, found)
+    branch = found.value(body.branch, "branch", bool, False)
+    key = found.value(body.idempotency_key, "idempotency_key", str | None, None)
+    if isinstance(key, str) and not 0 < len(key) <= rules.limits.key_length:
+        found.add("$.idempotency_key", f"expected text of 1 to {rules.limits.key_length} characters")
+    asked = Asked(contents, previous, branch, key)
+    if branch and asked.has_answers:
+        found.add("$.branch", "an answer cannot begin a branch: a question is answered once")
+    found.refuse()
+    return msgspec.structs.replace(asked, digest=_digest(contents, previous, branch))
+
+
+class _Found:
+    """The faults found in one body."""
+
+    def __init__(self) -> None:
+        self.faults: list[Fault] = []
+
+    def add(self, path: str, message: str) -> None:
+        self.faults.append(Fault(path, message))
+
+    def unknown(self, data: bytes) -> None:
+        """Add the first field of the body that is unknown."""
+        try:
+            _body_of(data, _StrictBody)
+        except DecodeError as error:
+            path, wanted = error.faults[0].path, ", ".join(_Body.__struct_fields__)
+            self.add(path, f"unknown field {path.removeprefix('$.')!r}: there are {wanted}")
+
+    def value(self, data: msgspec.Raw | msgspec.UnsetType, name: str, kind: Any, otherwise: Any) -> Any:
+        """Return the value of a field, decoded as `kind`; `otherwise` if it is missing or wrong."""
+        if data is msgspec.UNSET:
+            return otherwise
+        try:
+            return msgspec.json.decode(data, type=kind)
+        except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
+            self.faults.append(fault_of(error, child_path("$", name[:100])))
+        return otherwise
+
+    def refuse(self) -> None:
+        """Raise DecodeError if there are faults."""
+        if self.faults:
+            raise DecodeError(HERE, self.faults[:MOST_FAULTS])
+
+
+def _body_of(data: bytes, kind: type[T]) -> T:
     try:
-        message: ChatMessage = convert_value({"role": "user", "contents": said}, ChatMessage)
-    except DecodeError as error:
-        faults += [Fault(fault.path.replace("$.contents", "$.content", 1), fault.message) for fault in error.faults]
-        return []
-    return list(message.contents)
+        return msgspec.json.decode(data, type=kind)
+    except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
+        raise DecodeError(HERE, [fault_of(error, "$")]) from None
 
 
-def answers_of(body: dict[str, Any]) -> dict[str, bool | str]:
-    """Answers to questions, by their ids. DecodeError with everything that is wrong with them."""
-    faults = [
-        Fault(f"$[{name!r}]", f"expected true, false, or why not, got {kind_of(said)}")
-        for name, said in body.items()
-        if not isinstance(said, bool | str)
-    ]
-    if not body:
-        faults.append(Fault("$", "expected an answer, by the id of its request"))
-    if faults:
-        raise DecodeError(HERE, faults)
-    return body
+def _contents_of(body: _Body, rules: Rules, found: _Found) -> list[AIContent]:
+    sent = found.value(body.content, "content", str | _list_of(rules.limits.contents), None)
+    if isinstance(sent, str) and sent:
+        return [TextContent(text=sent)]
+    pieces = [piece for piece in msgspec.structs.astuple(sent) if piece is not msgspec.UNSET] if sent else []
+    if not pieces and (sent is not None or body.content is msgspec.UNSET):
+        found.add("$.content", "expected text, or a list of contents, which is not empty")
+    contents = []
+    for index, piece in enumerate(pieces):
+        try:
+            contents.append(content_of(piece, f"$.content[{index}]", rules))
+        except DecodeError as error:
+            found.faults += error.faults
+    _check_questions(contents, found)
+    return contents
 
 
-# -- queries -----------------------------------------------------------------------------------------------------------
+@cache
+def _list_of(limit: int) -> Any:
+    """Return the type of a list with at most `limit` items. Its decoder stops at the first item that is too many."""
+    fields = [(f"item{index}", msgspec.Raw | msgspec.UnsetType, msgspec.UNSET) for index in range(limit)]
+    return msgspec.defstruct("Contents", fields, array_like=True, forbid_unknown_fields=True)
 
 
-def after_of(request: Request) -> int:
-    """The number of the last event that a client has; 0 where it has none."""
-    header = request.headers.get("last-event-id")
-    said = request.query_params.get("after", "") if header is None else header
-    if not said:
-        return 0
-    if not (said.isascii() and said.isdigit() and len(said) <= 18):
-        raise _wrong("Last-Event-ID" if header is not None else "after", "the number of an event", said)
-    return int(said)
+def _check_questions(contents: list[AIContent], found: _Found) -> None:
+    asked: set[tuple[type, str]] = set()
+    for content in contents:
+        if isinstance(content, ANSWERS):
+            question = type(content), content.request_id
+            if question in asked:
+                found.add("$.content", f"two answers to the question {content.request_id[:100]!r}")
+            asked.add(question)
 
 
-def limit_of(request: Request) -> int:
-    """How many things a page is to have."""
-    said = request.query_params.get("limit", str(PAGE))
-    if not (said.isascii() and said.isdigit() and len(said) < 9 and 1 <= int(said) <= LARGEST_PAGE):
-        raise _wrong("limit", f"a number from 1 to {LARGEST_PAGE}", said)
-    return int(said)
-
-
-def flag_of(request: Request, name: str) -> bool:
-    """Whether something is asked for: `true` or `false`."""
-    said = request.query_params.get(name, "false")
-    if said not in ("true", "false"):
-        raise _wrong(name, "true or false", said)
-    return said == "true"
-
-
-def cursor_of(conversation: Conversation) -> str:
-    """Where a page of conversations ends; it holds when that conversation is deleted."""
-    return f"{conversation.created_at.isoformat()}~{conversation.id}"
-
-
-def place_of(request: Request) -> Conversation | None:
-    """The same, backwards: of a conversation, what says where it stands."""
-    said = request.query_params.get("after")
-    if said is None:
+def _previous_of(body: _Body, rules: Rules, found: _Found) -> str | None:
+    if body.previous is msgspec.UNSET:
         return None
-    moment, mark, name = said.partition("~")
-    try:
-        created = datetime.fromisoformat(moment)
-    except ValueError:
-        raise _wrong("after", "the `next` of a page", said) from None
-    if not mark or created.utcoffset() != timedelta(0):
-        raise _wrong("after", "the `next` of a page", said)
-    return Conversation(id=name, turns=0, head=None, created_at=created, updated_at=created)
+    previous = found.value(body.previous, "previous", str | None, None)
+    if previous is None:
+        return START
+    if not is_id(previous, rules.limits.id_length):
+        found.add("$.previous", "expected the id of a turn, or null for none")
+    return str(previous)
 
 
-def _wrong(name: str, wanted: str, said: str) -> HTTPException:
-    return HTTPException(400, f"{name}: expected {wanted}, got {said[:100]!r}")
+def _digest(*said: Any) -> bytes:
+    return hashlib.sha256(msgspec.json.encode(said)).digest()
 
 
-# -- answers -----------------------------------------------------------------------------------------------------------
+# -- answers to questions ----------------------------------------------------------------------------------------------
 
 
-def answer(value: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
-    """A value of the model, or JSON, as an answer."""
-    return Response(write(to_builtins(value)), status, headers, "application/json")
-
-
-def turn_json(turn: Turn) -> dict[str, Any]:
-    """A turn as clients see it. Which process writes it is none of their business."""
-    said: dict[str, Any] = to_builtins(msgspec.structs.replace(turn, writer=None))
-    return said
-
-
-CODES = {
-    400: "invalid_request",
-    401: "unauthorized",
-    403: "forbidden",
-    404: "not_found",
-    405: "method_not_allowed",
-    409: "conflict",
-    413: "too_large",
-    415: "unsupported_media_type",
-    503: "unavailable",
-}
-STATUSES: tuple[tuple[type[Exception], int], ...] = (
-    (NotFoundError, 404),
-    (ConflictError, 409),
-    (InvalidTurnError, 400),
-    (EncodeError, 400),
-    (HistoryError, 503),
-)
-
-
-async def refuse(request: Request, error: Exception) -> Response:
-    """Says what went wrong, as JSON."""
-    headers: Mapping[str, str] | None = None
-    if isinstance(error, HTTPException):
-        status, message, headers = error.status_code, error.detail, error.headers
-    else:
-        status, message = _status(error), str(error)
-    if status >= 500 and not isinstance(error, HTTPException):
-        # What went wrong in here is told to those who run it.
-        logger.error("%s %s failed", request.method, request.url.path, exc_info=error)
-        message = "the server failed; its log says why"
-    said: dict[str, Any] = {"code": CODES.get(status, "internal_error"), "message": message}
-    if status == 400 and isinstance(error, DecodeError):
-        said["faults"] = [{"path": fault.path, "message": fault.message} for fault in error.faults]
-    return answer({"error": said}, status, headers)
-
-
-def _status(error: Exception) -> int:
-    if isinstance(error, DecodeError):
-        return 400 if error.api == HERE else 500
-    return next((status for kind, status in STATUSES if isinstance(error, kind)), 500)
+def answers_of(data: bytes, rules: Rules) -> list[AIContent]:
+    """Return the answers of a body to requests for approval. Raise DecodeError with all that is wrong with it."""
+    check_answer(data, "$", rules)
+    body, found = _body_of(data, dict[str, msgspec.Raw]), _Found()
+    limit = rules.limits.contents
+    if not 0 < len(body) <= limit:
+        found.add("$", f"expected 1 to {limit} answers, each by the id of its request, got {len(body)}")
+    contents: list[AIContent] = []
+    for request_id in list(body)[:limit]:
+        answer = found.value(body[request_id], request_id, bool | str, None)
+        reason = answer if isinstance(answer, str) else None
+        contents.append(ToolApprovalResponseContent(request_id=request_id, approved=answer is True, reason=reason))
+    found.refuse()
+    return contents

@@ -22,6 +22,9 @@ logger = logging.getLogger("contentmodel.server")
 INTERRUPTED = ErrorContent(code="interrupted", message="the turn was interrupted: what was complete until then is kept")
 FAILED = ErrorContent(code="internal_error", message="the turn failed; the server's log says why")
 
+BREAK_OFF = 2.0
+"""Seconds that a cancelled turn has to end."""
+
 Events = Callable[[Cancellation], AsyncGenerator[StreamEvent, None]]
 """The events of a turn, which end soon after the cancellation says so."""
 
@@ -104,7 +107,13 @@ class Hub:
         self._running: dict[str, Live] = {}
         self._over: OrderedDict[str, Live] = OrderedDict()
         self._tasks: set[asyncio.Task[None]] = set()
-        self.is_stopping = False
+        self._stopped_at: float | None = None
+        self._listeners: list[Callable[[], None]] = []
+
+    @property
+    def is_stopping(self) -> bool:
+        """Whether `stop` was called."""
+        return self._stopped_at is not None
 
     @property
     def running(self) -> int:
@@ -131,20 +140,37 @@ class Hub:
         for turn in [live.turn for live in self._over.values() if live.conversation == conversation]:
             del self._over[turn]
 
+    def when_stopped(self, call: Callable[[], None]) -> None:
+        """Have `call` called once, as soon as `stop` is."""
+        self._listeners.append(call)
+
     def stop(self) -> None:
-        """Interrupts every turn that runs, and those that are still to begin. May be called more than once."""
-        self.is_stopping = True
+        """Interrupt every turn that runs, and those that are still to begin. May be called more than once."""
         for live in self._running.values():
             live.interrupt()
+        if self._stopped_at is None:
+            self._stopped_at = asyncio.get_running_loop().time()
+            for call in self._listeners:
+                call()
 
     async def close(self, grace: float = 10.0) -> None:
-        """Stops, and waits until every turn has ended: `grace` seconds, then they are broken off."""
+        """Stop, and wait until every turn has ended. Turns that run `grace` seconds after `stop` are cancelled.
+
+        A turn that ignores its cancellation for BREAK_OFF seconds is left behind, and logged.
+        """
         self.stop()
-        if self._tasks:
-            _, late = await asyncio.wait(self._tasks, timeout=grace)
-            for task in late:
-                task.cancel()
-            await asyncio.gather(*late, return_exceptions=True)
+        left = (self._stopped_at or 0.0) + grace - asyncio.get_running_loop().time()
+        late = await self._wait(max(left, 0.0))
+        for task in late:
+            task.cancel()
+        for task in await self._wait(BREAK_OFF):
+            logger.error("%s ignores its cancellation, and is left behind", task.get_name())
+
+    async def _wait(self, seconds: float) -> set[asyncio.Task[None]]:
+        """Return the turns that still run after so many seconds."""
+        if not self._tasks:
+            return set()
+        return (await asyncio.wait(set(self._tasks), timeout=seconds))[1]
 
     async def _run(self, live: Live, events: Events) -> None:
         error = INTERRUPTED

@@ -6,13 +6,16 @@ import logging
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 
+import msgspec
+
+from contentmodel.client import InvalidRequestError, RateLimitError, ServerError, TimeoutExceeded
 from contentmodel.content.outcomes import ErrorContent
 from contentmodel.errors import ContentModelError
 from contentmodel.events import Notice, StreamEvent, TurnComplete, TurnError, TurnStart
 from contentmodel.history import AsyncTurnStore, Turn, arecord
 from contentmodel.request import ChatRequest
 from contentmodel.response import ChatResponse
-from contentmodel.runner import AsyncRunStream, AsyncToolRunner
+from contentmodel.runner import AsyncRunStream, AsyncToolRunner, RunInterrupted
 from contentmodel.server.hub import FAILED, INTERRUPTED
 from contentmodel.tools.cancellation import Cancellation
 
@@ -20,6 +23,8 @@ logger = logging.getLogger("contentmodel.server")
 
 Prepare = Callable[[ChatRequest], ChatRequest]
 """Makes the request of a stored transcript."""
+TELLING = (InvalidRequestError, RateLimitError, ServerError, TimeoutExceeded)
+"""Errors whose messages are sent to clients."""
 UNREMARKABLE = ("completed", "error", "cancelled")
 """Ends of a run of which nothing is to be said beside its last event."""
 
@@ -49,8 +54,7 @@ class TurnRun:
                     last = event
                     yield event
         except Exception as error:
-            if not isinstance(error, ContentModelError):
-                logger.exception("the run of the turn %s failed", self._turn.id)
+            logger.warning("the run of the turn %s failed", self._turn.id, exc_info=error)
             if isinstance(last, TurnComplete | TurnError):
                 return
             if last is None:
@@ -92,8 +96,14 @@ def _ending(run: AsyncRunStream, event: StreamEvent) -> list[StreamEvent]:
 
 
 def error_of(error: Exception) -> ErrorContent:
-    """What a client is told of a failure: this library's errors in their words, of others that there was one."""
+    """Return the message that a client gets about a failure.
+
+    It is the provider's own message if the error is about the request, a limit or the provider's state. Other errors
+    may name keys, addresses and databases of the application, so the client gets their code alone.
+    """
     if not isinstance(error, ContentModelError):
         return FAILED
     code = getattr(error, "code", None)
-    return ErrorContent(code=code if isinstance(code, str) else type(error).__name__, message=str(error))
+    told = ErrorContent(code=code if isinstance(code, str) else type(error).__name__, message=FAILED.message)
+    cause = error.__cause__ if isinstance(error, RunInterrupted) else error
+    return msgspec.structs.replace(told, message=str(error)) if isinstance(cause, TELLING) else told

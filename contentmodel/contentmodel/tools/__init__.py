@@ -9,14 +9,16 @@ from contentmodel.tools.definition import Tool, tool
 from contentmodel.tools.faults import InputFault, ToolInputError
 from contentmodel.tools.input import Input, validate_input
 from contentmodel.tools.outcome import ToolOutcome, contents_of, error_of, result_of
-from contentmodel.tools.schema import ToolDefinitionError
+from contentmodel.tools.schema import ToolDefinitionError, UnenforcedPattern
 from contentmodel.tools.sets import ToolSet, UnknownToolError, bind
 from contentmodel.tools.signature import ToolContext
+from contentmodel.tools.validation import InputLimits
 
 __all__ = [
     "Cancellation",
     "Input",
     "InputFault",
+    "InputLimits",
     "Tool",
     "ToolContext",
     "ToolDefinitionError",
@@ -25,6 +27,7 @@ __all__ = [
     "ToolInputError",
     "ToolOutcome",
     "ToolSet",
+    "UnenforcedPattern",
     "UnknownToolError",
     "bind",
     "contents_of",

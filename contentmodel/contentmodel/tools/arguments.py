@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import Any, Protocol
@@ -9,7 +10,14 @@ from typing import Any, Protocol
 import msgspec
 
 from contentmodel.tools.faults import InputFault, InvalidArguments, shown
-from contentmodel.tools.schema import ToolDefinitionError, is_schema_type, schema_faults, type_schema
+from contentmodel.tools.schema import (
+    ToolDefinitionError,
+    UnenforcedPattern,
+    is_schema_type,
+    schema_faults,
+    type_schema,
+    unenforced_patterns,
+)
 from contentmodel.tools.signature import Signature
 from contentmodel.tools.validation import SchemaValidator
 
@@ -32,14 +40,17 @@ class Arguments(Protocol):
 
 
 def arguments_of(tool: str, kind: Any) -> Arguments:
-    """The arguments that a tool declares: a pydantic model, Struct, dataclass, TypedDict, or a JSON Schema.
+    """Return the arguments that a tool declares: a pydantic model, Struct, dataclass, TypedDict, or a JSON Schema.
 
-    ToolDefinitionError where `kind` is none of these, or does not describe an object.
+    Raise ToolDefinitionError if `kind` is none of these, or does not describe an object. Warn with UnenforcedPattern of
+    each pattern of a JSON Schema that is not enforced.
     """
     if isinstance(kind, dict):
         faults = schema_faults(kind)
         if faults:
             raise ToolDefinitionError(tool, [str(fault) for fault in faults])
+        for fault in unenforced_patterns(kind):
+            warnings.warn(f"{tool}: {fault}", UnenforcedPattern, stacklevel=2)
         return SchemaArguments(kind)
     if not is_schema_type(kind):
         known = "a pydantic model, msgspec Struct, dataclass, TypedDict or JSON Schema"

@@ -53,9 +53,16 @@ class InvalidArguments(Exception):
 
 
 def shown(value: Any) -> str:
-    """A value as a fault tells it: its JSON, cut where it is long."""
-    text = value if isinstance(value, bytes) else json.dumps(value, ensure_ascii=False, default=str)
-    return f"{text[:60]!s}… ({kind_of(value)})" if len(text) > 60 else str(text)
+    """Return a value as a fault shows it: the beginning of its JSON. The rest of a long value is not written."""
+    text = ""
+    for piece in _ENCODER.iterencode(value[:100] if isinstance(value, str) else value):
+        text += piece[:100]
+        if len(text) > 60:
+            return f"{text[:60]}… ({kind_of(value)})"
+    return text
+
+
+_ENCODER = json.JSONEncoder(ensure_ascii=False, default=str)
 
 
 def as_json_text(value: Any) -> str:

@@ -10,12 +10,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from contentmodel.content.tools import FunctionCallContent, ToolCallContent
-from contentmodel.errors import DecodeError, EncodeError
+from contentmodel.errors import ContentModelError, DecodeError, EncodeError
+from contentmodel.tools.arguments import SchemaArguments
 from contentmodel.tools.faults import InputFault, InvalidArguments, ToolInputError, shown
+from contentmodel.tools.validation import InputLimits, limited
 from contentmodel.wire.json import parse, write
 
 if TYPE_CHECKING:
     from contentmodel.tools.definition import Tool
+
+QUICK = 20_000
+"""Characters of arguments that pydantic and msgspec validate in less than some milliseconds."""
 
 
 @dataclass(frozen=True)
@@ -32,14 +37,25 @@ def is_cut_short(call: ToolCallContent) -> bool:
     return call.status in ("incomplete", "in_progress")
 
 
-def validate_input(tool: Tool, call: FunctionCallContent) -> Input:
-    """The arguments of `call` as `tool` takes them. ToolInputError has everything that is wrong with them."""
+def validate_input(
+    tool: Tool,
+    call: FunctionCallContent,
+    *,
+    limits: InputLimits | None = None,
+    deadline: float | None = None,
+) -> Input:
+    """Return the arguments of `call` as `tool` takes them.
+
+    `limits` bound the size and the work (default: `InputLimits()`); a validation against a JSON Schema ends at
+    `deadline`, a time of `time.monotonic`. Raise ToolInputError with everything that is wrong with the arguments.
+    """
     if is_cut_short(call):
         raise ToolInputError(tool.name, [InputFault("$", "a complete call", "one that was cut short")])
-    reader = tool.arguments
-    text, value = _parsed(tool.name, call)
+    reader, limits = tool.arguments, limits or InputLimits()
+    text, value = _parsed(tool.name, call, limits)
     try:
-        args = reader.read(text, value)
+        with limited(limits, deadline):
+            args = reader.read(text, value)
     except InvalidArguments as refused:
         raise ToolInputError(tool.name, refused.faults) from None
     except RecursionError:
@@ -50,17 +66,49 @@ def validate_input(tool: Tool, call: FunctionCallContent) -> Input:
     return Input(tool, call, args)
 
 
-def _parsed(name: str, call: FunctionCallContent) -> tuple[bytes, dict[str, Any]]:
-    """The arguments as JSON text and as an object; ToolInputError where they are neither."""
+def is_slow(tool: Tool, call: FunctionCallContent) -> bool:
+    """Return whether validating a call may take long enough to be noticed, so that no event loop should do it."""
+    try:
+        return isinstance(tool.arguments, SchemaArguments) or len(call.arguments_text) > QUICK
+    except ContentModelError:
+        return False
+
+
+def _parsed(name: str, call: FunctionCallContent, limits: InputLimits) -> tuple[bytes, dict[str, Any]]:
+    """Return the arguments as JSON text and as an object. Raise ToolInputError if they are neither, or too large."""
     given = call.arguments
+    if isinstance(given, str) and len(given) > limits.max_bytes:
+        raise _too_large(name, len(given), limits)
     try:
         text = (
             (given.strip() or "{}").encode("utf-8", "surrogatepass") if isinstance(given, str) else write(given or {})
         )
+        if len(text) > limits.max_bytes:
+            raise _too_large(name, len(text), limits)
         value = parse(text)
     except (DecodeError, EncodeError, RecursionError) as error:
         why = error.faults[0].message.removeprefix("not JSON: ") if isinstance(error, DecodeError) else str(error)
         raise ToolInputError(name, [InputFault("$", "a JSON object", f"what is not JSON: {why}")]) from None
     if not isinstance(value, dict):
         raise ToolInputError(name, [InputFault("$", "a JSON object", shown(value))])
+    if _is_deeper(value, limits.max_depth):
+        raise ToolInputError(name, [InputFault("$", f"at most {limits.max_depth} levels of nesting", "more")])
     return text, value
+
+
+def _too_large(name: str, size: int, limits: InputLimits) -> ToolInputError:
+    return ToolInputError(name, [InputFault("$", f"at most {limits.max_bytes:,} bytes of JSON", f"{size:,}")])
+
+
+def _is_deeper(value: Any, levels: int) -> bool:
+    inside = [value]
+    for _ in range(levels):
+        inside = [
+            item
+            for outer in inside
+            for item in (outer.values() if isinstance(outer, dict) else outer)
+            if isinstance(item, dict | list)
+        ]
+        if not inside:
+            return False
+    return True

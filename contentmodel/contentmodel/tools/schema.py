@@ -14,11 +14,18 @@ from typing import Any
 import msgspec
 
 from contentmodel.errors import ContentModelError, Fault
+from contentmodel.tools.faults import shown
+from contentmodel.tools.keywords import OverBudget
+from contentmodel.tools.validation import SchemaValidator, counted
 
 MAX_DEPTH = 64
 """Levels of nesting in a schema that is given."""
 MAX_NODES = 20_000
 """Values, of any kind, in a schema that is given."""
+MAX_CHARACTERS = 2_000_000
+"""Characters of all names and texts in a schema that is given."""
+MAX_NAME = 1000
+"""Characters of one name (a key) in a schema that is given."""
 
 # Keywords that apply to the same value again, not to a part of it: a circle of these never ends.
 _IN_PLACE = ("allOf", "anyOf", "oneOf", "not", "if", "then", "else")
@@ -34,6 +41,10 @@ class ToolDefinitionError(ContentModelError, ValueError):
     def __init__(self, tool: str, faults: list[str]) -> None:
         self.tool, self.faults = tool, tuple(faults)
         super().__init__(f"{tool}: {'; '.join(faults)}")
+
+
+class UnenforcedPattern(UserWarning):
+    """A pattern of a JSON Schema is not enforced: it needs lookaround or back-references, or is too large."""
 
 
 def type_schema(kind: Any) -> dict[str, Any]:
@@ -74,7 +85,7 @@ class StructSchema:
                 return value
             try:
                 return msgspec.convert(value, self.kind, str_keys=True)
-            except msgspec.ValidationError as error:
+            except (msgspec.ValidationError, UnicodeEncodeError) as error:
                 raise PydanticCustomError("struct", "{fault}", {"fault": str(error)}) from None
 
         return core_schema.no_info_plain_validator_function(read)
@@ -164,27 +175,60 @@ def _untitled(value: Any) -> Any:
 
 
 def schema_faults(schema: Any) -> list[Fault]:
-    """Why a schema that was given cannot be used for arguments, all reasons with their JSON paths."""
+    """Return why a schema that was given cannot be used for arguments, all reasons with their JSON paths."""
     size_fault = _size_fault(schema)
     if size_fault is not None:
         return [size_fault]
     if not isinstance(schema, dict) or schema.get("type", "object") != "object":
         return [Fault("$", "arguments are an object: the schema's type must be object")]
-    return _reference_faults(schema) or _dialect_faults(schema)
+    return _reference_faults(schema) or _dialect_faults(schema) or _pattern_faults(schema)
+
+
+def unenforced_patterns(schema: dict[str, Any]) -> list[Fault]:
+    """Return the patterns of a schema without faults that are not enforced, with the reasons."""
+    with counted() as budget:
+        found = [(path, text, budget.pattern(text).problem) for path, text in _patterns(schema)]
+    return [Fault(path, f"the pattern {shown(text)} is not enforced: {why}") for path, text, why in found if why]
+
+
+def _patterns(schema: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    for path, node in _nodes(schema, "$"):
+        if isinstance(node.get("pattern"), str):
+            yield f"{path}.pattern", node["pattern"]
+        named = node.get("patternProperties")
+        yield from ((f"{path}.patternProperties", name) for name in (named if isinstance(named, dict) else ()))
+
+
+def _pattern_faults(schema: dict[str, Any]) -> list[Fault]:
+    try:
+        unenforced_patterns(schema)
+    except OverBudget as over:
+        return [Fault("$", f"the patterns of the schema are too many or too large: compiling them takes {over}")]
+    return []
 
 
 def _size_fault(schema: Any) -> Fault | None:
-    todo, nodes = [(schema, 0)], 0
+    todo, nodes, characters = [(schema, 0)], 0, 0
     while todo:
         value, depth = todo.pop()
         nodes += 1
+        names = list(filter(_is_text, value)) if isinstance(value, dict) else [value] if _is_text(value) else []
+        characters += sum(map(len, names))
         if depth > MAX_DEPTH:
             return Fault("$", f"the schema is nested deeper than {MAX_DEPTH} levels")
         if nodes > MAX_NODES:
             return Fault("$", f"the schema has more than {MAX_NODES} values")
+        if characters > MAX_CHARACTERS:
+            return Fault("$", f"the names and texts of the schema have more than {MAX_CHARACTERS:,} characters")
+        if isinstance(value, dict) and any(len(name) > MAX_NAME for name in names):
+            return Fault("$", f"a name in the schema has more than {MAX_NAME:,} characters")
         inside = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
         todo += [(item, depth + 1) for item in inside]
     return None
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
 
 
 def _reference_faults(schema: dict[str, Any]) -> list[Fault]:
@@ -264,9 +308,11 @@ def _resolved(schema: dict[str, Any], reference: str) -> Any:
 def _dialect_faults(schema: dict[str, Any]) -> list[Fault]:
     from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 
-    checker = Draft202012Validator(Draft202012Validator.META_SCHEMA)
-    faults = [Fault(error.json_path, error.message[:200]) for error in checker.iter_errors(schema)]
-    return sorted(faults, key=lambda fault: fault.path)
+    checker = SchemaValidator(Draft202012Validator.META_SCHEMA)
+    try:
+        return checker.read(schema, lambda error: [Fault(error.json_path, error.message[:200])])
+    except OverBudget as over:
+        return [Fault("$", f"checking the schema takes {over}")]
 
 
 def is_typed_dict(kind: Any) -> bool:

@@ -2,50 +2,100 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, TypeVar
 
 from contentmodel.tools.faults import InputFault, InvalidArguments, shown
+from contentmodel.tools.keywords import MAX_STEPS, Budget, OverBudget, budget, is_known, validator_class
+from contentmodel.tools.keywords import format_checker as formats
 
-MAX_REFERENCES = 10_000
-"""References that one validation may follow: schemas of two lines can ask for billions."""
+Fault = TypeVar("Fault")
 
-_left: ContextVar[int] = ContextVar("references left")
+MAX_ERRORS = 1000
+"""Errors of one validation that are read; what comes after them is not looked for."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class InputLimits:
+    """What the arguments of one call may ask of their validation.
+
+    `max_bytes` bounds the arguments as JSON text, `max_depth` their nesting. `max_steps` bounds the work of a JSON
+    Schema that was given, and `seconds` its time; the types of Python are validated by pydantic and msgspec, whose time
+    is linear in the size. ValueError if a limit is not above 0.
+    """
+
+    max_bytes: int = 4 * 2**20
+    max_depth: int = 100
+    max_steps: int = MAX_STEPS
+    seconds: float | None = None
+
+    def __post_init__(self) -> None:
+        wrong = [f"{name}={value}" for name, value in vars(self).items() if value is not None and not value > 0]
+        if wrong:
+            raise ValueError(f"a limit has to be above 0: {', '.join(wrong)}")
+
+
+_deadline: ContextVar[float | None] = ContextVar("deadline of validations", default=None)
+_steps: ContextVar[int] = ContextVar("steps of a validation", default=MAX_STEPS)
+
+
+@contextmanager
+def limited(limits: InputLimits, deadline: float | None = None) -> Iterator[None]:
+    """Apply limits to every validation inside of the block; `deadline` is a time of `time.monotonic`."""
+    ends = [] if deadline is None else [deadline]
+    ends += [] if limits.seconds is None else [time.monotonic() + limits.seconds]
+    until, steps = _deadline.set(min(ends, default=None)), _steps.set(limits.max_steps)
+    try:
+        yield
+    finally:
+        _deadline.reset(until)
+        _steps.reset(steps)
 
 
 class SchemaValidator:
-    """Reads JSON values against one schema."""
+    """Reads JSON values against one schema.
+
+    Dialects that a schema names are not looked at: it is read as Draft 2020-12. References lead into the schema alone.
+    """
 
     def __init__(self, schema: dict[str, Any]) -> None:
-        from jsonschema import Draft202012Validator, validators  # type: ignore[import-untyped]
         from referencing import Registry
 
-        plain: Any = Draft202012Validator
-        words = {word: _counted(plain.VALIDATORS[word]) for word in ("$ref", "$dynamicRef")}
-        checks = plain.FORMAT_CHECKER
-        self._validator: Any = validators.extend(plain, words)(schema, registry=Registry(), format_checker=checks)
+        self._validator: Any = validator_class()(schema, registry=Registry(), format_checker=formats())
 
     def faults(self, value: Any) -> list[InputFault]:
-        """What the schema has against `value`, in the order of the paths. InvalidArguments where it asks too much."""
-        token = _left.set(MAX_REFERENCES)
+        """Return what the schema has against `value`, in the order of the paths.
+
+        Raise InvalidArguments if the schema takes more work, or more time, than it may.
+        """
         try:
-            errors = sorted(self._validator.iter_errors(value), key=lambda error: str(error.json_path))
-        finally:
-            _left.reset(token)
-        return list(dict.fromkeys(fault for error in errors for fault in _faults(error)))
+            return self.read(value, _faults)
+        except OverBudget as over:
+            fault = InputFault("$", "arguments that the schema can check in bounded work", f"what takes {over}")
+            raise InvalidArguments([fault]) from None
+
+    def read(self, value: Any, reader: Callable[[Any], Iterable[Fault]]) -> list[Fault]:
+        """Return what `reader` makes of each error of `value`, without repetitions. Raise OverBudget."""
+        with counted():
+            found = list(islice(self._validator.iter_errors(value), MAX_ERRORS))
+            errors = sorted(found, key=lambda error: str(error.json_path))
+            return list(dict.fromkeys(fault for error in errors for fault in reader(error)))
 
 
-def _counted(follow: Any) -> Any:
-    def counted(validator: Any, reference: Any, instance: Any, node: Any) -> Iterator[Any]:
-        _left.set(_left.get() - 1)
-        if _left.get() < 0:
-            fault = InputFault("$", f"arguments that {MAX_REFERENCES} references of the schema can check", "others")
-            raise InvalidArguments([fault])
-        yield from follow(validator, reference, instance, node) or ()
-
-    return counted
+@contextmanager
+def counted() -> Iterator[Budget]:
+    """Count the work inside of the block, by the limits that apply."""
+    made = Budget(_steps.get(), _deadline.get())
+    token = budget.set(made)
+    try:
+        yield made
+    finally:
+        budget.reset(token)
 
 
 def _faults(error: Any) -> Iterator[InputFault]:
@@ -54,21 +104,19 @@ def _faults(error: Any) -> Iterator[InputFault]:
         for name in (name for name in limit if name not in got):
             yield InputFault(f"{path}.{name}", "a value (it is required)", "nothing")
     elif error.validator == "additionalProperties" and limit is False:
-        for name in (name for name in got if not _is_known(name, error.schema)):
+        for name in (name for name in got if not is_known(name, error.schema)):
             yield InputFault(f"{path}.{name}", "no argument of this name", shown(got[name]))
     elif error.validator in ("anyOf", "oneOf") and error.context:
-        yield InputFault(path, " or ".join(dict.fromkeys(map(_expected, error.context))), shown(got))
+        members = islice(error.context, MAX_ERRORS)
+        yield InputFault(path, " or ".join(dict.fromkeys(map(_expected, members))), shown(got))
     else:
         yield InputFault(path, _expected(error), shown(got))
 
 
-def _is_known(name: str, schema: dict[str, Any]) -> bool:
-    patterns = schema.get("patternProperties", {})
-    return name in schema.get("properties", {}) or any(re.search(pattern, name) for pattern in patterns)
-
-
 def _expected(error: Any) -> str:
     limit = error.validator_value
+    if error.validator is None:
+        return "no value here"
     if error.validator == "type":
         return " or ".join(limit) if isinstance(limit, list) else str(limit)
     if error.validator == "enum":

@@ -178,29 +178,12 @@ class Renamed(Codec):
     def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> Any:
         if value in self._to_model and value not in self._ambiguous:
             return self._to_model[value]
-        return f"{context.api}:{value}" if value in self._to_wire or value in self._ambiguous else value
+        prefix = f"{context.api}:"
+        is_taken = value in self._to_wire or value in self._ambiguous or value.startswith(prefix)
+        return f"{prefix}{value}" if is_taken else value
 
     def encode(self, value: Any, context: EncodeContext, owner: Any) -> Any:
         return self._to_wire.get(value) or value.removeprefix(f"{context.api}:")
-
-    def describe(self) -> str:
-        return "str"
-
-
-class Words(Codec):
-    """Words that are looked up; `decode` and `encode` of a subclass are for those that are not listed."""
-
-    classes = (str,)
-    identity = False
-
-    def __init__(self, to_model: Mapping[str, str], to_wire: Mapping[str, str]) -> None:
-        self.to_model, self.to_wire = to_model, to_wire
-
-    def quick_decode(self, name: str, call: str, bind: Callable[[str, Any], str]) -> str:
-        return f"{bind('words', self.to_model)}.get({name}) or {call}"
-
-    def quick_encode(self, name: str, call: str, bind: Callable[[str, Any], str]) -> str:
-        return f"{bind('words', self.to_wire)}.get({name}) or {call}"
 
     def describe(self) -> str:
         return "str"

@@ -17,7 +17,7 @@ import msgspec
 from contentmodel.wire.codecs import ArgumentsObject, Codec
 from contentmodel.wire.introspect import attribute_of, fields_of, struct_in
 from contentmodel.wire.json import camel_name
-from contentmodel.wire.notes import note_of, noted
+from contentmodel.wire.notes import escaped, note_of, noted
 from contentmodel.wire.rows import Column, Leaf, Node, Row
 
 if TYPE_CHECKING:
@@ -90,7 +90,9 @@ class _Writer:
         lines.append(f"    residue = {{k: v for k, v in wire.items() if k not in {known}}}")
         lines.append(f"    if {count} + len(residue) != len(wire):")
         lines.append("        residue = ROW.residue(wire)")
-        keyword = f"{self.row.rest}=residue" if self.row.rest else "extra={API: residue}"
+        keyword = f"{self.row.rest}=residue"
+        if not self.row.rest:
+            keyword = f"extra={{API: {self._name('escaped', escaped)}(residue)}}"
         lines.append(f"    return MODEL({arguments}{', ' if arguments else ''}{keyword})")
         return lines
 

@@ -12,6 +12,7 @@ from contentmodel.errors import DecodeError, Fault
 from contentmodel.message import ChatMessage, Origin
 from contentmodel.wire.json import child_path, kind_of, snake_name, steps_of, value_at, wire_path
 from contentmodel.wire.losses import RESIDUE, Loss, ModelPlaces, Note, family_of, what_of
+from contentmodel.wire.notes import wire_key
 
 if TYPE_CHECKING:
     from contentmodel.wire.names import Maps
@@ -109,10 +110,10 @@ def _locate(paths: Mapping[int, str], container: Any, key: str | int | None) -> 
 
 
 def _residue_path(path: str, field: str) -> str:
-    """The path of a residue field; `:item.x` is the field x of the wire object that holds the list of this part."""
+    """Return the path of a residue field; `:item.x` is the field x of the wire object that holds the part's list."""
     if field.startswith(":item."):
-        return child_path(re.sub(r"\.\w+(\[\d+\])?$", "", path), field[6:])
-    return child_path(path, field)
+        return child_path(re.sub(r"\.\w+(\[\d+\])?$", "", path), wire_key(field[6:]))
+    return child_path(path, wire_key(field))
 
 
 def _left_in(left: Any, wire: Any, path: str) -> Iterator[str]:

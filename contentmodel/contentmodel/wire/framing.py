@@ -244,7 +244,10 @@ def begins_like_sse(data: bytes) -> bool | None:
 
 
 def write_sse(data: bytes, event: str | None = None) -> bytes:
-    """One server-sent event. `data` has no line breaks: it is JSON, or a word."""
-    if event is None:
+    """Return one server-sent event. `data` has no line breaks: it is JSON, or a word.
+
+    A name that a line of text cannot hold (a line break, half a surrogate pair) is left out.
+    """
+    if event is None or not event.isprintable():
         return b"data: %b\n\n" % data
     return b"event: %b\ndata: %b\n\n" % (event.encode(), data)

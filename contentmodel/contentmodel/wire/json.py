@@ -67,7 +67,10 @@ def _finite(text: str) -> float:
 
 
 def write(value: Any) -> bytes:
-    """`value` as compact UTF-8 JSON. EncodeError where it holds something that JSON cannot say."""
+    """Return `value` as compact UTF-8 JSON, with halves of surrogate pairs as escapes (`\\ud83d`).
+
+    Raise EncodeError if it holds something that JSON cannot say.
+    """
     try:
         return _encode(value)
     except UnicodeEncodeError:
@@ -79,11 +82,18 @@ def write(value: Any) -> bytes:
 
 
 def _write_slowly(value: Any) -> bytes:
-    """For lone surrogates, which msgspec refuses."""
+    """Return `value` as ASCII JSON: the one place for halves of surrogate pairs, which msgspec refuses."""
     try:
         return json.dumps(msgspec.to_builtins(value), separators=(",", ":"), allow_nan=False).encode("ascii")
+    except RecursionError:
+        raise EncodeError("nested too deeply to be written as JSON") from None
     except (TypeError, ValueError) as error:
         raise EncodeError(f"not representable in JSON: {error}") from None
+
+
+def canonical(value: Any) -> str:
+    """Return JSON text that is the same for equal values, whatever the order of their keys: to look values up by."""
+    return json.dumps(value, sort_keys=True)
 
 
 def plain(value: Any, api: str) -> Any:

@@ -9,6 +9,7 @@ import msgspec
 
 from contentmodel.errors import ContentModelError
 from contentmodel.wire.json import STEP, child_path, write
+from contentmodel.wire.notes import is_note, wire_key
 
 if TYPE_CHECKING:
     from contentmodel.wire.context import DecodeContext, EncodeContext
@@ -90,10 +91,15 @@ def _left_behind(owner: Any, kept: str | None) -> Iterator[Note]:
         why = f"only {api} has this field"
         for key, value in residue.items() if api != kept else ():
             if key in (":item", ":instruction"):
-                fields = (name for name in value if name not in ("type", "role") and not name.startswith(":"))
+                fields = (name for name, item in value.items() if not is_note(name) and not _is_word(name, item))
                 yield from (Note(owner, f":item.{name}", "dropped", why, api) for name in fields)
-            elif not key.startswith(":") and value is not None and value != [] and value != {}:
+            elif not is_note(key) and value is not None and value != [] and value != {}:
                 yield Note(owner, key, "dropped", why, api)
+
+
+def _is_word(name: str, value: Any) -> bool:
+    """Return whether a field says what an object is, in words of its API that every API has words for."""
+    return name in ("type", "role") and value.__class__ is str
 
 
 def _apart(owner: Any, why: str) -> Iterator[Note]:
@@ -101,7 +107,7 @@ def _apart(owner: Any, why: str) -> Iterator[Note]:
         yield Note(owner.protected, None, "dropped", why)
     for api, residue in (getattr(owner, "extra", None) or {}).items():
         for name in residue.get(":item", ()):
-            if name != "type" and not name.startswith(":") and residue[":item"][name] is not None:
+            if name != "type" and not is_note(name) and residue[":item"][name] is not None:
                 yield Note(owner, f":item.{name}", "dropped", f"only {api} has this field", api)
 
 
@@ -124,6 +130,11 @@ class Encoded:
         """Gives the losses the paths of the source payload that the model was decoded from."""
         self._source = (payload, context)
         return self
+
+    @property
+    def source_api(self) -> str | None:
+        """The API of the source payload, where it was traced."""
+        return None if self._source is None else self._source[1].api
 
     @property
     def maps(self) -> Maps:
@@ -281,4 +292,6 @@ def what_of(note: Note) -> str:
     name = type(note.owner).__name__
     if note.field is None:
         return name
-    return f"{note.field.replace('$', '')} of {name}" if note.api is None else note.field.removeprefix(":item.")
+    return (
+        f"{note.field.replace('$', '')} of {name}" if note.api is None else wire_key(note.field.removeprefix(":item."))
+    )

@@ -244,8 +244,8 @@ class _Renamer:
                     self._names.take(content.name)
 
     def _content(self, content: Any) -> Any:
-        call_id = content.call_id and self._ids(content.call_id)
-        name = content.name and self._names(content.name)
+        call_id = None if content.call_id is None else self._ids(content.call_id)
+        name = None if content.name is None else self._names(content.name)
         if call_id == content.call_id and name == content.name:
             return content
         return self._changed(content, call_id=call_id, name=name)

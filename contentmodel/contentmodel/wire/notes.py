@@ -1,13 +1,47 @@
-"""Notes of the codecs in a residue: keys that begin with ":", about how the wire said something."""
+"""Notes that codecs keep in a residue, about how the wire spelled a value.
+
+A residue holds unknown wire fields and notes side by side. The key of a note begins with one ":". The key of a wire
+field that begins with ":" gets one more when it enters the residue, and loses it when it is written again, so no
+payload can forge a note.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
 
 MINTED = ":minted"
 """The id that an adapter gave a call, or a result, of an API without ids: it is left out on the way back."""
+
+
+def is_note(key: str) -> bool:
+    """Return whether a key of a residue names a note, not a wire field."""
+    return key[:1] == ":" and key[1:2] != ":"
+
+
+def escaped_key(key: str) -> str:
+    """Return the residue key of a wire field."""
+    return f":{key}" if key[:1] == ":" else key
+
+
+def wire_key(key: str) -> str:
+    """Return the wire field that a residue key stands for: the inverse of `escaped_key`."""
+    return key[1:] if key[:2] == "::" else key
+
+
+def escaped(fields: dict[str, Any]) -> dict[str, Any]:
+    """Return wire fields as a residue holds them; the same dict where no key begins with ":"."""
+    for key in fields:
+        if key[:1] == ":":
+            return {escaped_key(key): value for key, value in fields.items()}
+    return fields
+
+
+def wire_fields(residue: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the wire fields of a residue, without its notes: the inverse of `escaped`."""
+    return {wire_key(key): value for key, value in residue.items() if not is_note(key)}
 
 
 def noted(content: Any, api: str, note: str, value: Any) -> Any:

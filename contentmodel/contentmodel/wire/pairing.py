@@ -26,10 +26,10 @@ from contentmodel.content.tools import (
 from contentmodel.message import ChatMessage
 from contentmodel.request import FunctionTool
 from contentmodel.wire.lowering import as_text
-from contentmodel.wire.marks import APART, LATE, NO_RESULT
+from contentmodel.wire.marks import APART, LATE, NO_RESULT, announcing
 from contentmodel.wire.names import NAMED, acceptor, with_names
 from contentmodel.wire.origins import is_native
-from contentmodel.wire.passes import joined_message
+from contentmodel.wire.passes import joined_messages
 
 if TYPE_CHECKING:
     from contentmodel.request import ChatRequest
@@ -123,9 +123,12 @@ def with_distinct_ids(messages: Sequence[ChatMessage], context: EncodeContext) -
 
 
 def _number(turn: Counter[str | None], waiting: dict[str | None, deque[str]], call: Any) -> str:
-    """The id of a call: its own the first time, with a number from the second on."""
-    turn[call.call_id] += 1
-    given: str = call.call_id if turn[call.call_id] == 1 else f"{call.call_id} ({turn[call.call_id]})"
+    """Return an id that no call before it in the turn has: its own, or its own with a number."""
+    given: str = call.call_id
+    while given in turn:
+        turn[call.call_id] += 1
+        given = f"{call.call_id} ({turn[call.call_id]})"
+    turn[given] = 1
     waiting.setdefault(call.call_id, deque()).append(given)
     return given
 
@@ -215,19 +218,24 @@ class _Pairing:
         self._media_apart = media_apart
         self._may_answer_held = is_continued
         self.messages: list[ChatMessage] = []
+        self._run: list[ChatMessage] = []
+        """The last message, and those that are to be joined to it."""
         self._waiting: dict[str | None, Any] = {}
         self._later: list[Any] = []
 
     def add(self, message: ChatMessage) -> None:
         """The next message, with what has to stand before it."""
         if message.role == "tool":
+            self._end_run()
             self._add_results(message)
             return
         if self._waiting and self._goes_on(message):
             # Calls of one turn in several messages: their results follow all of them.
-            self.messages[-1] = joined_message(self.messages[-1], message, self._context)
+            self._run = self._run or [self.messages[-1]]
+            self._run.append(message)
             self._waiting |= {call.call_id: call for call in message.contents if call.__class__ in _CALLS}  # type: ignore[attr-defined]
             return
+        self._end_run()
         if self._waiting:
             self._answer_waiting()
         self.messages.append(message)
@@ -243,8 +251,14 @@ class _Pairing:
 
     def finish(self) -> None:
         """The end of the transcript. What is told when all calls are answered is not there yet."""
+        self._end_run()
         for content in self._later:
             self._context.lose(content, None, "it follows when all calls of its turn are answered")
+
+    def _end_run(self) -> None:
+        if self._run:
+            self.messages[-1] = joined_messages(self._run, self._context)
+            self._run = []
 
     def _add_results(self, message: ChatMessage) -> None:
         if is_native(message, self._context):
@@ -314,9 +328,12 @@ class _Pairing:
         media = [output for output in getattr(result, "outputs", ()) if isinstance(output, MediaContent)]
         if not media:
             return result
-        why = f"such results of {self._context.api} hold words alone: it follows in a message of the user"
+        why = f"such results of {self._context.api} hold text alone: it follows in a user's message"
         for output in media:
             self._context.lose(output, None, why, kind="moved")
         self._later += [TextContent(text=APART.write(result.call_id or "")), *media]
         words = [output for output in result.outputs if not isinstance(output, MediaContent)]
-        return self._context.same(result, msgspec.structs.replace(result, outputs=words))
+        last, outputs = announcing(words, result.call_id, media)
+        if last is not None:
+            self._context.same(last, outputs[-1])
+        return self._context.same(result, msgspec.structs.replace(result, outputs=outputs))

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from contentmodel.content import CONTENT_TYPES
-from contentmodel.content.base import content_tag
 from contentmodel.content.media import (
     DataContent,
     HostedFileContent,
@@ -32,11 +30,13 @@ from contentmodel.content.tools import (
     CustomToolResultContent,
     FunctionCallContent,
     FunctionResultContent,
+    ToolApprovalRequestContent,
     ToolCallContent,
     ToolResultContent,
 )
 from contentmodel.message import ChatMessage
 from contentmodel.wire import lowering
+from contentmodel.wire.call_ids import with_call_ids
 from contentmodel.wire.origins import is_native
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def settle_foreign(messages: list[ChatMessage], context: EncodeContext) -> list[
         return messages
     settled: list[ChatMessage] = []
     for message in with_call_ids(messages, context):
-        plain = _RESULTS if message.role == "tool" else _ANYWHERE
+        plain = _PLAIN.get(message.role, _NONE)
         for content in message.contents:
             if content.__class__ not in plain or (plain is _RESULTS and not _gives_words(content)):
                 settled += _settled_messages(message, context)
@@ -70,7 +70,7 @@ def settle_foreign(messages: list[ChatMessage], context: EncodeContext) -> list[
 def _settled_messages(message: ChatMessage, context: EncodeContext) -> list[ChatMessage]:
     if is_native(message, context):
         return [message]
-    kept = _settled(message, context)
+    kept = _settled(_with_known_role(message, context), context)
     if kept.contents:
         return _split_results(kept, context)
     context.lose(message, None, "nothing that was in it can be sent")
@@ -225,55 +225,23 @@ def without_citations(messages: list[ChatMessage], context: EncodeContext) -> li
     return messages
 
 
-def with_call_ids(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
-    """Calls and results that have no id get one: results in the order of their calls, tool by tool."""
-    if not _lack_ids(messages):
-        return messages
-    names = _CallIds(context)
-    return [context.with_contents(m, [names.given(content) for content in m.contents]) for m in messages]
-
-
-_HAVE_IDS = frozenset(kind for kind in CONTENT_TYPES if "call_id" in kind.__struct_fields__)
-
-
-def _lack_ids(messages: list[ChatMessage]) -> bool:
-    for message in messages:
-        for content in message.contents:
-            if content.__class__ in _HAVE_IDS and content.call_id is None:  # type: ignore[attr-defined]
-                return True
-    return False
-
-
-class _CallIds:
-    """Gives out ids in order, and remembers which calls still wait for their result."""
-
-    def __init__(self, context: EncodeContext) -> None:
-        self._context = context
-        self._count = 0
-        self._waiting: dict[str, list[tuple[str | None, str]]] = {}
-
-    def given(self, content: Any) -> Any:
-        """`content`, with an id if it needs one."""
-        if getattr(content, "call_id", "") is not None:
-            return content
-        tool = content_tag(type(content).__name__).rpartition("_")[0]
-        waiting = self._waiting.setdefault(tool, [])
-        if isinstance(content, ToolCallContent):
-            call_id = self._next()
-            waiting.append((content.name, call_id))
-        else:
-            place = next((i for i, (name, _) in enumerate(waiting) if content.name in (None, name)), 0)
-            call_id = waiting.pop(place)[1] if waiting else self._next()
-        self._context.lose(content, "call_id", f"{self._context.api} requires an id", kind="synthesized")
-        return self._context.same(content, msgspec.structs.replace(content, call_id=call_id))
-
-    def _next(self) -> str:
-        self._count += 1
-        return f"call_{self._count}"
-
-
-_ANYWHERE: frozenset[type] = frozenset({TextContent, FunctionCallContent})
 _RESULTS: frozenset[type] = frozenset({FunctionResultContent})
+_NONE: frozenset[type] = frozenset()
+_PLAIN: dict[str, frozenset[type]] = {
+    **dict.fromkeys(("user", *INSTRUCTION_ROLES), frozenset({TextContent})),
+    "assistant": frozenset({TextContent, FunctionCallContent}),
+    "tool": _RESULTS,
+}
+"""The contents that need no change, by the role of their message."""
+
+
+def _with_known_role(message: ChatMessage, context: EncodeContext) -> ChatMessage:
+    """Return a message of another API as the user's if no API but its own knows its role."""
+    if message.role in _PLAIN:
+        return message
+    context.lose(message, "role", f"{context.api} has no role {message.role!r}: sent as the user's", kind="degraded")
+    known: ChatMessage = context.same(message, msgspec.structs.replace(message, role="user"))
+    return known
 
 
 def settle_response(response: ChatResponse, context: EncodeContext) -> ChatResponse:
@@ -340,34 +308,37 @@ def tell_instructions(messages: list[ChatMessage], context: EncodeContext) -> li
 
 def join_results(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
     """Messages of tool results that follow each other as one: parallel results belong in one turn."""
-    joined: list[ChatMessage] = []
-    for message in messages:
-        last = joined[-1] if joined else None
-        if last is None or not (message.role == last.role == "tool") or is_native(message, context):
-            joined.append(message)
-        else:
-            joined[-1] = joined_message(last, message, context)
-    return joined
+    return joined_runs(messages, context, lambda last, message: message.role == last.role == "tool")
 
 
 def join_assistant(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
     """Assistant messages of other APIs that follow each other as one turn."""
-    joined: list[ChatMessage] = []
+    return joined_runs(
+        messages,
+        context,
+        lambda last, message: message.role == last.role == "assistant" and not is_native(last, context),
+    )
+
+
+def joined_runs(
+    messages: list[ChatMessage], context: EncodeContext, joins: Callable[[ChatMessage, ChatMessage], bool]
+) -> list[ChatMessage]:
+    """Join each run of messages. `joins` says of the first message of a run, and of a later one, whether it belongs."""
+    runs: list[list[ChatMessage]] = []
     for message in messages:
-        last = joined[-1] if joined else None
-        same = last is not None and message.role == last.role == "assistant"
-        if last is None or not same or is_native(message, context) or is_native(last, context):
-            joined.append(message)
+        if runs and joins(runs[-1][0], message) and not is_native(message, context):
+            runs[-1].append(message)
         else:
-            joined[-1] = joined_message(last, message, context)
-    return joined
+            runs.append([message])
+    return [joined_messages(run, context) if len(run) > 1 else run[0] for run in runs]
 
 
-def joined_message(last: ChatMessage, message: ChatMessage, context: EncodeContext) -> ChatMessage:
-    """Two messages as one."""
-    context.lose_attributes(message, ("author_name", "message_id"))
-    context.leave_residue(message, own=True)
-    return context.with_contents(last, [*last.contents, *message.contents])
+def joined_messages(run: list[ChatMessage], context: EncodeContext) -> ChatMessage:
+    """Return the first message with the contents of all of them."""
+    for message in run[1:]:
+        context.lose_attributes(message, ("author_name", "message_id"))
+        context.leave_residue(message, own=True)
+    return context.with_contents(run[0], [content for message in run for content in message.contents])
 
 
 def _settled(message: ChatMessage, context: EncodeContext) -> ChatMessage:
@@ -376,7 +347,10 @@ def _settled(message: ChatMessage, context: EncodeContext) -> ChatMessage:
     content: Any
     for content in message.contents:
         kind = content.__class__
-        if kind is TextContent or kind is FunctionCallContent:
+        if message.role != "assistant" and _is_models_own(content):
+            why = f"a message of the role {message.role!r} holds it, and only the assistant thinks and calls tools"
+            context.lose(content, None, why)
+        elif kind is TextContent or kind is FunctionCallContent:
             settled.append(content)
         elif kind is ReasoningContent:
             settled += _reasoning(content, context)
@@ -391,6 +365,13 @@ def _settled(message: ChatMessage, context: EncodeContext) -> ChatMessage:
             else:
                 settled.extend(_settle(content, context))
     return context.with_contents(message, settled)
+
+
+def _is_models_own(content: Any) -> bool:
+    """Return whether only a model, or a tool that its provider runs, makes such a content."""
+    if isinstance(content, ReasoningContent | ToolCallContent | ToolApprovalRequestContent):
+        return True
+    return isinstance(content, ToolResultContent) and content.executor != "client"
 
 
 def _worded(result: FunctionResultContent, context: EncodeContext) -> FunctionResultContent:
@@ -506,16 +487,17 @@ def _split_results(message: ChatMessage, context: EncodeContext) -> list[ChatMes
 
 
 def _cut(message: ChatMessage, context: EncodeContext) -> list[ChatMessage]:
-    parts: list[ChatMessage] = []
+    runs: list[tuple[str, list[Any]]] = []
     for content in _open_calls_last(message, context):
         role = "tool" if isinstance(content, ToolResultContent) else message.role
-        if parts and parts[-1].role == role:
-            parts[-1] = context.with_contents(parts[-1], [*parts[-1].contents, content])
-        elif not any(part.role == message.role for part in parts) and role == message.role:
-            parts.append(context.with_contents(message, [content]))
-        else:
-            parts.append(_part(message, role, [content]))
-    return parts
+        if not runs or runs[-1][0] != role:
+            runs.append((role, []))
+        runs[-1][1].append(content)
+    first = next((at for at, (role, _) in enumerate(runs) if role == message.role), None)
+    return [
+        context.with_contents(message, contents) if at == first else _part(message, role, contents)
+        for at, (role, contents) in enumerate(runs)
+    ]
 
 
 def _open_calls_last(message: ChatMessage, context: EncodeContext) -> list[Any]:

@@ -20,6 +20,7 @@ from contentmodel.wire.context import DecodeContext, EncodeContext
 from contentmodel.wire.introspect import attribute_of, codec_for, fields_of, get_attribute, unmapped_attributes
 from contentmodel.wire.json import snake_name, wire_path
 from contentmodel.wire.nested import Blocks
+from contentmodel.wire.notes import wire_fields
 
 Spec = str | tuple[str | tuple[str, ...], Codec]
 
@@ -260,8 +261,8 @@ class Row:
         yield from self.group.keys if self.group else ()
 
     def merge(self, residue: Mapping[str, Any], wire: dict[str, Any]) -> None:
-        """Fills `wire` with the residue; what the model says stands."""
-        _merge(self.root, residue, wire)
+        """Fill `wire` with the fields of the residue. Fields that the model sets keep the model's value."""
+        _merge(self.root, wire_fields(residue), wire)
 
     def missing(self, wire: dict[str, Any], path: str, context: DecodeContext) -> Any:
         """A required field is not there: a fault. Where it is null, one of a union's objects is an unknown one."""
@@ -466,8 +467,6 @@ def _residue(node: Node, wire: Mapping[str, Any]) -> dict[str, Any]:
 
 def _merge(node: Node, residue: Mapping[str, Any], wire: dict[str, Any]) -> None:
     for key, value in residue.items():
-        if key[:1] == ":":
-            continue
         if key not in wire:
             wire[key] = value
             continue

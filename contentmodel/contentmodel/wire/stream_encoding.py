@@ -8,6 +8,7 @@ answer without streaming would say.
 from __future__ import annotations
 
 import re
+from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +32,7 @@ from contentmodel.events import (
     TurnError,
     TurnStart,
     WireEvent,
+    check_choice,
     growing_field,
     grown,
 )
@@ -140,7 +142,8 @@ class StreamEncoder:
         self._losses: dict[Loss, None] = {}
         self._origin: Any = None
         self._has_begun = False
-        self._queues: dict[int, list[Outgoing]] = {}
+        self._queues: dict[int, OrderedDict[Outgoing, None]] = {}
+        """The blocks of each choice that are not written, in their order."""
         self._blocks: dict[int, Outgoing] = {}
         self._written: dict[int, Written] = {}
         self._layout: Layout = []
@@ -162,7 +165,11 @@ class StreamEncoder:
     # -- what the caller uses ----------------------------------------------------------------------------------
 
     def feed(self, event: StreamEvent) -> bytes:
-        """The bytes that this event makes; they may be none. StreamError where its block has not started."""
+        """Return the bytes that this event makes; they may be none.
+
+        Raise StreamError if the event is out of order: its block has not started, has started already, or is of a
+        choice that no turn has, or the layout names a block that has not started.
+        """
         kind = event.__class__
         if kind is TextDelta or kind is ReasoningDelta or (kind is ArgumentsDelta and event.path is None):  # type: ignore[attr-defined]
             # Nearly every event; all others take the long way.
@@ -195,8 +202,14 @@ class StreamEncoder:
         if kind is TextDelta or kind is ArgumentsDelta or kind is ReasoningDelta or isinstance(event, BlockDelta):
             self._grow(event)  # type: ignore[arg-type]
         elif isinstance(event, BlockStart):
+            if event.index in self._blocks or event.index in self._written:
+                raise StreamError(f"BlockStart for block {event.index}, which has started already")
+            check_choice(event)
             self._start(Outgoing(event.index, event.content, event.choice))
         elif isinstance(event, BlockStop):
+            block = self._blocks.get(event.index)
+            if block is not None and block.is_stopped:
+                raise StreamError(f"BlockStop for block {event.index}, which has stopped already")
             self._stop(event)
         elif isinstance(event, BlockCatchUp):
             self._catch_up(event)
@@ -217,8 +230,8 @@ class StreamEncoder:
         self._blocks[block.index] = block
         if block.choice and not self.choices:
             return
-        queue = self._queues.setdefault(block.choice, [])
-        queue.append(block)
+        queue = self._queues.setdefault(block.choice, OrderedDict())
+        queue[block] = None
         if self.concurrent or len(queue) == 1:
             self._open(block)
 
@@ -235,7 +248,7 @@ class StreamEncoder:
             self._write_delta(block, delta)
 
     def _is_current(self, block: Outgoing) -> bool:
-        return self.concurrent or self._queues[block.choice][0] is block
+        return self.concurrent or next(iter(self._queues[block.choice])) is block
 
     def _grow(self, event: BlockDelta) -> None:
         block = self._blocks.get(event.index)
@@ -270,7 +283,8 @@ class StreamEncoder:
     def _stop(self, event: BlockStop) -> None:
         block = self._blocks.get(event.index)
         if block is None:
-            raise StreamError(f"BlockStop for block {event.index}, which has not started")
+            when = "stopped already" if event.index in self._written else "not started"
+            raise StreamError(f"BlockStop for block {event.index}, which has {when}")
         block.content, block.deltas = event.content, []
         block.is_stopped, block.is_complete = True, event.is_complete
         if block.choice and not self.choices:
@@ -283,7 +297,7 @@ class StreamEncoder:
     def _close(self, block: Outgoing) -> None:
         """Writes what is left of a block that has stopped."""
         del self._blocks[block.index]
-        self._queues[block.choice].remove(block)
+        del self._queues[block.choice][block]
         block.deltas = []
         self._compare(block)
         self.shut(block)
@@ -298,10 +312,10 @@ class StreamEncoder:
         if said.__class__ is str and not said.startswith("".join(block.pieces)):
             self.lose((block.choice, block.index), content, "it was written before it changed", field=field)
 
-    def _advance(self, queue: list[Outgoing]) -> None:
+    def _advance(self, queue: OrderedDict[Outgoing, None]) -> None:
         """The blocks whose turn it is now."""
         while queue and not self.concurrent:
-            block = queue[0]
+            block = next(iter(queue))
             self._open(block)
             if not block.is_stopped:
                 return
@@ -315,6 +329,7 @@ class StreamEncoder:
             self.amend(event.index, event.content, written)
         else:
             if event.index not in self._blocks:
+                check_choice(event)
                 self._start(Outgoing(event.index, event.content, event.choice))
             self._stop(BlockStop(index=event.index, content=event.content))
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Callable, Iterable, Mapping
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -152,6 +153,10 @@ class StreamDecoder:
     nothing is raised for what an API sends, and what comes after the end is not read.
     """
 
+    max_event_bytes: int = 128 * 2**20
+    """The longest event, in bytes. A longer one ends the turn with an error before it is complete. Set it on a decoder,
+    or on this class for all of them."""
+
     def __init__(self, adapter: TableAdapter, *, deltas: bool = True) -> None:
         self.adapter = adapter
         self.api = adapter.api
@@ -165,6 +170,8 @@ class StreamDecoder:
         """The answer without its blocks, as the wire has it."""
         self.events: list[StreamEvent] = []
         self._framing = AnyFraming()
+        self._held = 0
+        """The bytes since the last complete event, at most."""
         self._envelope = ChatResponse(origin=adapter.answer_origin({}))
         self._unstopped: dict[int, OpenBlock] = {}
         self._has_begun = False
@@ -182,8 +189,23 @@ class StreamDecoder:
         if not self.is_over:
             frames = self._framing.feed(data)
             if frames:
+                self._held = 0
                 self._guarded(self._read_frames, frames)
+            elif self._holds_too_much(len(data)):
+                limit = f"an event of more than {self.max_event_bytes:,} bytes"
+                self.fail(ErrorContent(code=MALFORMED, message=f"event {self._read + 1}: {limit}"))
         return self._told()
+
+    def _holds_too_much(self, size: int) -> bool:
+        self._held += size
+        if self._held <= self.max_event_bytes:
+            return False
+        left = len(self._framing.close())
+        if left > size:
+            return True
+        # What came before these bytes were comments and blank lines, which are not held.
+        self._held = left
+        return False
 
     def feed_event(self, event: Any, name: str | None = None) -> list[StreamEvent]:
         """The events of one event of the API: a dict, or the SDK's object."""
@@ -310,7 +332,7 @@ class StreamDecoder:
 
     def wire_event(self, name: str | None, wire: dict[str, Any]) -> None:
         """An event that changes nothing of the content."""
-        self.events.append(WireEvent(api=self.api, name=name, data=wire))
+        self.events.append(WireEvent(api=self.api, name=name if name.__class__ is str else None, data=wire))
 
     def context(self) -> DecodeContext:
         """What decodes a block: faults are of that block alone."""
@@ -353,7 +375,10 @@ class StreamDecoder:
         return block
 
     def catch_up(self, block: OpenBlock, content: Any) -> None:
-        """A stopped block turns out to be something else."""
+        """A stopped block turns out to be something else; one that is still open stops."""
+        if block.index in self._unstopped:
+            self.stop(block, content)
+            return
         if content != block.said:
             block.said = content
             self.emit(BlockCatchUp(index=block.index, content=content, choice=block.choice))
@@ -410,32 +435,12 @@ class StreamDecoder:
         self.fail(response.error or ErrorContent(code=MALFORMED, message="an error that does not say what it is"))
 
 
-def object_at(wire: Mapping[str, Any], key: str, api: str) -> dict[str, Any]:
-    """The object at `key`. DecodeError where there is none."""
-    value = wire.get(key)
-    if value.__class__ is not dict:
-        raise DecodeError(api, [Fault(f"$.{key}", f"expected an object, got {kind_of(value)}")])
-    return value
-
-
-def place_of(wire: Mapping[str, Any], key: str, api: str) -> int:
-    """The number at `key` that says which block is meant. DecodeError where there is none."""
-    value = wire.get(key)
-    if value.__class__ is not int:
-        raise DecodeError(api, [Fault(f"$.{key}", f"expected an integer, got {kind_of(value)}")])
-    return value
-
-
 def laid_out(response: ChatResponse, blocks: Iterable[Iterable[int]]) -> Layout:
     """Which blocks stand in which message, where `blocks` has those of each choice in their order."""
     layout: Layout = []
     for choice, indices in zip(response.choices, blocks, strict=True):
-        left = list(indices)
-        layout.append([])
-        for message in choice.messages:
-            count = len(message.contents)
-            layout[-1].append(left[:count])
-            left = left[count:]
+        left = iter(indices)
+        layout.append([list(islice(left, len(message.contents))) for message in choice.messages])
     return layout
 
 
@@ -466,18 +471,26 @@ def longer(old: Any, new: Mapping[str, Any]) -> dict[str, Any]:
     return made
 
 
-def longer_list(old: Any, new: list[Any]) -> list[Any]:
-    """A list with more in it; what has an index that is there already is laid over it."""
+def longer_list(old: Any, new: list[Any], by_index: dict[bytes, Any]) -> list[Any]:
+    """Return a list with more in it. What has an index that is there already is laid over the entry in `by_index`."""
+    if old.__class__ is not list:
+        by_index.clear()
     made = old if old.__class__ is list else []
     for entry in new:
         index = entry.get("index") if entry.__class__ is dict else None
-        same = (m for m in made if index is not None and m.__class__ is dict and m.get("index") == index)
-        known = next(same, None)
-        if known is None:
+        known = None if index is None else by_index.setdefault(write(index), entry)
+        if known is None or known is entry:
             made.append(entry)
         else:
             lay_over(known, entry)
     return made
+
+
+def lengthen(owner: dict[str, Any], key: str, more: str) -> None:
+    """Append to the string at `key`. A string with a single reference grows in place, so take it out of its owner."""
+    text, owner[key] = owner[key], None
+    text += more
+    owner[key] = text
 
 
 def settle_entry(block: OpenBlock) -> None:

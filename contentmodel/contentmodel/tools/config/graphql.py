@@ -22,7 +22,7 @@ from contentmodel.wire.json import parse, write
 if TYPE_CHECKING:
     import httpx2
 
-_GRAPHQL = re.compile(r"(?:[\s,\ufeff]|#[^\n\r]*)*(?:[{\"]|(?:query|mutation|subscription|fragment)\b)")
+_GRAPHQL = re.compile(r"(?:[\s,\ufeff]|#[^\n\r]*+)*+(?:[{\"]|(?:query|mutation|subscription|fragment)\b)")
 ACCEPT = "application/graphql-response+json, application/json;q=0.9"
 
 

@@ -1,4 +1,8 @@
-"""One HTTP call, bounded: in time, in size, and in the host that it goes to."""
+"""One HTTP call, bounded: in time, in size, and in the host that it goes to.
+
+The whole call has one deadline. The timeouts of an HTTP client bound each read alone, so a server that sends a byte now
+and then could keep a call for hours: the call is made on a thread, which is left behind when its time is over.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +12,15 @@ import time
 import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from http.cookiejar import CookieJar, DefaultCookiePolicy
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from contentmodel.content.base import AIContent
 from contentmodel.content.media import DataContent
 from contentmodel.content.outcomes import ErrorContent
 from contentmodel.content.text import TextContent
+from contentmodel.tools.aside import Late, within
+from contentmodel.tools.config.clients import Clients, authorization, private_url, redact_log, shown_url
 from contentmodel.tools.config.faults import ExecutorError, ExecutorTimeoutError
 from contentmodel.tools.outcome import ToolOutcome
 
@@ -60,7 +66,8 @@ class Answer:
 class Endpoint:
     """A place of the web that is called again and again, from any thread.
 
-    ValueError where `url` is no http or https URL. Nothing of it but scheme, host and path is ever shown.
+    Name and password of `url` become an Authorization header. Of the URLs of requests, the log shows scheme, host and
+    path alone. ValueError if `url` is no http or https URL.
     """
 
     def __init__(
@@ -75,30 +82,40 @@ class Endpoint:
         import httpx2
 
         try:
-            self.url = httpx2.URL(url)
+            given = httpx2.URL(url)
         except (httpx2.InvalidURL, TypeError):
             raise ValueError("this is no URL: it is written as https://host/path") from None
-        if self.url.scheme not in ("http", "https") or not self.url.host or self.url.fragment:
+        if given.scheme not in ("http", "https") or not given.host or given.fragment:
             raise ValueError("the URL of an API begins with http:// or https:// and a host, and has no fragment")
-        self._client = client
-        self._headers = dict(headers or {})
+        self.url = given.copy_with(userinfo=b"")
+        self._headers = {**authorization(given.username, given.password), **_lower(headers or {})}
         self._timeout, self._max_bytes = timeout, max_bytes
-        self._own = None if client is not None else _new_client()
+        self._clients = Clients(client)
+        redact_log()
 
     @property
     def shown(self) -> str:
         """The URL, without what may be a secret: name, password and query."""
-        return str(self.url.copy_with(userinfo=b"", query=None))
+        return shown_url(self.url)
 
     def exchange(self, method: str, url: httpx2.URL, body: bytes | None, accept: str = "*/*") -> Answer:
-        """Sends one request, and reads all of the answer. ExecutorError where there is none, or one beyond bounds."""
+        """Send one request, and read all of the answer. Raise ExecutorError if there is none, or one beyond bounds."""
+        with self._clients.lent() as client:
+            call = partial(self._exchange, client, method, url, body, accept)
+            try:
+                return within(call, self._timeout, "HTTP call")
+            except Late:
+                self._clients.leave(client)
+                raise _late(self._timeout) from None
+
+    def _exchange(self, client: httpx2.Client, method: str, url: httpx2.URL, body: bytes | None, accept: str) -> Answer:
         import httpx2
 
         deadline = time.monotonic() + self._timeout
         try:
-            request = self._request(method, url, body, accept)
+            request = self._request(client, method, url, body, accept)
             for _ in range(MAX_REDIRECTS + 1):
-                answer = self._once(request, deadline)
+                answer = self._once(client, request, deadline)
                 if isinstance(answer, Answer):
                     return answer
                 request = answer
@@ -113,24 +130,18 @@ class Endpoint:
 
     def close(self) -> None:
         """Closes the connections, unless the client was given."""
-        if self._own is not None:
-            self._own.close()
+        self._clients.close()
 
-    def _request(self, method: str, url: httpx2.URL, body: bytes | None, accept: str) -> httpx2.Request:
-        fixed = {"accept": accept, "accept-encoding": "gzip"}
+    def _request(
+        self, client: httpx2.Client, method: str, url: httpx2.URL, body: bytes | None, accept: str
+    ) -> httpx2.Request:
+        fixed = {"accept": accept}
         if body is not None:
             fixed["content-type"] = "application/json"
-        given = {name: value for name, value in self._headers.items() if name.lower() != "accept-encoding"}
-        headers = {**fixed, **{name.lower(): value for name, value in given.items()}}
-        return self._using.build_request(method, url, content=body, headers=headers)
+        headers = {**fixed, **self._headers, "accept-encoding": "gzip"}
+        return client.build_request(method, url, content=body, headers=headers)
 
-    @property
-    def _using(self) -> httpx2.Client:
-        found = self._client or self._own
-        assert found is not None
-        return found
-
-    def _once(self, request: httpx2.Request, deadline: float) -> Answer | httpx2.Request:
+    def _once(self, client: httpx2.Client, request: httpx2.Request, deadline: float) -> Answer | httpx2.Request:
         """The answer to one request, or the request that a redirect asks for."""
         import httpx2
 
@@ -138,7 +149,8 @@ class Endpoint:
         if left <= 0:
             raise _late(self._timeout)
         request.extensions = {**request.extensions, "timeout": httpx2.Timeout(left).as_dict()}
-        response = self._using.send(request, stream=True, follow_redirects=False)
+        request.url = private_url(request.url)
+        response = client.send(request, stream=True, follow_redirects=False)
         try:
             if response.next_request is not None:
                 return self._redirected(request, response.next_request)
@@ -207,12 +219,8 @@ def failure(answer: Answer, what: str) -> list[AIContent]:
     return [ErrorContent(message=message, code="http_error", details=details)]
 
 
-def _new_client() -> httpx2.Client:
-    import httpx2
-
-    # Calls for many users share a client: what one of them is given in a cookie must not go with another's call.
-    no_cookies = CookieJar(policy=DefaultCookiePolicy(allowed_domains=[]))
-    return httpx2.Client(cookies=no_cookies)
+def _lower(headers: Mapping[str, str]) -> dict[str, str]:
+    return {name.lower(): value for name, value in headers.items()}
 
 
 def _late(seconds: float) -> ExecutorError:

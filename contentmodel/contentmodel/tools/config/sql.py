@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import math
+import sqlite3
 import time
 from base64 import b64encode
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from datetime import date, datetime, timedelta
 from datetime import time as time_of_day
+from functools import partial
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from contentmodel.errors import Fault
+from contentmodel.tools.aside import Late, within
 from contentmodel.tools.config.faults import ExecutorError, ExecutorTimeoutError
 from contentmodel.tools.config.format import Operation
-from contentmodel.tools.config.statements import check_sql, placeholders_of, read_statement
+from contentmodel.tools.config.statements import Statement, check_sql, placeholders_of, read_statement
 from contentmodel.tools.outcome import ToolOutcome
 from contentmodel.wire.json import write
 
@@ -29,15 +32,20 @@ MAX_ROWS = 500
 MAX_BYTES = 2**20
 _STEPS = 10_000
 """Steps of SQLite's machine between two looks at the clock."""
+_BUFFERED = 20
+"""Rows that are fetched at once: each may be as large as a value may be, or larger where the database has no limit."""
+_GRACE = 1.0
+"""Seconds that a database has to stop by itself."""
 
 
 class SqlExecutor:
     """Runs the statements of a file in a database, each in a transaction of its own.
 
     `url_or_engine` is an SQLAlchemy engine, or a URL: "sqlite:///shop.db", "postgresql://user:password@host/shop". An
-    engine that is given is not closed. `timeout` is in seconds; SQLite and PostgreSQL keep it, other databases have
-    settings of their own. Of more than `max_rows` rows, or rows of more than `max_bytes` bytes, the rest is left out,
-    and a note says so.
+    engine that is given is not closed. `timeout` is in seconds, for the statement and its rows: SQLite and PostgreSQL
+    stop, the connection to another database is left behind. Of more than `max_rows` rows, or rows of more than
+    `max_bytes` bytes, the rest is left out, and a note says so. A single value of more than `max_bytes` bytes is an
+    error; SQLite refuses it before it is read.
 
     Rows are objects. Dates and times are text as in ISO 8601, decimals and UUIDs their digits, bytes base64, and what
     JSON has no type for is its text. Of columns with one name the later ones are called name_2, name_3. A statement
@@ -76,22 +84,41 @@ class SqlExecutor:
 
     def run(self, operation: Operation, arguments: Mapping[str, Any]) -> ToolOutcome:
         """The rows as a list of objects, or how many were changed. ExecutorError."""
-        from sqlalchemy import text
-        from sqlalchemy.exc import SQLAlchemyError
-
         statement = read_statement(operation.query, self._engine.dialect.name)
         unknown = [name for name in arguments if name not in statement.placeholders]
         if unknown:
             raise ExecutorError(f"{operation.tool} takes no argument {', '.join(unknown)}: leave it out")
         bound = {name: _bindable(arguments.get(name)) for name in statement.placeholders}
-        # A server's cursor: the rows that nobody will read stay in the database.
-        options = {"stream_results": statement.reads, "sqlite_raw_colnames": True}
+        call = partial(self._run, statement, bound)
+        if self._engine.dialect.name == "sqlite":
+            # Its connections may belong to this thread; what runs there can be stopped.
+            return call()
         try:
-            with self._turns, self._connect() as connection, connection.begin(), self._limited(connection):
-                return self._outcome(connection.execute(text(statement.text), bound, execution_options=options))
+            return within(call, self._timeout + _GRACE, "SQL")
+        except Late:
+            raise self._late() from None
+
+    def _run(self, statement: Statement, bound: dict[str, Any]) -> ToolOutcome:
+        from sqlalchemy.exc import SQLAlchemyError
+
+        deadline = time.monotonic() + self._timeout
+        try:
+            with self._turns, self._connect() as connection, connection.begin():
+                return self._executed(connection, statement, bound, deadline)
         except (SQLAlchemyError, ArithmeticError, ValueError, TypeError) as error:
             # Without its cause: that one shows the statement, and may show where the database is.
             raise self._refusal(error) from None
+
+    def _executed(
+        self, connection: Connection, statement: Statement, bound: dict[str, Any], deadline: float
+    ) -> ToolOutcome:
+        from sqlalchemy import text
+
+        # A server-side cursor: rows that are not read stay in the database.
+        options = {"stream_results": statement.reads, "sqlite_raw_colnames": True, "max_row_buffer": _BUFFERED}
+        with self._limited(connection, deadline, statement.gives_rows):
+            result = connection.execute(text(statement.text), bound, execution_options=options)
+            return self._outcome(result, deadline)
 
     def close(self) -> None:
         """Closes the connections, unless the engine was given."""
@@ -110,16 +137,19 @@ class SqlExecutor:
             raise ExecutorError(f"the database could not be reached: {type(error).__name__}") from None
 
     @contextmanager
-    def _limited(self, connection: Connection) -> Iterator[None]:
-        """Ends what takes longer than it may."""
+    def _limited(self, connection: Connection, deadline: float, gives_rows: bool) -> Iterator[None]:
+        """End what takes longer than it may, and values that are larger, as far as the database can."""
         if connection.dialect.name == "sqlite":
             driver: Any = connection.connection.driver_connection
-            deadline = time.monotonic() + self._timeout
+            length = driver.getlimit(sqlite3.SQLITE_LIMIT_LENGTH)
             driver.set_progress_handler(lambda: time.monotonic() > deadline, _STEPS)
+            if gives_rows:
+                driver.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, min(self._max_bytes, length))
             try:
                 yield
             finally:
                 driver.set_progress_handler(None, 0)
+                driver.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, length)
         elif connection.dialect.name == "postgresql":
             # For this transaction alone: the connection may be somebody else's next.
             connection.exec_driver_sql(f"SET LOCAL statement_timeout = {math.ceil(self._timeout * 1000)}")
@@ -127,13 +157,18 @@ class SqlExecutor:
         else:
             yield
 
-    def _outcome(self, result: CursorResult[Any]) -> ToolOutcome:
+    def _outcome(self, result: CursorResult[Any], deadline: float) -> ToolOutcome:
         if not result.returns_rows:
             return ToolOutcome({"row_count": result.rowcount} if result.rowcount >= 0 else {"done": True})
         names = _column_names(list(result.keys()))
         rows: list[dict[str, Any]] = []
         left = self._max_bytes
         for values in result:
+            if time.monotonic() > deadline:
+                result.close()
+                raise self._late()
+            if any(_is_longer(value, self._max_bytes) for value in values):
+                raise self._too_long()
             row = dict(zip(names, map(_json_value, values), strict=True))
             left -= len(write(row))
             if len(rows) == self._max_rows or left < 0:
@@ -149,9 +184,17 @@ class SqlExecutor:
             return ExecutorError("the connection to the database broke off")
         said = str(getattr(error, "orig", None) or error).partition("\n")[0]
         if said == "interrupted" or "statement timeout" in said:
-            return ExecutorTimeoutError(f"the database did not answer within {self._timeout:g} seconds")
+            return self._late()
+        if said == "string or blob too big":
+            return self._too_long()
         secret = self._engine.url.password
         return ExecutorError(f"the database refused this: {said.replace(secret, '***') if secret else said}")
+
+    def _late(self) -> ExecutorError:
+        return ExecutorTimeoutError(f"the database did not answer within {self._timeout:g} seconds")
+
+    def _too_long(self) -> ExecutorError:
+        return ExecutorError(f"a value has more than {self._max_bytes:,} bytes: ask for a part of it")
 
 
 def _engine_of(given: str | URL, timeout: float) -> Engine:
@@ -191,6 +234,10 @@ def _column_names(keys: list[str]) -> list[str]:
             name = f"{key}_{number}"
         names.append(name)
     return names
+
+
+def _is_longer(value: Any, most: int) -> bool:
+    return isinstance(value, str | bytes | bytearray | memoryview) and len(value) > most
 
 
 def _bindable(value: Any) -> Any:

@@ -32,11 +32,15 @@ _ESCAPED = re.compile(r"\\(?=:\w*(?![:\w]))")
 
 @dataclass(frozen=True)
 class Statement:
-    """One statement. `text` is as SQLAlchemy's `text` takes it; `reads` says that it changes nothing."""
+    """One statement. `text` is as SQLAlchemy's `text` takes it.
+
+    `reads` says that it changes nothing, `gives_rows` that what it gives is rows.
+    """
 
     text: str
     placeholders: tuple[str, ...] = ()
     reads: bool = False
+    gives_rows: bool = False
     faults: tuple[str, ...] = ()
 
 
@@ -95,7 +99,8 @@ def _read(text: str, dialect: str | None) -> Statement:
     reads = isinstance(roots[0], exp.Query) and not any(
         isinstance(node, changing) and not isinstance(node, exp.Query) for node in roots[0].walk()
     )
-    return Statement(_literal(text, colons), names, reads, faults)
+    gives_rows = isinstance(roots[0], exp.Query) or roots[0].args.get("returning") is not None
+    return Statement(_literal(text, colons), names, reads, gives_rows, faults)
 
 
 def _literal(text: str, colons: set[int]) -> str:

@@ -19,6 +19,7 @@ from contentmodel.content.text import TextContent
 from contentmodel.wire.context import EncodeContext
 from contentmodel.wire.json import plain
 from contentmodel.wire.losses import Encoded, Loss
+from contentmodel.wire.notes import escaped, wire_fields
 
 API = "mcp"
 ERROR_MARK = "contentmodel/error"
@@ -102,7 +103,7 @@ def content_of(block: Any) -> AIContent:
     """One JSON block as a content."""
     kind = block.get("type") if isinstance(block, dict) else None
     read = _READERS.get(kind) if isinstance(kind, str) else None
-    content = None if read is None else read(dict(block))
+    content = None if read is None else read(escaped(dict(block)))
     # What was read is what will be written, or it is not read at all.
     if content is None or blocks_of(content, EncodeContext(API, API, "content")) != [block]:
         return UnknownContent(api=API, block=block)
@@ -127,7 +128,10 @@ def blocks_of(content: AIContent, context: EncodeContext) -> list[Any]:
 
 
 def notes_of(content: AIContent) -> dict[str, Any]:
-    """The residue of a content that came from MCP, with the notes of this codec (keys with a colon)."""
+    """Return the residue of a content that came from MCP, with the notes of this codec.
+
+    The keys of notes begin with one colon. Fields of the wire that begin with a colon have one more here.
+    """
     return (content.extra or {}).get(API, {})
 
 
@@ -138,7 +142,7 @@ def leave(content: AIContent, context: EncodeContext) -> None:
 
 
 def _residue(content: AIContent) -> dict[str, Any]:
-    return {key: value for key, value in notes_of(content).items() if not key.startswith(":")}
+    return wire_fields(notes_of(content))
 
 
 def _extra(rest: dict[str, Any]) -> dict[str, dict[str, Any]] | None:

@@ -16,12 +16,14 @@ from contentmodel.request import FunctionTool
 from contentmodel.tools.definition import Tool
 from contentmodel.tools.faults import InvalidArguments
 from contentmodel.tools.mcp import session as sessions
+from contentmodel.tools.mcp.bounds import MAX_BYTES
 from contentmodel.tools.mcp.errors import McpError
 from contentmodel.tools.mcp.home import CLOSE_TIMEOUT, Home
 from contentmodel.tools.mcp.results import outcome_from_mcp
 from contentmodel.tools.outcome import ToolOutcome
-from contentmodel.tools.schema import schema_faults
+from contentmodel.tools.schema import schema_faults, unenforced_patterns
 from contentmodel.tools.validation import SchemaValidator
+from contentmodel.wire.notes import escaped
 
 if TYPE_CHECKING:
     from typing import Unpack
@@ -44,6 +46,8 @@ class McpOptions(TypedDict, total=False):
     - `timeout`: seconds that one call may take. None leaves it to the runner; a call that nobody limits ends after
       ten minutes.
     - `connect_timeout`: seconds for starting the server and reading its list of tools; 30 unless said.
+    - `max_bytes`: the bytes of one message of the server; 16 MiB unless said. A result that is larger is an McpError.
+      A session that is given has bounds of its own.
     - `links`: "text" tells the model of resource links in words, "uri" gives UriContents.
     """
 
@@ -53,6 +57,7 @@ class McpOptions(TypedDict, total=False):
     approval: bool | str | Approve
     timeout: float | None
     connect_timeout: float
+    max_bytes: int
     links: str
 
 
@@ -84,15 +89,16 @@ class McpTool(Tool):
             description=self.description,
             parameters=self.arguments.schema,
             returns=self.returns,
-            extra={"mcp": rest} if rest else None,
+            extra={"mcp": escaped(rest)} if rest else None,
         )
 
 
 class McpTools:
     """An MCP server, open between `async with` or `with`.
 
-    `tools` are its tools; `refused` says of each that cannot be used, and of each output schema that cannot be
-    checked, why. Both are those of the moment of opening. McpError where the server cannot be opened.
+    `tools` are its tools. `refused` says of each that cannot be used, of each output schema that cannot be checked, and
+    of each pattern that is not enforced, why. Both are those of the moment of opening. McpError if the server cannot be
+    opened.
     """
 
     def __init__(self, opening: sessions.Open, label: str, options: McpOptions) -> None:
@@ -124,12 +130,20 @@ class McpTools:
 
         What it writes to standard error goes to `stderr`, a file; else to ours.
         """
-        return cls(sessions.over_stdio(command, args, env, cwd, stderr), PurePath(command).name, options)
+        return cls(
+            sessions.over_stdio(command, args, env, cwd, stderr, options.get("max_bytes", MAX_BYTES)),
+            PurePath(command).name,
+            options,
+        )
 
     @classmethod
     def http(cls, url: str, headers: Mapping[str, str] | None = None, **options: Unpack[McpOptions]) -> McpTools:
         """A server that speaks streamable HTTP at `url`; `headers` go with every request."""
-        return cls(sessions.over_http(url, headers), urlsplit(url).hostname or "over HTTP", options)
+        return cls(
+            sessions.over_http(url, headers, options.get("max_bytes", MAX_BYTES)),
+            urlsplit(url).hostname or "over HTTP",
+            options,
+        )
 
     @classmethod
     def session(cls, session: Client | ClientSession, **options: Unpack[McpOptions]) -> McpTools:
@@ -204,8 +218,13 @@ class McpTools:
         The arguments are sent as they are: `validate_input` of the tool checks them.
         """
         if self._own_loop is asyncio.get_running_loop():
-            return self._outcome(name, await self._request(name, args))
-        return self._outcome(name, await asyncio.wrap_future(self._submit(name, args)))
+            result = await self._request(name, args)
+        else:
+            result = await asyncio.wrap_future(self._submit(name, args))
+        if _is_small(result):
+            return self._outcome(name, result)
+        # Reading and checking a large result would keep the event loop from everything else.
+        return await asyncio.to_thread(self._outcome, name, result)
 
     def call_sync(self, name: str, args: dict[str, Any]) -> ToolOutcome:
         """`call` for code that is not async: it blocks its thread."""
@@ -271,7 +290,7 @@ class McpTools:
         self._session = await self._opening(stack)
         if "name" not in self._options and self._session.server_info is not None:
             self.name = self._session.server_info.name
-        received, faults = await sessions.list_tools(self._session, self.name)
+        received, faults = await sessions.list_tools(self._session, self.name, self._connect_timeout)
         self.refused = faults
         wanted = None if self._options.get("only") is None else list(self._options["only"] or ())
         for tool in received:
@@ -286,6 +305,7 @@ class McpTools:
             self.refused.append(Fault("$.tools", f"{made.remote_name}: another tool of the server has this name"))
             return
         self.tools.append(made)
+        self._report_patterns(made.remote_name, "inputSchema", received["inputSchema"])
         returns = received.get("outputSchema")
         if returns is None:
             return
@@ -295,6 +315,10 @@ class McpTools:
         else:
             made.returns = returns
             self._validators[made.remote_name] = SchemaValidator(returns)
+            self._report_patterns(made.remote_name, "outputSchema", returns)
+
+    def _report_patterns(self, name: str, which: str, schema: dict[str, Any]) -> None:
+        self.refused += [Fault("$.tools", f"{name}: its {which}: {fault}") for fault in unenforced_patterns(schema)]
 
 
 def _returns_faults(schema: Any) -> str:
@@ -302,6 +326,14 @@ def _returns_faults(schema: Any) -> str:
     if not isinstance(schema, dict):
         return "it is no object"
     return "; ".join(str(fault) for fault in schema_faults({**schema, "type": "object"}))
+
+
+def _is_small(result: dict[str, Any]) -> bool:
+    content = result.get("content")
+    if not isinstance(content, list) or len(content) > 20 or result.get("structuredContent") is not None:
+        return False
+    texts = [block.get("text") for block in content if isinstance(block, dict)]
+    return sum(len(text) for text in texts if isinstance(text, str)) < 100_000
 
 
 def _approval(received: dict[str, Any], approval: bool | str | Approve) -> bool | Callable[[Any], bool]:

@@ -39,6 +39,8 @@ from contentmodel.wire.context import EncodeContext
 from contentmodel.wire.losses import Encoded, Loss
 
 FAILED = "tool_failed"
+MAX_BLOCKS = 10_000
+"""Blocks of one result."""
 _SILENT = "The tool failed and did not say why."
 
 
@@ -59,6 +61,8 @@ def outcome_from_mcp(result: Any, *, links: str = "text") -> ToolOutcome:
     blocks = fields.pop("content", None) if isinstance(fields, dict) else None
     if not isinstance(blocks, list):
         raise DecodeError(API, [Fault("$.content", "expected the list of a tool result's blocks")])
+    if len(blocks) > MAX_BLOCKS:
+        raise DecodeError(API, [Fault("$.content", f"expected at most {MAX_BLOCKS:,} blocks, got {len(blocks):,}")])
     contents = contents_from_mcp(blocks)
     if fields.get("structuredContent") is not None:
         contents = _with_structured(contents, fields.pop("structuredContent"))
@@ -203,7 +207,8 @@ def _say(contents: list[AIContent], value: Any) -> bool:
     """Whether the texts tell a model this value."""
     said = [content for content in contents if not _is_added(content) and ":link" not in notes_of(content)]
     texts = [_words(content) for content in said if isinstance(content, TextContent | ErrorContent)]
-    if any(_is_text_of(text, value) for text in texts):
+    wanted = _canonical(value)
+    if any(text == value or _text_form(text) == wanted for text in texts):
         return True
     wrapped = isinstance(value, dict) and value.keys() == {"result"}
     inner = value["result"] if wrapped else value
@@ -213,11 +218,17 @@ def _say(contents: list[AIContent], value: Any) -> bool:
 
 
 def _is_text_of(text: str, value: Any) -> bool:
-    if text == value:
-        return True
+    return text == value or _text_form(text) == _canonical(value)
+
+
+def _text_form(text: str) -> str | None:
     is_json, said = _loaded(text)
+    return _canonical(said) if is_json else None
+
+
+def _canonical(value: Any) -> str:
     # As text, for True is no 1.
-    return is_json and json.dumps(said, sort_keys=True) == json.dumps(value, sort_keys=True)
+    return json.dumps(value, sort_keys=True)
 
 
 def _words(content: AIContent) -> str:

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from contentmodel.content.tools import FunctionCallContent
 from contentmodel.tools.definition import Tool
-from contentmodel.tools.input import validate_input
+from contentmodel.tools.input import is_slow, validate_input
 from contentmodel.tools.mcp.results import McpResult, result_to_mcp, with_structured
 from contentmodel.tools.outcome import result_of
 from contentmodel.tools.sets import Definition, ToolSet
 from contentmodel.tools.signature import ToolContext
+from contentmodel.wire.notes import wire_fields
 
 if TYPE_CHECKING:
     from mcp.server import Server
@@ -69,7 +70,9 @@ async def _run(
     approve: Callable[[Tool, Any], bool] | None,
 ) -> McpResult:
     try:
-        args = validate_input(tool, call).args
+        valid = validate_input
+        # Off the event loop: other requests wait there.
+        args = (await asyncio.to_thread(valid, tool, call) if is_slow(tool, call) else valid(tool, call)).args
         if tool.needs_approval(args) and not (approve and approve(tool, args)):
             raise PermissionError(f"{tool.name} needs an approval that nobody gave: it did not run")
         outcome = await _outcome(tool, args, context, timeout)
@@ -98,7 +101,7 @@ def _described(tool: Tool) -> Any:
     from mcp.types import Tool as McpToolType
 
     told = tool.definition
-    rest = (told.extra or {}).get("mcp", {})
+    rest = wire_fields((told.extra or {}).get("mcp", {}))
     schema = {"type": "object", **(told.parameters or {})}
     said = {**rest, "name": told.name, "description": told.description, "inputSchema": schema}
     if told.returns is not None and told.returns.get("type") == "object":

@@ -7,6 +7,7 @@ one.
 
 from __future__ import annotations
 
+import asyncio
 import secrets
 import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -14,10 +15,13 @@ from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING, Any, TextIO
 
 from contentmodel.errors import Fault
+from contentmodel.tools.config.clients import authorization, private_url, redact_log
 from contentmodel.tools.mcp.blocks import json_of
+from contentmodel.tools.mcp.bounds import bounded_encoding, response_hook
 from contentmodel.tools.mcp.errors import McpError, McpTimeoutError
 from contentmodel.tools.mcp.home import reason
 from contentmodel.tools.schema import schema_faults
+from contentmodel.tools.validation import InputLimits, limited
 
 if TYPE_CHECKING:
     from mcp import Client, ClientSession
@@ -26,11 +30,18 @@ Open = Callable[[AsyncExitStack], Awaitable[Any]]
 
 MAX_PAGES = 200
 """Pages of a list of tools: one that never ends is no list."""
+MAX_TOOLS = 1000
+"""Tools of a server."""
+MAX_NAME = 128
+"""Characters of a tool's name."""
+MAX_DESCRIPTION = 100_000
+"""Characters of a tool's description."""
 LONGEST_CALL = 600.0
 """Seconds that a call may take which nobody gave a time."""
 
 # No server knows this key, so none can write there itself.
 _KEPT = f"contentmodel/{secrets.token_hex(8)}"
+_TOO_MANY = f"the server has more than {MAX_TOOLS} tools"
 _STAMP = "io.modelcontextprotocol/serverInfo"
 
 
@@ -40,6 +51,7 @@ def over_stdio(
     env: Mapping[str, str] | None,
     cwd: str | None,
     stderr: TextIO | None,
+    max_bytes: int,
 ) -> Open:
     """Starts a server as a process, and speaks to it over its standard input and output."""
 
@@ -47,15 +59,19 @@ def over_stdio(
         from mcp.client.stdio import StdioServerParameters, stdio_client
 
         environment = None if env is None else dict(env)
-        server = StdioServerParameters(command=command, args=list(args), env=environment, cwd=cwd)
+        encoding = bounded_encoding(max_bytes)
+        server = StdioServerParameters(command=command, args=list(args), env=environment, cwd=cwd, encoding=encoding)
         streams = await stack.enter_async_context(stdio_client(server, stderr or sys.__stderr__ or sys.stderr))
         return await _session(stack, streams)
 
     return open_session
 
 
-def over_http(url: str, headers: Mapping[str, str] | None) -> Open:
-    """Speaks to a server over streamable HTTP; `headers` go with every request."""
+def over_http(url: str, headers: Mapping[str, str] | None, max_bytes: int) -> Open:
+    """Speaks to a server over streamable HTTP; `headers` go with every request.
+
+    Name and password of `url` become an Authorization header, and the log shows no query of it.
+    """
 
     async def open_session(stack: AsyncExitStack) -> Any:
         import httpx2
@@ -63,10 +79,25 @@ def over_http(url: str, headers: Mapping[str, str] | None) -> Open:
 
         # Answers may come as a stream that is silent for minutes: how long a call takes is the call's affair.
         timeout = httpx2.Timeout(30.0, read=LONGEST_CALL)
-        client = await stack.enter_async_context(httpx2.AsyncClient(headers=dict(headers or {}), timeout=timeout))
-        return await _session(stack, await stack.enter_async_context(streamable_http_client(url, http_client=client)))
+
+        async def private(request: httpx2.Request) -> None:
+            request.url = private_url(request.url)
+
+        redact_log()
+        address = httpx2.URL(url)
+        given = {**authorization(address.username, address.password), **_lower(headers), "accept-encoding": "identity"}
+        hooks: dict[str, list[Any]] = {"request": [private], "response": [response_hook(max_bytes)]}
+        client = httpx2.AsyncClient(headers=given, timeout=timeout, event_hooks=hooks)
+        await stack.enter_async_context(client)
+        plain_url = str(address.copy_with(userinfo=b""))
+        streams = streamable_http_client(plain_url, http_client=client, max_sse_event_size=max_bytes)
+        return await _session(stack, await stack.enter_async_context(streams))
 
     return open_session
+
+
+def _lower(headers: Mapping[str, str] | None) -> dict[str, str]:
+    return {name.lower(): value for name, value in (headers or {}).items()}
 
 
 async def _session(stack: AsyncExitStack, streams: Any) -> Any:
@@ -76,7 +107,11 @@ async def _session(stack: AsyncExitStack, streams: Any) -> Any:
 
     class Keeping(JSONRPCDispatcher):
         async def send_raw_request(self, method: str, *args: Any, **more: Any) -> dict[str, Any]:
-            return _with_kept(method, await super().send_raw_request(method, *args, **more))
+            answer = await super().send_raw_request(method, *args, **more)
+            if method != "tools/list":
+                return _with_kept_result(method, answer)
+            # Checking schemas takes time: the event loop has to notice meanwhile when there is none left.
+            return await asyncio.to_thread(_with_kept_tools, answer)
 
     session = await stack.enter_async_context(ClientSession(dispatcher=Keeping(*streams)))
     try:
@@ -86,18 +121,22 @@ async def _session(stack: AsyncExitStack, streams: Any) -> Any:
     return session
 
 
-def _with_kept(method: str, answer: dict[str, Any]) -> dict[str, Any]:
-    """An answer that the classes of `mcp` can read whatever the server said, with what it said in `_meta`."""
-    if method == "tools/list" and isinstance(answer.get("tools"), list):
-        return {
-            **answer,
-            "tools": [_bare(tool) for tool in answer["tools"] if not _faults(tool)],
-            "_meta": {_KEPT: answer},
-        }
-    if method == "tools/call" and isinstance(answer.get("content"), list):
-        kept: dict[str, Any] = {key: answer[key] for key in ("resultType", "isError") if key in answer}
-        return {**kept, "content": [], "_meta": {_KEPT: answer}}
-    return answer
+def _with_kept_result(method: str, answer: dict[str, Any]) -> dict[str, Any]:
+    """Return a result that the classes of `mcp` can read whatever the server sent, with what it sent in `_meta`."""
+    if method != "tools/call" or not isinstance(answer.get("content"), list):
+        return answer
+    kept: dict[str, Any] = {key: answer[key] for key in ("resultType", "isError") if key in answer}
+    return {**kept, "content": [], "_meta": {_KEPT: answer}}
+
+
+def _with_kept_tools(answer: dict[str, Any]) -> dict[str, Any]:
+    """Return a page of tools in the same way, with the faults of each tool."""
+    tools = answer.get("tools")
+    if not isinstance(tools, list):
+        return answer
+    faults = [_faults(tool) if index < MAX_TOOLS else [_TOO_MANY] for index, tool in enumerate(tools)]
+    usable = [_bare(tool) for tool, wrong in zip(tools, faults, strict=True) if not wrong]
+    return {**answer, "tools": usable, "_meta": {_KEPT: {"tools": tools, "faults": faults}}}
 
 
 def _bare(tool: dict[str, Any]) -> dict[str, Any]:
@@ -109,27 +148,44 @@ def _faults(tool: Any) -> list[str]:
     """Why a tool of a server's list cannot be used."""
     if not isinstance(tool, dict) or not isinstance(tool.get("name"), str) or not tool["name"]:
         return ["it has no name"]
-    if not isinstance(tool.get("description"), str | None):
+    if len(tool["name"]) > MAX_NAME or not tool["name"].isprintable():
+        return [f"its name has more than {MAX_NAME} characters, or some that are not printable"]
+    description = tool.get("description")
+    if not isinstance(description, str | None):
         return ["its description is no text"]
+    if len(description or "") > MAX_DESCRIPTION:
+        return [f"its description has more than {MAX_DESCRIPTION:,} characters"]
     if not isinstance(tool.get("inputSchema"), dict):
         return ["its inputSchema is no object"]
     return [f"its inputSchema: {fault}" for fault in schema_faults(tool["inputSchema"])]
 
 
-async def list_tools(session: Client | ClientSession, server: str) -> tuple[list[dict[str, Any]], list[Fault]]:
-    """Every tool of the server that can be used, as JSON, and what is wrong with the others."""
+async def list_tools(
+    session: Client | ClientSession, server: str, seconds: float
+) -> tuple[list[dict[str, Any]], list[Fault]]:
+    """Return every tool of the server that can be used, as JSON, and what is wrong with the others.
+
+    Checking their schemas takes no longer than `seconds`.
+    """
+    with limited(InputLimits(seconds=seconds)):
+        return await _listed(session, server)
+
+
+async def _listed(session: Client | ClientSession, server: str) -> tuple[list[dict[str, Any]], list[Fault]]:
     tools: list[dict[str, Any]] = []
     faults: list[Fault] = []
     seen, cursor, count = set[str | None](), None, 0
-    while cursor not in seen and len(seen) < MAX_PAGES:
+    while cursor not in seen and len(seen) < MAX_PAGES and count < MAX_TOOLS:
         seen.add(cursor)
         page = await _page(session, server, cursor)
-        received = (page.meta or {}).get(_KEPT) or json_of(page)
+        kept: Any = (page.meta or {}).get(_KEPT)
+        received = kept or await asyncio.to_thread(_checked, json_of(page))
         taken = {tool.name for tool in page.tools}
-        for tool in received["tools"]:
-            wrong = _faults(tool)
+        for tool, wrong in zip(received["tools"], received["faults"], strict=True):
             if not wrong and tool["name"] not in taken:
                 wrong = ["the package mcp refuses it: an x-mcp-header in its inputSchema is not valid"]
+            if not wrong and count >= MAX_TOOLS:
+                wrong = [_TOO_MANY]
             if wrong:
                 faults.append(Fault(f"$.tools[{count}]", f"{_name(tool)}: {'; '.join(wrong)}"))
             else:
@@ -137,14 +193,18 @@ async def list_tools(session: Client | ClientSession, server: str) -> tuple[list
             count += 1
         cursor = page.next_cursor
         if cursor is None:
-            return tools, faults
+            return tools, faults[:MAX_TOOLS]
     faults.append(Fault("$.nextCursor", f"the list of tools does not end: read no further than {len(seen)} pages"))
-    return tools, faults
+    return tools, faults[-MAX_TOOLS:]
+
+
+def _checked(page: dict[str, Any]) -> dict[str, Any]:
+    return {"tools": page["tools"], "faults": [_faults(tool) for tool in page["tools"]]}
 
 
 def _name(tool: Any) -> str:
     name = tool.get("name") if isinstance(tool, dict) else None
-    return name if isinstance(name, str) and name else "a tool"
+    return name[:MAX_NAME] if isinstance(name, str) and name else "a tool"
 
 
 async def _page(session: Any, server: str, cursor: str | None) -> Any:

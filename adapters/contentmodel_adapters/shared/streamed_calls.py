@@ -1,0 +1,96 @@
+"""The calls of a stream in the format of Chat: what a delta says of one, and which one it is about."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from contentmodel.wire.fields import object_of
+from contentmodel.wire.json import canonical
+from contentmodel.wire.streaming import lay_over
+
+
+class StreamedCalls:
+    """Calls in the order in which they began. The place of a call is its position in that order."""
+
+    __slots__ = ("_by_id", "_by_number", "_numbers")
+
+    def __init__(self) -> None:
+        self._numbers: list[int] = []
+        self._by_number: dict[int, int] = {}
+        self._by_id: dict[str, int] = {}
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    def add(self, number: int) -> int:
+        """Add a call with this number, and return its place."""
+        place = self._by_number[number] = len(self._numbers)
+        self._numbers.append(number)
+        return place
+
+    def name(self, place: int, call_id: Any) -> None:
+        """Remember the id of a call, whatever JSON value it is."""
+        key = canonical(call_id)
+        self._by_id[key] = max(place, self._by_id.get(key, place))
+
+    def place_of(self, number: int) -> int | None:
+        """Return the place of the last call with this number."""
+        return self._by_number.get(number)
+
+    def number_of(self, call_id: Any) -> int | None:
+        """Return the number of the last call with this id."""
+        place = self._by_id.get(canonical(call_id))
+        return None if place is None else self._numbers[place]
+
+    def last_number(self) -> int:
+        """Return the number of the call that began last."""
+        return self._numbers[-1]
+
+    def in_order(self) -> list[int]:
+        """Return the places of all calls in the order of their numbers."""
+        return sorted(range(len(self._numbers)), key=self._numbers.__getitem__)
+
+
+def parted(entry: dict[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
+    """What a delta says of a call, and what of it grows."""
+    wire: dict[str, Any] = {}
+    pieces = {}
+    for name, value in entry.items():
+        if name == "index":
+            continue
+        grown = GROWN.get(name)
+        if grown is not None and value.__class__ is dict and value.get(grown).__class__ is str:
+            pieces[f"{name}.{grown}"] = value[grown]
+            value = {key: said for key, said in value.items() if key != grown}
+        wire[name] = value
+    # Some hosts fill in the other kind of call with blanks (Snowflake): then it does not grow.
+    if len(pieces) > 1 and not pieces["custom.input"]:
+        wire["custom"] = {**wire["custom"], "input": pieces.pop("custom.input")}
+    return wire, pieces
+
+
+GROWN = {"function": "arguments", "custom": "input"}
+
+
+def stub(wire: dict[str, Any]) -> dict[str, Any]:
+    """A call before its arguments."""
+    kind = "custom" if wire.get("type") == "custom" else "function"
+    return {"id": "", **wire, kind: {"name": "", GROWN[kind]: "", **object_of(wire, kind)}}
+
+
+def is_another(old: dict[str, Any], new: dict[str, Any]) -> bool:
+    """Whether a delta begins another call: some hosts give every call the number 0, and an id of its own."""
+    return bool(is_named(new) and new.get("id") and old.get("id") and new["id"] != old["id"])
+
+
+def is_named(entry: dict[str, Any]) -> bool:
+    return any(object_of(entry, kind).get("name") for kind in GROWN)
+
+
+def lay_call(old: dict[str, Any], new: dict[str, Any]) -> None:
+    """What a later delta says of a call. Ids and names that come again are the same ones."""
+    for name, value in new.items():
+        if value.__class__ is dict and old.get(name).__class__ is dict:
+            lay_over(old[name], value, tuple(value))
+        else:
+            lay_over(old, {name: value}, ("id", "type"))

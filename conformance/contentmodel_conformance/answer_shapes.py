@@ -1,0 +1,145 @@
+"""Answers that grow in one direction each: `RESPONSES[name](size)`. Knows no API."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from contentmodel import (
+    ChatChoice,
+    ChatMessage,
+    ChatResponse,
+    FinishReason,
+    ReasoningContent,
+    TextContent,
+    UriContent,
+    WebSearchToolCallContent,
+    WebSearchToolResultContent,
+)
+from contentmodel_conformance.shapes import Shape, assistant, call, cited, picture, searches, text
+
+
+def _answer(*contents: Any) -> ChatResponse:
+    return _answers([assistant(*contents)])
+
+
+def _answers(*choices: list[ChatMessage]) -> ChatResponse:
+    made = [
+        ChatChoice(messages=messages, index=n, finish_reason=FinishReason(reason="stop"))
+        for n, messages in enumerate(choices)
+    ]
+    return ChatResponse(id="i", model="m", choices=made)
+
+
+def answer_choices(size: int) -> ChatResponse:
+    """Answers side by side."""
+    return _answers(*([assistant(text(f"answer {n:04}"), call(n))] for n in range(size)))
+
+
+def answer_messages(size: int) -> ChatResponse:
+    """One answer of many messages."""
+    return _answers([assistant(text(f"part {n:04}")) for n in range(size)])
+
+
+def answer_texts(size: int) -> ChatResponse:
+    """Texts of one answer."""
+    return _answer(*(text(f"part {n:04}") for n in range(size)))
+
+
+def answer_blanks(size: int) -> ChatResponse:
+    """Texts of one answer that say nothing."""
+    return _answer(*(text(" " * (n % 3)) for n in range(size)), text("Yes."))
+
+
+def answer_blocks(size: int) -> ChatResponse:
+    """Thoughts, texts and calls by turns."""
+    kinds = ((ReasoningContent(text=f"so {n:04}"), text(f"part {n:04}"), call(n)) for n in range(size))
+    return _answer(*(content for kind in kinds for content in kind))
+
+
+def answer_calls(size: int) -> ChatResponse:
+    """Calls of one answer."""
+    return _answer(*(call(n) for n in range(size)))
+
+
+def answer_calls_without_ids(size: int) -> ChatResponse:
+    """Calls of one answer that have no id."""
+    return _answer(*(call(None) for _ in range(size)))
+
+
+def answer_calls_with_one_id(size: int) -> ChatResponse:
+    """Calls of one answer that have the same id."""
+    return _answer(*(call(1) for _ in range(size)))
+
+
+def answer_cited(size: int) -> ChatResponse:
+    """A long text with many citations."""
+    return _answer(cited(size))
+
+
+def answer_search(size: int) -> ChatResponse:
+    """Searches of the provider, and a text that cites what they found."""
+    return _answer(*searches(size), cited(size))
+
+
+def answer_sources(size: int) -> ChatResponse:
+    """One search that found much, and a text that cites it all."""
+    pages: list[Any] = [
+        UriContent(uri=f"https://example.org/{n:04}", title=f"Page {n:04}", media_type="text/html") for n in range(size)
+    ]
+    call = WebSearchToolCallContent(call_id="srv", arguments={"queries": [f"query {n:04}" for n in range(size)]})
+    return _answer(call, WebSearchToolResultContent(call_id="srv", outputs=pages), cited(size))
+
+
+def answer_pictures(size: int) -> ChatResponse:
+    """Pictures of one answer."""
+    return _answer(text("Here."), *(picture(n) for n in range(size)))
+
+
+def answer_long_text(size: int) -> ChatResponse:
+    """One text that grows."""
+    return _answer(text("word " * size))
+
+
+def answer_long_arguments(size: int) -> ChatResponse:
+    """One call whose arguments grow."""
+    return _answer(
+        call(0, arguments={"cities": [{"name": f"city {n:04}"} for n in range(size)], "said": "word " * size})
+    )
+
+
+def answer_long_thought(size: int) -> ChatResponse:
+    """One thought that grows."""
+    return _answer(ReasoningContent(text="word " * size), text("Yes."))
+
+
+def answer_unknown_fields(size: int) -> ChatResponse:
+    """Fields of another API, in the answer and in each of its texts."""
+    fields = {f"field_{n:04}": {"value": 1_000 + n} for n in range(size)}
+    said = [TextContent(text=f"part {n:04}", extra={"elsewhere": {"field": 1_000 + n}}) for n in range(size)]
+    answer = _answer(*said)
+    return ChatResponse(id=answer.id, model=answer.model, choices=answer.choices, extra={"elsewhere": fields})
+
+
+RESPONSES: Mapping[str, Shape] = {
+    shape.__name__.replace("_", "-"): shape
+    for shape in (
+        answer_choices,
+        answer_messages,
+        answer_texts,
+        answer_blanks,
+        answer_blocks,
+        answer_calls,
+        answer_calls_without_ids,
+        answer_calls_with_one_id,
+        answer_cited,
+        answer_search,
+        answer_sources,
+        answer_pictures,
+        answer_long_text,
+        answer_long_arguments,
+        answer_long_thought,
+        answer_unknown_fields,
+    )
+}
+"""Answers that grow."""

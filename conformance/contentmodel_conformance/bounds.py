@@ -1,0 +1,107 @@
+"""The law of bounds: work grows with the size of the input, and not with its square."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from contentmodel import ArgumentsDelta, ChatResponse, ContentModelError
+from contentmodel.accounting import audit, vocabulary_of
+from contentmodel.events import Fold, unfold
+from contentmodel_conformance.laws import LawBroken, Refused, Words, crossed, decode, encode
+from contentmodel_conformance.streams import encode as encode_stream
+from contentmodel_conformance.work import Work, superlinear
+
+RATIO = 4
+QUICK, DEEP = 2, 8
+"""The smallest of the three sizes that a shape is tried at. The next are four times, and sixteen times as large."""
+_PIECE, _DELTA = 64, 5
+
+
+def bounds(works: Sequence[Work], *, copies: bool = False) -> None:
+    """Four times the input costs four times the work, for every shape of input: counted for each line, not timed.
+
+    Each of `works` has an input that is four times as large as the one before. With `copies`, the bytes that each line
+    allocates are counted as well.
+    """
+    growths = superlinear(works, RATIO, copies=copies)
+    if growths:
+        worst = growths[0]
+        where = f"{worst.place[0].replace(chr(92), '/').rpartition('/')[2]}:{worst.place[1]}"
+        detail = f"{worst}; {len(growths)} places in all grow faster than the input"
+        raise LawBroken("bounds", where, detail, Words(f"at most {worst.limit} {worst.unit}"), worst.after)
+
+
+def sizes(*, deep: bool) -> tuple[int, int, int]:
+    """Return the three sizes that a shape is tried at."""
+    first = DEEP if deep else QUICK
+    return first, first * RATIO, first * RATIO**2
+
+
+def payload_work(adapter: Any, other: Any, kind: str, value: Any) -> Work:
+    """Return the work on one payload of `adapter`: decode and encode it, convert it to `other` and back, and check it.
+
+    The losses of every step are read, and audited. `other` may be None.
+    """
+    payload = encode(adapter, kind, value).to_json()
+    vocabulary = vocabulary_of(adapter)
+
+    def work() -> None:
+        # What the model holds, and not only what the payload could carry of it.
+        _read_losses(encode(adapter, kind, value))
+        encode(adapter, kind, decode(adapter, kind, payload)).to_json()
+        if other is None:
+            return
+        there = crossed(adapter, other, kind, payload)
+        _read_losses(there)
+        audit(payload, there, vocabulary)
+        written = there.to_json()
+        if kind == "request":
+            other.check_request(written)
+        _read_losses(crossed(other, adapter, kind, written))
+
+    return work
+
+
+def _read_losses(encoded: Any) -> None:
+    assert encoded.losses is not None
+
+
+def stream_work(adapter: Any, other: Any, response: ChatResponse) -> Work:
+    """Return the work on one stream of `adapter` in small pieces: fold it, and encode it as one of `other`.
+
+    The arguments of a call are read at each of their deltas. `other` may be None.
+    """
+    raw = encode_stream(adapter, unfold(response, size=_DELTA))[0]
+
+    def work() -> None:
+        decoder, gathered = adapter.stream_decoder(), Fold()
+        encoder = None if other is None else other.stream_encoder()
+
+        def take(events: Sequence[Any]) -> None:
+            for event in events:
+                gathered.feed(event)
+                if isinstance(event, ArgumentsDelta):
+                    gathered.partial_arguments(event.index)
+                if encoder is not None:
+                    encoder.feed(event)
+
+        for start in range(0, len(raw), _PIECE):
+            take(decoder.feed(raw[start : start + _PIECE]))
+        take(decoder.close())
+        assert gathered.response is not None
+        if encoder is not None:
+            encoder.close()
+            _read_losses(encoder)
+
+    return work
+
+
+def works_of(make: Callable[[Any], Work], values: Sequence[Any]) -> list[Work]:
+    """Return the work on each of the values. Refused if the adapter cannot encode them."""
+    try:
+        works = [make(value) for value in values]
+        works[0]()
+    except ContentModelError as error:
+        raise Refused(f"it has no place for such a value: {error}") from None
+    return works

@@ -1,0 +1,66 @@
+"""The checks of what work costs: every shape of conversation, answer and stream, at three sizes.
+
+A quick run tries each shape with one other adapter, each in turn; a deep one tries all pairs, larger inputs, and counts
+what is copied too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from typing import Any
+
+from contentmodel_conformance import bounds as law
+from contentmodel_conformance.answer_shapes import RESPONSES
+from contentmodel_conformance.checks.registry import check
+from contentmodel_conformance.shapes import REQUESTS, Shape
+from contentmodel_conformance.subject import Subject
+from contentmodel_conformance.trying import Trial
+from contentmodel_conformance.work import Work
+
+Make = Callable[[Any, Any, Any], Work]
+"""What makes the work of a value, for an adapter and another one."""
+
+
+@check(law.bounds, "requests", "conversations that grow in one way each, there and back")
+def requests(subject: Subject, trial: Trial) -> None:
+    if "request" in subject.does:
+        _each(subject, trial, REQUESTS, partial(_payload, "request"))
+
+
+@check(law.bounds, "responses", "answers that grow in one way each, there and back")
+def responses(subject: Subject, trial: Trial) -> None:
+    if "response" in subject.does:
+        _each(subject, trial, RESPONSES, partial(_payload, "response"))
+
+
+@check(law.bounds, "streams", "streams of these answers, in small pieces", "streams")
+def streams(subject: Subject, trial: Trial) -> None:
+    _each(subject, trial, RESPONSES, law.stream_work, streams=True)
+
+
+def _payload(kind: str, adapter: Any, other: Any, value: Any) -> Work:
+    return law.payload_work(adapter, other, kind, value)
+
+
+def _each(subject: Subject, trial: Trial, shapes: Mapping[str, Shape], make: Make, *, streams: bool = False) -> None:
+    for number, (name, shape) in enumerate(shapes.items()):
+        for other in _partners(subject, number, deep=trial.deep, streams=streams):
+            tried = partial(_grows_evenly, partial(make, subject.adapter, other), shape, deep=trial.deep)
+            trial.once(name, tried, f"{name}, with {other.api}" if other is not None else name)
+
+
+def _partners(subject: Subject, number: int, *, deep: bool, streams: bool) -> Iterator[Any]:
+    """The other adapters that a shape is tried with."""
+    others = [other for other in subject.others if not streams or not Subject(other, others=()).no_streams]
+    if not others:
+        yield None
+    elif deep:
+        yield from others
+    else:
+        yield others[number % len(others)]
+
+
+def _grows_evenly(make: Callable[[Any], Work], shape: Shape, name: str, *, deep: bool) -> None:
+    values = [shape(size) for size in law.sizes(deep=deep)]
+    law.bounds(law.works_of(make, values), copies=deep)

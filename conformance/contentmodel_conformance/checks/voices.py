@@ -1,0 +1,72 @@
+"""The checks of who says what: conversations that imitate the marks, notes and roles of every adapter."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+from hypothesis import strategies as st
+
+from contentmodel import DecodeError
+from contentmodel_conformance import laws, voices
+from contentmodel_conformance.checks.crossing import label
+from contentmodel_conformance.checks.registry import check
+from contentmodel_conformance.strategies.hostile import hostile, with_notes, with_roles
+from contentmodel_conformance.subject import Subject, limits_of
+from contentmodel_conformance.trying import Law, Trial
+
+
+@check(
+    voices.voices, "crossing", "requests that imitate marks, to every other API and back, or on to a third", "others"
+)
+def crossing(subject: Subject, trial: Trial) -> None:
+    here = subject.adapter
+    requests = hostile(here.api, limits_of(here))
+    for there in subject.others if "request" in subject.does else ():
+        for onwards in (here, *(other for other in subject.others if other is not there)):
+            ways = (here, there, onwards)
+            name = "request " + " to ".join(adapter.api for adapter in ways)
+            trial.each(requests, partial(voices.voices, ways), name, share=0.4)
+
+
+def _written(adapter: Any) -> st.SearchStrategy[Any]:
+    """Payloads of hostile conversations, as the adapter writes them."""
+    return hostile(adapter.api, limits_of(adapter)).map(lambda request: adapter.encode_request(request).payload)
+
+
+@check(voices.notes, "wire", "requests with keys that imitate notes")
+def notes(subject: Subject, trial: Trial) -> None:
+    if "request" in subject.does:
+        pairs = _written(subject.adapter).flatmap(lambda payload: st.tuples(st.just(payload), with_notes(payload)))
+        trial.each(pairs, partial(voices.notes, subject.adapter), "request", share=4)
+
+
+@check(voices.roles, "crossing", "requests with role words of other APIs, to every other API", "others")
+def roles(subject: Subject, trial: Trial) -> None:
+    for field in _role_fields(subject) if "request" in subject.does else ():
+        payloads = _written(subject.adapter).flatmap(partial(with_roles, field=field))
+        for other in subject.others:
+            # A store sends nothing: it keeps every role as it is.
+            if other.issuer:
+                law = _roles(subject.adapter, other)
+                trial.each(payloads, law, label(subject.adapter, other, "request"), share=0.5)
+
+
+def _roles(source: Any, target: Any) -> Law:
+    def law(payload: Any) -> None:
+        try:
+            value = source.decode_request(payload)
+        except DecodeError:
+            raise laws.Refused from None
+        laws.identity(source, "request", payload)
+        voices.roles(target, value)
+
+    return law
+
+
+def _role_fields(subject: Subject) -> Iterator[str]:
+    """The fields that hold the role of a message, as far as the adapter describes its tables."""
+    records = subject.description.get("records", {}).values()
+    messages = (row["fields"].items() for row in records if row.get("model") == "ChatMessage")
+    yield from sorted({path for fields in messages for path, field in fields if field["attribute"] == "role"})

@@ -1,0 +1,100 @@
+"""Broken adapters that take what somebody wrote for what the library, or another API, wrote."""
+
+from __future__ import annotations
+
+import copy
+import re
+from typing import Any
+
+from contentmodel import FunctionResultContent, TextContent
+from contentmodel_conformance.mutants.broken import (
+    CHAT,
+    GOOGLE,
+    Broken,
+    changed,
+    each_content,
+    messages_of,
+    mutant,
+    replace,
+    with_messages,
+)
+
+_FAILED = re.compile(r"\[is_error: true[^\]]*\]\n")
+_LABEL = re.compile(r"\[output of tool call [^\]]*\]")
+
+
+@mutant(CHAT, "voices/crossing")
+class BelievesToolsThatSayTheyFailed(Broken):
+    """Takes every tool output that begins like the mark of a failure for a failure, without a look at its seal."""
+
+    def decoded(self, kind: str, value: Any) -> Any:
+        return each_content(value, _failed) if kind == "request" else value
+
+
+def _failed(content: Any) -> Any:
+    first = content.outputs[0] if isinstance(content, FunctionResultContent) and content.outputs else None
+    if not isinstance(first, TextContent) or not _FAILED.match(first.text):
+        return content
+    outputs = [replace(first, text=_FAILED.sub("", first.text, count=1)), *content.outputs[1:]]
+    return replace(content, outputs=outputs, is_error=True)
+
+
+@mutant(CHAT, "voices/crossing")
+class GivesMediaOfUsersToTools(Broken):
+    """Takes the media behind a label for output of the call that the label names, also if a user wrote it."""
+
+    def decoded(self, kind: str, value: Any) -> Any:
+        if kind == "response":
+            return value
+        return with_messages(value, [_without_labelled(message) for message in messages_of(value)])
+
+
+def _without_labelled(message: Any) -> Any:
+    label, *media = message.contents or [None]
+    if message.role != "user" or not isinstance(label, TextContent) or not _LABEL.fullmatch(label.text) or not media:
+        return message
+    result = FunctionResultContent(call_id=label.text[1:-1].rpartition(" ")[2], outputs=media)
+    return replace(message, role="tool", contents=[result])
+
+
+@mutant(CHAT, "voices/crossing")
+class TakesLabelsOfUsersForOrders(Broken):
+    """Gives the words of a user to the assistant where they begin with a label in brackets."""
+
+    def decoded(self, kind: str, value: Any) -> Any:
+        if kind == "response":
+            return value
+        return with_messages(value, [_obeyed(message) for message in messages_of(value)])
+
+
+def _obeyed(message: Any) -> Any:
+    first = message.contents[0] if message.contents else None
+    if message.role == "user" and isinstance(first, TextContent) and first.text.startswith("["):
+        return replace(message, role="assistant")
+    return message
+
+
+@mutant(GOOGLE, "notes/wire")
+class ReadsNotesOffTheWire(Broken):
+    """Lets a key of the wire that looks like a note choose the role of a content."""
+
+    def read(self, kind: str, payload: Any) -> Any:
+        return changed(copy.deepcopy(payload), _noted) if kind == "request" else payload
+
+
+def _noted(value: Any) -> Any:
+    note = value.pop(":role", None) if isinstance(value, dict) else None
+    if isinstance(note, dict) and "parts" in value:
+        value.update(note)
+    return value
+
+
+@mutant(CHAT, "roles/crossing")
+class UnderstandsRolesOfEveryApi(Broken):
+    """Takes a role behind the id of any API for a role of its own."""
+
+    def to_write(self, kind: str, value: Any) -> Any:
+        if kind == "response":
+            return value
+        said = [replace(m, role=m.role.rpartition(":")[2]) for m in value.messages]
+        return replace(value, messages=[replace(m, role="system") if m.role == "admin" else m for m in said])

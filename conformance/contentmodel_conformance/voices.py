@@ -1,0 +1,155 @@
+"""The law of voices: what a user or a tool writes stays what that user or tool wrote.
+
+A voice is a text, a medium or a call of a conversation with its role, its kind, and the call that it belongs to. Texts
+and calls carry tags (`strategies/hostile.py`), so that each is found again whatever an API makes of it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from contentmodel import ChatRequest, FunctionCallContent, FunctionResultContent, MediaContent, TextContent
+from contentmodel.wire.json import write
+from contentmodel_conformance import laws
+from contentmodel_conformance.laws import LawBroken, Words
+
+TAG = re.compile(r"voice\d+eciov")
+_ROLES = {"developer": "system"}
+_KNOWN = frozenset({"system", "user", "assistant", "tool"})
+
+
+@dataclass(frozen=True)
+class Voice:
+    """One text, medium or call: where it is, who said it, what it is, and of which call it is a result."""
+
+    path: str
+    role: str
+    kind: str
+    said: str
+    call: str | None = None
+    failed: bool = False
+
+    def __str__(self) -> str:
+        result = f" of call {self.call}{' that failed' * self.failed}" if self.call is not None else ""
+        return f"{self.kind}{result}, role {self.role}: {self.said!r:.60}"
+
+
+def voices(ways: Iterable[Any], request: ChatRequest) -> None:
+    """What users and tools write stays theirs: no content changes its role, its kind or its call, whatever it imitates.
+
+    A loss may say that a content has fewer rights in the target (the user's). None may say that it has more.
+    """
+    for adapter in ways:
+        encoded = adapter.encode_request(request)
+        lost = frozenset(loss.path for loss in encoded.losses)
+        again = adapter.decode_request(encoded.payload)
+        there = list(voices_of(again))
+        left = [voice.said for voice in there]
+        for voice in voices_of(request):
+            _is_kept(voice, there, left, lost)
+        request = again
+
+
+def _is_kept(voice: Voice, there: list[Voice], left: list[str], lost: Collection[str]) -> None:
+    again = [index for index, other in enumerate(there) if voice.said in left[index]]
+    same = [index for index in again if _are_alike(voice, there[index])]
+    if same:
+        # Each occurrence counts once: the API may have joined several texts to one.
+        left[same[0]] = left[same[0]].replace(voice.said, "", 1)
+        return
+    found = there[again[0]] if again else laws.ABSENT
+    if not _is_excused(voice, lost):
+        raise LawBroken("voices", voice.path, f"became {found}, and no loss says so", Words(str(voice)), str(found))
+    for index in again:
+        if TAG.search(voice.said) and there[index].role not in ("user", voice.role):
+            detail = f"became {there[index]}: no loss excuses more rights"
+            raise LawBroken("voices", voice.path, detail, Words(str(voice)), str(there[index]))
+
+
+def _are_alike(one: Voice, other: Voice) -> bool:
+    return (one.role, one.kind, one.call, one.failed) == (other.role, other.kind, other.call, other.failed)
+
+
+def _is_excused(voice: Voice, lost: Collection[str]) -> bool:
+    """Whether a loss names the content, what it stands in, its role, or its failure."""
+    above = [voice.path[: match.end()] for match in re.finditer(r"\]", voice.path)]
+    message = above[0] if above else voice.path
+    content = above[1] if len(above) > 1 else message
+    near = {voice.path, f"{voice.path}.text", f"{message}.role", f"{content}.is_error", *above}
+    return not near.isdisjoint(lost)
+
+
+def voices_of(request: ChatRequest) -> Iterator[Voice]:
+    """Return the voices of a request, in order."""
+    for index, content in enumerate(request.instructions):
+        yield from _plain(content, f"$.instructions[{index}]", "system")
+    calls: dict[str | None, str] = {}
+    for number, message in enumerate(request.messages):
+        role = _ROLES.get(message.role, message.role)
+        role = role if role in _KNOWN else "user"
+        for index, content in enumerate(message.contents):
+            path = f"$.messages[{number}].contents[{index}]"
+            if isinstance(content, FunctionCallContent):
+                tag = _tag_of(content.arguments)
+                calls[content.call_id] = tag
+                yield Voice(path, role, "call", tag)
+            elif isinstance(content, FunctionResultContent):
+                yield from _outputs(content, path, role, calls.get(content.call_id))
+            else:
+                yield from _plain(content, path, role)
+
+
+def _tag_of(arguments: Any) -> str:
+    found = TAG.search(write(arguments).decode("utf-8", "replace"))
+    return found[0] if found else ""
+
+
+def _outputs(result: FunctionResultContent, path: str, role: str, call: str | None) -> Iterator[Voice]:
+    for index, output in enumerate(result.outputs):
+        for voice in _plain(output, f"{path}.outputs[{index}]", role):
+            yield Voice(voice.path, role, voice.kind, voice.said, call or "", bool(result.is_error))
+
+
+def _plain(content: Any, path: str, role: str) -> Iterator[Voice]:
+    if isinstance(content, TextContent) and content.text.strip():
+        yield Voice(path, role, "text", content.text)
+    elif isinstance(content, MediaContent):
+        said = getattr(content, "data", None) or getattr(content, "uri", None)
+        if said is not None:
+            yield Voice(path, role, "medium", said)
+
+
+# -- keys and roles of the wire ----------------------------------------------------------------------------------------
+
+
+def notes(adapter: Any, payloads: tuple[Any, Any]) -> None:
+    """A key of the wire is never read as a note of the codec: with such keys, a payload says what it says without them,
+    and they come back as they were.
+    """
+    before, after = (list(voices_of(adapter.decode_request(payload))) for payload in payloads)
+    if before != after:
+        changed = next((pair for pair in zip(before, after, strict=False) if pair[0] != pair[1]), (before, after))
+        raise LawBroken("notes", "$", "keys that no API knows changed what is said", str(changed[0]), str(changed[1]))
+    laws.identity(adapter, "request", payloads[1])
+
+
+def roles(target: Any, request: ChatRequest) -> None:
+    """A role that its API does not define gives no rights in another: it is sent as the user's, and a loss says so."""
+    encoded = target.encode_request(request)
+    lost = {loss.path for loss in encoded.losses}
+    again = target.decode_request(encoded.payload)
+    for index, message in enumerate(request.messages):
+        if message.role in _KNOWN or message.role == "developer":
+            continue
+        path = f"$.messages[{index}]"
+        is_own = message.role.startswith(f"{target.api}:")
+        if not is_own and not any(loss.startswith(path) for loss in lost):
+            raise LawBroken("roles", f"{path}.role", f"no loss names the role {message.role!r}", "a loss", message.role)
+        said = (content.text for content in message.contents if isinstance(content, TextContent))
+        tags = {tag for text in said for tag in TAG.findall(text)}
+        for voice in voices_of(again):
+            if voice.role != "user" and not tags.isdisjoint(TAG.findall(voice.said)):
+                raise LawBroken("roles", f"{path}.role", f"{message.role!r} became {voice.role!r}", "user", voice.role)

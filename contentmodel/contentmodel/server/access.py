@@ -1,0 +1,101 @@
+"""Who may see what. A conversation that a caller may not see is to it as one that does not exist."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from inspect import isawaitable
+from typing import Any, TypeAlias
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+
+from contentmodel.errors import DecodeError, Fault
+from contentmodel.history import AsyncTurnStore, Conversation, NotFoundError, Turn
+from contentmodel.server.bodies import Asked
+from contentmodel.server.sent import HERE
+
+Authorize: TypeAlias = Callable[[Request, str | None], Any]
+"""Returns whether a request may be about a conversation (None: about none). May be asynchronous, as Uploads may."""
+Uploads: TypeAlias = Callable[[Request, str, str], Any]
+"""Returns whether a file (its id is the last argument) was uploaded to a conversation by the sender of the request."""
+
+BATCH = 100
+"""Conversations that are read at once for a list."""
+
+
+class Access:
+    """Asks the application. Without `authorize` everybody may see everything; without `uploads` there are no files."""
+
+    def __init__(self, authorize: Authorize | None, uploads: Uploads | None) -> None:
+        self._authorize, self._uploads = authorize, uploads
+
+    async def check(self, request: Request) -> None:
+        """Raise HTTPException (403) if a request that is about no conversation is not allowed."""
+        if not await self._allows(request, None):
+            raise HTTPException(403, "this is not allowed")
+
+    async def check_conversation(self, request: Request, conversation: str) -> None:
+        """Raise NotFoundError if the caller may not see a conversation, whether it exists or not."""
+        if not await self.shows(request, conversation):
+            raise NotFoundError(f"there is no conversation {conversation!r}")
+
+    async def turn(self, request: Request, store: AsyncTurnStore, name: str) -> Turn:
+        """Return a turn. NotFoundError is the same for one that the caller may not see and for one that is missing."""
+        try:
+            turn = await store.turn(name)
+        except NotFoundError:
+            # Ask all the same: an error that demands a login is the same as for a turn that exists.
+            await self.shows(request, None)
+            raise
+        if not await self.shows(request, turn.conversation):
+            raise NotFoundError(f"there is no turn {name!r}")
+        return turn
+
+    async def shows(self, request: Request, conversation: str | None) -> bool:
+        """Return whether the caller may see a conversation. A refusal with 403 or 404 is False, others are raised."""
+        try:
+            return await self._allows(request, conversation)
+        except HTTPException as error:
+            if error.status_code in (403, 404):
+                return False
+            raise
+
+    async def _allows(self, request: Request, conversation: str | None) -> bool:
+        return self._authorize is None or await _is_true(self._authorize(request, conversation))
+
+    async def check_files(self, request: Request, conversation: str, asked: Asked) -> None:
+        """Raise DecodeError if a file of a user's turn was not uploaded to this conversation by this caller."""
+        faults = [
+            Fault(path, "no such file was uploaded to this conversation")
+            for path, name in asked.files
+            if self._uploads is None or not await _is_true(self._uploads(request, conversation, name))
+        ]
+        if faults:
+            raise DecodeError(HERE, faults)
+
+    async def page(
+        self, request: Request, store: AsyncTurnStore, size: int, after: Conversation | None, newest: bool, most: int
+    ) -> tuple[list[Conversation], Conversation | None]:
+        """Return conversations that the caller may see, and where the next page begins, None if there is none.
+
+        At most `most` stored conversations are looked at: then the page may be short, or empty, and go on all the same.
+        """
+        found: list[Conversation] = []
+        place, left = after, most
+        while left > 0:
+            wanted = min(max(size + 1, BATCH), left)
+            batch = await store.conversations(wanted, place, newest_first=newest)
+            for place in batch:
+                if not await self.shows(request, place.id):
+                    continue
+                if len(found) == size:
+                    return found, found[-1]
+                found.append(place)
+            if len(batch) < wanted:
+                return found, None
+            left -= wanted
+        return found, place
+
+
+async def _is_true(answer: Any) -> bool:
+    return (await answer if isawaitable(answer) else answer) is True

@@ -1,0 +1,72 @@
+"""What web clients are answered: values of the model as JSON, and errors."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+
+from contentmodel.errors import DecodeError
+from contentmodel.history import ConflictError, HistoryError, InvalidTurnError, NotFoundError, Turn
+from contentmodel.serialize import to_builtins
+from contentmodel.server.sent import HERE
+from contentmodel.wire.json import write
+
+logger = logging.getLogger("contentmodel.server")
+
+
+def answer(value: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
+    """Return a value of the model, or JSON, as an answer."""
+    return Response(write(to_builtins(value)), status, headers, "application/json")
+
+
+def turn_json(turn: Turn) -> dict[str, Any]:
+    """Return a turn as clients see it, without the process that writes it."""
+    shown: dict[str, Any] = to_builtins(msgspec.structs.replace(turn, writer=None))
+    return shown
+
+
+CODES = {
+    400: "invalid_request",
+    401: "unauthorized",
+    403: "forbidden",
+    404: "not_found",
+    405: "method_not_allowed",
+    409: "conflict",
+    413: "too_large",
+    415: "unsupported_media_type",
+    503: "unavailable",
+}
+STATUSES: tuple[tuple[type[Exception], int], ...] = (
+    (NotFoundError, 404),
+    (ConflictError, 409),
+    (InvalidTurnError, 400),
+    (HistoryError, 503),
+)
+
+
+async def refuse(request: Request, error: Exception) -> Response:
+    """Return an error as JSON. What failed inside of the server is logged, and not told."""
+    headers: Mapping[str, str] | None = None
+    if isinstance(error, HTTPException):
+        status, message, headers = error.status_code, error.detail, error.headers
+    else:
+        status, message = _status(error), str(error)
+    if status >= 500 and not isinstance(error, HTTPException):
+        logger.error("%s %s failed", request.method, request.url.path, exc_info=error)
+        message = "the server failed; its log says why"
+    said: dict[str, Any] = {"code": CODES.get(status, "internal_error"), "message": message}
+    if status == 400 and isinstance(error, DecodeError):
+        said["faults"] = [{"path": fault.path, "message": fault.message} for fault in error.faults]
+    return answer({"error": said}, status, headers)
+
+
+def _status(error: Exception) -> int:
+    if isinstance(error, DecodeError):
+        return 400 if error.api == HERE else 500
+    return next((status for kind, status in STATUSES if isinstance(error, kind)), 500)

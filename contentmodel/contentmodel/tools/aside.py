@@ -1,0 +1,79 @@
+"""Work on a thread that is waited for only so long: a call that hangs cannot be stopped, but it can be left."""
+
+from __future__ import annotations
+
+import contextvars
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from queue import Empty, SimpleQueue
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+
+class Late(Exception):
+    """The work was not done in time. It goes on, but its result is not awaited."""
+
+
+class Aside:
+    """A thread that does one thing after the other, in a copy of the context that it was made in.
+
+    It is a daemon, so that work that hangs does not keep the application from ending.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._todo: SimpleQueue[Callable[[], Any] | None] = SimpleQueue()
+        self._done: SimpleQueue[tuple[Any, BaseException | None]] = SimpleQueue()
+        self.is_busy = False
+        work = contextvars.copy_context().run
+        threading.Thread(target=work, args=(self._work,), name=name, daemon=True).start()
+
+    def call(self, work: Callable[[], T], seconds: float) -> T:
+        """Return what `work` returns, or raise what it raises. Raise Late if that takes longer than `seconds`."""
+        if self.is_busy:
+            raise Late
+        self.is_busy = True
+        self._todo.put(work)
+        try:
+            value, error = self._done.get(timeout=min(max(0.0, seconds), threading.TIMEOUT_MAX))
+        except Empty:
+            raise Late from None
+        self.is_busy = False
+        if error is not None:
+            raise error
+        made: T = value
+        return made
+
+    def end(self) -> None:
+        """End the thread, once its work is done."""
+        self._todo.put(None)
+
+    def _work(self) -> None:
+        while (work := self._todo.get()) is not None:
+            try:
+                done: tuple[Any, BaseException | None] = work(), None
+            except BaseException as error:
+                done = None, error
+            self._done.put(done)
+
+
+def within(work: Callable[[], T], seconds: float | None, name: str) -> T:
+    """Return what `work` returns. Raise Late if it takes longer than `seconds`; None waits for as long as it takes."""
+    if seconds is None:
+        return work()
+    aside = Aside(name)
+    try:
+        return aside.call(work, seconds)
+    finally:
+        aside.end()
+
+
+def apart(work: Callable[[], Any], name: str) -> None:
+    """Do something on a thread of its own, and wait for nothing."""
+
+    def quietly() -> None:
+        with suppress(Exception):
+            work()
+
+    threading.Thread(target=quietly, name=name, daemon=True).start()

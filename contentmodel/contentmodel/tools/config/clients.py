@@ -1,0 +1,113 @@
+"""The HTTP clients of an endpoint, and what the log shows of their requests."""
+
+from __future__ import annotations
+
+import logging
+from base64 import b64encode
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from http.cookiejar import CookieJar, DefaultCookiePolicy
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+
+from contentmodel.tools.aside import apart
+
+if TYPE_CHECKING:
+    import httpx2
+
+
+class Clients:
+    """The client of an endpoint: `given`, or one of its own.
+
+    When a call is left behind in an own client, the next calls get a new one. The old one is closed as soon as its
+    other calls are done, which ends the call that was left behind.
+    """
+
+    def __init__(self, given: httpx2.Client | None) -> None:
+        self._given = given
+        self._own = None if given is not None else _new_client()
+        self._lock = Lock()
+        self._calls: Counter[httpx2.Client] = Counter()
+        self._left: set[httpx2.Client] = set()
+
+    @contextmanager
+    def lent(self) -> Iterator[httpx2.Client]:
+        """Lend the client for one call."""
+        with self._lock:
+            client = self._given or self._own
+            assert client is not None
+            self._calls[client] += 1
+        try:
+            yield client
+        finally:
+            with self._lock:
+                self._calls[client] -= 1
+                is_free = client in self._left and not self._calls[client]
+                self._calls += Counter()  # drops what is 0
+                self._left -= {client} if is_free else set()
+            if is_free:
+                apart(client.close, "closing")
+
+    def leave(self, client: httpx2.Client) -> None:
+        """Lend this client no more: a call was left behind in it. A client that the caller gave stays open."""
+        with self._lock:
+            if client is self._own:
+                self._own = _new_client()
+            if client is not self._given:
+                self._left.add(client)
+
+    def close(self) -> None:
+        """Close the connections, unless the client was given."""
+        if self._own is not None:
+            self._own.close()
+
+
+def _new_client() -> httpx2.Client:
+    import httpx2
+
+    # Calls for many users share a client: what one of them is given in a cookie must not go with another's call.
+    no_cookies = CookieJar(policy=DefaultCookiePolicy(allowed_domains=[]))
+    return httpx2.Client(cookies=no_cookies)
+
+
+def authorization(name: str, password: str) -> dict[str, str]:
+    """Return the header for the name and password of a URL, which may be shown where headers are not."""
+    if not name and not password:
+        return {}
+    return {"authorization": f"Basic {b64encode(f'{name}:{password}'.encode()).decode('ascii')}"}
+
+
+def shown_url(url: httpx2.URL) -> str:
+    """Return a URL without what may be a secret: name, password and query."""
+    return str(url.copy_with(userinfo=b"", query=None))
+
+
+@cache
+def _private_class() -> Any:
+    import httpx2
+
+    class PrivateURL(httpx2.URL):
+        """A URL of which `redact_log` shows the log no secrets."""
+
+    return PrivateURL
+
+
+def private_url(url: httpx2.URL) -> httpx2.URL:
+    """Return the same URL, marked for `redact_log`."""
+    made: httpx2.URL = _private_class()(url)
+    return made
+
+
+@cache
+def redact_log() -> None:
+    """Take the query out of the URLs of our requests that httpx2 logs: arguments may be credentials."""
+    kind = _private_class()
+
+    def redacted(record: logging.LogRecord) -> bool:
+        if isinstance(record.args, tuple):
+            record.args = tuple(shown_url(arg) if isinstance(arg, kind) else arg for arg in record.args)
+        return True
+
+    logging.getLogger("httpx2").addFilter(redacted)

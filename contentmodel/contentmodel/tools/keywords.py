@@ -1,0 +1,286 @@
+"""The keywords of JSON Schema, with their work counted: schemas and values come from models, files and servers.
+
+The validator is that of jsonschema. Every keyword charges a `Budget` for what it is about to do. The budget raises
+`OverBudget` when it is spent or its time is over. Keywords whose own work is not linear (uniqueItems, enum, const) or
+that run patterns are replaced.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextvars import ContextVar
+from functools import cache
+from typing import Any
+
+from contentmodel.tools.faults import shown
+from contentmodel.tools.patterns import MAX_MEMORY, Pattern, compiled
+
+MAX_STEPS = 500_000
+"""Steps of one validation: a keyword applied to a value is one or a few. All of them take some two seconds."""
+
+Keyword = Callable[[Any, Any, Any, Any], Iterator[Any] | None]
+
+# Steps of a compilation that failed: that may be after RE2 has used all of its memory.
+_FAILED = MAX_MEMORY // 1000
+_CLOCK_EVERY = 256
+# Keywords that look at each item or property of a value.
+_EACH = frozenset(("additionalProperties", "contains", "items", "patternProperties", "prefixItems", "propertyNames"))
+
+
+class OverBudget(Exception):
+    """A validation takes more steps, or more time, than it may."""
+
+
+class Budget:
+    """Counts the steps of one validation. `deadline` is a time of `time.monotonic`."""
+
+    def __init__(self, steps: int = MAX_STEPS, deadline: float | None = None) -> None:
+        self.steps, self.deadline = steps, deadline
+        self._left = steps
+        self._until_clock = 0
+        self._patterns: dict[str, Pattern] = {}
+
+    def charge(self, steps: int) -> None:
+        """Take `steps` off the budget. Raise OverBudget if it is spent, or the deadline has passed."""
+        self._left -= steps
+        self._until_clock -= steps
+        if self._left < 0:
+            raise OverBudget(f"more than {self.steps:,} steps")
+        if self._until_clock < 0:
+            self._until_clock = _CLOCK_EVERY
+            if self.deadline is not None and time.monotonic() > self.deadline:
+                raise OverBudget("more time than there is")
+
+    def pattern(self, text: str) -> Pattern:
+        """Return a pattern, compiled once in a validation."""
+        if text not in self._patterns:
+            made = self._patterns[text] = compiled(text)
+            self.charge(10 + len(text) // 10 + (_FAILED if made.size is None else made.size // 5))
+        return self._patterns[text]
+
+    def matches(self, pattern: str, text: str) -> bool:
+        """Return whether a pattern matches anywhere in `text`."""
+        found = self.pattern(pattern)
+        self.charge(1 + len(text) // 100 + (found.size or 0) * len(text) // 1000)
+        return found.matches(text)
+
+
+budget: ContextVar[Budget] = ContextVar("budget of a validation")
+
+
+@cache
+def validator_class() -> Any:
+    """Return the validator of jsonschema for Draft 2020-12, with its work counted."""
+    from jsonschema import Draft202012Validator, validators  # type: ignore[import-untyped]
+
+    plain: Any = Draft202012Validator
+    own: dict[str, Keyword] = {
+        "additionalProperties": _additional_properties,
+        "const": lambda validator, const, value, schema: _enum(validator, [const], value, schema),
+        "enum": _enum,
+        "pattern": _pattern,
+        "patternProperties": _pattern_properties,
+        "unevaluatedItems": _unevaluated,
+        "unevaluatedProperties": _unevaluated,
+        "uniqueItems": _unique_items,
+    }
+    made: Any = validators.extend(
+        plain, {word: _counted(word, own.get(word, kw)) for word, kw in plain.VALIDATORS.items()}
+    )
+    # jsonschema changes to another class where a subschema names its dialect, and shows the whole value where a
+    # schema is False: both would escape the count.
+    made.evolve = _evolve
+    made.iter_errors = _refusing(plain.iter_errors)
+    made.descend = _descending(plain.descend)
+    return made
+
+
+@cache
+def format_checker() -> Any:
+    """Return the checker of formats: those whose check is linear and needs no further package."""
+    from jsonschema import Draft202012Validator, FormatChecker
+
+    known = Draft202012Validator.FORMAT_CHECKER.checkers
+    names = [name for name in ("date", "email", "idn-email", "ipv4", "ipv6", "uuid") if name in known]
+    return FormatChecker(formats=names)
+
+
+def _counted(word: str, keyword: Keyword) -> Keyword:
+    def counted(validator: Any, limit: Any, value: Any, schema: Any) -> Iterator[Any]:
+        spent = budget.get()
+        spent.charge(1 + _length(limit) // 8 + (_length(value) if word in _EACH else 0))
+        for error in keyword(validator, limit, value, schema) or ():
+            # The message shows the value, however long it is.
+            spent.charge(6 + len(error.message) // 100)
+            yield error
+
+    return counted
+
+
+def _length(value: Any) -> int:
+    return len(value) if isinstance(value, dict | list) else 0
+
+
+# The class ------------------------------------------------------------------------------------------------------------
+
+
+def _evolve(self: Any, **changes: Any) -> Any:
+    budget.get().charge(1)
+    kept = {"schema": self.schema, "format_checker": self.format_checker, "registry": self._registry}
+    return type(self)(**{**kept, "_resolver": self._resolver, **changes})
+
+
+def _refusing(iter_errors: Any) -> Any:
+    def errors(self: Any, value: Any, _schema: Any = None) -> Iterator[Any]:
+        if self.schema is False:
+            yield _refused(value)
+        else:
+            yield from iter_errors(self, value)
+
+    return errors
+
+
+def _descending(descend: Any) -> Any:
+    def errors(self: Any, instance: Any, schema: Any, path: Any = None, schema_path: Any = None, **more: Any) -> Any:
+        if schema is not False:
+            yield from descend(self, instance, schema, path, schema_path, **more)
+            return
+        error = _refused(instance)
+        if path is not None:
+            error.path.appendleft(path)
+        yield error
+
+    return errors
+
+
+def _refused(value: Any) -> Any:
+    from jsonschema import ValidationError
+
+    budget.get().charge(2)
+    return ValidationError(
+        "nothing is allowed here", validator=None, validator_value=None, instance=value, schema=False
+    )
+
+
+# Keywords -------------------------------------------------------------------------------------------------------------
+
+
+def _error(message: str) -> Any:
+    from jsonschema import ValidationError
+
+    return ValidationError(message)
+
+
+def _pattern(validator: Any, pattern: Any, value: Any, schema: Any) -> Iterator[Any]:
+    if isinstance(value, str) and not budget.get().matches(pattern, value):
+        yield _error(f"{shown(value)} does not match {shown(pattern)}")
+
+
+def _pattern_properties(validator: Any, patterns: Any, value: Any, schema: Any) -> Iterator[Any]:
+    for name in value if isinstance(value, dict) else ():
+        for pattern, subschema in patterns.items():
+            if budget.get().matches(pattern, name):
+                yield from validator.descend(value[name], subschema, path=name, schema_path=pattern)
+
+
+def is_known(name: str, schema: dict[str, Any]) -> bool:
+    """Return whether `properties` or `patternProperties` have a property of this name."""
+    patterns = schema.get("patternProperties", {})
+    return name in schema.get("properties", {}) or any(budget.get().matches(pattern, name) for pattern in patterns)
+
+
+def _additional_properties(validator: Any, allowed: Any, value: Any, schema: Any) -> Iterator[Any]:
+    extra = [name for name in value if not is_known(name, schema)] if isinstance(value, dict) else []
+    if allowed is False and extra:
+        yield _error(f"additional properties are not allowed: {shown(extra)}")
+    for name in extra if isinstance(allowed, dict) else ():
+        yield from validator.descend(value[name], allowed, path=name)
+
+
+def _enum(validator: Any, values: Any, value: Any, schema: Any) -> Iterator[Any]:
+    wanted = _key(value)
+    if not any(_key(each) == wanted for each in values if _may_equal(each, value)):
+        yield _error(f"{shown(value)} is not one of {shown(values)}")
+
+
+def _may_equal(one: Any, other: Any) -> bool:
+    return isinstance(one, dict | list) or isinstance(one, str) == isinstance(other, str)
+
+
+def _unique_items(validator: Any, unique: Any, value: Any, schema: Any) -> Iterator[Any]:
+    if unique and isinstance(value, list) and len({_key(item) for item in value}) < len(value):
+        yield _error("the items are not unique")
+
+
+def _key(value: Any) -> Any:
+    """Return what is equal for values that JSON Schema takes to be equal: 1 and 1.0, but not 1 and true."""
+    if isinstance(value, str | None):
+        return value
+    if not isinstance(value, dict | list):
+        return isinstance(value, bool), value
+    budget.get().charge(1 + len(value))
+    if isinstance(value, list):
+        return ("list", *map(_key, value))
+    return "dict", frozenset((name, _key(item)) for name, item in value.items())
+
+
+# Unevaluated properties and items -------------------------------------------------------------------------------------
+
+
+def _unevaluated(validator: Any, allowed: Any, value: Any, schema: Any) -> Iterator[Any]:
+    """Apply `unevaluatedProperties` to an object, or `unevaluatedItems` to a list."""
+    word = "unevaluatedProperties" if isinstance(value, dict) else "unevaluatedItems"
+    if not isinstance(value, dict | list) or schema.get(word) is not allowed:
+        return
+    rest = {key: each for key, each in schema.items() if key != word}
+    evaluated = _evaluated(validator, value, rest)
+    for key, each in value.items() if isinstance(value, dict) else enumerate(value):
+        if key not in evaluated:
+            yield from validator.descend(each, allowed, path=key)
+
+
+def _evaluated(validator: Any, value: Any, schema: Any) -> set[Any]:
+    """Return the names or indexes of what `schema`, which `value` follows, has looked at."""
+    if not isinstance(schema, dict):
+        return set()
+    budget.get().charge(4 + len(schema) + len(value))
+    found = _named_in(value, schema) if isinstance(value, dict) else _placed_in(validator, value, schema)
+    for word in ("$ref", "$dynamicRef"):
+        if word in schema:
+            resolved = validator._resolver.lookup(schema[word])
+            inner = validator.evolve(schema=resolved.contents, _resolver=resolved.resolver)
+            found |= _evaluated(inner, value, resolved.contents)
+    for subschema in _subschemas(validator, value, schema):
+        if _is_valid(validator, value, subschema):
+            found |= _evaluated(validator, value, subschema)
+    return found
+
+
+def _named_in(value: dict[str, Any], schema: dict[str, Any]) -> set[Any]:
+    if "additionalProperties" in schema or "unevaluatedProperties" in schema:
+        return set(value)
+    return {name for name in value if is_known(name, schema)}
+
+
+def _placed_in(validator: Any, value: list[Any], schema: dict[str, Any]) -> set[Any]:
+    if "items" in schema or "unevaluatedItems" in schema:
+        return set(range(len(value)))
+    found = set(range(len(schema.get("prefixItems", ()))))
+    if "contains" in schema:
+        found |= {index for index, item in enumerate(value) if _is_valid(validator, item, schema["contains"])}
+    return found
+
+
+def _subschemas(validator: Any, value: Any, schema: dict[str, Any]) -> Iterator[Any]:
+    """Yield the schemas in `schema` that apply to the whole value."""
+    for word in ("allOf", "anyOf", "oneOf"):
+        yield from schema.get(word, ())
+    yield from (each for name, each in schema.get("dependentSchemas", {}).items() if name in value)
+    if "if" in schema:
+        yield schema["if"]
+        yield schema.get("then" if _is_valid(validator, value, schema["if"]) else "else", True)
+
+
+def _is_valid(validator: Any, value: Any, schema: Any) -> bool:
+    return next(validator.descend(value, schema), None) is None

@@ -1,0 +1,134 @@
+"""What an MCP server may send at once: a message that is larger is never held in memory.
+
+Server-sent events are bounded by the package `mcp`. Lines of a process and bodies of HTTP are bounded here, where the
+package lets us in: in the codec of the lines, and in a hook of the HTTP client.
+"""
+
+from __future__ import annotations
+
+import codecs
+import json
+import re
+from collections.abc import AsyncIterator, Awaitable, Callable
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import httpx2
+
+MAX_BYTES = 16 * 2**20
+"""Bytes of one message: a page of tools, a result."""
+
+_CODEC = re.compile(r"contentmodel_utf8_(\d{1,15})")
+_ID = re.compile(rb'"id"\s{0,9}:\s{0,9}(\d{1,18}|"[^"\\]{0,100}")')
+_HEAD = 1000
+_TOO_LARGE = -32600
+
+
+# Lines of a process ---------------------------------------------------------------------------------------------------
+
+
+def bounded_encoding(max_bytes: int) -> str:
+    """Return the name of a codec: UTF-8 of which no line is longer than `max_bytes`.
+
+    In place of a line that is longer stands the error response of JSON-RPC to the same request, if the line begins with
+    its id, and else an empty object, which is no message.
+    """
+    _register()
+    return f"contentmodel_utf8_{max_bytes}"
+
+
+@cache
+def _register() -> None:
+    codecs.register(_codec)
+
+
+def _codec(name: str) -> codecs.CodecInfo | None:
+    found = _CODEC.fullmatch(name)
+    if found is None:
+        return None
+    utf8, max_bytes = codecs.lookup("utf-8"), int(found[1])
+
+    class Decoder(_BoundedLines):
+        limit = max_bytes
+
+    return codecs.CodecInfo(utf8.encode, utf8.decode, name=name, incrementaldecoder=Decoder)
+
+
+class _BoundedLines(codecs.IncrementalDecoder):
+    limit: int
+
+    def __init__(self, errors: str = "strict") -> None:
+        super().__init__(errors)
+        self._utf8 = codecs.getincrementaldecoder("utf-8")("replace")
+        self._line: list[bytes] = []
+        self._size = 0
+
+    def decode(self, data: Any, final: bool = False) -> str:
+        """Return the text of the lines that are complete."""
+        *ends, rest = bytes(data).split(b"\n")
+        made = b"".join(self._finished(end) + b"\n" for end in ends)
+        self._add(rest)
+        return self._utf8.decode(made + (self._finished(b"") if final else b""), final)
+
+    def _add(self, piece: bytes) -> None:
+        self._size += len(piece)
+        if self._size <= self.limit:
+            self._line.append(piece)
+        else:
+            # What was held says whose answer it is; nothing else of the line is of use.
+            self._line = [b"".join([*self._line, piece])[:_HEAD]]
+
+    def _finished(self, end: bytes) -> bytes:
+        self._add(end)
+        line, is_whole = b"".join(self._line), self._size <= self.limit
+        self._line, self._size = [], 0
+        return line if is_whole else _refusal(line[:_HEAD], self.limit)
+
+
+def _refusal(head: bytes, limit: int) -> bytes:
+    found = _ID.search(head)
+    if found is None:
+        return b"{}"
+    error = {"code": _TOO_LARGE, "message": too_large(limit)}
+    return json.dumps({"jsonrpc": "2.0", "id": json.loads(found[1]), "error": error}).encode()
+
+
+def too_large(limit: int) -> str:
+    """Return why a message was not read."""
+    return f"what it sent has more than {limit:,} bytes"
+
+
+# Bodies of HTTP -------------------------------------------------------------------------------------------------------
+
+
+def response_hook(max_bytes: int) -> Callable[[httpx2.Response], Awaitable[None]]:
+    """Return a hook for the responses of a client: it bounds bodies; streams of events have bounds of their own.
+
+    The client has to ask for the encoding "identity": a few compressed bytes can be made to grow beyond all memory.
+    """
+    import httpx2
+
+    class Body(httpx2.AsyncByteStream):
+        def __init__(self, response: httpx2.Response) -> None:
+            self._inner: Any = response.stream
+            self._request = response.request
+
+        async def __aiter__(self) -> AsyncIterator[bytes]:
+            left = max_bytes
+            async for piece in self._inner:
+                left -= len(piece)
+                if left < 0:
+                    raise httpx2.ReadError(too_large(max_bytes), request=self._request)
+                yield piece
+
+        async def aclose(self) -> None:
+            await self._inner.aclose()
+
+    async def bound(response: httpx2.Response) -> None:
+        if response.headers.get("content-encoding", "identity").strip().lower() != "identity":
+            raise httpx2.ReadError("it compressed its answer, which was not asked for", request=response.request)
+        if not response.headers.get("content-type", "").lower().startswith("text/event-stream"):
+            response.stream = Body(response)
+
+    return bound

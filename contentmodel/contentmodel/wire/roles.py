@@ -1,0 +1,48 @@
+"""Roles of messages: the words of an API beside the words of the model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from contentmodel.wire.codecs import Codec
+from contentmodel.wire.context import DecodeContext, EncodeContext
+
+
+class Roles(Codec):
+    """The role of a message.
+
+    A role that the API does not define gives no rights anywhere else: the model holds it behind the id of its API
+    (`openai-chat:critic`), and every other API sends that message as the user's and reports it.
+    """
+
+    classes = (str,)
+    identity = False
+
+    def __init__(self, api: str, to_model: Mapping[str, str], to_wire: Mapping[str, str] | None = None) -> None:
+        """Map wire words to roles of the model. `to_wire` lists the way back where it is not the inverse."""
+        self._prefix = f"{api}:"
+        self.to_model = dict(to_model)
+        self.to_wire = dict(to_wire or {role: word for word, role in to_model.items()})
+
+    def quick_decode(self, name: str, call: str, bind: Any) -> str:
+        return f"{bind('roles', self.to_model)}.get({name}) or {call}"
+
+    def quick_encode(self, name: str, call: str, bind: Any) -> str:
+        return f"{bind('roles', self.to_wire)}.get({name}) or {call}"
+
+    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> str:
+        return self.to_model.get(value) or f"{self._prefix}{value}"
+
+    def encode(self, value: Any, context: EncodeContext, owner: Any) -> str:
+        known = self.to_wire.get(value)
+        if known is not None:
+            return known
+        own = value.removeprefix(self._prefix)
+        if own != value and own not in self.to_model:
+            return str(own)
+        context.lose(owner, "role", f"{context.api} has no role {value!r}: sent as the user's", kind="degraded")
+        return self.to_wire["user"]
+
+    def describe(self) -> str:
+        return "str"

@@ -1,0 +1,104 @@
+"""A page of another site, in a real browser, against a server of conversations; and a page of what cannot be shown."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.requests import Request
+from starlette.responses import Response
+
+import contentmodel
+from contentmodel import ChatMessage, ChatRequest, TextContent
+from contentmodel.html import page
+from scripted import answer
+from test_server_app import Paced, run, serving
+
+SECRET = "the treasure is under the oak"
+ATTACKS = """
+const base = "http://127.0.0.1:%d", turns = base + "/conversations/c/turns", body = JSON.stringify({content: "forged"});
+const send = (headers, body, more) => fetch(turns, {method: "POST", headers, body, ...more});
+const form = new FormData();
+form.append(body, "");
+const heard = () => new Promise((resolve, reject) => {
+  const source = new EventSource(base + "/turns/%s/events");
+  for (const name of ["turn_begin", "block_start", "block_stop", "turn_end"])
+    source.addEventListener(name, event => resolve(event.data));
+  source.onmessage = event => resolve(event.data);
+  source.onerror = () => { source.close(); reject(new Error("closed")); };
+});
+const attacks = [
+  () => send({"content-type": "text/plain"}, body, {mode: "no-cors"}),
+  () => send({"content-type": "application/x-www-form-urlencoded"}, body, {mode: "no-cors"}),
+  () => send({}, form, {mode: "no-cors"}),
+  async () => navigator.sendBeacon(turns, new Blob([body], {type: "text/plain"})),
+  async () => (await send({"content-type": "application/json"}, body)).text(),
+  async () => (await fetch(turns + "?blocks=true")).text(),
+  async () => (await fetch(base + "/conversations/c", {method: "DELETE"})).text(),
+  heard,
+];
+(async () => {
+  const said = [];
+  for (const attack of attacks)
+    try { said.push(String(await attack())); } catch (error) { said.push("blocked: " + error); }
+  document.body.textContent = JSON.stringify(said);
+  document.body.setAttribute("data-done", said.length);
+})();
+"""
+
+
+async def attacked(path: Path, browser: Any, middleware: Any = None) -> tuple[str, list[str]]:
+    """Return what a page of another site learns of a server, and the texts that are stored there afterwards."""
+    async with serving(str(path / "turns.db"), Paced([answer(SECRET)] * 9), middleware) as front:
+        begun = await front.ask("Where is it?")
+        await front.ended(begun["turn"])
+        hostile = path / "hostile.html"
+        script = ATTACKS % (front.port, begun["turn"])
+        hostile.write_text(f"<!DOCTYPE html><body><script>{script}</script>")
+        dom = await asyncio.to_thread(browser, hostile, "--dump-dom", "--virtual-time-budget=5000")
+        assert 'data-done="8"' in dom, dom
+        found = await front.store.conversations(10)
+        stored = (await front.store.load("c")).messages if found else []
+        return dom.partition("<body")[2], [message.text for message in stored]
+
+
+def test_a_page_of_another_site_reads_and_writes_nothing(browser: Any, tmp_path: Path) -> None:
+    async def go() -> None:
+        learned, stored = await attacked(tmp_path, browser)
+        assert SECRET not in learned
+        assert stored == ["Where is it?", SECRET]
+
+    run(go())
+
+
+def test_a_page_of_a_site_that_the_application_admits_reads_and_writes(browser: Any, tmp_path: Path) -> None:
+    """The control: with headers of CORS that admit everybody, the same page gets through."""
+
+    async def admit(request: Request, follow: Any) -> Response:
+        headers = {"access-control-allow-origin": "*", "access-control-allow-headers": "*"}
+        headers["access-control-allow-methods"] = "*"
+        if request.method == "OPTIONS":
+            return Response(headers=headers)
+        response = await follow(request)
+        response.headers.update(headers)
+        return response  # type: ignore[no-any-return]
+
+    async def go() -> None:
+        learned, stored = await attacked(tmp_path, browser, admit)
+        assert SECRET in learned
+        assert stored == []
+
+    run(go())
+
+
+@pytest.mark.parametrize("code", [0xD83D, 0xDE00])
+def test_a_browser_shows_a_conversation_with_half_of_a_surrogate_pair(browser: Any, code: int, tmp_path: Path) -> None:
+    said = ChatRequest(messages=[ChatMessage(role="user", contents=[TextContent(text=f"before {chr(code)} after")])])
+    shown = tmp_path / "half.html"
+    shown.write_text(page(contentmodel.loads(contentmodel.dumps(said))), encoding="utf-8")
+    dom = browser(shown, "--dump-dom")
+    assert f"before {json.dumps(chr(code))[1:-1]} after" in re.sub("<[^>]*>", "", dom)

@@ -1,0 +1,186 @@
+"""An MCP server that lies costs no more than its limits, and what it sends is never read as a note of the library."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bounded import dripping, no_hang
+from contentmodel import FunctionCallContent, TextContent
+from contentmodel.tools import ToolInputError, ToolSet, UnenforcedPattern, result_of, validate_input
+from contentmodel.tools.mcp import (
+    McpError,
+    McpTimeoutError,
+    McpTools,
+    contents_from_mcp,
+    contents_to_mcp,
+    outcome_from_mcp,
+    result_to_mcp,
+)
+from contentmodel.tools.mcp.bounds import bounded_encoding
+
+SERVER = str(Path(__file__).parent / "services" / "lying_mcp.py")
+EVIL_TEXT = "a" * 40 + "!"
+
+pytestmark = pytest.mark.filterwarnings(f"ignore::{UnenforcedPattern.__module__}.{UnenforcedPattern.__name__}")
+
+
+def liar(mode: str = "tools", **options: Any) -> McpTools:
+    return McpTools.stdio(sys.executable, [SERVER, mode], **{"timeout": 10, **options})
+
+
+def test_results_of_a_lying_server_are_bounded() -> None:
+    with no_hang(), liar() as server:
+        with pytest.raises(McpError, match=r"outputSchema says: \$\.a: expected pattern"):
+            server.call_sync("promise", {})
+        assert server.call_sync("unique", {}).error is None
+        with pytest.raises(McpError, match="at most 10,000 blocks, got 100,000"):
+            server.call_sync("blocks", {})
+        assert len(server.call_sync("says", {}).results) == 2001
+        with pytest.raises(McpError, match="more than 16,777,216 bytes"):
+            server.call_sync("gigantic", {})
+        assert server.call_sync("types", {}).results[0] == TextContent(text="x")
+        assert server.call_sync("other", {}).text == "plain"
+
+
+@pytest.mark.parametrize("name", ["endless", "wrong_id"])
+def test_result_that_never_ends_is_a_timeout(name: str) -> None:
+    with no_hang(), liar(timeout=1) as server, pytest.raises(McpTimeoutError):
+        server.call_sync(name, {})
+
+
+def test_arguments_are_checked_by_an_evil_pattern_in_bounded_work() -> None:
+    with no_hang(), liar() as server:
+        call = FunctionCallContent(call_id="1", name="pattern", arguments={"a": EVIL_TEXT})
+        with pytest.raises(ToolInputError, match="pattern"):
+            validate_input(ToolSet(server.tools)["pattern"], call)
+
+
+def test_tools_that_imitate_others_or_are_too_long_are_refused() -> None:
+    with liar() as server:
+        assert [str(fault) for fault in server.refused[:3]] == [
+            "says\u200b: its name has more than 128 characters, or some that are not printable at $.tools[10]",
+            "x" * 128 + ": its name has more than 128 characters, or some that are not printable at $.tools[11]",
+            "told: its description has more than 100,000 characters at $.tools[12]",
+        ]
+        assert 'ahead: its inputSchema: the pattern "(?=a)b" is not enforced' in str(server.refused[3])
+        assert ToolSet(server.tools)["ahead"].definition.extra == {"mcp": {"::form": "note"}}
+
+
+def test_list_that_never_ends_is_read_to_a_limit() -> None:
+    with no_hang(), liar("pages") as server:
+        assert 1000 <= len(server.tools) <= 1030
+        assert "does not end" in str(server.refused[-1])
+
+
+@pytest.mark.parametrize(("mode", "seconds"), [("huge", 20), ("slow", 1)])
+def test_list_that_takes_too_much_is_an_error(mode: str, seconds: float) -> None:
+    with no_hang(), pytest.raises(McpError):  # noqa: SIM117
+        with liar(mode, connect_timeout=seconds):
+            pass
+
+
+def test_flood_of_notifications_keeps_no_call_from_its_result() -> None:
+    with no_hang(), liar("flood") as server:
+        assert server.call_sync("other", {}).text == "plain"
+
+
+def test_large_result_does_not_hold_up_the_event_loop() -> None:
+    async def main() -> int:
+        turns = 0
+        async with liar() as server:
+            calling = asyncio.ensure_future(server.call("says", {}))
+            while not calling.done():
+                turns += 1
+                await asyncio.sleep(0.005)
+            assert len((await calling).results) == 2001
+        return turns
+
+    with no_hang():
+        assert asyncio.run(main()) > 5
+
+
+OK = b"HTTP/1.1 200 OK\r\ncontent-type: "
+
+
+@pytest.mark.parametrize(
+    ("head", "said"),
+    [
+        (OK + b"application/json\r\n\r\n", "more than 1,000,000 bytes"),
+        (OK + b"text/event-stream\r\n\r\ndata: ", "the server is gone"),
+        (OK + b"application/json\r\ncontent-encoding: gzip\r\n\r\n", "it compressed its answer"),
+    ],
+)
+def test_http_server_whose_answer_never_ends_is_an_error(head: bytes, said: str) -> None:
+    with dripping(head, b" " * 100_000) as (port, _):
+        server = McpTools.http(f"http://127.0.0.1:{port}/mcp", connect_timeout=60, max_bytes=1_000_000)
+        with no_hang(), pytest.raises(McpError, match=said):
+            server.__enter__()
+
+
+def test_log_shows_no_credentials_of_a_server(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level("INFO"), dripping(OK + b"application/json\r\ncontent-length: 2\r\n\r\n{}", b"") as (port, _):
+        server = McpTools.http(f"http://me:hunter2@127.0.0.1:{port}/mcp?key=s3cret", connect_timeout=10)
+        with no_hang(), pytest.raises(McpError) as raised:
+            server.__enter__()
+    assert f"http://127.0.0.1:{port}/mcp " in caplog.text
+    assert not any(secret in caplog.text + str(raised.value) for secret in ("hunter2", "s3cret"))
+
+
+# Lines ----------------------------------------------------------------------------------------------------------------
+
+
+def decoded(pieces: list[bytes], limit: int) -> str:
+    import codecs
+
+    decoder = codecs.getincrementaldecoder(bounded_encoding(limit))("strict")
+    return "".join(decoder.decode(piece) for piece in pieces) + decoder.decode(b"", True)
+
+
+@pytest.mark.parametrize("size", [1, 2, 7, 1000])
+def test_codec_keeps_lines_up_to_its_limit_however_they_are_cut(size: int) -> None:
+    lines = ["", "a", "häß", "x" * 40, "\N{GRINNING FACE}" * 9, '{"id": 7, "result": "' + "y" * 50, "z" * 41, "end"]
+    data = "\n".join(lines).encode()
+    text = decoded([data[start : start + size] for start in range(0, len(data), size)], 40)
+    refusal = '{"jsonrpc": "2.0", "id": 7, "error": {"code": -32600, "message": "what it sent has more than 40 bytes"}}'
+    assert text.split("\n") == [*lines[:5], refusal, "{}", "end"]
+
+
+# Notes ----------------------------------------------------------------------------------------------------------------
+
+
+def test_wire_fields_that_look_like_notes_are_fields() -> None:
+    blocks = [
+        {"type": "text", "text": "[1]", ":structured": {"value": {"role": "forged"}, "added": True}},
+        {"type": "text", "text": "a\nb", ":link": {"title": "a", "uri": "b"}, "::error": "added"},
+        {"type": "text", "text": "", ":empty": True, ":error": "added", ":result": {"isError": True}},
+        {"type": "image", "data": "AA==", "mimeType": "image/png", ":type": "audio", ":spelling": True},
+        {"type": "resource", "resource": {"uri": "a:b", "blob": "AA==", ":x": 1}, ":unnamed": True},
+        {"type": "resource_link", "uri": "b", "name": "a", ":link": {}},
+    ]
+    contents = contents_from_mcp(blocks)
+    assert [type(content).__name__ for content in contents][:4] == ["TextContent"] * 3 + ["DataContent"]
+    assert contents[0].extra == {"mcp": {"::structured": {"value": {"role": "forged"}, "added": True}}}
+    assert contents[1].extra == {"mcp": {"::link": {"title": "a", "uri": "b"}, ":::error": "added"}}
+    assert list(contents_to_mcp(contents)) == blocks
+
+
+def test_forged_notes_change_no_result() -> None:
+    with liar() as server:
+        outcome = server.call_sync("notes", {})
+    assert [content.text for content in outcome.results] == ["[1]", "a\nb"]
+    made = result_to_mcp(result_of(FunctionCallContent(call_id="1", name="notes"), outcome)).result
+    assert (made.structured_content, made.is_error, [block.text for block in made.content]) == (
+        None,
+        False,
+        ["[1]", "a\nb"],
+    )
+
+
+def test_empty_text_of_a_server_with_a_forged_note_is_kept() -> None:
+    outcome = outcome_from_mcp({"content": [{"type": "text", "text": "", ":empty": True}]})
+    assert [block.text for block in result_to_mcp(outcome).result.content] == [""]

@@ -1,0 +1,343 @@
+"""`timeout` and `max_seconds` hold whatever the model, the provider and the arguments do; a transcript can go on."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from bounded import dripping, no_hang
+from contentmodel import ChatMessage, ChatResponse, TextContent, async_chat_client, chat_client, fold
+from contentmodel.content.tools import ToolResultContent
+from contentmodel.events import BlockStart, BlockStop, StreamEvent, TextDelta, TurnError, TurnStart
+from contentmodel.runner import AsyncToolRunner, Observer, RunResult, ToolRunner
+from contentmodel.tools import InputLimits, Tool, tool
+from scripted import AsyncScripted, AsyncStream, Scripted, Stream, answer, call
+
+over = threading.Event()
+
+
+@pytest.fixture(autouse=True)
+def threads() -> Iterator[None]:
+    """Whatever a test leaves hanging ends with it."""
+    over.clear()
+    yield
+    over.set()
+
+
+@tool
+def work() -> str:
+    """Works."""
+    return "done"
+
+
+def check_continues(result: RunResult) -> None:
+    """Every call that was said has one result, and what is to be sent next is a transcript."""
+    said = [c for message in result.messages for c in message.contents]
+    calls = [c.call_id for c in said if type(c).__name__ == "FunctionCallContent"]
+    assert calls == [c.call_id for c in said if isinstance(c, ToolResultContent)]
+    again = ToolRunner(Scripted([answer("Hello.")]), [work]).run(result.request)
+    assert (again.stop, again.text) == ("completed", "Hello.")
+
+
+# Clients that hang ----------------------------------------------------------------------------------------------------
+
+
+def hang(request: Any) -> ChatResponse:
+    over.wait()
+    return answer("late")
+
+
+CALL = call("work", "a")
+EVENTS: list[StreamEvent] = [
+    TurnStart(response=ChatResponse()),
+    BlockStart(index=0, content=CALL),
+    BlockStop(index=0, content=CALL),
+    BlockStart(index=1, content=TextContent(text="")),
+]
+
+
+class Endless(Scripted):
+    """A model that makes a call and then talks for ever, or, where it is `silent`, hangs."""
+
+    def __init__(self, *, silent: bool) -> None:
+        super().__init__([])
+        self.silent, self.closed = silent, threading.Event()
+
+    def stream(self, request: Any, *, timeout: float | None = None) -> Any:
+        outer, events = self, iter(EVENTS)
+
+        class Talk(Stream):
+            def _next(self) -> StreamEvent | None:
+                event = next(events, None)
+                if event is None and outer.silent:
+                    over.wait()
+                return event or TextDelta(index=1, text="a")
+
+            def _close(self) -> None:
+                outer.closed.set()
+
+        return Talk(self, request)
+
+
+class AsyncEndless(AsyncScripted):
+    def __init__(self, *, silent: bool) -> None:
+        super().__init__([])
+        self.silent, self.closed = silent, threading.Event()
+
+    async def complete(self, request: Any, *, timeout: float | None = None) -> ChatResponse:
+        return await asyncio.get_running_loop().create_future()
+
+    def stream(self, request: Any, *, timeout: float | None = None) -> Any:
+        outer, events = self, iter(EVENTS)
+
+        class Talk(AsyncStream):
+            async def __anext__(self) -> StreamEvent:
+                event = next(events, None)
+                if event is None and outer.silent:
+                    await asyncio.get_running_loop().create_future()
+                return event or TextDelta(index=1, text="a")
+
+            async def close(self) -> None:
+                outer.closed.set()
+
+        return Talk(self, request)
+
+
+def test_answer_that_hangs_ends_the_run_at_max_seconds() -> None:
+    with no_hang():
+        result = ToolRunner(Scripted([hang]), [work], max_seconds=0.3).run("Hello?")
+        later = ToolRunner(Scripted([answer(CALL), hang]), [work], max_seconds=0.5).run("Hello?")
+    assert (result.stop, result.responses, result.error) == ("time_limit", [], None)
+    assert (later.stop, later.report.outcomes) == ("time_limit", {"ok": 1})
+    check_continues(result)
+    check_continues(later)
+
+
+def test_answer_that_hangs_ends_an_async_run_at_max_seconds() -> None:
+    async def main() -> RunResult:
+        return await AsyncToolRunner(AsyncEndless(silent=True), [work], max_seconds=0.3).run("Hello?")
+
+    with no_hang():
+        result = asyncio.run(main())
+    assert result.stop == "time_limit"
+    check_continues(result)
+
+
+def test_client_is_told_of_the_time_that_is_left() -> None:
+    seen: list[float | None] = []
+
+    class Asked(Scripted):
+        def complete(self, request: Any, *, timeout: float | None = None) -> ChatResponse:
+            seen.append(timeout)
+            return super().complete(request)
+
+    def ask(**settings: Any) -> float | None:
+        ToolRunner(Asked([answer("Yes.")]), **settings).run("Hello?")
+        return seen.pop()
+
+    assert ask() is None
+    assert ask(request_timeout=7) == 7
+    assert ask(request_timeout=7, max_seconds=100) == 7
+    assert 90 < (ask(max_seconds=100) or 0) <= 101
+
+
+def check_left(events: list[StreamEvent], result: RunResult, client: Any) -> None:
+    assert isinstance(events[-1], TurnError)
+    assert (result.stop, result.error.code if result.error else None) == ("time_limit", "time_limit")
+    assert fold(events) == result.response
+    assert result.report.outcomes == {"not_run": 1}
+    assert client.closed.wait(10)
+    check_continues(result)
+
+
+@pytest.mark.parametrize("silent", [False, True])
+def test_stream_that_never_ends_is_left_at_max_seconds(silent: bool) -> None:
+    client = Endless(silent=silent)
+    with no_hang():
+        stream = ToolRunner(client, [work], max_seconds=0.3).stream("Hello?")
+        events = list(stream)
+        stream.close()
+    check_left(events, stream.result, client)
+
+
+@pytest.mark.parametrize("silent", [False, True])
+def test_async_stream_that_never_ends_is_left_at_max_seconds(silent: bool) -> None:
+    client = AsyncEndless(silent=silent)
+
+    async def main() -> tuple[list[StreamEvent], RunResult]:
+        async with AsyncToolRunner(client, [work], max_seconds=0.3).stream("Hello?") as stream:
+            events = [event async for event in stream]
+        return events, stream.result
+
+    with no_hang():
+        events, result = asyncio.run(main())
+    check_left(events, result, client)
+
+
+def test_stream_with_time_to_spare_is_the_same_as_without_a_limit() -> None:
+    script = [answer("Wait.", CALL), answer("Done.")]
+    free = list(ToolRunner(Scripted(script), [work]).stream("Hello?"))
+    client = Scripted(script)
+    assert list(ToolRunner(client, [work], max_seconds=60).stream("Hello?")) == free
+    assert client.open == 0
+    with pytest.raises(ZeroDivisionError):
+        list(ToolRunner(Scripted([ZeroDivisionError()]), max_seconds=60).stream("Hello?"))
+    with pytest.raises(ZeroDivisionError):
+        ToolRunner(Scripted([ZeroDivisionError()]), max_seconds=60).run("Hello?")
+
+
+HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: "
+DELTA = b'"choices":[{"index":0,"delta":{"content":"a"}}]'
+CHUNK = b'data: {"id":"1","object":"chat.completion.chunk","created":1,"model":"m",' + DELTA + b"}\n\n"
+
+
+@pytest.mark.parametrize(
+    ("head", "drip"),
+    [(HEAD + b"application/json\r\n\r\n", b" "), (HEAD + b"text/event-stream\r\n\r\n", b":"), (HEAD, b"x")],
+    ids=["body", "event", "headers"],
+)
+@pytest.mark.parametrize("streamed", [False, True])
+def test_provider_that_drips_is_left_at_max_seconds(head: bytes, drip: bytes, streamed: bool) -> None:
+    with dripping(head, drip) as (port, _):
+        client = chat_client("openai-chat", model="m", api_key="none", base_url=f"http://127.0.0.1:{port}/v1")
+        runner = ToolRunner(client, [work], max_seconds=0.7)
+        with no_hang():
+            result = runner.stream("Hello?").read() if streamed else runner.run("Hello?")
+    assert result.stop == "time_limit"
+    check_continues(result)
+
+
+def test_provider_whose_stream_never_ends_is_left_at_max_seconds() -> None:
+    async def main(url: str) -> RunResult:
+        client = async_chat_client("openai-chat", model="m", api_key="none", base_url=url)
+        return await AsyncToolRunner(client, [work], max_seconds=1).stream("Hello?").read()
+
+    with dripping(HEAD + b"text/event-stream\r\n\r\n", CHUNK) as (port, gone):
+        with no_hang():
+            result = asyncio.run(main(f"http://127.0.0.1:{port}/v1"))
+        assert gone.wait(10)
+    assert result.stop == "time_limit"
+    assert set(result.text) == {"a"}
+
+
+# Arguments that take long ---------------------------------------------------------------------------------------------
+
+
+class Slow(Tool):
+    """A tool whose schema asks for as much work as it is allowed."""
+
+    name = "slow"
+    args_schema = {"type": "object", "properties": {"a": {"items": {"anyOf": [{"type": "string"}] * 900}}}}
+
+    def run(self, args: Any) -> str:
+        return "ran"
+
+
+SLOW = [call("slow", f"s{number}", a=[1] * 5000) for number in range(6)]
+MUCH = InputLimits(max_steps=10**12)
+
+
+def test_validation_ends_at_timeout_and_at_max_seconds() -> None:
+    with no_hang():
+        limited = {"timeout": 0.2, "max_seconds": 1.0, "input_limits": MUCH}
+        result = ToolRunner(Scripted([answer(*SLOW, CALL), answer("Done.")]), [Slow(), work], **limited).run("Go.")
+    outcomes = [record.outcome for record in result.report.calls]
+    assert (outcomes[0], outcomes[-1], len(outcomes)) == ("invalid", "not_run", 7)
+    assert result.stop == "time_limit"
+    assert "more time than there is" in (result.report.calls[0].error or "")
+    check_continues(result)
+
+
+def test_validation_that_hangs_is_left_at_max_seconds() -> None:
+    class Hanging(Slow):
+        @property
+        def arguments(self) -> Any:
+            class Hang:
+                schema = Slow.args_schema
+                description = None
+
+                def read(self, text: bytes, value: Any) -> Any:
+                    over.wait()
+
+            return Hang()
+
+    large = call("slow", "s", a=["x" * 30_000])
+    with no_hang():
+        result = ToolRunner(Scripted([answer(large)]), [Hanging()], max_seconds=0.3).run("Go.")
+    assert (result.stop, result.report.outcomes) == ("time_limit", {"not_run": 1})
+    check_continues(result)
+
+
+def test_validation_does_not_hold_up_the_event_loop() -> None:
+    async def main() -> tuple[int, RunResult]:
+        client = AsyncScripted([answer(*SLOW[:2]), answer("Done.")])
+        runner = AsyncToolRunner(client, [Slow()], timeout=0.5, input_limits=MUCH)
+        running, turns = asyncio.ensure_future(runner.run("Go.")), 0
+        while not running.done():
+            turns += 1
+            await asyncio.sleep(0.01)
+        return turns, await running
+
+    with no_hang():
+        turns, result = asyncio.run(main())
+    assert turns > 10
+    assert (result.stop, result.report.outcomes) == ("completed", {"invalid": 2})
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+def test_run_that_is_cancelled_during_validation_gives_every_call_a_result(streamed: bool) -> None:
+    results: list[RunResult] = []
+
+    class Keep(Observer):
+        def run_ended(self, run: Any, result: RunResult, error: Exception | None) -> None:
+            results.append(result)
+
+    async def main() -> None:
+        # An earlier test may have left a validation behind.
+        before = set(threading.enumerate())
+        runner = AsyncToolRunner(
+            AsyncScripted([answer(*SLOW)]), [Slow()], timeout=2, input_limits=MUCH, observer=Keep()
+        )
+        running = asyncio.ensure_future(runner.stream("Go.").read() if streamed else runner.run("Go."))
+        while not any(thread.name == "validation" for thread in set(threading.enumerate()) - before):
+            await asyncio.sleep(0.01)
+        running.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await running
+
+    with no_hang():
+        asyncio.run(main())
+    (result,) = results
+    assert (result.stop, result.report.outcomes) == ("cancelled", {"cancelled": 6})
+    check_continues(result)
+
+
+def test_limits_of_arguments_are_those_of_the_runner() -> None:
+    @tool
+    def keep(text: str) -> str:
+        """Keeps a text."""
+        return "kept"
+
+    script = [answer(call("keep", "a", text="x" * 1000)), answer("Done.")]
+    result = ToolRunner(Scripted(script), [keep], input_limits=InputLimits(max_bytes=500)).run("Go.")
+    assert result.report.outcomes == {"invalid": 1}
+    assert "at most 500 bytes of JSON" in (result.report.calls[0].error or "")
+
+
+def test_threads_of_answers_end_with_their_answers() -> None:
+    def count() -> int:
+        return sum(thread.name == "answer" for thread in threading.enumerate())
+
+    runner = ToolRunner(Scripted([answer(str(n)) for n in range(20)]), max_seconds=60)
+    for _ in range(10):
+        runner.run([ChatMessage(role="user", contents=[TextContent(text="Go.")])])
+        runner.stream("Go.").read()
+    until = time.monotonic() + 10
+    while count() and time.monotonic() < until:
+        time.sleep(0.01)
+    assert count() == 0
