@@ -661,12 +661,12 @@ TOLD = {"call_1": "3", "call_2": "timeout", "call_3": '{"sum": 3}', "call_4": "t
 
 def test_the_loop_runs_the_tools_of_a_server() -> None:
     with stdio() as server:
-        assert told(ToolRunner(Scripted(SCRIPT), server.tools, timeout=2).run("Add.")) == TOLD
+        assert told(ToolRunner(Scripted(SCRIPT), server.tools, timeout=5).run("Add.")) == TOLD
 
 
 def test_the_async_loop_runs_the_tools_of_a_server() -> None:
     async def main() -> None:
         async with stdio() as server:
-            assert told(await AsyncToolRunner(AsyncScripted(SCRIPT), server.tools, timeout=2).run("Add.")) == TOLD
+            assert told(await AsyncToolRunner(AsyncScripted(SCRIPT), server.tools, timeout=5).run("Add.")) == TOLD
 
     asyncio.run(main())

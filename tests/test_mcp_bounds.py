@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from bounded import dripping, no_hang
+from bounded import LONG, dripping, no_hang
 from contentmodel import FunctionCallContent, TextContent
 from contentmodel.tools import ToolInputError, ToolSet, UnenforcedPattern, result_of, validate_input
 from contentmodel.tools.mcp import (
@@ -30,7 +30,7 @@ pytestmark = pytest.mark.filterwarnings(f"ignore::{UnenforcedPattern.__module__}
 
 
 def liar(mode: str = "tools", **options: Any) -> McpTools:
-    return McpTools.stdio(sys.executable, [SERVER, mode], **{"timeout": 10, **options})
+    return McpTools.stdio(sys.executable, [SERVER, mode], **{"timeout": LONG, "connect_timeout": LONG, **options})
 
 
 def test_results_of_a_lying_server_are_bounded() -> None:

@@ -15,6 +15,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import contentmodel as cm
+from bounded import LONG, Clock
 from contentmodel import (
     ChatMessage,
     ChatOptions,
@@ -483,16 +484,21 @@ def test_results_stand_in_the_order_of_the_calls() -> None:
 
 
 def test_a_tool_that_hangs_is_not_waited_for() -> None:
-    script = [answer(call("work", "a", what="hang"), call("later", "b", what="hang"), call("work", "c", what="ok"))]
+    @tool(timeout=LONG)
+    def patient() -> str:
+        return "did ok"
+
+    script = [answer(call("work", "a", what="hang"), call("later", "b", what="hang"), call("patient", "c"))]
+    tools = [*tools_of(Log()), patient]
     for max_concurrency in (1, 8):
-        result, _ = run([*script, answer("Done.")], timeout=0.05, max_concurrency=max_concurrency)
+        result, _ = run([*script, answer("Done.")], tools, timeout=0.05, max_concurrency=max_concurrency)
         assert outputs(result) == [
             "work took longer than 0.05 s: its result is not waited for",
             "later took longer than 0.05 s: its result is not waited for",
             "did ok",
         ]
         assert result.report.outcomes == {"timeout": 2, "ok": 1}
-    runner = AsyncToolRunner(AsyncScripted([*script, answer("Done.")]), tools_of(Log()), timeout=0.05)
+    runner = AsyncToolRunner(AsyncScripted([*script, answer("Done.")]), tools, timeout=0.05)
     assert outputs(asyncio.run(runner.run("Go."))) == outputs(result)
 
 
@@ -594,13 +600,26 @@ def test_the_number_of_calls_may_be_limited() -> None:
     assert outputs(result)[2] == "no more than 2 calls are allowed: the tool did not run"
 
 
-def test_the_time_may_be_limited() -> None:
-    result, client = run([answer(call("work", "a", what="hang")), answer("Done.")], max_seconds=0.05)
+@pytest.mark.parametrize("count", [1, 2])
+def test_tools_end_at_max_seconds(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = Clock.install(monkeypatch)
+
+    class Soon(Observer):
+        """Sets the clock forward when the model has answered."""
+
+        def ask_ended(self, ask: Any, response: Any, error: Any) -> None:
+            clock.leave(1)
+
+    script = [answer(*(call("work", name, what="hang") for name in "ab"[:count])), answer("Done.")]
+    result, client = run(script, max_seconds=Clock.SECONDS, max_concurrency=1, observer=Soon())
     assert (result.stop, len(client.requests)) == ("time_limit", 1)
-    assert outputs(result) == ["the time of the run was up before the tool had a result"]
-    waiting = answer(call("work", "a", what="hang"), call("work", "b", what="ok"))
-    result, _ = run([waiting], max_seconds=0.05, max_concurrency=1)
-    assert outputs(result)[1] == "the time of the run was up: the tool did not run"
+    assert (
+        outputs(result)
+        == [
+            "the time of the run was up before the tool had a result",
+            "the time of the run was up: the tool did not run",
+        ][:count]
+    )
 
 
 def test_settings_that_allow_nothing_are_refused() -> None:
@@ -1012,13 +1031,13 @@ def test_a_task_is_cancelled_whenever_it_is(ticks: int) -> None:
 
 
 def test_who_reads_slowly_changes_no_outcome() -> None:
-    @tool(timeout=0.05)
+    @tool(timeout=0.5)
     def quick() -> str:
         return "done"
 
     def slowly(event: Any) -> None:
         if isinstance(event, cm.Notice) and event.kind == "tool_use":
-            time.sleep(0.1)
+            time.sleep(0.6)
 
     script = [answer(call("quick", "a"), call("quick", "b")), answer("Done.")]
     stream = ToolRunner(Scripted(script), [quick]).stream("Go.")

@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from bounded import dripping, no_hang
+from bounded import Clock, dripping, no_hang
 from contentmodel import ChatMessage, ChatResponse, TextContent, async_chat_client, chat_client, fold
 from contentmodel.content.tools import ToolResultContent
 from contentmodel.events import BlockStart, BlockStop, StreamEvent, TextDelta, TurnError, TurnStart
 from contentmodel.runner import AsyncToolRunner, Observer, RunResult, ToolRunner
-from contentmodel.tools import InputLimits, Tool, tool
+from contentmodel.tools import Cancellation, InputLimits, Tool, tool
 from scripted import AsyncScripted, AsyncStream, Scripted, Stream, answer, call
 
 over = threading.Event()
@@ -27,6 +27,12 @@ def threads() -> Iterator[None]:
     over.clear()
     yield
     over.set()
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    """The clock that the runs of a test read."""
+    return Clock.install(monkeypatch)
 
 
 @tool
@@ -61,19 +67,27 @@ EVENTS: list[StreamEvent] = [
 ]
 
 
-class Endless(Scripted):
-    """A model that makes a call and then talks for ever, or, where it is `silent`, hangs."""
+def next_of(events: Iterator[StreamEvent], clock: Clock | None) -> StreamEvent | None:
+    """Return the next event. With the last one, leave the run 0.3 seconds."""
+    event = next(events, None)
+    if event is EVENTS[-1] and clock is not None:
+        clock.leave(0.3)
+    return event
 
-    def __init__(self, *, silent: bool) -> None:
+
+class Endless(Scripted):
+    """A model that makes a call, sets the clock forward, and then sends text without end or, if `silent`, nothing."""
+
+    def __init__(self, *, silent: bool, clock: Clock | None = None) -> None:
         super().__init__([])
-        self.silent, self.closed = silent, threading.Event()
+        self.silent, self.clock, self.closed = silent, clock, threading.Event()
 
     def stream(self, request: Any, *, timeout: float | None = None) -> Any:
         outer, events = self, iter(EVENTS)
 
         class Talk(Stream):
             def _next(self) -> StreamEvent | None:
-                event = next(events, None)
+                event = next_of(events, outer.clock)
                 if event is None and outer.silent:
                     over.wait()
                 return event or TextDelta(index=1, text="a")
@@ -85,9 +99,9 @@ class Endless(Scripted):
 
 
 class AsyncEndless(AsyncScripted):
-    def __init__(self, *, silent: bool) -> None:
+    def __init__(self, *, silent: bool, clock: Clock | None = None) -> None:
         super().__init__([])
-        self.silent, self.closed = silent, threading.Event()
+        self.silent, self.clock, self.closed = silent, clock, threading.Event()
 
     async def complete(self, request: Any, *, timeout: float | None = None) -> ChatResponse:
         return await asyncio.get_running_loop().create_future()
@@ -97,7 +111,7 @@ class AsyncEndless(AsyncScripted):
 
         class Talk(AsyncStream):
             async def __anext__(self) -> StreamEvent:
-                event = next(events, None)
+                event = next_of(events, outer.clock)
                 if event is None and outer.silent:
                     await asyncio.get_running_loop().create_future()
                 return event or TextDelta(index=1, text="a")
@@ -111,11 +125,23 @@ class AsyncEndless(AsyncScripted):
 def test_answer_that_hangs_ends_the_run_at_max_seconds() -> None:
     with no_hang():
         result = ToolRunner(Scripted([hang]), [work], max_seconds=0.3).run("Hello?")
-        later = ToolRunner(Scripted([answer(CALL), hang]), [work], max_seconds=0.5).run("Hello?")
     assert (result.stop, result.responses, result.error) == ("time_limit", [], None)
-    assert (later.stop, later.report.outcomes) == ("time_limit", {"ok": 1})
     check_continues(result)
-    check_continues(later)
+
+
+def test_later_answer_that_hangs_ends_the_run_at_max_seconds(clock: Clock) -> None:
+    class Second(Observer):
+        """Sets the clock forward before the second request."""
+
+        def ask_started(self, run: Any, request: Any, api: str, model: str | None) -> None:
+            if request.messages[1:]:
+                clock.leave(0.3)
+
+    runner = ToolRunner(Scripted([answer(CALL), hang]), [work], max_seconds=Clock.SECONDS, observer=Second())
+    with no_hang():
+        result = runner.run("Hello?")
+    assert (result.stop, result.report.outcomes) == ("time_limit", {"ok": 1})
+    check_continues(result)
 
 
 def test_answer_that_hangs_ends_an_async_run_at_max_seconds() -> None:
@@ -156,21 +182,21 @@ def check_left(events: list[StreamEvent], result: RunResult, client: Any) -> Non
 
 
 @pytest.mark.parametrize("silent", [False, True])
-def test_stream_that_never_ends_is_left_at_max_seconds(silent: bool) -> None:
-    client = Endless(silent=silent)
+def test_stream_that_never_ends_is_left_at_max_seconds(silent: bool, clock: Clock) -> None:
+    client = Endless(silent=silent, clock=clock)
     with no_hang():
-        stream = ToolRunner(client, [work], max_seconds=0.3).stream("Hello?")
+        stream = ToolRunner(client, [work], max_seconds=Clock.SECONDS).stream("Hello?")
         events = list(stream)
         stream.close()
     check_left(events, stream.result, client)
 
 
 @pytest.mark.parametrize("silent", [False, True])
-def test_async_stream_that_never_ends_is_left_at_max_seconds(silent: bool) -> None:
-    client = AsyncEndless(silent=silent)
+def test_async_stream_that_never_ends_is_left_at_max_seconds(silent: bool, clock: Clock) -> None:
+    client = AsyncEndless(silent=silent, clock=clock)
 
     async def main() -> tuple[list[StreamEvent], RunResult]:
-        async with AsyncToolRunner(client, [work], max_seconds=0.3).stream("Hello?") as stream:
+        async with AsyncToolRunner(client, [work], max_seconds=Clock.SECONDS).stream("Hello?") as stream:
             events = [event async for event in stream]
         return events, stream.result
 
@@ -212,10 +238,15 @@ def test_provider_that_drips_is_left_at_max_seconds(head: bytes, drip: bytes, st
     check_continues(result)
 
 
-def test_provider_whose_stream_never_ends_is_left_at_max_seconds() -> None:
+def test_provider_whose_stream_never_ends_is_left_at_max_seconds(clock: Clock) -> None:
     async def main(url: str) -> RunResult:
         client = async_chat_client("openai-chat", model="m", api_key="none", base_url=url)
-        return await AsyncToolRunner(client, [work], max_seconds=1).stream("Hello?").read()
+        stream = AsyncToolRunner(client, [work], max_seconds=Clock.SECONDS).stream("Hello?")
+        async for event in stream:
+            if isinstance(event, TextDelta):
+                clock.leave(0.3)
+                break
+        return await stream.read()
 
     with dripping(HEAD + b"text/event-stream\r\n\r\n", CHUNK) as (port, gone):
         with no_hang():
@@ -242,14 +273,22 @@ SLOW = [call("slow", f"s{number}", a=[1] * 5000) for number in range(6)]
 MUCH = InputLimits(max_steps=10**12)
 
 
-def test_validation_ends_at_timeout_and_at_max_seconds() -> None:
+def test_validation_ends_at_timeout() -> None:
+    runner = ToolRunner(Scripted([answer(*SLOW), answer("Done.")]), [Slow()], timeout=0.2, input_limits=MUCH)
     with no_hang():
-        limited = {"timeout": 0.2, "max_seconds": 1.0, "input_limits": MUCH}
+        result = runner.run("Go.")
+    assert (result.stop, result.report.outcomes) == ("completed", {"invalid": 6})
+    assert all("more time than there is" in (record.error or "") for record in result.report.calls)
+    assert result.text == "Done."
+
+
+def test_validation_ends_at_max_seconds() -> None:
+    limited: dict[str, Any] = {"timeout": None, "max_seconds": 0.5, "input_limits": MUCH}
+    with no_hang():
         result = ToolRunner(Scripted([answer(*SLOW, CALL), answer("Done.")]), [Slow(), work], **limited).run("Go.")
-    outcomes = [record.outcome for record in result.report.calls]
-    assert (outcomes[0], outcomes[-1], len(outcomes)) == ("invalid", "not_run", 7)
-    assert result.stop == "time_limit"
-    assert "more time than there is" in (result.report.calls[0].error or "")
+    # The first validation ends at the limit by itself, or the run leaves it behind: whichever sees the clock first.
+    first, *others = [record.outcome for record in result.report.calls]
+    assert (result.stop, first in ("invalid", "not_run"), others) == ("time_limit", True, ["not_run"] * 6)
     check_continues(result)
 
 
@@ -273,20 +312,29 @@ def test_validation_that_hangs_is_left_at_max_seconds() -> None:
     check_continues(result)
 
 
+async def until_validation(running: asyncio.Future[Any], before: set[threading.Thread]) -> None:
+    """Wait until a thread validates that was not there `before`: an earlier test may have left one behind."""
+    while not any(thread.name == "validation" for thread in set(threading.enumerate()) - before):
+        assert not running.done()
+        await asyncio.sleep(0.01)
+
+
 def test_validation_does_not_hold_up_the_event_loop() -> None:
-    async def main() -> tuple[int, RunResult]:
-        client = AsyncScripted([answer(*SLOW[:2]), answer("Done.")])
-        runner = AsyncToolRunner(client, [Slow()], timeout=0.5, input_limits=MUCH)
-        running, turns = asyncio.ensure_future(runner.run("Go.")), 0
-        while not running.done():
-            turns += 1
-            await asyncio.sleep(0.01)
-        return turns, await running
+    async def main() -> tuple[bool, RunResult]:
+        before, cancellation = set(threading.enumerate()), Cancellation()
+        runner = AsyncToolRunner(AsyncScripted([answer(*SLOW)]), [Slow()], timeout=2, input_limits=MUCH)
+        running = asyncio.ensure_future(runner.run("Go.", cancellation=cancellation))
+        await until_validation(running, before)
+        for _ in range(10):
+            await asyncio.sleep(0)
+        is_early = not running.done()
+        cancellation.cancel()
+        return is_early, await running
 
     with no_hang():
-        turns, result = asyncio.run(main())
-    assert turns > 10
-    assert (result.stop, result.report.outcomes) == ("completed", {"invalid": 2})
+        is_early, result = asyncio.run(main())
+    assert is_early
+    assert (result.stop, result.report.outcomes) == ("cancelled", {"cancelled": 6})
 
 
 @pytest.mark.parametrize("streamed", [False, True])
@@ -298,14 +346,12 @@ def test_run_that_is_cancelled_during_validation_gives_every_call_a_result(strea
             results.append(result)
 
     async def main() -> None:
-        # An earlier test may have left a validation behind.
         before = set(threading.enumerate())
         runner = AsyncToolRunner(
             AsyncScripted([answer(*SLOW)]), [Slow()], timeout=2, input_limits=MUCH, observer=Keep()
         )
         running = asyncio.ensure_future(runner.stream("Go.").read() if streamed else runner.run("Go."))
-        while not any(thread.name == "validation" for thread in set(threading.enumerate()) - before):
-            await asyncio.sleep(0.01)
+        await until_validation(running, before)
         running.cancel()
         with pytest.raises(asyncio.CancelledError):
             await running

@@ -926,7 +926,7 @@ def test_clients_behind_middleware_are_disconnected(path: str) -> None:
 
 def test_a_slow_client_that_reads_is_not_disconnected(path: str) -> None:
     async def go() -> None:
-        async with serving(path, Paced([answer(BIG[:600_000])], size=100_000), patience=2.0) as front:
+        async with serving(path, Paced([answer(BIG[:600_000])], size=100_000), patience=4.0) as front:
             begun = await front.ask()
             await front.ended(begun["turn"])
             slow = Stalled(front.port, head("GET", f"/turns/{begun['turn']}/blocks", "Connection: close"))
@@ -936,7 +936,7 @@ def test_a_slow_client_that_reads_is_not_disconnected(path: str) -> None:
                 while data := slow.socket.recv(4096):
                     size += len(data)
                     # In all longer than `patience`, which is for each 64 kB.
-                    threading.Event().wait(0.02)
+                    threading.Event().wait(0.04)
                 return size
 
             assert await asyncio.to_thread(read) > 600_000
