@@ -272,7 +272,7 @@ def test_an_edited_text_wins_over_structured_content() -> None:
     ).results
     made = result_to_mcp(ToolOutcome([TextContent(text="no", extra=said.extra)]))
     assert made.result.structured_content is None
-    assert [loss.why for loss in made.losses] == ["the text was edited and no longer says it"]
+    assert [loss.code for loss in made.losses] == ["mcp-edited-value"]
     [added] = outcome_from_mcp({"content": [], "structuredContent": {"a": 1}}).results
     made = result_to_mcp(ToolOutcome([TextContent(text='{"a": 2}', extra=added.extra)]))
     assert (made.result.content, made.result.structured_content, made.losses) == ([], {"a": 2}, ())

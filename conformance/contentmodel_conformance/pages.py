@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import contentmodel
+from contentmodel.wire.reasons import REASONS
 from contentmodel_adapters.shared.mends import MENDS
 from contentmodel_conformance.checks import CHECKS, LAWS
 from contentmodel_conformance.matrix import matrix
@@ -145,6 +146,23 @@ def _rows(described: dict[str, Any]) -> Iterator[dict[str, Any]]:
     yield from described["records"].values()
 
 
+CODES_HEAD = """# Codes of losses
+
+Made from the table of reasons by `python -m contentmodel_conformance.pages docs`. `loss.code` stays the same; the text
+for people (`loss.why`) may change. [Losses](losses.md) explains the kinds. Words in braces are filled in: `{target}` is
+the API that is encoded for.
+
+| code | kind | text |
+|---|---|---|
+"""
+
+
+def codes_page() -> str:
+    """Return every code of a loss, with its kind and text, as Markdown."""
+    rows = [f"| `{reason.code}` | {reason.kind} | {_plain(reason.why)} |" for reason in REASONS.values()]
+    return CODES_HEAD + "\n".join(sorted(rows)) + "\n"
+
+
 def pages() -> dict[str, str]:
     """Every generated page by its path in the folder of the documentation."""
     # Nobody sends to a format that nobody answers in.
@@ -154,6 +172,7 @@ def pages() -> dict[str, str]:
     return {
         "coverage.md": coverage_page(),
         "laws.md": laws_page(),
+        "loss-codes.md": codes_page(),
         "matrix.html": as_html(made),
         "matrix.md": as_markdown(made),
         **targets,

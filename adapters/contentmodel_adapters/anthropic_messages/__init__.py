@@ -9,7 +9,7 @@ import msgspec
 
 from contentmodel.request import ChatRequest
 from contentmodel.response import ChatResponse
-from contentmodel.wire import passes
+from contentmodel.wire import passes, reasons
 from contentmodel.wire.adapting import TableAdapter
 from contentmodel.wire.codecs import Allowed
 from contentmodel.wire.context import EncodeContext
@@ -121,10 +121,10 @@ class AnthropicMessages(TableAdapter):
 
     def complete_request(self, payload: dict[str, Any], request: ChatRequest, context: EncodeContext) -> dict[str, Any]:
         if "max_tokens" not in payload:
-            context.lose(request, "options.max_output_tokens", f"{API} requires a limit", kind="synthesized")
+            context.lose(request, "options.max_output_tokens", reasons.OUTPUT_LIMIT)
             payload["max_tokens"] = MAX_TOKENS
         if "model" not in payload:
-            context.lose(request, "model", "the request does not say which model", kind="synthesized")
+            context.lose(request, "model", reasons.NO_MODEL)
         return {"model": "", "messages": [], **payload}
 
     def complete_response(

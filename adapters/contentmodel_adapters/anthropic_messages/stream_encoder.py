@@ -8,6 +8,7 @@ from typing import Any
 from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.text import TextContent
 from contentmodel.events import TextDelta, TurnComplete, TurnError, WireEvent
+from contentmodel.wire import reasons
 from contentmodel.wire.fields import list_of, object_of, text_of
 from contentmodel.wire.json import write
 from contentmodel.wire.stream_encoding import MARK, Outgoing, StreamEncoder, Written, growing, is_half_a_call
@@ -63,7 +64,7 @@ class Encoder(StreamEncoder):
         live = block.grow is not None
         if is_half_a_call(block):
             if not live:
-                self.lose((block.choice, block.index), block.content, "the call broke off")
+                self.lose((block.choice, block.index), block.content, reasons.HALF_A_CALL)
             self._count += live
             return
         wires = self.encode_block(block)["content"]
@@ -121,7 +122,7 @@ class Encoder(StreamEncoder):
                 self._write_whole(Outgoing(index, content, 0), {**wire, **left})
             written.sent = len(text)
         elif len(content.annotations or ()) > written.cited:
-            self.lose((0, index), content, "it came when the block was complete", field="annotations")
+            self.lose((0, index), content, reasons.AFTER_BLOCK, field="annotations")
 
     # -- the end -----------------------------------------------------------------------------------------------
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from contentmodel.request import FunctionTool, HostedTool, ResponseFormat, ToolChoice
+from contentmodel.wire import reasons
 from contentmodel.wire.codecs import Codec
 from contentmodel.wire.context import DecodeContext, EncodeContext
 from contentmodel.wire.table import Row, row
@@ -126,13 +127,13 @@ class ChoiceAndParallel(Codec):
         choice, parallel = value
         if choice is None and not (parallel is not None and owner.tools):
             if parallel is not None:
-                context.lose(owner, "options.parallel_tool_calls", "there are no tools to call")
+                context.lose(owner, "options.parallel_tool_calls", reasons.PARALLEL_WITHOUT_TOOLS)
             return None
         wire = {"type": "auto"} if choice is None else self._choice.encode(choice, context, owner)
         if parallel is None:
             return wire
         if wire.get("type") == "none":
-            context.lose(owner, "options.parallel_tool_calls", "no tool is to be called at all")
+            context.lose(owner, "options.parallel_tool_calls", reasons.PARALLEL_WITHOUT_CALLS)
             return wire
         return {**wire, "disable_parallel_tool_use": not parallel}
 

@@ -10,7 +10,7 @@ import msgspec
 from contentmodel.message import Origin
 from contentmodel.request import ChatRequest, ResponseFormat
 from contentmodel.response import ChatResponse
-from contentmodel.wire import passes
+from contentmodel.wire import passes, reasons
 from contentmodel.wire.adapting import TableAdapter
 from contentmodel.wire.context import DecodeContext, EncodeContext
 from contentmodel.wire.names import SchemaMap
@@ -149,7 +149,7 @@ class GoogleGenerateContent(TableAdapter):
     ) -> dict[str, Any]:
         created = payload.get("createTime")
         if created is not None and not isinstance(created, str):
-            context.lose(response, "created", f"{API} says when as a date in text")
+            context.lose(response, "created", reasons.TIME_DROPPED, form="as a date in text")
             del payload["createTime"]
         return payload
 

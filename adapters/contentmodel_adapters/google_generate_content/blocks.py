@@ -36,6 +36,7 @@ from contentmodel.content.tools import (
 )
 from contentmodel.errors import ContentModelError
 from contentmodel.usage import Usage
+from contentmodel.wire import reasons
 from contentmodel.wire.codecs import ArgumentsObject, Codec, Place, Sealed
 from contentmodel.wire.context import DecodeContext, EncodeContext
 from contentmodel.wire.json import parse, snake_name, write
@@ -95,7 +96,7 @@ class ResponseObject(Codec):
     def encode(self, value: list[Any], context: EncodeContext, owner: Any) -> dict[str, Any]:
         text = WORDS.encode(value, context, owner) or ""
         if owner.is_error and not context.native:
-            context.lose(owner, "is_error", f'{API} has no flag for it: it is the key "error"', kind="degraded")
+            context.lose(owner, "is_error", reasons.ERROR_KEY)
         if value[0].extra is None:
             return {"error" if owner.is_error else "output": text}
         name = note_of(value[0], API, ":response")

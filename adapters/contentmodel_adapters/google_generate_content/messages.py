@@ -13,6 +13,7 @@ from contentmodel.content.base import Protected
 from contentmodel.content.text import TextContent
 from contentmodel.content.tools import FunctionCallContent, FunctionResultContent, ToolCallContent, ToolResultContent
 from contentmodel.message import ChatMessage
+from contentmodel.wire import reasons
 from contentmodel.wire.apart import with_media_apart, with_media_back
 from contentmodel.wire.codecs import Codec, Place, spread
 from contentmodel.wire.context import DecodeContext, EncodeContext
@@ -278,7 +279,7 @@ def with_signed_calls(messages: list[ChatMessage], context: EncodeContext) -> li
 
 
 def _signed(call: Any, context: EncodeContext) -> Any:
-    context.lose(call, "protected", "the model wants a signature, and nobody has one", kind="synthesized")
+    context.lose(call, "protected", reasons.PLACEHOLDER_SIGNATURE)
     sealed = Protected(issuer="google", kind="signature", data=SKIP)
     return context.same(call, msgspec.structs.replace(call, protected=sealed))
 
@@ -294,7 +295,7 @@ def with_begun(messages: list[ChatMessage], context: EncodeContext) -> list[Chat
         return messages
     if first.role != "assistant" and not _is_placeholder(messages):
         return messages
-    context.lose(first, None, f"{API} wants something of the user before a call", kind="synthesized")
+    context.lose(first, None, reasons.BEGUN_BEFORE)
     contents: list[Any] = [TextContent(text=begun_before(first.contents))]
     return [ChatMessage(role="user", contents=contents, origin=first.origin), *messages]
 

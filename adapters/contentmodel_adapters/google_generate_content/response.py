@@ -21,6 +21,7 @@ from contentmodel.content.hosted import (
 from contentmodel.content.media import UriContent
 from contentmodel.content.text import SpanConverter, TextContent
 from contentmodel.response import ChatChoice, ChatResponse
+from contentmodel.wire import reasons
 from contentmodel.wire.codecs import Codec, Home, Place, spread
 from contentmodel.wire.context import DecodeContext, EncodeContext
 from contentmodel.wire.json import canonical
@@ -275,7 +276,7 @@ def _supports(index: int, content: Any, chunks: Chunks, context: EncodeContext) 
         if context.native:
             yield SUPPORT.encode(citation, context)
         elif citation.url is None or converter is None:
-            context.lose(citation, None, f"{API} cites addresses alone")
+            context.lose(citation, None, reasons.CITATION_WITHOUT_URL)
         else:
             yield _foreign_support(index, converter, citation, chunks, context)
 
@@ -287,7 +288,7 @@ def _foreign_support(
     chunk = {"web": {"uri": citation.url, **({"title": citation.title} if citation.title else {})}}
     span = converter.convert(citation.span or Span(start=0, end=len(converter.text)), "byte")
     if citation.span is not None:
-        context.lose(citation, "span", f"{API} counts bytes", kind="degraded")
+        context.lose(citation, "span", reasons.CITATION_UNITS)
     made = msgspec.structs.replace(citation, span=span, source_indices=[chunks.place(chunk)])
     support = SUPPORT.encode(context.same(citation, made), context)
     support["segment"] = {**support.get("segment", {}), **({"partIndex": index} if index else {})}

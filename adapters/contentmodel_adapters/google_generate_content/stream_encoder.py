@@ -10,6 +10,7 @@ import msgspec
 from contentmodel.content.citations import Citation, Span
 from contentmodel.content.text import SpanConverter
 from contentmodel.events import TurnComplete, TurnError
+from contentmodel.wire import reasons
 from contentmodel.wire.fields import list_of, object_of, objects_of, text_of
 from contentmodel.wire.json import write
 from contentmodel.wire.stream_encoding import MARK, Outgoing, StreamEncoder, Written, growing, is_half_a_call
@@ -79,7 +80,7 @@ class Encoder(StreamEncoder):
     def shut(self, block: Outgoing) -> None:
         content, place = block.content, (block.choice, block.index)
         if is_half_a_call(block):
-            self.lose(place, content, "the call broke off")
+            self.lose(place, content, reasons.HALF_A_CALL)
             return
         if _is_beside(content):
             self._beside.setdefault(block.choice, []).append((-1, block.index, content))
@@ -142,7 +143,7 @@ class Encoder(StreamEncoder):
             if "finishReason" not in wire:
                 # A stream that says no reason is one that broke off.
                 candidates[-1]["finishReason"] = "STOP"
-                self.synthesize(f"$.choices[{choice}].finish_reason", f"{API} ends a stream with one")
+                self.synthesize(f"$.choices[{choice}].finish_reason", reasons.FINISH_REASON)
             content = wire.get("content")
             if content.__class__ is dict and not content.get("parts"):
                 candidates[-1]["content"] = {**content, "parts": []}

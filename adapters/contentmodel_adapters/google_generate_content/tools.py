@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from contentmodel.request import CustomTool, FunctionTool, HostedTool, ToolChoice, ToolGroup
+from contentmodel.wire import reasons
 from contentmodel.wire.codecs import Codec, Renamed
 from contentmodel.wire.context import DecodeContext, EncodeContext
 from contentmodel.wire.json import camel_name
@@ -139,7 +140,7 @@ def _encode_member(tool: Any, entry: dict[str, Any], context: EncodeContext) -> 
         key = note_of(tool, API, ":key") or DECLARATIONS
         entry.setdefault(key, []).append(FUNCTION.encode_one(tool, context))
     elif isinstance(tool, CustomTool):
-        context.lose(tool, None, f"{API} has no tools that take free text")
+        context.lose(tool, None, reasons.NO_CUSTOM_TOOL)
     else:
         _encode_hosted(tool, entry, context)
 
@@ -151,7 +152,7 @@ def _encode_hosted(tool: HostedTool, entry: dict[str, Any], context: EncodeConte
         return
     member = CARRIED.get(tool.kind)
     if member is None:
-        context.lose(tool, None, f"{API} has no such tool")
+        context.lose(tool, None, reasons.NO_HOSTED_TOOL)
         return
     context.leave_residue(tool, own=True)
     context.lose_attributes(tool, ("name", "settings"))
@@ -196,6 +197,6 @@ class Level(Renamed):
 
     def encode(self, value: Any, context: EncodeContext, owner: Any) -> Any:
         if not context.native and value not in self._known:
-            context.lose(owner, "options.reasoning.effort", f"{API} has no level {value!r}")
+            context.lose(owner, "options.reasoning.effort", reasons.NO_LEVEL, level=value)
             return None
         return super().encode(value, context, owner)

@@ -9,7 +9,7 @@ import msgspec
 
 from contentmodel.request import ChatRequest
 from contentmodel.response import ChatResponse
-from contentmodel.wire import passes
+from contentmodel.wire import passes, reasons
 from contentmodel.wire.adapting import TableAdapter
 from contentmodel.wire.codecs import Allowed
 from contentmodel.wire.context import DecodeContext, EncodeContext
@@ -163,7 +163,7 @@ class OpenAIChat(TableAdapter):
 
     def complete_request(self, payload: dict[str, Any], request: ChatRequest, context: EncodeContext) -> dict[str, Any]:
         if "model" not in payload:
-            context.lose(request, "model", "the request does not say which model", kind="synthesized")
+            context.lose(request, "model", reasons.NO_MODEL)
         return {"model": "", "messages": [], **payload}
 
     def complete_response(
@@ -174,7 +174,7 @@ class OpenAIChat(TableAdapter):
         filled = {"id": "", "object": "chat.completion", "created": 0, "model": "", "choices": [], **payload}
         created = filled["created"]
         if not isinstance(created, int):
-            context.lose(response, "created", f"{API} says when in whole seconds since 1970", kind="degraded")
+            context.lose(response, "created", reasons.TIME_ROUNDED)
             filled["created"] = int(created) if isinstance(created, float) else 0
         if "usage" in filled:
             filled["usage"] = complete_usage(filled["usage"])

@@ -18,6 +18,7 @@ from contentmodel.content.tools import (
     ToolResultContent,
 )
 from contentmodel.message import ChatMessage
+from contentmodel.wire import reasons
 from contentmodel.wire.apart import with_media_apart, with_media_back
 from contentmodel.wire.codecs import Codec, Place
 from contentmodel.wire.context import DecodeContext, EncodeContext
@@ -191,9 +192,7 @@ def _as_function_result(content: Any, context: EncodeContext) -> Any:
         return content
     told = with_error_told(content, context)
     if content.__class__ is not FunctionResultContent:
-        context.lose(
-            content, None, f"{context.api} has one kind of result, which does not say of what", kind="degraded"
-        )
+        context.lose(content, None, reasons.ONE_RESULT_KIND)
     fields = {name: getattr(told, name) for name in FunctionResultContent.__struct_fields__}
     return context.same(content, FunctionResultContent(**fields))
 

@@ -10,6 +10,7 @@ import msgspec
 from contentmodel.content.text import SpanConverter, TextContent
 from contentmodel.content.tools import ToolCallContent
 from contentmodel.events import Layout, TurnComplete, TurnError, WireEvent, growing_field
+from contentmodel.wire import reasons
 from contentmodel.wire.fields import list_of, object_of, objects_of
 from contentmodel.wire.json import write
 from contentmodel.wire.stream_encoding import MARK, Outgoing, StreamEncoder, Written, growing, is_half_a_call
@@ -103,7 +104,7 @@ class Encoder(StreamEncoder):
         self._begin_choice(block.choice)
         content = block.content
         if is_half_a_call(block) and block.grow is None:
-            self.lose((block.choice, block.index), content, "the call broke off")
+            self.lose((block.choice, block.index), content, reasons.HALF_A_CALL)
             return
         block.place = self._lengths.get(block.choice, 0)
         placed_content = self._placed(content, block.place)
@@ -179,7 +180,7 @@ class Encoder(StreamEncoder):
             self._citations.setdefault(written.choice, []).extend(citations[written.cited :])
             written.cited = len(citations)
         if any(message.get(column) for column in ("tool_calls", "function_call")):
-            self.lose(place, content, "it changed when it was written already")
+            self.lose(place, content, reasons.WRITTEN_BEFORE)
 
     # -- the end -----------------------------------------------------------------------------------------------
 

@@ -10,7 +10,7 @@ import msgspec
 from contentmodel.content.text import TextContent
 from contentmodel.request import ChatRequest
 from contentmodel.response import ChatResponse
-from contentmodel.wire import passes
+from contentmodel.wire import passes, reasons
 from contentmodel.wire.adapting import TableAdapter
 from contentmodel.wire.codecs import Allowed
 from contentmodel.wire.context import EncodeContext
@@ -120,7 +120,7 @@ class OpenAIResponses(TableAdapter):
         }
         filled = {**defaults, **payload}
         if not isinstance(filled["created_at"], int | float):
-            context.lose(response, "created", f"{API} says when in seconds since 1970")
+            context.lose(response, "created", reasons.TIME_DROPPED, form="in seconds since 1970")
             filled["created_at"] = 0
         if filled.get("error") is not None:
             filled.setdefault("status", "failed")

@@ -17,6 +17,7 @@ from contentmodel.content.outcomes import (
 from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.text import TextContent
 from contentmodel.usage import Usage
+from contentmodel.wire import reasons
 from contentmodel.wire.codecs import Codec, DataUri, Place, Sealed, is_data_uri
 from contentmodel.wire.context import DecodeContext, EncodeContext
 from contentmodel.wire.nested import Blocks, WordsOf
@@ -213,7 +214,7 @@ class MadeImage(Codec):
 
     def encode(self, value: list[Any], context: EncodeContext, owner: Any) -> Any:
         for content in value[1:]:
-            context.lose(content, None, "there is room for one image here")
+            context.lose(content, None, reasons.ONE_IMAGE)
         context.lose_attributes(value[0], ("media_type", "name"))
         return value[0].data
 

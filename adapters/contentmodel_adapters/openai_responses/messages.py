@@ -28,6 +28,7 @@ from contentmodel.content.tools import (
     ToolResultContent,
 )
 from contentmodel.message import ChatMessage
+from contentmodel.wire import reasons
 from contentmodel.wire.codecs import Codec
 from contentmodel.wire.context import DecodeContext, EncodeContext
 from contentmodel.wire.marks import needs_error_mark, with_error_read, with_error_told
@@ -308,7 +309,7 @@ class _Writer:
         if not is_given and context.kind == "request" and content.annotations:
             # Citations stand in output_text, and only an item that the API gave may hold that.
             for citation in content.annotations:
-                context.lose(citation, None, f"requests of {API} have citations in the API's own messages alone")
+                context.lose(citation, None, reasons.NO_CITATION_IN_REQUEST)
             content = context.same(content, msgspec.structs.replace(content, annotations=None))
         parts = OUTPUT.encode_list([content], context)
         if not parts:

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from contentmodel.response import ChatChoice, ChatResponse, FinishReason
+from contentmodel.wire import reasons
 from contentmodel.wire.context import DecodeContext, EncodeContext
 from contentmodel.wire.nested import Record
 from contentmodel.wire.table import Fields
@@ -101,8 +102,8 @@ class Output(OnlyChoice):
             context.lose_attributes(finish, ("stop_sequence",))
             ends = finish_of(wire, choice)
             if ends is not None and ends.reason != finish.reason and finish.reason not in ("refusal", "tool_calls"):
-                why = f"{API} has no status for {finish.raw or finish.reason}"
-                context.lose(choice, "finish_reason.raw", why, kind="degraded")
+                ended = finish.raw or finish.reason
+                context.lose(choice, "finish_reason.raw", reasons.NO_FINISH_REASON, word=ended)
 
 
 RESPONSE = TABLE.record(

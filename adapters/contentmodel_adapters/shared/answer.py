@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from contentmodel.response import ChatChoice, ChatResponse
+from contentmodel.wire import reasons
 from contentmodel.wire.context import EncodeContext
 from contentmodel.wire.table import Group
 
@@ -43,7 +44,7 @@ class OnlyChoice(Group):
         self, value: list[ChatChoice], wire: dict[str, Any], context: EncodeContext, owner: ChatResponse
     ) -> None:
         for choice in value[1:]:
-            context.lose(choice, None, f"{context.api} has one answer")
+            context.lose(choice, None, reasons.ONE_CHOICE)
         for choice in value[:1]:
             context.lose_attributes(choice, ("logprobs",))
             context.leave_residue(choice)

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from contentmodel.request import ToolChoice
+from contentmodel.wire import reasons
 from contentmodel.wire.codecs import Codec
 from contentmodel.wire.context import DecodeContext, EncodeContext
 
@@ -47,11 +48,11 @@ class Choice(Codec):
             if value.mode == "other" or (meant is not None and _same(meant, value)):
                 return raw
         elif value.extra is not None:
-            context.lose(owner, "options.tool_choice", "what else it says, only its own API knows", kind="degraded")
+            context.lose(owner, "options.tool_choice", reasons.TOOL_CHOICE_PARTS)
         written = self._write(value)
         if written is not None:
             return written
-        context.lose(owner, "options.tool_choice", f"{context.api} has no such tool choice", kind="degraded")
+        context.lose(owner, "options.tool_choice", reasons.NO_TOOL_CHOICE)
         return self._fallback
 
     def describe(self) -> str:

@@ -9,9 +9,10 @@ import msgspec
 
 from contentmodel.accounting import unaccounted
 from contentmodel.request import ChatRequest, FunctionTool, ToolGroup
+from contentmodel.wire import reasons
 from contentmodel.wire.context import EncodeContext
 from contentmodel.wire.json import parse, steps_of, write
-from contentmodel.wire.losses import Loss
+from contentmodel.wire.losses import loss_of
 from contentmodel.wire.names import Maps, SchemaMap
 from contentmodel_adapters.shared import schemas
 from contentmodel_adapters.shared.arguments import Adapted, Dialect, Lost, Node, restore_arguments
@@ -99,7 +100,7 @@ class _Fitter:
             adapted = _adapted(tool.parameters, strict)
             if adapted.possible:
                 return self._fitted(tool, adapted, strict)
-            self._context.lose(tool, "strict", f"not as strict: {adapted.reasons[0].why}")
+            self._context.lose(tool, "strict", reasons.NOT_STRICT, why=adapted.reasons[0].why)
             tool = self._changed(tool, strict=False)
         return self._fitted(tool, _adapted(tool.parameters, self._dialects.tools), self._dialects.tools)
 
@@ -120,11 +121,11 @@ class _Fitter:
         if made.strict and dialects.strict is not None:
             adapted = _adapted(made.schema, schemas.for_answers(dialects.strict))
             if not adapted.possible and not dialects.always_strict:
-                self._context.lose(made, "strict", f"not as strict: {adapted.reasons[0].why}")
+                self._context.lose(made, "strict", reasons.NOT_STRICT, why=adapted.reasons[0].why)
                 made, adapted = self._changed(made, strict=False), None
         adapted = adapted or _adapted(made.schema, dialects.answers)
         if not adapted.possible:
-            self._context.lose(made, None, f"{self._context.api} takes no such schema: {adapted.reasons[0].why}")
+            self._context.lose(made, None, reasons.REFUSED_SCHEMA, why=adapted.reasons[0].why)
             return self._changed(options, response_format=None)
         self._lose(made, "schema", adapted)
         if adapted.schema is made.schema and made is options.response_format:
@@ -133,8 +134,8 @@ class _Fitter:
 
     def _lose(self, owner: Any, field: str, adapted: Adapted) -> None:
         for path, keyword, why in adapted.lost:
-            kind = "degraded" if why == _RESAID else "dropped"
-            self._context.lose(owner, f"{field}{path}", f"{self._context.api} and {keyword}: {why}", kind=kind)
+            reason = reasons.SCHEMA_REWORDED if why == _RESAID else reasons.SCHEMA_KEYWORD
+            self._context.lose(owner, f"{field}{path}", reason, keyword=keyword, why=why)
 
     def _changed(self, value: Any, **fields: Any) -> Any:
         return self._context.same(value, msgspec.structs.replace(value, **fields))
@@ -164,7 +165,7 @@ def _complete(schema: Node, adapted: Adapted) -> Adapted:
     """With what the adapted schema says in other words (an exclusive bound of integers, `nullable`) named as well."""
     if adapted.schema is schema:
         return adapted
-    lost = [Loss(found.path, "dropped", found.keyword, found.why) for found in adapted.lost]
+    lost = [loss_of(reasons.SCHEMA_KEYWORD, path, key, keyword=key, why=why) for path, key, why in adapted.lost]
     told = [Lost(at.path, str(steps_of(at.path)[-1]), _RESAID) for at in unaccounted(schema, adapted.schema, lost)]
     return msgspec.structs.replace(adapted, lost=[*adapted.lost, *told])
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from contentmodel.wire import reasons
 from contentmodel.wire.codecs import Codec
 from contentmodel.wire.context import EncodeContext
 
@@ -30,7 +31,7 @@ class Modalities(Codec):
         spelled = [self._spell(word) for word in value]
         known = [word for word in spelled if word in self._words]
         if len(known) < len(spelled):
-            context.lose(owner, "options.modalities", f"{context.api} does not answer with all of it")
+            context.lose(owner, "options.modalities", reasons.NO_MODALITY)
         return known or None
 
     def describe(self) -> str:

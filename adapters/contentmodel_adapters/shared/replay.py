@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from contentmodel.message import ChatMessage
+from contentmodel.wire import reasons
 from contentmodel.wire.context import EncodeContext
 from contentmodel.wire.origins import is_native
 
@@ -61,7 +62,7 @@ class Replay:
         lost: list[str] = []
         fitted: dict[str, Any] = self._fit(wire, "", lost)
         for name in dict.fromkeys(lost):
-            context.lose(message, None, f"requests of {context.api} do not say {name!r} here", kind="degraded")
+            context.lose(message, None, reasons.ANSWER_FIELDS, name=name)
         return fitted
 
     def _fit(self, value: Any, field: str, lost: list[str]) -> Any:

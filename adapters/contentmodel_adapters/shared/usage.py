@@ -6,6 +6,7 @@ import msgspec
 
 from contentmodel.response import ChatResponse
 from contentmodel.usage import Usage
+from contentmodel.wire import reasons
 from contentmodel.wire.context import EncodeContext
 
 
@@ -25,7 +26,7 @@ def counted(
         changed["output_tokens"] = usage.output_tokens + (reasoning if reasoning_inside else -reasoning)
     for name in ("input_tokens", "output_tokens"):
         if name in changed:
-            context.lose(usage, name, f"{context.api} counts other tokens in it", kind="degraded")
+            context.lose(usage, name, reasons.TOKENS_COUNTED)
     counted_usage: Usage = msgspec.structs.replace(usage, **changed)
     context.same(usage, counted_usage)
     return msgspec.structs.replace(response, usage=counted_usage)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from contentmodel.response import FinishReason
+from contentmodel.wire import reasons
 from contentmodel.wire.codecs import Codec
 from contentmodel.wire.context import DecodeContext, EncodeContext
 
@@ -42,12 +43,12 @@ class FinishWords(Codec):
 
     def encode(self, value: FinishReason, context: EncodeContext, owner: Any) -> str | int:
         if value.stop_sequence is not None and not self._tells_sequence:
-            context.lose(value, "stop_sequence", f"{context.api} does not say which sequence stopped it")
+            context.lose(value, "stop_sequence", reasons.STOP_SEQUENCE)
         if value.raw is not None and (context.native or self.reasons.get(value.raw) == value.reason):
             return value.raw
         word = self.words.get(value.reason)
         if value.reason not in self._implied and (word is None or self.reasons.get(word) != value.reason):
-            context.lose(owner, "finish_reason.raw", f"{context.api} has no word for {value.reason}", kind="degraded")
+            context.lose(owner, "finish_reason.raw", reasons.NO_FINISH_REASON, word=value.reason)
         return self.otherwise if word is None else word
 
     def describe(self) -> str:

@@ -13,6 +13,7 @@ from contentmodel.message import Origin
 from contentmodel.request import ChatRequest
 from contentmodel.response import ChatResponse
 from contentmodel.rules import Rules, Violation
+from contentmodel.wire import reasons
 from contentmodel.wire.context import DecodeContext, EncodeContext
 from contentmodel.wire.json import kind_of, name_of, without_path
 from contentmodel.wire.losses import Encoded
@@ -106,7 +107,7 @@ class TableAdapter:
         context = EncodeContext(self.api, self.issuer, "request", policies, request.origin)
         if model is not None and model != request.model:
             if request.model is not None:
-                context.lose(request, "model", "the caller named another", kind="degraded")
+                context.lose(request, "model", reasons.OTHER_MODEL)
             request = context.same(request, msgspec.structs.replace(request, model=model))
         prepared = self.prepare_request(request, context)
         payload = self.request.encode(context.same(request, prepared), context)
@@ -131,7 +132,7 @@ class TableAdapter:
             for path in paths:
                 payload = without_path(payload, path)
                 attribute = self.request.attribute_at(path) or "options"
-                context.lose(request, attribute, f"{self.api} refuses it here: {rule.says}")
+                context.lose(request, attribute, reasons.REFUSED_SETTING, rule=rule.says)
             if payload == before:
                 break
         return payload

@@ -11,6 +11,7 @@ from contentmodel.content import CONTENT_TYPES
 from contentmodel.content.base import content_tag
 from contentmodel.content.tools import ToolCallContent
 from contentmodel.message import ChatMessage
+from contentmodel.wire import reasons
 
 if TYPE_CHECKING:
     from contentmodel.wire.context import EncodeContext
@@ -56,7 +57,7 @@ class _CallIds:
             waiting.add(content.name, call_id)
         else:
             call_id = waiting.take(content.name) or self._next()
-        self._context.lose(content, "call_id", f"{self._context.api} requires an id", kind="synthesized")
+        self._context.lose(content, "call_id", reasons.CALL_ID)
         return self._context.same(content, msgspec.structs.replace(content, call_id=call_id))
 
     def _next(self) -> str:

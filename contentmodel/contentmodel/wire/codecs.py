@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from contentmodel.content.base import Protected
 from contentmodel.errors import ToolArgumentsError
+from contentmodel.wire import reasons
 from contentmodel.wire.context import DecodeContext, EncodeContext
 from contentmodel.wire.json import write
-from contentmodel.wire.losses import SPELLING
 
 if TYPE_CHECKING:
     pass
@@ -211,7 +211,7 @@ class Sealed(Codec):
     def encode(self, value: Any, context: EncodeContext, owner: Any) -> Any:
         if value.issuer == self.issuer and value.kind == self.kind:
             return value.data
-        context.lose(owner, "protected", f"opaque state of {value.issuer} means nothing to {context.api}")
+        context.lose(owner, "protected", reasons.OPAQUE_STATE, issuer=value.issuer)
         return None
 
     def describe(self) -> str:
@@ -233,7 +233,7 @@ class Allowed(Codec):
     def encode(self, value: Any, context: EncodeContext, owner: Any) -> Any:
         if context.native or value in self.words:
             return value
-        context.lose(owner, self.field, f"{context.api} has no word for {value!r}")
+        context.lose(owner, self.field, reasons.NO_WORD, word=value)
         return None
 
     def describe(self) -> str:
@@ -260,7 +260,7 @@ class Home(Codec):
         if context.native or context.by_hand:
             return value
         if not self.silent:
-            context.lose(owner, self.field, f"{context.api} has another form for it")
+            context.lose(owner, self.field, reasons.OTHER_FORM)
         return None
 
 
@@ -308,10 +308,10 @@ class ArgumentsObject(Codec):
         try:
             read = owner.arguments_object
         except ToolArgumentsError:
-            context.lose(owner, "arguments", f"{context.api} takes no text here", kind="degraded")
+            context.lose(owner, "arguments", reasons.ARGUMENTS_AS_OBJECT)
             return {self.key: value}
         # Whether the text was more than the object (its spacing, say) is found out when somebody asks.
-        context.lose(owner, "arguments", SPELLING, kind="degraded")
+        context.lose(owner, "arguments", reasons.SPELLING)
         return read
 
 

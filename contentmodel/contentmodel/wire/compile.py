@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from contentmodel.wire import reasons
 from contentmodel.wire.codecs import ArgumentsObject, Codec
 from contentmodel.wire.introspect import attribute_of, fields_of, struct_in
 from contentmodel.wire.json import camel_name
@@ -358,7 +359,7 @@ def encode_rest(row: Row, value: Any, wire: dict[str, Any], context: EncodeConte
     settings = getattr(value, row.rest or "")
     is_ours = context.native or (context.by_hand and (value.extra is None or row.api in value.extra))
     if settings and not is_ours:
-        context.lose(value, row.rest, f"the settings of another API's tool mean nothing to {row.api}")
+        context.lose(value, row.rest, reasons.FOREIGN_SETTINGS)
         return
     for key, item in settings.items():
         wire.setdefault(key, item)
@@ -380,11 +381,11 @@ def encode_columns(row: Row, value: Any, wire: dict[str, Any], context: EncodeCo
         extra = content.extra
         key = usual.get(content.__class__) if extra is None or api not in extra else _column_for(content, columns, row)
         if key is None:
-            context.lose(content, None, f"{row.api} has no place for it in this message")
+            context.lose(content, None, reasons.NO_PLACE_IN_MESSAGE)
             continue
         place = order[key]
         if place < latest:
-            context.lose(content, None, f"{row.api} keeps {key} apart: its place is lost", kind="moved")
+            context.lose(content, None, reasons.COLUMN_APART, column=key)
         else:
             latest = place
         if key in dealt:

@@ -10,9 +10,11 @@ import msgspec
 
 from contentmodel.errors import DecodeError, Fault
 from contentmodel.message import ChatMessage, Origin
+from contentmodel.wire import reasons
 from contentmodel.wire.json import child_path, kind_of, snake_name, steps_of, value_at, wire_path
-from contentmodel.wire.losses import RESIDUE, Loss, ModelPlaces, Note, family_of, what_of
+from contentmodel.wire.losses import RESIDUE, Loss, ModelPlaces, Note, what_of
 from contentmodel.wire.notes import wire_key
+from contentmodel.wire.reasons import Reason, unlisted
 
 if TYPE_CHECKING:
     from contentmodel.wire.names import Maps
@@ -169,7 +171,7 @@ class WirePlaces:
             return
         for path, inside, exact in self._paths(note, *found):
             where, what = spelled(self._payload, path + inside), what_of(note) + (inside if note.api else "")
-            yield Loss(where, note.kind, what, note.why, family_of(note), exact)
+            yield places.loss_at(where, note, what, exact=exact)
 
     def _paths(self, note: Note, path: str, row: Row | None, field: str | None) -> Iterator[tuple[str, str, bool]]:
         """The paths of what was lost, each in two parts (of the field, inside of it), and whether they are exact."""
@@ -225,7 +227,7 @@ class EncodeContext:
         self.native = origin.api == api if origin is not None else kind == "response"
         self.policies = policies or {}
         # What Note is made of: most notes are never read.
-        self.notes: list[tuple[Any, str | None, str, str, str | None]] = []
+        self.notes: list[tuple[Any, str | None, Reason, str | None, dict[str, Any]]] = []
         self.stand_ins: list[tuple[Any, Any]] = []
         self.maps: Maps | None = None
 
@@ -242,20 +244,36 @@ class EncodeContext:
         changed: ChatMessage = self.same(message, msgspec.structs.replace(message, contents=contents))
         return changed
 
-    def lose(self, owner: Any, field: str | None, why: str, *, kind: str = "dropped", api: str | None = None) -> None:
-        """`field` of `owner` (None: all of it) does not reach the target as it is."""
-        self.notes.append((owner, field, kind, why, api))
+    def lose(
+        self,
+        owner: Any,
+        field: str | None,
+        reason: Reason | str,
+        *,
+        kind: str = "dropped",
+        api: str | None = None,
+        **values: Any,
+    ) -> None:
+        """Report that `field` of `owner` (None: all of it) does not reach the target as it is.
+
+        `reason` is an entry of `contentmodel.wire.reasons`, which has the code and the kind of the loss, and `values`
+        are what its text names. A text in its place gives a loss of `kind` whose code is "unlisted": this is for
+        adapters that have no table of reasons. `api` is set where the field is in the residue of that API.
+        """
+        if reason.__class__ is str:
+            reason = unlisted(kind, reason)
+        self.notes.append((owner, field, reason, api, values))  # type: ignore[arg-type]
 
     def leave_residue(self, owner: Any, *, own: bool = False) -> None:
         """Fields of `owner` that only other APIs know are left behind (`own`: this API's as well)."""
         if owner.extra is not None:
             # Which fields those are is found out when somebody asks.
-            self.notes.append((owner, None, RESIDUE, "", None if own else self.api))
+            self.notes.append((owner, None, RESIDUE, None if own else self.api, {}))
 
     def lose_other_word(self, owner: Any, name: str, word: Any) -> None:
         """The field `name` says something else than `word`, which is all that the target can say here."""
         if getattr(owner, name) not in (None, word):
-            self.lose(owner, name, f"{self.api} has no other word than {word} here", kind="degraded")
+            self.lose(owner, name, reasons.OTHER_WORD, word=word)
 
     def lose_attributes(self, owner: Any, names: tuple[str, ...]) -> None:
         """Those of the fields `names` that say something have no place in the target's wire object."""
@@ -264,7 +282,7 @@ class EncodeContext:
             for part in name.split("."):
                 value, default = getattr(value, part, None), default_of(value, part)
             if value is not None and value != default and not (value is False and name == "is_error"):
-                self.lose(owner, name, f"{self.api} has no field for it here")
+                self.lose(owner, name, reasons.NO_FIELD)
 
 
 def default_of(owner: Any, name: str) -> Any:

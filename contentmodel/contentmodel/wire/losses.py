@@ -10,6 +10,7 @@ import msgspec
 from contentmodel.errors import ContentModelError
 from contentmodel.wire.json import STEP, child_path, write
 from contentmodel.wire.notes import is_note, wire_key
+from contentmodel.wire.reasons import OPAQUE_STATE, PROVIDER_FIELD, SPELLING, UNLISTED, Reason
 
 if TYPE_CHECKING:
     from contentmodel.wire.context import DecodeContext, EncodeContext
@@ -21,11 +22,13 @@ class Loss(msgspec.Struct, frozen=True, omit_defaults=True):
 
     `path` is the JSON path in the source payload where `convert` made the loss, else the path in the model value
     that was encoded. `kind` is "dropped" (gone), "degraded" (there, as something less), "moved" (there, at
-    another place or in another order) or "synthesized" (the target needed something that nobody said). `what`
-    names the value, `why` the reason. `family` is the family of content that it belongs to: "text", "reasoning",
-    "media", "citations", "tools", "hosted tools", "tool definitions", "schemas", "messages", "settings",
-    "usage", "provider fields" or "other". Where it is not `exact`, what was lost has no place of its own: it is
-    somewhere in what stands at `path`.
+    another place or in another order), "synthesized" (the target required a value that the source does not have) or
+    "insignificant" (gone, and it meant nothing to any reader). `what` names the value and `why` the reason, for
+    people. `code` is the reason for programs: it stays the same when the text changes (`reasons.REASONS` has all
+    codes; a reason without one is "unlisted"). `family` is the family of content that it belongs to: "text",
+    "reasoning", "media", "citations", "tools", "hosted tools", "tool definitions", "schemas", "messages", "settings",
+    "usage", "provider fields" or "other". If the loss is not `exact`, what was lost has no place of its own: it is
+    somewhere in the value at `path`.
     """
 
     path: str
@@ -34,6 +37,12 @@ class Loss(msgspec.Struct, frozen=True, omit_defaults=True):
     why: str
     family: str = "other"
     exact: bool = True
+    code: str = UNLISTED
+
+    @property
+    def is_significant(self) -> bool:
+        """False where what was lost means nothing to any reader."""
+        return self.kind != "insignificant"
 
 
 class LossError(ContentModelError, ValueError):
@@ -46,29 +55,27 @@ class LossError(ContentModelError, ValueError):
         super().__init__(f"{api} cannot carry {first.what} at {first.path}: {first.why}{more}")
 
 
+RESIDUE = Reason("residue", "dropped", "")
+"""Not a loss itself: all fields of other APIs in the residue of an object. Reading the losses finds each of them."""
+
+
 class Note(msgspec.Struct, frozen=True):
     """A loss before it has a path: the model object, which of its fields (None: all of it), and why.
 
-    What stands inside of a field that is a JSON value is told by its path: `parameters$.properties.age.minimum`.
-    `api` is set where the field is in the residue of that API.
+    A field that is a JSON value is followed by the path inside of it: `parameters$.properties.age.minimum`.
+    `api` is set where the field is in the residue of that API. `values` are what the reason's text names.
     """
 
     owner: Any
     field: str | None
-    kind: str
-    why: str
+    reason: Reason
     api: str | None = None
-
-
-RESIDUE = "residue"
-"""The kind of a note that stands for all that other APIs left in an object's residue."""
-
-SPELLING = "the arguments are an object here: the spelling of their JSON text is not kept"
+    values: dict[str, Any] = {}
 
 
 def holds(note: Note) -> bool:
     """Whether a note is a loss after all: text that was compact JSON is the same text again."""
-    if note.why is not SPELLING:
+    if note.reason is not SPELLING:
         return True
     text = note.owner.arguments
     return bool(text) and write(note.owner.arguments_object) != text.encode("utf-8", "surrogatepass")
@@ -76,25 +83,25 @@ def holds(note: Note) -> bool:
 
 def _notes(context: EncodeContext) -> Iterator[Note]:
     """Every note, and with a content that is lost as a whole what belongs to it and stands elsewhere on the wire."""
-    for owner, field, kind, why, api in context.notes:
-        if kind is RESIDUE:
+    for owner, field, reason, api, values in context.notes:
+        if reason is RESIDUE:
             yield from _left_behind(owner, api)
             continue
-        yield Note(owner, field, kind, why, api)
-        if field is None and isinstance(owner, msgspec.Struct):
-            yield from _apart(owner, why)
+        yield Note(owner, field, reason, api, values)
+        if field is None and reason.kind in ("dropped", "degraded") and isinstance(owner, msgspec.Struct):
+            yield from _apart(owner)
 
 
 def _left_behind(owner: Any, kept: str | None) -> Iterator[Note]:
     """The fields in the residue of every API but `kept`. Null and empty ones said nothing."""
     for api, residue in owner.extra.items():
-        why = f"only {api} has this field"
+        source = {"source": api}
         for key, value in residue.items() if api != kept else ():
             if key in (":item", ":instruction"):
                 fields = (name for name, item in value.items() if not is_note(name) and not _is_word(name, item))
-                yield from (Note(owner, f":item.{name}", "dropped", why, api) for name in fields)
+                yield from (Note(owner, f":item.{name}", PROVIDER_FIELD, api, source) for name in fields)
             elif not is_note(key) and value is not None and value != [] and value != {}:
-                yield Note(owner, key, "dropped", why, api)
+                yield Note(owner, key, PROVIDER_FIELD, api, source)
 
 
 def _is_word(name: str, value: Any) -> bool:
@@ -102,13 +109,13 @@ def _is_word(name: str, value: Any) -> bool:
     return name in ("type", "role") and value.__class__ is str
 
 
-def _apart(owner: Any, why: str) -> Iterator[Note]:
+def _apart(owner: Any) -> Iterator[Note]:
     if getattr(owner, "protected", None) is not None:
-        yield Note(owner.protected, None, "dropped", why)
+        yield Note(owner.protected, None, OPAQUE_STATE, None, {"issuer": owner.protected.issuer})
     for api, residue in (getattr(owner, "extra", None) or {}).items():
         for name in residue.get(":item", ()):
             if name != "type" and not is_note(name) and residue[":item"][name] is not None:
-                yield Note(owner, f":item.{name}", "dropped", f"only {api} has this field", api)
+                yield Note(owner, f":item.{name}", PROVIDER_FIELD, api, {"source": api})
 
 
 class Encoded:
@@ -166,13 +173,18 @@ class Encoded:
         notes = [note for note in _notes(self._context) if holds(note)]
         if not notes:
             return ()
-        places = ModelPlaces(self._root, self._context.stand_ins)
+        places = ModelPlaces(self._root, self._context.stand_ins, self._context.api)
         if self._source is None:
             return pruned([places.loss(note) for note in notes])
         wires = self._source[1].places(self._source[0])
         for original, stand_in in self._context.stand_ins:
             wires.same(original, stand_in)
         return pruned([loss for note in notes for loss in wires.losses(note, places)])
+
+
+def loss_of(reason: Reason, path: str, what: str, target: str = "", *, family: str = "other", **values: Any) -> Loss:
+    """Return the loss of `what` at `path`, where no encoding is under way that could find the path."""
+    return Loss(path, reason.kind, what, reason.text(target, values), family, code=reason.code)
 
 
 class EncodedStream(msgspec.Struct, frozen=True):
@@ -207,7 +219,8 @@ def _above(path: str) -> list[str]:
 class ModelPlaces:
     """Where each Struct stands in a model value."""
 
-    def __init__(self, root: Any, stand_ins: list[tuple[Any, Any]]) -> None:
+    def __init__(self, root: Any, stand_ins: list[tuple[Any, Any]], target: str) -> None:
+        self.target = target
         self.paths: dict[int, str] = {}
         self.owners: dict[int, tuple[Any, str]] = {}
         self._walk(root, "$")
@@ -245,7 +258,12 @@ class ModelPlaces:
             for part in attribute.split("."):
                 path = child_path(path, part)
             path += inside
-        return Loss(path, note.kind, what_of(note), note.why, family_of(note))
+        return self.loss_at(path, note, what_of(note))
+
+    def loss_at(self, path: str, note: Note, what: str, *, exact: bool = True) -> Loss:
+        """Return the loss of a note whose path is known."""
+        why = note.reason.text(self.target, note.values)
+        return Loss(path, note.reason.kind, what, why, family_of(note), exact, note.reason.code)
 
 
 _FAMILIES = {

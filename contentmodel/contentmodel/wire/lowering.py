@@ -24,6 +24,7 @@ from contentmodel.content.tools import (
     ToolCallContent,
     ToolResultContent,
 )
+from contentmodel.wire import reasons
 
 if TYPE_CHECKING:
     from contentmodel.wire.context import EncodeContext
@@ -55,7 +56,7 @@ def lower(content: Any, union: Union, context: EncodeContext) -> list[Any]:
             lowered = [c for c in made if union.has(type(c), native=context.native)]
             if lowered:
                 return lowered
-    context.lose(content, None, f"{context.api} has no {union.name} for it")
+    context.lose(content, None, reasons.NO_BLOCK, place=union.name)
     return []
 
 
@@ -78,7 +79,7 @@ def _lines(*parts: str | None) -> str:
 def reasoning_as_text(content: ReasoningContent, context: EncodeContext) -> list[Any]:
     if context.policies.get("reasoning") != "text" or not content.text:
         return []
-    context.lose(content, None, "reasoning became visible text, as the policy says", kind="degraded")
+    context.lose(content, None, reasons.REASONING_AS_TEXT)
     return [context.same(content, TextContent(text=content.text))]
 
 
@@ -88,7 +89,7 @@ def as_function_call(content: ToolCallContent, context: EncodeContext) -> list[A
     arguments = content.arguments
     if isinstance(content, CustomToolCallContent):
         arguments = content.arguments_object
-    context.lose(content, None, f"{context.api} gets it as a function call", kind="degraded")
+    context.lose(content, None, reasons.AS_FUNCTION_CALL)
     name = content.name or content_tag(type(content).__name__).removesuffix("_tool_call")
     made = FunctionCallContent(call_id=content.call_id, name=name, arguments=arguments or {})
     return [context.same(content, made)]
@@ -97,7 +98,7 @@ def as_function_call(content: ToolCallContent, context: EncodeContext) -> list[A
 def as_function_result(content: ToolResultContent, context: EncodeContext) -> list[Any]:
     if context.kind != "request":
         return []
-    context.lose(content, None, f"{context.api} gets it as a function result", kind="degraded")
+    context.lose(content, None, reasons.AS_FUNCTION_RESULT)
     is_error = content.is_error or (True if content.error is not None else None)
     outputs = [_output(output, context) for output in content.outputs]
     made = FunctionResultContent(call_id=content.call_id, name=content.name, outputs=outputs, is_error=is_error)
@@ -118,7 +119,7 @@ def _words(content: Any, context: EncodeContext) -> list[Any]:
     text = as_text(content)
     if not text:
         return []
-    context.lose(content, None, f"{context.api} gets its words as text", kind="degraded")
+    context.lose(content, None, reasons.AS_TEXT)
     return [context.same(content, TextContent(text=text))]
 
 

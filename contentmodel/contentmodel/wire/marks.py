@@ -16,6 +16,7 @@ import msgspec
 from contentmodel.content.text import TextContent
 from contentmodel.content.tools import ToolCallContent, ToolResultContent
 from contentmodel.errors import ToolArgumentsError
+from contentmodel.wire import reasons
 from contentmodel.wire.json import write
 
 if TYPE_CHECKING:
@@ -81,7 +82,7 @@ def with_error_told(result: Any, context: EncodeContext) -> Any:
     if not needs_error_mark(result):
         return result
     if result.is_error and not context.native:
-        context.lose(result, "is_error", f"{context.api} has no flag for a failure: a text says so", kind="degraded")
+        context.lose(result, "is_error", reasons.NO_ERROR_FLAG)
     outputs, index = list(result.outputs), _first_text(result.outputs)
     word = "true" if result.is_error else "false"
     if index is None:

@@ -17,6 +17,7 @@ from contentmodel.message import ChatMessage
 from contentmodel.request import ChatRequest, CustomTool, FunctionTool, ToolChoice, ToolGroup
 from contentmodel.response import ChatChoice, ChatResponse
 from contentmodel.rules import Alphabet
+from contentmodel.wire import reasons
 from contentmodel.wire.origins import is_native
 
 if TYPE_CHECKING:
@@ -255,6 +256,5 @@ class _Renamer:
         if not new:
             return value
         for field in new:
-            why = f"{self._context.api} takes other letters or fewer: what stands for it is in the maps"
-            self._context.lose(value, field, why, kind="degraded")
+            self._context.lose(value, field, reasons.MAPPED_NAME)
         return self._context.same(value, msgspec.structs.replace(value, **new))

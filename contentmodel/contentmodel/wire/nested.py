@@ -10,6 +10,7 @@ import msgspec
 
 from contentmodel.content.base import AIContent
 from contentmodel.content.text import TextContent
+from contentmodel.wire import reasons
 from contentmodel.wire.codecs import Codec, Place, spread
 from contentmodel.wire.context import DecodeContext, EncodeContext, defaults_of
 
@@ -35,7 +36,7 @@ class Record(Codec):
 
     def encode(self, value: Any, context: EncodeContext, owner: Any) -> Any:
         if self.home and not context.native:
-            context.lose(value, None, f"{context.api} has other words for it")
+            context.lose(value, None, reasons.FOREIGN_FORM)
             return None
         return self.row.encode(value, context)
 
@@ -83,7 +84,7 @@ class One(Codec):
     def encode(self, value: Any, context: EncodeContext, owner: Any) -> Any:
         blocks = self.union.encode_list(value, context)
         for content in value[1:]:
-            context.lose(content, None, "there is room for one output here")
+            context.lose(content, None, reasons.ONE_OUTPUT)
         return blocks[0] if blocks else None
 
     def describe(self) -> str:
@@ -277,7 +278,7 @@ class WordsOf(Codec):
     def _words_of_other(self, content: Any, context: EncodeContext) -> list[str]:
         if content.__class__ is TextContent:
             return [content.text]
-        context.lose(content, None, f"{context.api} has room for words alone here")
+        context.lose(content, None, reasons.WORDS_ALONE)
         return []
 
     def describe(self) -> str:

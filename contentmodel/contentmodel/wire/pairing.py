@@ -25,6 +25,7 @@ from contentmodel.content.tools import (
 )
 from contentmodel.message import ChatMessage
 from contentmodel.request import FunctionTool
+from contentmodel.wire import reasons
 from contentmodel.wire.lowering import as_text
 from contentmodel.wire.marks import APART, LATE, NO_RESULT, announcing
 from contentmodel.wire.names import NAMED, acceptor, with_names
@@ -146,7 +147,7 @@ def _renamed(
     for content in message.contents:
         call_id = rename(content) if content.__class__ in kinds else None
         if call_id is not None and call_id != content.call_id:
-            context.lose(content, "call_id", "two calls of one turn have this id", kind="degraded")
+            context.lose(content, "call_id", reasons.REPEATED_CALL_ID)
             content = context.same(content, msgspec.structs.replace(content, call_id=call_id))
         contents.append(content)
     return context.with_contents(message, contents)
@@ -253,7 +254,7 @@ class _Pairing:
         """The end of the transcript. What is told when all calls are answered is not there yet."""
         self._end_run()
         for content in self._later:
-            self._context.lose(content, None, "it follows when all calls of its turn are answered")
+            self._context.lose(content, None, reasons.AFTER_RESULTS)
 
     def _end_run(self) -> None:
         if self._run:
@@ -300,7 +301,7 @@ class _Pairing:
             self._later = []
 
     def _told(self, result: ToolResultContent) -> list[Any]:
-        self._context.lose(result, None, "no call before it waits for it: it is told in words", kind="degraded")
+        self._context.lose(result, None, reasons.LATE_RESULT)
         media = [output for output in result.outputs if isinstance(output, MediaContent)]
         words = [as_text(output) for output in result.outputs if not isinstance(output, MediaContent)]
         text = "\n".join([LATE.write(result.call_id or ""), *filter(None, words)])
@@ -318,8 +319,7 @@ class _Pairing:
         self._tell_later(last)
 
     def _no_result(self, call: Any) -> ToolResultContent:
-        why = f"{self._context.api} wants a result for every call, and nobody gave one"
-        self._context.lose(call, None, why, kind="synthesized")
+        self._context.lose(call, None, reasons.MISSING_RESULT)
         model = CustomToolResultContent if call.__class__ is CustomToolCallContent else FunctionResultContent
         outputs: list[Any] = [TextContent(text=NO_RESULT)]
         return model(call_id=call.call_id, name=call.name, outputs=outputs)
@@ -328,9 +328,8 @@ class _Pairing:
         media = [output for output in getattr(result, "outputs", ()) if isinstance(output, MediaContent)]
         if not media:
             return result
-        why = f"such results of {self._context.api} hold text alone: it follows in a user's message"
         for output in media:
-            self._context.lose(output, None, why, kind="moved")
+            self._context.lose(output, None, reasons.MEDIA_AFTER_RESULT)
         self._later += [TextContent(text=APART.write(result.call_id or "")), *media]
         words = [output for output in result.outputs if not isinstance(output, MediaContent)]
         last, outputs = announcing(words, result.call_id, media)

@@ -35,7 +35,7 @@ from contentmodel.content.tools import (
     ToolResultContent,
 )
 from contentmodel.message import ChatMessage
-from contentmodel.wire import lowering
+from contentmodel.wire import lowering, reasons
 from contentmodel.wire.call_ids import with_call_ids
 from contentmodel.wire.origins import is_native
 
@@ -73,7 +73,7 @@ def _settled_messages(message: ChatMessage, context: EncodeContext) -> list[Chat
     kept = _settled(_with_known_role(message, context), context)
     if kept.contents:
         return _split_results(kept, context)
-    context.lose(message, None, "nothing that was in it can be sent")
+    context.lose(message, None, reasons.EMPTY_MESSAGE)
     return []
 
 
@@ -87,7 +87,7 @@ def without_media(response: ChatResponse, context: EncodeContext) -> ChatRespons
         for message in choice.messages:
             media = [c for c in message.contents if isinstance(c, MediaContent)]
             for content in media:
-                context.lose(content, None, f"answers of {context.api} hold no media")
+                context.lose(content, None, reasons.NO_MEDIA_IN_ANSWER)
             kept = [c for c in message.contents if not isinstance(c, MediaContent)]
             messages.append(context.with_contents(message, kept) if media else message)
         choices.append(context.same(choice, msgspec.structs.replace(choice, messages=messages)))
@@ -150,13 +150,13 @@ def _readable_media(content: Any, context: EncodeContext, reads: Reads) -> Itera
 def _readable_link(content: UriContent, context: EncodeContext, reads: Reads) -> Any:
     if content.uri.partition(":")[0].lower() in reads.schemes:
         return content
-    context.lose(content, None, f"{context.api} fetches no such link: it gets its words as text", kind="degraded")
+    context.lose(content, None, reasons.NO_LINK)
     return context.same(content, TextContent(text=lowering.as_text(content)))
 
 
 def _readable_data(content: DataContent, context: EncodeContext, reads: Reads) -> Iterable[Any]:
     if content.text is not None and not reads.texts:
-        context.lose(content, "text", f"{context.api} gets the document as base64", kind="degraded")
+        context.lose(content, "text", reasons.DOCUMENT_AS_BASE64)
         inline = DataContent.from_bytes(content.to_bytes(), content.media_type or "text/plain")
         content = context.same(content, msgspec.structs.replace(content, data=inline.data, text=None))
     if content.media_type is None or reads.media_types is None:
@@ -165,13 +165,13 @@ def _readable_data(content: DataContent, context: EncodeContext, reads: Reads) -
     named = _ALIASES.get(essence, essence)
     if not any(media_type_matches(named, pattern) for pattern in reads.media_types):
         if content.text is not None:
-            context.lose(content, None, f"{context.api} does not read {named}: it gets the text", kind="degraded")
+            context.lose(content, None, reasons.DOCUMENT_AS_TEXT, media_type=named)
             return (context.same(content, TextContent(text=content.text)),)
-        context.lose(content, None, f"{context.api} does not read {named}")
+        context.lose(content, None, reasons.NO_MEDIA_TYPE, media_type=named)
         return ()
     if named == essence:
         return (content,)
-    context.lose(content, "media_type", f"{context.api} knows it as {named}", kind="degraded")
+    context.lose(content, "media_type", reasons.MEDIA_ALIAS, media_type=named)
     return (context.same(content, msgspec.structs.replace(content, media_type=named)),)
 
 
@@ -200,7 +200,7 @@ def tell_broken_calls(response: ChatResponse, context: EncodeContext) -> None:
         for message in choice.messages:
             for content in message.contents:
                 if isinstance(content, ToolCallContent) and content.status == "incomplete":
-                    context.lose(content, "status", f"{context.api} does not say that a call broke off")
+                    context.lose(content, "status", reasons.BROKEN_CALL)
 
 
 def _is_blank(content: Any) -> bool:
@@ -211,7 +211,7 @@ def _drop_blank(content: Any, context: EncodeContext) -> bool:
     if not _is_blank(content):
         return False
     if content.text or content.extra is not None or content.annotations is not None:
-        context.lose(content, None, f"{context.api} takes no text of nothing but white space")
+        context.lose(content, None, reasons.BLANK_TEXT)
     return True
 
 
@@ -239,7 +239,7 @@ def _with_known_role(message: ChatMessage, context: EncodeContext) -> ChatMessag
     """Return a message of another API as the user's if no API but its own knows its role."""
     if message.role in _PLAIN:
         return message
-    context.lose(message, "role", f"{context.api} has no role {message.role!r}: sent as the user's", kind="degraded")
+    context.lose(message, "role", reasons.NO_ROLE, role=message.role)
     known: ChatMessage = context.same(message, msgspec.structs.replace(message, role="user"))
     return known
 
@@ -278,7 +278,7 @@ def hoist_instructions(request: ChatRequest, context: EncodeContext) -> ChatRequ
     if not hoisted:
         return request
     for message in hoisted:
-        context.lose(message, "role", "instructions stand apart from the messages", kind="moved")
+        context.lose(message, "role", reasons.INSTRUCTIONS_APART)
         context.lose_attributes(message, ("author_name", "message_id"))
         context.leave_residue(message, own=True)
     contents = [content for message in hoisted for content in message.contents]
@@ -299,8 +299,7 @@ def tell_instructions(messages: list[ChatMessage], context: EncodeContext) -> li
     told = []
     for message in messages:
         if message.role in INSTRUCTION_ROLES and not is_native(message, context):
-            why = f"{context.api} has no such message in a conversation"
-            context.lose(message, "role", why, kind="degraded")
+            context.lose(message, "role", reasons.NO_INSTRUCTIONS_HERE)
             message = context.same(message, msgspec.structs.replace(message, role="user"))
         told.append(message)
     return told
@@ -348,8 +347,7 @@ def _settled(message: ChatMessage, context: EncodeContext) -> ChatMessage:
     for content in message.contents:
         kind = content.__class__
         if message.role != "assistant" and _is_models_own(content):
-            why = f"a message of the role {message.role!r} holds it, and only the assistant thinks and calls tools"
-            context.lose(content, None, why)
+            context.lose(content, None, reasons.WRONG_ROLE, role=message.role)
         elif kind is TextContent or kind is FunctionCallContent:
             settled.append(content)
         elif kind is ReasoningContent:
@@ -357,11 +355,11 @@ def _settled(message: ChatMessage, context: EncodeContext) -> ChatMessage:
         elif kind is FunctionResultContent or kind is CustomToolResultContent:
             settled.append(_worded(_without_stored(content, message, context), context))
         elif _is_stored(content, message, context):
-            context.lose(content, None, f"{context.api} cannot look up what another provider keeps")
+            context.lose(content, None, reasons.STORED_ELSEWHERE)
         else:
             unfinished = _unfinished(message, context) if unfinished is None else unfinished
             if isinstance(content, ToolCallContent) and content.call_id in unfinished:
-                context.lose(content, None, "only its own provider can go on with it: there is no result yet")
+                context.lose(content, None, reasons.PENDING_HOSTED_CALL)
             else:
                 settled.extend(_settle(content, context))
     return context.with_contents(message, settled)
@@ -382,7 +380,7 @@ def _worded(result: FunctionResultContent, context: EncodeContext) -> FunctionRe
     outputs: list[Any] = []
     for output in result.outputs:
         if isinstance(output, ErrorContent):
-            context.lose(output, None, "an error in a result is told in words", kind="degraded")
+            context.lose(output, None, reasons.ERROR_AS_TEXT)
             output = context.same(output, TextContent(text=lowering.as_text(output)))
         outputs.append(output)
     failed = True if result.is_error is None else result.is_error
@@ -417,7 +415,7 @@ def _without_stored(result: FunctionResultContent, message: ChatMessage, context
     if not stored:
         return result
     for output in stored:
-        context.lose(output, None, f"{context.api} cannot look up what another provider keeps")
+        context.lose(output, None, reasons.STORED_ELSEWHERE)
     outputs = [output for output in result.outputs if not _is_stored(output, message, context)]
     return context.same(result, msgspec.structs.replace(result, outputs=outputs))
 
@@ -436,10 +434,10 @@ def _settle(content: Any, context: EncodeContext) -> Iterable[Any]:
     if isinstance(content, CompactionContent) and not _readable(content, context):
         lowered = lowering.compaction_as_text(content, context)
         if not lowered:
-            context.lose(content, None, f"{context.api} cannot read it")
+            context.lose(content, None, reasons.UNREADABLE_COMPACTION)
         return lowered
     if isinstance(content, _SERVER_ONLY) or (isinstance(content, UnknownContent) and content.api != context.api):
-        context.lose(content, None, f"{context.api} has no place for it")
+        context.lose(content, None, reasons.NO_PLACE)
         return ()
     return (content,)
 
@@ -455,7 +453,7 @@ def _reasoning(content: ReasoningContent, context: EncodeContext) -> Iterable[An
         lowered = lowering.reasoning_as_text(content, context)
         if lowered:
             return lowered
-    context.lose(content, None, f"reasoning of another issuer is not sent to {context.api}")
+    context.lose(content, None, reasons.FOREIGN_REASONING)
     return ()
 
 
@@ -467,9 +465,9 @@ def _hosted(content: Any, context: EncodeContext) -> Iterable[Any]:
     if policy == "text" and isinstance(content, ToolResultContent):
         words = "\n".join(lowering.as_text(output) for output in content.outputs)
         if words:
-            context.lose(content, None, "its words became text, as the policy says", kind="degraded")
+            context.lose(content, None, reasons.HOSTED_AS_TEXT)
             return (TextContent(text=words),)
-    context.lose(content, None, f"{context.api} cannot be told what another provider's tool did here")
+    context.lose(content, None, reasons.FOREIGN_HOSTED_TOOL)
     return ()
 
 
@@ -510,7 +508,7 @@ def _open_calls_last(message: ChatMessage, context: EncodeContext) -> list[Any]:
         is_open = isinstance(content, ToolCallContent) and content.call_id not in answered
         (moved if is_open else first).append(content)
     for call in moved:
-        context.lose(call, None, "its result comes behind those of the provider's own calls", kind="moved")
+        context.lose(call, None, reasons.CALL_AFTER_RESULTS)
     return [*first, message.contents[last], *moved, *message.contents[last + 1 :]]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from contentmodel.wire import reasons
 from contentmodel.wire.codecs import Codec
 from contentmodel.wire.context import DecodeContext, EncodeContext
 
@@ -41,7 +42,7 @@ class Roles(Codec):
         own = value.removeprefix(self._prefix)
         if own != value and own not in self.to_model:
             return str(own)
-        context.lose(owner, "role", f"{context.api} has no role {value!r}: sent as the user's", kind="degraded")
+        context.lose(owner, "role", reasons.NO_ROLE, role=value)
         return self.to_wire["user"]
 
     def describe(self) -> str:

@@ -38,9 +38,11 @@ from contentmodel.events import (
 )
 from contentmodel.message import ChatMessage
 from contentmodel.response import ChatChoice, ChatResponse
+from contentmodel.wire import reasons
 from contentmodel.wire.framing import write_sse
 from contentmodel.wire.json import write
-from contentmodel.wire.losses import Encoded, Loss, Note, family_of, what_of
+from contentmodel.wire.losses import Encoded, Loss, Note, family_of, loss_of, what_of
+from contentmodel.wire.reasons import Reason
 
 if TYPE_CHECKING:
     from contentmodel.wire.adapting import TableAdapter
@@ -310,7 +312,7 @@ class StreamEncoder:
             return
         said, content = getattr(block.content, field), block.content
         if said.__class__ is str and not said.startswith("".join(block.pieces)):
-            self.lose((block.choice, block.index), content, "it was written before it changed", field=field)
+            self.lose((block.choice, block.index), content, reasons.WRITTEN_BEFORE, field=field)
 
     def _advance(self, queue: OrderedDict[Outgoing, None]) -> None:
         """The blocks whose turn it is now."""
@@ -454,15 +456,15 @@ class StreamEncoder:
                 path = path_of(*places[int(found[1])]) + loss.path[found.end() :]
                 self._losses[msgspec.structs.replace(loss, path=path)] = None
 
-    def synthesize(self, path: str, why: str) -> None:
-        """The target needs something that nobody said."""
-        self._losses[Loss(path, "synthesized", path.rpartition(".")[2], why, "settings")] = None
+    def synthesize(self, path: str, reason: Reason) -> None:
+        """Report a value that the target requires and the source does not have."""
+        self._losses[loss_of(reason, path, path.rpartition(".")[2], self.api, family="settings")] = None
 
-    def lose(self, place: tuple[int, int], content: Any, why: str, *, field: str | None = None) -> None:
-        """A block, or a field of it, does not reach the target."""
-        note = Note(content, field, "dropped", why)
+    def lose(self, place: tuple[int, int], content: Any, reason: Reason, *, field: str | None = None) -> None:
+        """Report that a block, or a field of it, does not reach the target."""
+        note = Note(content, field, reason)
         path = path_of(*place) + (f".{field}" if field else "")
-        self._losses[Loss(path, "dropped", what_of(note), why, family_of(note))] = None
+        self._losses[loss_of(reason, path, what_of(note), self.api, family=family_of(note))] = None
 
 
 def growing(head: bytes, tail: bytes) -> Callable[[str], bytes]:

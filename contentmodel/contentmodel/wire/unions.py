@@ -7,6 +7,7 @@ from typing import Any
 
 from contentmodel.content.base import AIContent
 from contentmodel.content.outcomes import UnknownContent
+from contentmodel.wire import reasons
 from contentmodel.wire.context import DecodeContext, EncodeContext
 from contentmodel.wire.lowering import lower
 from contentmodel.wire.notes import note_of, noted
@@ -169,13 +170,13 @@ class Union:
         if content.__class__ is UnknownContent:
             if content.api == self.api:
                 return [content.block]
-            context.lose(content, None, f"only {content.api} knows this block")
+            context.lose(content, None, reasons.UNKNOWN_BLOCK, source=content.api)
             return []
         return self._encode_lowered(content, context)
 
     def _encode_lowered(self, content: Any, context: EncodeContext) -> list[Any]:
         if not isinstance(content, AIContent):
-            context.lose(content, None, f"{self.api} has no {self.name} for it")
+            context.lose(content, None, reasons.NO_BLOCK, place=self.name)
             return []
         return self.encode_list(lower(content, self, context), context)
 

@@ -19,8 +19,9 @@ from contentmodel.tools.config.format import LOAD, SAVE, Operation
 from contentmodel.tools.config.operations import MESSAGE_FIELDS
 from contentmodel.tools.config.rows import Pairing, Row, call_text, messages_of, rows_of
 from contentmodel.tools.outcome import contents_of
+from contentmodel.wire import reasons
 from contentmodel.wire.json import kind_of, parse
-from contentmodel.wire.losses import Loss, LossError
+from contentmodel.wire.losses import Loss, LossError, loss_of
 
 _CALL_FIELDS = ("function_call", "functionCall")
 
@@ -122,12 +123,11 @@ class MessageLog:
         if row.name is not None:
             fields["name"] = row.name
             if taken is not None and "name" not in taken:
-                losses.append(Loss(row.path, "dropped", "the name", f"{SAVE} takes no name", "messages"))
+                losses.append(loss_of(reasons.ROW_NO_NAME, row.path, "the name", family="messages", tool=SAVE))
         if row.call is None:
             return fields
         if taken is not None and taken.isdisjoint(_CALL_FIELDS):
-            why = f"{SAVE} takes neither function_call nor functionCall"
-            losses.append(Loss(row.path, "dropped", "a function call", why, "tools"))
+            losses.append(loss_of(reasons.ROW_NO_CALL, row.path, "a function call", family="tools", tool=SAVE))
             return fields if row.content else None
         return {**fields, **dict.fromkeys(_CALL_FIELDS, call_text(row.call))}
 

@@ -13,8 +13,9 @@ from contentmodel.errors import DecodeError
 from contentmodel.message import ChatMessage
 from contentmodel.tools.config.faults import MessageStoreError
 from contentmodel.tools.config.format import LOAD
+from contentmodel.wire import reasons
 from contentmodel.wire.json import parse, write
-from contentmodel.wire.losses import Loss
+from contentmodel.wire.losses import Loss, loss_of
 
 RESULT_ROLE = "function"
 """The role of a row that is a function's result."""
@@ -74,7 +75,7 @@ def rows_of(message: ChatMessage, pairing: Pairing, losses: list[Loss]) -> Itera
             texts.append(content.text)
             losses += _unheld(content, path, ("text",))
             if calls or results:
-                losses.append(Loss(path, "moved", "a text", "rows have the text before the calls", "text"))
+                losses.append(loss_of(reasons.ROW_TEXT_FIRST, path, "a text", family="text"))
         elif isinstance(content, FunctionCallContent):
             calls.append((path, content))
             losses += _unheld(content, path, ("call_id", "name", "arguments", "executor"))
@@ -83,7 +84,7 @@ def rows_of(message: ChatMessage, pairing: Pairing, losses: list[Loss]) -> Itera
             losses += _unheld(content, path, ("call_id", "name", "outputs", "executor", "is_error"))
         else:
             kind = type(content).__name__
-            losses.append(Loss(path, "dropped", f"a {kind}", "rows hold texts, function calls and results"))
+            losses.append(loss_of(reasons.ROW_NO_CONTENT, path, f"a {kind}"))
     yield from _result_rows(results, pairing, losses)
     yield from _text_rows(message, "".join(texts), bool(texts) or not message.contents, calls)
 
@@ -107,8 +108,7 @@ def _result_rows(
         name = result.name or waiting.name_of(result.call_id)
         taken_for = waiting.first(name)
         if taken_for is not None and taken_for.call_id != result.call_id:
-            why = "a row says no more of its call than the name, and another call of this name is open"
-            losses.append(Loss(path, "degraded", "which call this answers", why, "tools"))
+            losses.append(loss_of(reasons.ROW_RESULT_BY_NAME, path, "which call this answers", family="tools"))
         waiting.close(result.call_id)
         yield Row(RESULT_ROLE, _result_text(path, result, losses), path, name, answers=result.call_id)
 
@@ -122,11 +122,11 @@ def _result_text(path: str, result: FunctionResultContent, losses: list[Loss]) -
             losses += _unheld(output, where, ("text",))
         elif isinstance(output, ErrorContent):
             texts.append(output.message)
-            losses.append(Loss(where, "degraded", "an error", "a row has its message as text", "tools"))
+            losses.append(loss_of(reasons.ROW_ERROR_AS_TEXT, where, "an error", family="tools"))
         else:
-            losses.append(Loss(where, "dropped", f"a {type(output).__name__}", "a row holds the text of a result"))
+            losses.append(loss_of(reasons.ROW_NO_OUTPUT, where, f"a {type(output).__name__}"))
     if result.is_error and not any(isinstance(output, ErrorContent) for output in result.outputs):
-        losses.append(Loss(path, "degraded", "an error", "a row has its text alone", "tools"))
+        losses.append(loss_of(reasons.ROW_ERROR_AS_TEXT, path, "an error", family="tools"))
     return "\n".join(texts)
 
 
@@ -135,7 +135,7 @@ def _unheld(value: Any, path: str, held: tuple[str, ...]) -> Iterator[Loss]:
     for name in type(value).__struct_fields__:
         said = getattr(value, name)
         if name not in held and said not in (None, [], {}):
-            yield Loss(f"{path}.{name}", "dropped", f"the {name.replace('_', ' ')}", "rows have no place for it")
+            yield loss_of(reasons.ROW_NO_FIELD, f"{path}.{name}", f"the {name.replace('_', ' ')}")
 
 
 def call_text(call: FunctionCallContent) -> str:

@@ -16,6 +16,7 @@ from contentmodel.content.documents import DocumentContent
 from contentmodel.content.media import DataContent, UriContent
 from contentmodel.content.outcomes import ErrorContent, UnknownContent
 from contentmodel.content.text import TextContent
+from contentmodel.wire import reasons
 from contentmodel.wire.context import EncodeContext
 from contentmodel.wire.json import plain
 from contentmodel.wire.losses import Encoded, Loss
@@ -115,13 +116,13 @@ def blocks_of(content: AIContent, context: EncodeContext) -> list[Any]:
     if isinstance(content, UnknownContent) and content.api == API:
         return [content.block]
     if isinstance(content, DocumentContent):
-        context.lose(content, None, "MCP has no document of parts: they stand for themselves", kind="degraded")
+        context.lose(content, None, reasons.MCP_DOCUMENT_PARTS)
         context.lose_attributes(content, ("title", "uri"))
         leave(content, context)
         return [block for part in content.parts for block in blocks_of(part, context)]
     write = _WRITERS.get(type(content))
     if write is None:
-        context.lose(content, None, "MCP has no block for it")
+        context.lose(content, None, reasons.MCP_NO_BLOCK)
         return []
     leave(content, context)
     return [write(content, context)]
@@ -241,9 +242,9 @@ def _write_data(content: DataContent, context: EncodeContext) -> dict[str, Any]:
         return {**residue, "type": kind, "data": _base64(content, context), "mimeType": content.media_type}
     uri = _uri_of(content.name)
     if content.name is None and not notes_of(content).get(":unnamed"):
-        context.lose(content, "name", "every resource of MCP has a uri", kind="synthesized")
+        context.lose(content, "name", reasons.MCP_URI)
     if content.text is not None and not uri.startswith(_ATTACHMENT):
-        context.lose(content, None, "MCP has one kind of text with a uri: it is read as TextContent", kind="degraded")
+        context.lose(content, None, reasons.MCP_TEXT_WITH_URI)
     said = {"uri": uri, "mimeType": content.media_type, "text": content.text}
     if content.text is None:
         said["blob"] = _base64(content, context)
@@ -266,7 +267,7 @@ def _base64(content: DataContent, context: EncodeContext) -> str:
     data = content.data
     if _STANDARD.fullmatch(data) or notes_of(content).get(":spelling"):
         return data
-    context.lose(content, "data", "MCP has standard, padded base64: the spelling is not kept", kind="degraded")
+    context.lose(content, "data", reasons.MCP_BASE64)
     standard = data.rstrip("=").replace("-", "+").replace("_", "/")
     return standard + "=" * (-len(standard) % 4)
 
@@ -297,7 +298,7 @@ def _read_link(rest: dict[str, Any]) -> AIContent | None:
 
 def _write_link(content: UriContent, context: EncodeContext) -> dict[str, Any]:
     if content.name is None:
-        context.lose(content, "name", "every link of MCP has a name", kind="synthesized")
+        context.lose(content, "name", reasons.MCP_LINK_NAME)
     name = content.title or content.uri if content.name is None else content.name
     said = {"title": content.title, "description": content.text, "mimeType": content.media_type}
     written = {key: value for key, value in said.items() if value is not None}

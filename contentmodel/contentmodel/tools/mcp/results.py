@@ -35,6 +35,7 @@ from contentmodel.tools.mcp.blocks import (
     typed,
 )
 from contentmodel.tools.outcome import ToolOutcome, contents_of, result_of
+from contentmodel.wire import reasons
 from contentmodel.wire.context import EncodeContext
 from contentmodel.wire.losses import Encoded, Loss
 
@@ -199,7 +200,7 @@ def _structured(outputs: list[AIContent], context: EncodeContext) -> dict[str, A
             return {"structuredContent": value}
         if not note.get("added") and _say(outputs, note.get("value")):
             return {"structuredContent": note["value"]}
-        context.lose(output, ":structured", "the text was edited and no longer says it", api=API)
+        context.lose(output, ":structured", reasons.MCP_EDITED_VALUE, api=API)
     return {}
 
 
@@ -261,9 +262,8 @@ def _holdable(content: AIContent, block: Any, context: EncodeContext) -> Any:
     made = typed(block)
     if not isinstance(made, dict) and getattr(made, "type", None) not in (None, "tool_use", "tool_result"):
         return made
-    why = "the installed package mcp has no class for it"
     known = isinstance(block, dict) and block.get("type") in ("text", "image", "audio", "resource", "resource_link")
-    context.lose(content, None, why, kind="degraded")
+    context.lose(content, None, reasons.MCP_NO_CLASS)
     if known and _with_less(block) is not None:
         return _with_less(block)
     return {"type": "text", "text": json.dumps(block, ensure_ascii=False)}

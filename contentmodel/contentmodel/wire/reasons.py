@@ -1,0 +1,210 @@
+"""Why a value is lost: one entry for each reason, with its stable code, the kind of loss and the text for people.
+
+To report a loss, pass an entry of this table to `EncodeContext.lose`, and the values that its text names:
+
+    context.lose(message, "role", reasons.NO_ROLE, role=message.role)
+
+`{target}` is filled in with the API that is encoded for. A new reason is a new entry here: a code in kebab-case that
+never changes, and one sentence that says what happened and why. An adapter outside of this project makes entries of
+its own with `dropped`, `degraded`, `moved`, `synthesized` and `insignificant`; their codes begin with its API's id.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+KINDS = ("dropped", "degraded", "moved", "synthesized", "insignificant")
+"""What can become of a value; docs/losses.md explains each."""
+
+
+class Reason(msgspec.Struct, frozen=True):
+    """Why a value is lost: `code` for programs, `kind` of loss, and `why`, a template of the text for people."""
+
+    code: str
+    kind: str
+    why: str
+
+    def text(self, target: str, values: dict[str, Any]) -> str:
+        """Return the text for people, with the target API and the values that it names filled in."""
+        return self.why.format(target=target, **values)
+
+
+def dropped(code: str, why: str) -> Reason:
+    """Return a reason for which a value is gone."""
+    return Reason(code, "dropped", why)
+
+
+def degraded(code: str, why: str) -> Reason:
+    """Return a reason for which a value is there as something less."""
+    return Reason(code, "degraded", why)
+
+
+def moved(code: str, why: str) -> Reason:
+    """Return a reason for which a value is there at another place or in another order."""
+    return Reason(code, "moved", why)
+
+
+def synthesized(code: str, why: str) -> Reason:
+    """Return a reason for which a value was made that the source does not have."""
+    return Reason(code, "synthesized", why)
+
+
+def insignificant(code: str, why: str) -> Reason:
+    """Return a reason for which a value is gone that means nothing to any reader."""
+    return Reason(code, "insignificant", why)
+
+
+UNLISTED = "unlisted"
+"""The code of a loss whose reason is a text and no entry of a table."""
+
+
+def unlisted(kind: str, why: str) -> Reason:
+    """Return a reason that is a text alone."""
+    return Reason(UNLISTED, kind, why.replace("{", "{{").replace("}", "}}"))
+
+
+# Fields and words
+NO_FIELD = dropped("no-field", "{target} has no field for it here")
+PROVIDER_FIELD = dropped("provider-field", "only {source} has this field")
+NO_WORD = dropped("no-word", "{target} has no word for {word!r}")
+OTHER_WORD = degraded("other-word", "{target} has no other word than {word} here")
+OTHER_FORM = dropped("other-form", "{target} has another form for it")
+FOREIGN_SETTINGS = dropped("foreign-settings", "the settings of another API's tool mean nothing to {target}")
+FOREIGN_FORM = dropped("foreign-form", "{target} has other words for it")
+
+# Settings
+OTHER_MODEL = degraded("other-model", "the caller named another model")
+NO_MODEL = synthesized("no-model", "{target} requires a model, and the request does not name one")
+REFUSED_SETTING = dropped("refused-setting", "{target} refuses it here: {rule}")
+OUTPUT_LIMIT = synthesized("output-limit", "{target} requires a limit of output tokens")
+NO_LEVEL = dropped("no-effort-level", "{target} has no level {level!r}")
+NO_MODALITY = dropped("no-modality", "{target} does not answer with all of these modalities")
+NO_TOOL_CHOICE = degraded("no-tool-choice", "{target} has no such tool choice")
+TOOL_CHOICE_PARTS = degraded("tool-choice-parts", "only its own API knows what else the tool choice asks for")
+PARALLEL_WITHOUT_TOOLS = dropped("parallel-without-tools", "there are no tools to call")
+PARALLEL_WITHOUT_CALLS = dropped("parallel-without-calls", "the tool choice allows no calls")
+
+# Messages
+NO_ROLE = degraded("no-role", "{target} has no role {role!r}: sent as the user's")
+NO_INSTRUCTIONS_HERE = degraded(
+    "instructions-as-user", "{target} has no such message in a conversation: sent as the user's"
+)
+INSTRUCTIONS_APART = moved("instructions-apart", "{target} has instructions apart from the messages")
+EMPTY_MESSAGE = dropped("empty-message", "nothing that was in it can be sent")
+WRONG_ROLE = dropped(
+    "wrong-role", "a message of the role {role!r} holds it, and only the assistant thinks and calls tools"
+)
+BEGUN_BEFORE = synthesized("user-turn-first", "{target} requires a user's turn before this one")
+ANSWER_FIELDS = degraded("answer-field", "requests of {target} do not take {name!r} here")
+
+# Contents
+NO_BLOCK = dropped("no-block", "{target} has no {place} for it")
+NO_PLACE = dropped("no-place", "{target} has no place for it")
+NO_PLACE_IN_MESSAGE = dropped("no-place-in-message", "{target} has no place for it in this message")
+COLUMN_APART = moved("column-apart", "{target} keeps {column} apart: its place among the other contents is lost")
+UNKNOWN_BLOCK = dropped("unknown-block", "only {source} knows this block")
+AS_TEXT = degraded("as-text", "{target} gets its words as text")
+BLANK_TEXT = dropped("blank-text", "{target} takes no text that is empty or white space alone")
+ONE_OUTPUT = dropped("one-output", "{target} has room for one output here")
+WORDS_ALONE = dropped("words-alone", "{target} has room for text alone here")
+UNREADABLE_COMPACTION = dropped("unreadable-compaction", "{target} cannot read what another provider compacted")
+
+# Reasoning
+OPAQUE_STATE = dropped("opaque-state", "opaque state of {issuer} means nothing to {target}")
+FOREIGN_REASONING = dropped("foreign-reasoning", "reasoning of another issuer is not sent to {target}")
+REASONING_AS_TEXT = degraded("reasoning-as-text", "reasoning became visible text, as the policy says")
+PLACEHOLDER_SIGNATURE = synthesized("placeholder-signature", "the model requires a signature, and the call has none")
+
+# Calls and results
+SPELLING = degraded("arguments-spelling", "the arguments are an object here: the spelling of their JSON text is lost")
+ARGUMENTS_AS_OBJECT = degraded("arguments-as-object", "{target} takes no text here: it is one property of an object")
+CALL_ID = synthesized("call-id", "{target} requires an id")
+REPEATED_CALL_ID = degraded("repeated-call-id", "two calls of one turn have this id: one of them gets another")
+MAPPED_NAME = degraded("mapped-name", "{target} takes other letters or fewer: the maps have what replaces it")
+BROKEN_CALL = dropped("broken-call", "{target} has no word for a call that broke off")
+NO_ERROR_FLAG = degraded("no-error-flag", "{target} has no flag for a failure: a text states it")
+ERROR_KEY = degraded("error-key", '{target} has no flag for a failure: it is the key "error"')
+ERROR_AS_TEXT = degraded("error-as-text", "an error in a result is sent as text")
+LATE_RESULT = degraded("late-result", "no call before it is pending: it is sent as text")
+MISSING_RESULT = synthesized("missing-result", "{target} requires a result for every call, and this one has none")
+AFTER_RESULTS = dropped("after-results", "it follows when all calls of its turn are answered")
+CALL_AFTER_RESULTS = moved("call-after-results", "its result comes after those of the provider's own calls")
+MEDIA_AFTER_RESULT = moved(
+    "media-after-result", "such results of {target} hold text alone: it follows in a user's message"
+)
+ONE_RESULT_KIND = degraded("one-result-kind", "{target} has one kind of result, which does not name its tool")
+
+# Hosted tools
+PENDING_HOSTED_CALL = dropped(
+    "pending-hosted-call", "only its own provider can go on with the call: there is no result yet"
+)
+FOREIGN_HOSTED_TOOL = dropped("foreign-hosted-tool", "{target} has no block for what another provider's tool did")
+HOSTED_AS_TEXT = degraded("hosted-as-text", "its words became text, as the policy says")
+AS_FUNCTION_CALL = degraded("as-function-call", "{target} gets it as a function call")
+AS_FUNCTION_RESULT = degraded("as-function-result", "{target} gets it as a function result")
+STORED_ELSEWHERE = dropped("stored-elsewhere", "{target} cannot look up what another provider stores")
+
+# Tool definitions and schemas
+NO_CUSTOM_TOOL = dropped("no-custom-tool", "{target} has no tools that take free text")
+NO_HOSTED_TOOL = dropped("no-hosted-tool", "{target} has no such tool")
+NOT_STRICT = dropped("not-strict", "{target} cannot enforce the schema: {why}")
+REFUSED_SCHEMA = dropped("refused-schema", "{target} takes no such schema: {why}")
+SCHEMA_KEYWORD = dropped("schema-keyword", "{target} and {keyword}: {why}")
+SCHEMA_REWORDED = degraded("schema-reworded", "{target} and {keyword}: {why}")
+
+# Media
+NO_MEDIA_IN_ANSWER = dropped("no-media-in-answer", "answers of {target} hold no media")
+NO_LINK = degraded("link-as-text", "{target} fetches no such link: it gets its words as text")
+DOCUMENT_AS_BASE64 = degraded("document-as-base64", "{target} gets the document as base64")
+DOCUMENT_AS_TEXT = degraded("document-as-text", "{target} does not read {media_type}: it gets the text")
+NO_MEDIA_TYPE = dropped("media-type", "{target} does not read {media_type}")
+MEDIA_ALIAS = degraded("media-type-name", "{target} knows it as {media_type}")
+ONE_IMAGE = dropped("one-image", "{target} has room for one image here")
+
+# Citations
+NO_CITATION_IN_REQUEST = dropped(
+    "citation-in-request", "requests of {target} have citations in the API's own messages alone"
+)
+CITATION_WITHOUT_URL = dropped("citation-without-url", "{target} cites addresses alone")
+CITATION_UNITS = degraded("citation-units", "{target} counts bytes in the place of characters")
+
+# Answers
+ONE_CHOICE = dropped("one-choice", "{target} has one answer")
+TOKENS_COUNTED = degraded("tokens-counted", "{target} counts other tokens in it")
+STOP_SEQUENCE = dropped("stop-sequence", "{target} does not tell which sequence stopped it")
+NO_FINISH_REASON = degraded("no-finish-reason", "{target} has no word for {word}")
+TIME_DROPPED = dropped("time-form", "{target} has the time {form}")
+TIME_ROUNDED = degraded("time-rounded", "{target} has the time in whole seconds since 1970")
+
+# Streams
+WRITTEN_BEFORE = dropped("written-before-change", "the stream had it already when it changed")
+HALF_A_CALL = dropped("half-a-call", "the call broke off")
+AFTER_BLOCK = dropped("after-block", "it came when the block was complete")
+FINISH_REASON = synthesized("finish-reason", "{target} ends a stream with a finish reason")
+
+# MCP
+MCP_EDITED_VALUE = dropped("mcp-edited-value", "the text was edited and no longer spells this value")
+MCP_NO_CLASS = degraded("mcp-no-class", "the installed package mcp has no class for it")
+MCP_DOCUMENT_PARTS = degraded("mcp-document-parts", "MCP has no document of parts: each part is a block of its own")
+MCP_NO_BLOCK = dropped("mcp-no-block", "MCP has no block for it")
+MCP_URI = synthesized("mcp-uri", "every resource of MCP has a uri")
+MCP_TEXT_WITH_URI = degraded("mcp-text-with-uri", "MCP has one kind of text with a uri: it is read as TextContent")
+MCP_BASE64 = degraded("mcp-base64", "MCP has standard, padded base64: the spelling is lost")
+MCP_LINK_NAME = synthesized("mcp-link-name", "every link of MCP has a name")
+
+# Rows of tool files
+ROW_TEXT_FIRST = moved("row-text-first", "rows have the text before the calls")
+ROW_NO_CONTENT = dropped("row-no-content", "rows hold texts, function calls and results")
+ROW_RESULT_BY_NAME = degraded(
+    "row-result-by-name", "a row names the function of its call alone, and another call of this function is open"
+)
+ROW_ERROR_AS_TEXT = degraded("row-error-as-text", "a row has the text of an error alone")
+ROW_NO_OUTPUT = dropped("row-no-output", "a row holds the text of a result")
+ROW_NO_FIELD = dropped("row-no-field", "rows have no place for it")
+ROW_NO_NAME = dropped("row-no-name", "{tool} takes no name")
+ROW_NO_CALL = dropped("row-no-call", "{tool} takes neither function_call nor functionCall")
+
+REASONS = {entry.code: entry for entry in list(globals().values()) if isinstance(entry, Reason)}
+"""Every reason of this project, by its code."""

@@ -1,0 +1,85 @@
+"""Losses: their codes, which programs may rely on, and what is insignificant."""
+
+from __future__ import annotations
+
+import ast
+import re
+import string
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from contentmodel.wire import reasons
+from contentmodel.wire.context import EncodeContext
+from contentmodel.wire.losses import Encoded
+from contentmodel.wire.reasons import KINDS, REASONS, Reason
+
+ROOT = Path(__file__).parent.parent
+SOURCES = sorted(path for folder in ("contentmodel", "adapters") for path in (ROOT / folder).rglob("*.py"))
+OWN = {"api", "kind", "field", "family"}
+"""The keywords of the functions themselves, which no text names."""
+
+ENTRIES = {name: entry for name, entry in vars(reasons).items() if isinstance(entry, Reason)}
+
+
+def reports() -> Iterator[tuple[str, ast.Call, ast.expr]]:
+    """Every call that reports a loss, with where it is and its reason."""
+    at = {"lose": 2, "synthesize": 1, "loss_of": 0}
+    for path in SOURCES:
+        for node in ast.walk(ast.parse(path.read_text())):
+            if not isinstance(node, ast.Call):
+                continue
+            name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", None)
+            if name in at and len(node.args) > at[name]:
+                yield f"{path.relative_to(ROOT)}:{node.lineno}", node, node.args[at[name]]
+
+
+def test_reports_name_an_entry_of_the_table_of_reasons() -> None:
+    """A loss without a code cannot be told apart by a program: add an entry to contentmodel/wire/reasons.py."""
+    found = list(reports())
+    assert len(found) > 50
+    assert [where for where, _, reason in found if isinstance(reason, ast.Constant | ast.JoinedStr)] == []
+
+
+def test_reports_fill_in_what_the_text_names() -> None:
+    for where, call, reason in reports():
+        if not isinstance(reason, ast.Attribute):
+            continue
+        named = {name for _, name, _, _ in string.Formatter().parse(ENTRIES[reason.attr].why) if name} - {"target"}
+        assert {keyword.arg for keyword in call.keywords} - OWN == named, where
+
+
+def test_losses_are_made_by_the_table_alone() -> None:
+    for path in SOURCES:
+        if path.name != "losses.py":
+            assert not re.search(r"(?<![\w.])Loss\(", path.read_text()), path
+
+
+def test_every_entry_is_registered_once_and_used() -> None:
+    assert len(REASONS) == len(ENTRIES)
+    others = "\n".join(path.read_text() for path in SOURCES if path.name != "reasons.py")
+    assert [name for name in ENTRIES if not re.search(rf"\b{name}\b", others)] == []
+
+
+@pytest.mark.parametrize("code", REASONS)
+def test_an_entry_has_a_code_in_kebab_case_a_kind_and_a_sentence(code: str) -> None:
+    entry = REASONS[code]
+    assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", code)
+    assert entry.kind in KINDS
+    assert entry.why
+    assert not entry.why.endswith(".")
+
+
+def test_a_text_in_place_of_an_entry_is_unlisted() -> None:
+    context = EncodeContext("some-api", "somebody", "request")
+    context.lose(None, None, "no {place} for it", kind="degraded")
+    [loss] = Encoded({}, None, context).losses
+    assert (loss.kind, loss.why, loss.code) == ("degraded", "no {place} for it", "unlisted")
+
+
+def test_values_in_a_text_are_not_templates() -> None:
+    context = EncodeContext("some-api", "somebody", "request")
+    context.lose(None, "role", reasons.NO_ROLE, role="{target}")
+    [loss] = Encoded({}, None, context).losses
+    assert (loss.why, loss.code) == ("some-api has no role '{target}': sent as the user's", "no-role")
