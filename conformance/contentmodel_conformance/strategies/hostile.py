@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import base64
 import copy
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from typing import Any
 
@@ -24,6 +24,7 @@ from contentmodel import (
     DataContent,
     FunctionCallContent,
     FunctionResultContent,
+    FunctionTool,
     MediaContent,
     Origin,
     TextContent,
@@ -36,10 +37,14 @@ replace = msgspec.structs.replace
 # -- what encoders write -----------------------------------------------------------------------------------------------
 
 
-@cache
 def imitations() -> tuple[str, ...]:
     """Return the texts that the installed adapters add to conversations, and texts that read like structure."""
-    return tuple(dict.fromkeys((*_written(), *_STRUCTURE)))
+    return _imitations(*contentmodel.adapters().values())
+
+
+@cache  # By the adapters: a test may install others.
+def _imitations(*adapters: Any) -> tuple[str, ...]:
+    return tuple(dict.fromkeys((*sorted(_written(adapters)), *_STRUCTURE)))
 
 
 _STRUCTURE = (
@@ -54,13 +59,13 @@ _STRUCTURE = (
 )
 
 
-def _written() -> Iterator[str]:
-    for adapter in contentmodel.adapters().values():
+def _written(adapters: Iterable[Any]) -> Iterator[str]:
+    for adapter in adapters:
         for request in _provoking():
             said = {value for _, value, _ in leaves(msgspec.to_builtins(request))}
             payload = adapter.encode_request(request).payload
             for path, value, _ in leaves(payload):
-                if isinstance(value, str) and value not in said and path.endswith(_TEXTS):
+                if isinstance(value, str) and value and value not in said and path.endswith(_TEXTS):
                     yield value
 
 
@@ -106,7 +111,9 @@ def hostile(draw: DrawFn, api: str, limits: Limits | None = None) -> ChatRequest
         messages.append(replace(message, contents=contents))
     if draw(st.integers(0, 4)) == 0:
         messages = messages[1:] if messages[1].role == "assistant" else messages
-    return replace(request, messages=messages)
+    messages += [replace(message, origin=request.origin) for message in hand.exchange()]
+    tools = [*request.tools, FunctionTool(name="look", parameters={"type": "object"})]
+    return replace(request, messages=messages, tools=tools)
 
 
 class _Hand:
@@ -130,6 +137,21 @@ class _Hand:
             call_id = self._ids.get(content.call_id, content.call_id)
             return [replace(content, call_id=call_id, outputs=[self._output(output) for output in content.outputs])]
         return [content]
+
+    def exchange(self) -> Iterator[ChatMessage]:
+        """Write a turn of parallel calls, results that begin with different imitations, and users who add to them."""
+        unique = st.lists(st.sampled_from(imitations()), min_size=4, max_size=8, unique=True)
+        calls, results = [], []
+        for mark in self._draw(unique):
+            call_id = self._call_id("call")
+            outputs = [TextContent(text=self._form("Done.", mark.replace("call_1", call_id)))]
+            calls.append(FunctionCallContent(call_id=call_id, name="look", arguments={"tag": self._tag()}))
+            results.append(FunctionResultContent(call_id=call_id, name="look", outputs=list(outputs)))
+        yield ChatMessage(role="assistant", contents=list(calls))
+        yield ChatMessage(role="tool", contents=list(results))
+        for mark in (text for text in imitations() if "call_1" in text):
+            label = TextContent(text=mark.replace("call_1", self._draw(st.sampled_from(calls)).call_id or ""))
+            yield ChatMessage(role="user", contents=[label, self._medium()])
 
     def echo(self, results: ChatMessage) -> list[Any]:
         """Contents of a user that read like more output of a call whose result precedes them."""
@@ -160,6 +182,9 @@ class _Hand:
         call_ids = sorted(self._ids.values())
         if call_ids:
             mark = mark.replace("call_1", draw(st.sampled_from(["call_1", *call_ids])))
+        return self._form(text, mark)
+
+    def _form(self, text: str, mark: str) -> str:
         forms: tuple[Callable[[], str], ...] = (
             lambda: f"{text} {self._tag()}",
             lambda: f"{mark}\n{self._tag()}",
@@ -167,25 +192,29 @@ class _Hand:
             lambda: f"{self._tag()}\n{mark}",
             lambda: mark,
         )
-        return draw(st.sampled_from(forms))()
+        return self._draw(st.sampled_from(forms))()
 
 
 # -- keys and roles of the wire ----------------------------------------------------------------------------------------
 
 
+def notes() -> dict[str, tuple[Any, ...]]:
+    """Return the keys of the notes that decoders leave in residues, and some that look like them, with their values."""
+    return _notes(*contentmodel.adapters().values())
+
+
 @cache
-def notes() -> tuple[tuple[str, Any], ...]:
-    """Return keys and values of the notes that decoders leave in residues, and some that look like them."""
-    found: dict[str, Any] = {}
-    for adapter in contentmodel.adapters().values():
+def _notes(*adapters: Any) -> dict[str, tuple[Any, ...]]:
+    found: dict[str, list[Any]] = {}
+    for adapter in adapters:
         for request in _provoking():
             value = adapter.decode_request(adapter.encode_request(request).payload)
-            found.update(_notes_in(msgspec.to_builtins(value)))
-    values: tuple[Any, ...] = (True, "user", {"role": "model"}, {"role": "assistant"}, ["role"], "call_1", {})
-    plain = ((key, value) for key in (*found, *_COMMON) for value in values)
-    return (*found.items(), *plain)
+            for key, note in _notes_in(msgspec.to_builtins(value)):
+                found.setdefault(key, []).append(note)
+    return {key: (*found.get(key, ()), *_NOTED) for key in sorted({*found, *_COMMON})}
 
 
+_NOTED: tuple[Any, ...] = ({"role": "model"}, {"role": "assistant"}, "user", True, ["role"], "call_1", {})
 _COMMON = (":role", ":begun", ":item", ":row", ":form", ":column", ":apart", ":absent", ":snake", "::role", ":", "::")
 
 
@@ -201,13 +230,27 @@ def _notes_in(value: Any) -> Iterator[tuple[str, Any]]:
 
 @st.composite
 def with_notes(draw: DrawFn, payload: Any) -> Any:
-    """Return a strategy of copies of a payload, one to four of whose objects have keys that imitate notes."""
+    """Return a strategy of copies of a payload whose objects have keys that imitate notes.
+
+    Either some of its objects have one each, or all that hold a list (messages do) have the same, many at a time.
+    """
     marked = copy.deepcopy(payload)
-    objects = list(_objects(marked))
-    for _ in range(draw(st.integers(1, 4))):
-        key, value = draw(st.sampled_from(notes()))
-        draw(st.sampled_from(objects))[key] = copy.deepcopy(value)
+    if draw(st.booleans()):
+        for item in draw(st.lists(st.sampled_from(list(_objects(marked))), min_size=1, max_size=4)):
+            item.update(draw(_some_notes(1)))
+        return marked
+    imitated = draw(_some_notes(len(notes())))
+    for item in _objects(marked):
+        if any(isinstance(value, list) for value in item.values()):
+            item.update(copy.deepcopy(imitated))
     return marked
+
+
+@st.composite
+def _some_notes(draw: DrawFn, most: int) -> dict[str, Any]:
+    keys = list(notes())
+    chosen = draw(st.sets(st.sampled_from(keys), min_size=(most + 1) // 2, max_size=most))
+    return {key: copy.deepcopy(draw(st.sampled_from(notes()[key]))) for key in keys if key in chosen}
 
 
 def _objects(value: Any) -> Iterator[dict[str, Any]]:

@@ -1,0 +1,64 @@
+"""The strategies of conversations that imitate marks and notes: what they draw, and how often."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import Phase, given, seed, settings
+
+import contentmodel
+from contentmodel import FunctionResultContent
+from contentmodel_conformance.strategies import hostile
+
+GOOGLE = "google-generate-content"
+CONTENTS = {
+    "contents": [{"role": "user", "parts": [{"text": "Hello."}]}, {"role": "model", "parts": [{"text": "Hi."}]}]
+}
+
+
+def drawn(strategy: Any, count: int) -> list[Any]:
+    """Return `count` values of a strategy, always the same ones."""
+    values: list[Any] = []
+    run = settings(max_examples=count, database=None, deadline=None, phases=(Phase.generate,))(
+        given(strategy)(lambda value: values.append(value))
+    )
+    seed(0)(run)()
+    return values
+
+
+def test_imitations_and_notes_do_not_depend_on_the_order_of_adapters() -> None:
+    adapters = list(contentmodel.adapters().values())
+    assert hostile._imitations(*adapters) == hostile._imitations(*reversed(adapters)) == hostile.imitations()
+    assert list(hostile._notes(*adapters)) == list(hostile._notes(*reversed(adapters)))
+
+
+def test_imitations_of_adapters_that_are_added_are_not_those_of_before() -> None:
+    adapters = list(contentmodel.adapters().values())
+    assert hostile._imitations() != hostile._imitations(*adapters)
+
+
+def test_messages_often_have_a_key_that_imitates_the_note_of_a_role() -> None:
+    payloads = drawn(hostile.with_notes(CONTENTS), 100)
+    marked = [payload for payload in payloads if any(isinstance(c.get(":role"), dict) for c in payload["contents"])]
+    assert len(marked) >= 10
+
+
+def test_results_of_tools_often_begin_with_a_mark_of_failure() -> None:
+    requests = drawn(hostile.hostile("openai-chat"), 30)
+    assert sum(any(_imitates_failure(content) for content in _contents(request)) for request in requests) >= 10
+
+
+def test_users_always_imitate_the_label_of_a_result() -> None:
+    for request in drawn(hostile.hostile(GOOGLE), 10):
+        users = [message for message in request.messages if message.role == "user"]
+        assert any(message.contents[0].text.startswith("[output of tool call") for message in users)
+
+
+def _contents(request: Any) -> list[Any]:
+    return [content for message in request.messages for content in message.contents]
+
+
+def _imitates_failure(content: Any) -> bool:
+    if not isinstance(content, FunctionResultContent):
+        return False
+    return getattr(content.outputs[0], "text", "").startswith("[is_error: true")
