@@ -301,6 +301,21 @@ def test_a_turn_that_is_being_written_is_not_followed(store: TurnStore) -> None:
     store.add_turn("c", "user", [text("?")])
 
 
+def test_open_turn_without_blocks_has_no_message(store: TurnStore) -> None:
+    store.add_turn("c", "user", [text("?")])
+    turn = store.begin_turn("c", "assistant")
+    assert [message.role for message in store.load("c").messages] == ["user"]
+    store.put_block(turn, 0, text("!"))
+    assert [message.text for message in store.load("c").messages] == ["?", "!"]
+
+
+@pytest.mark.parametrize("status", ["complete", "interrupted", "failed"])
+def test_turn_that_ended_without_blocks_has_a_message(store: TurnStore, status: Any) -> None:
+    store.add_turn("c", "user", [text("?")])
+    store.end_turn(store.begin_turn("c", "assistant"), status=status)
+    assert store.load("c").messages[1] == ChatMessage(role="assistant", contents=[], origin=None)
+
+
 def test_nobody_writes_in_the_turn_of_another(url: str) -> None:
     with TurnStore.open(url) as one, TurnStore.open(url) as other:
         turn = one.begin_turn("c", "assistant")

@@ -480,6 +480,23 @@ def test_a_model_is_not_told_what_its_user_was_asked() -> None:
     ]
 
 
+def test_sendable_leaves_out_questions_about_calls_that_the_conversation_went_past() -> None:
+    mcp = ToolApprovalRequestContent(request_id="mcp_1", server="s")
+    stored = [
+        message("user", "q"),
+        message("assistant", CALL, ASKED, mcp),
+        message("user", SAID),
+        message("assistant"),
+        message("user", "q"),
+    ]
+    assert sendable(stored) == [
+        message("user", "q"),
+        message("assistant", CALL, mcp),
+        message("assistant"),
+        message("user", "q"),
+    ]
+
+
 def test_a_question_without_a_result_stays() -> None:
     mcp = ToolApprovalRequestContent(request_id="mcp_1", server="s")
     stored = [message("assistant", CALL, ASKED, mcp), message("tool", SAID)]

@@ -901,6 +901,28 @@ def test_who_goes_on_without_an_answer_has_said_no() -> None:
     assert more.report.outcomes == {"not_run": 3}
 
 
+def test_call_of_an_earlier_run_is_never_reported_as_not_run() -> None:
+    words = ChatMessage(role="user", contents=[TextContent(text="Hello?")])
+    left = [*answer(call("work", "a", what="ok"), call("work", "b", what="ok")).messages]
+    cancelled = Cancellation()
+    cancelled.cancel()
+    ends = [
+        run([answer("Yes?")], asked=[*left, words])[0],
+        ToolRunner(Scripted([]), tools_of(Log())).run(left, cancellation=cancelled),
+        run([], asked=left, max_calls=1)[0],
+    ]
+    for result in ends:
+        told = [output for output in outputs(result) if output != "did ok"]
+        assert told
+        assert all(output.endswith(": no result was recorded") for output in told)
+        assert not any("did not run" in output for output in told)
+    assert [result.report.outcomes for result in ends] == [
+        {"no_result": 2},
+        {"cancelled": 2},
+        {"ok": 1, "no_result": 1},
+    ]
+
+
 def test_who_answers_may_say_more() -> None:
     result, _, made = wanting()
     asked = result.answer({"a": True})

@@ -42,7 +42,7 @@ from contentmodel import (
     unfold,
 )
 from contentmodel import adapter as adapter_of
-from contentmodel.history import AsyncTurnStore, TurnStore
+from contentmodel.history import AsyncTurnStore, TurnStore, arecord
 from contentmodel.runner import AsyncToolRunner
 from contentmodel.server import EventReader, Hub, Limits, RunContext, create_app
 from contentmodel.tools import tool
@@ -889,6 +889,76 @@ def test_a_turn_waits_for_approval(url: str, said: Any, outcome: str) -> None:
             told = [content for message in model.requests[2].messages for content in message.contents]
             assert not any(isinstance(c, ToolApprovalRequestContent | ToolApprovalResponseContent) for c in told)
             assert model.requests[2].messages[: len(model.requests[1].messages)] == model.requests[1].messages
+
+    run(go())
+
+
+def test_approved_tool_runs_in_a_turn_that_the_store_began_before_it_loaded(url: str) -> None:
+    async def go() -> None:
+        ran = []
+
+        @tool(approval=True)
+        def book(city: str) -> str:
+            """Books a hotel."""
+            ran.append(city)
+            return f"Booked {city}."
+
+        model = Paced([answer(call("book", "c1", city="Oslo")), answer("Done.")])
+        runner = AsyncToolRunner(model, [book])
+        async with serving(url, runner) as front:
+            begun = await front.ask("Book a hotel.")
+            await front.ended(begun["turn"])
+            store = front.store
+            approval = ToolApprovalResponseContent(request_id="c1", approved=True)
+            user = await store.add_turn("c", "user", [approval])
+            turn = await store.begin_turn("c", "assistant", user)
+            stream = runner.stream(await store.load("c"))
+            async for _ in arecord(stream, store, turn):
+                pass
+            assert (ran, stream.result.stop, stream.result.report.outcomes) == (["Oslo"], "completed", {"ok": 1})
+            assert [message.role for message in (await store.load("c")).messages][-2:] == ["tool", "assistant"]
+            blocks = (await front.get(f"/turns/{turn.id}/blocks"))["blocks"]
+            assert [block["content"]["type"] for block in blocks] == ["function_result", "text"]
+
+    run(go())
+
+
+@pytest.mark.parametrize("is_approved", [True, False])
+def test_call_whose_run_broke_off_is_not_run_again(url: str, is_approved: bool) -> None:
+    async def go() -> None:
+        ran = []
+
+        @tool(approval=is_approved)
+        def book(city: str) -> str:
+            """Books a hotel."""
+            ran.append(city)
+            return f"Booked {city}."
+
+        model = Paced([answer("I am sorry."), answer("You are welcome.")])
+        async with serving(url, AsyncToolRunner(model, [book])) as front:
+            store, made = front.store, call("book", "c1", city="Oslo")
+            await store.add_turn("c", "user", [TextContent(text="Book a hotel.")])
+            turn = await store.begin_turn("c", "assistant")
+            await store.put_block(turn, 0, made)
+            if is_approved:
+                asking = ToolApprovalRequestContent(request_id="c1", name="book", arguments=made.arguments)
+                await store.put_block(turn, 1, asking)
+                await store.end_turn(turn)
+                await store.add_turn("c", "user", [ToolApprovalResponseContent(request_id="c1", approved=True)])
+                turn = await store.begin_turn("c", "assistant")
+            # The process ends here, while the tool runs.
+            await store.end_turn(turn, status="interrupted")
+            for words in ("Hello?", "Thanks."):
+                await front.ended((await front.ask(words))["turn"])
+            assert ran == []
+            first, second = [adapter_of("openai-responses").encode_request(r).payload["input"] for r in model.requests]
+            assert second[: len(first)] == first
+            told = [item["output"] for item in first if item["type"] == "function_call_output"]
+            assert len(told) == 1
+            assert "no result" in told[0]
+            assert "was recorded" in told[0]
+            assert "did not run" not in told[0]
+            assert not any("approval" in item["type"] for item in second)
 
     run(go())
 

@@ -197,8 +197,10 @@ def turn_wire(row: Mapping[Any, Any], blocks: Iterable[Mapping[Any, Any]]) -> Js
 
 
 def stored_turn(row: Mapping[Any, Any], blocks: Iterable[Mapping[Any, Any]]) -> StoredTurn:
-    """A turn with its messages."""
+    """A turn with its messages. One that is open and has no block yet has none: nothing of it has been said."""
     wire = turn_wire(row, blocks)
+    if row["status"] == "open" and not wire["blocks"]:
+        return StoredTurn(turn=turn_of(row), messages=[])
     told = (wire.get("envelope") or {}).get("messages")
     said: Json = {key: wire[key] for key in ("role", "origin") if key in wire}
     if told is not None:

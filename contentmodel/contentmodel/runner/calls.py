@@ -17,7 +17,7 @@ from contentmodel.content.tools import (
     ToolCallContent,
     ToolResultContent,
 )
-from contentmodel.runner.jobs import Cancelled, Job, Outcome, OutOfTime, cut
+from contentmodel.runner.jobs import OUT_OF_TIME, Cancelled, Job, Outcome, OutOfTime, cut
 from contentmodel.runner.observer import Observer
 from contentmodel.runner.report import CallRecord
 from contentmodel.tools.definition import Tool
@@ -28,10 +28,13 @@ from contentmodel.tools.sets import ToolSet
 from contentmodel.tools.signature import ToolContext
 from contentmodel.tools.validation import InputLimits
 
-BROKEN_OFF = "the answer broke off: the tool did not run"
-CANCELLED = "the run was cancelled: the tool did not run"
-CUT_SHORT = "the answer ended in the middle of this call: the tool did not run"
-WENT_ON = "the conversation went on without this call: the tool did not run"
+DID_NOT_RUN = "the tool did not run"
+NOT_RECORDED = "no result was recorded"
+"""The text about a call of an earlier run: its tool may have run before that run ended, by a crash for example."""
+BROKEN_OFF = "the answer broke off"
+CANCELLED = "the run was cancelled"
+CUT_SHORT = f"the answer ended in the middle of this call: {DID_NOT_RUN}"
+WENT_ON = "the conversation went on without this call"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,7 +101,7 @@ class Checking:
     def args(self, call: FunctionCallContent) -> Any:
         """Return the arguments of a call. Raise why they are not valid, or OutOfTime if they were not validated."""
         if id(call) not in self._done:
-            raise OutOfTime("the time of the run was up: the tool did not run")
+            raise OutOfTime(OUT_OF_TIME)
         found = self._done[id(call)]
         if isinstance(found, BaseException):
             raise found
@@ -141,6 +144,8 @@ class Triage:
         self._observer = observer
         self._run = run
         self._allowed = 0
+        self.ending = NOT_RECORDED
+        """What is certain of a call that this run refuses: DID_NOT_RUN once the calls are those of its own answers."""
 
     @property
     def is_spent(self) -> bool:
@@ -171,7 +176,7 @@ class Triage:
             args = checked.args(call)
             needs_approval = tool.needs_approval(args)
         except OutOfTime as error:
-            return self.refused(call, "not_run", str(error))
+            return self.not_run(call, str(error))
         except (Exception, SystemExit) as error:
             # Definitions, validators and conditions are the application's code: nothing runs that they did not pass.
             return self.settled(Task(call, verdict="invalid" if isinstance(error, ToolInputError) else "failed"), error)
@@ -189,6 +194,21 @@ class Triage:
         outcome = ToolOutcome([ErrorContent(message=why, code=verdict)])
         return self.settled(Task(call, verdict=verdict), outcome)
 
+    def not_run(self, call: ToolCallContent, why: str) -> Task:
+        """A call that this run does not run. One of an earlier run may have run there."""
+        return self._refused(call, why, self.ending)
+
+    def passed(self, call: ToolCallContent, *, is_certain: bool) -> Task:
+        """A call that the conversation went past; `is_certain` says that it waited for an answer, and never ran."""
+        return self._refused(call, WENT_ON, DID_NOT_RUN if is_certain else NOT_RECORDED)
+
+    def _refused(self, call: ToolCallContent, why: str, ending: str) -> Task:
+        return self.refused(call, "not_run" if ending == DID_NOT_RUN else "no_result", f"{why}: {ending}")
+
+    def cancelled(self, call: ToolCallContent) -> Task:
+        """A call that does not run because the run was cancelled."""
+        return self.refused(call, "cancelled", f"{CANCELLED}: {self.ending}")
+
     def allowed(self, task: Task) -> Task:
         """A job, or its refusal where too many calls were made."""
         if task.job is None:
@@ -197,7 +217,7 @@ class Triage:
         if not self.is_spent:
             return task
         limit = self._settings.max_calls
-        return self.refused(task.call, "not_run", f"no more than {limit} calls are allowed: the tool did not run")
+        return self.not_run(task.call, f"no more than {limit} calls are allowed")
 
     def settled(self, task: Task, outcome: Outcome) -> Task:
         """The task with the result that the model is told, and what is reported of it."""

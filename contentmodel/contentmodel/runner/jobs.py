@@ -27,6 +27,7 @@ Outcome = ToolOutcome | BaseException
 Told = Callable[[Outcome], None]
 
 
+OUT_OF_TIME = "the time of the run was up"
 GIVEN_UP = "the run was cancelled before the tool had a result"
 
 
@@ -127,14 +128,17 @@ class Batch:
     """Jobs of one turn: at most `bound` run at once, and those that may not run beside others run alone.
 
     They start in order. A job that takes too long, or longer than until `deadline`, is told so and counts as finished:
-    what it still gives is not waited for.
+    what it still gives is not waited for. `ending` ends the message about a job that never starts.
     """
 
-    def __init__(self, jobs: Iterable[Job], bound: int, deadline: float | None = None) -> None:
+    def __init__(
+        self, jobs: Iterable[Job], bound: int, deadline: float | None = None, ending: str = "the tool did not run"
+    ) -> None:
         self._waiting = deque(jobs)
         self._running: dict[Job, float] = {}
         self._bound = bound
         self._deadline = deadline
+        self._ending = ending
 
     @property
     def is_over(self) -> bool:
@@ -179,18 +183,18 @@ class Batch:
         over = [job for job, at in self._running.items() if (end := self._end(job, at)) is not None and end <= now]
         given_up = [self._give_up(job, self._late(job, now), now) for job in over]
         if self._deadline is not None and self._deadline <= now:
-            given_up += self._drop_waiting(OutOfTime("the time of the run was up: the tool did not run"))
+            given_up += self._drop_waiting(OutOfTime(f"{OUT_OF_TIME}: {self._ending}"))
         return given_up
 
     def _late(self, job: Job, now: float) -> Exception:
         if self._deadline is not None and self._deadline <= now:
-            return OutOfTime("the time of the run was up before the tool had a result")
+            return OutOfTime(f"{OUT_OF_TIME} before the tool had a result")
         return TimeoutError(f"{job.tool.name} took longer than {job.timeout:g} s: its result is not waited for")
 
     def cancel(self, now: float) -> list[Finished]:
         """Gives up everything."""
         running = [self._give_up(job, Cancelled(GIVEN_UP), now) for job in list(self._running)]
-        return running + self._drop_waiting(Cancelled("the run was cancelled: the tool did not run"))
+        return running + self._drop_waiting(Cancelled(f"the run was cancelled: {self._ending}"))
 
     def _give_up(self, job: Job, why: Exception, now: float) -> Finished:
         job.given_up.append(why)

@@ -25,8 +25,7 @@ from contentmodel.request import ChatRequest, ToolChoice
 from contentmodel.response import ChatResponse
 from contentmodel.runner.calls import (
     BROKEN_OFF,
-    CANCELLED,
-    WENT_ON,
+    DID_NOT_RUN,
     Checking,
     Settings,
     Task,
@@ -174,11 +173,12 @@ class Loop:
     def _take(self, answer: ChatResponse) -> Steps:
         """An answer has come. It is the next part of the transcript, unless it broke off or is not over."""
         self._answers.append(answer)
+        self._triage.ending = DID_NOT_RUN
         self._said += answer.messages
         finish = answer.finish_reason
         if answer.error is not None:
             self._stop = self._why_broken_off(answer.error)
-            yield from self._refuse(last_turn(answer.messages).unanswered, "not_run", BROKEN_OFF)
+            yield from self._refuse(last_turn(answer.messages).unanswered)
             return
         if finish is not None and finish.reason == "running":
             self._stop = "running"
@@ -222,7 +222,7 @@ class Loop:
         decided = [self._triage.allowed(task) for task in tasks if not task.is_handed_back]
         results = yield from self._execute(decided)
         if handed_back and self.cancellation.is_cancelled:
-            results += yield from self._refuse(handed_back, "cancelled", CANCELLED)
+            results += yield from self._refuse(handed_back)
             handed_back = []
         self._handed_back = handed_back
         if results or waiting or not turn.is_tidy:
@@ -233,15 +233,17 @@ class Loop:
 
     def _task(self, call: ToolCallContent, turn: Turn, is_cut: bool, checked: Checking) -> Task:
         if self.cancellation.is_cancelled:
-            return self._triage.refused(call, "cancelled", CANCELLED)
+            return self._triage.cancelled(call)
         if turn.went_on and not turn.answers:
-            return self._triage.refused(call, "not_run", WENT_ON)
+            return self._triage.passed(call, is_certain=turn.has_asked)
         task = self._triage.task(call, is_cut=is_cut, answer=turn.answers.get(call.call_id), checked=checked)
-        return self._triage.refused(call, "not_run", WENT_ON) if task.request is not None and turn.went_on else task
+        return self._triage.passed(call, is_certain=True) if task.request is not None and turn.went_on else task
 
-    def _refuse(self, calls: list[ToolCallContent], verdict: str, why: str) -> Generator[Step, Any, list[Any]]:
-        verdict, why = ("cancelled", CANCELLED) if self.cancellation.is_cancelled else (verdict, why)
-        results = yield from self._execute([self._triage.refused(call, verdict, why) for call in calls])
+    def _refuse(self, calls: list[ToolCallContent]) -> Generator[Step, Any, list[Any]]:
+        """Refuse calls that cannot run any more: the run was cancelled, or else the answer broke off."""
+        is_cancelled, triage = self.cancellation.is_cancelled, self._triage
+        tasks = [triage.cancelled(call) if is_cancelled else triage.not_run(call, BROKEN_OFF) for call in calls]
+        results = yield from self._execute(tasks)
         return results
 
     def _execute(self, tasks: list[Task]) -> Generator[Step, Any, list[Any]]:
@@ -278,7 +280,7 @@ class Loop:
 
     def batch(self, step: Execute) -> Batch:
         """The jobs of a step, to be run."""
-        return Batch(step.of_job, self._settings.max_concurrency, self.deadline)
+        return Batch(step.of_job, self._settings.max_concurrency, self.deadline, self._triage.ending)
 
     def started(self, step: Execute, started: Started) -> Task:
         """A job has begun."""

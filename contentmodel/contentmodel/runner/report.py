@@ -36,10 +36,22 @@ STOPS = {
 }
 """Why a run ends, by the word that `RunResult.stop` has."""
 
-OUTCOMES = ("ok", "failed", "timeout", "invalid", "unknown", "cut_short", "refused", "cancelled", "not_run")
+OUTCOMES = (
+    "ok",
+    "failed",
+    "timeout",
+    "invalid",
+    "unknown",
+    "cut_short",
+    "refused",
+    "cancelled",
+    "not_run",
+    "no_result",
+)
 """What became of a call: it gave a result; it raised, or gave an error; it took too long; its arguments were not
-valid; there is no such tool; the answer broke off in it; somebody said no; the run was cancelled; a limit was reached.
-Only the first three have run at all, and those of "cancelled" that have a `started`."""
+valid; there is no such tool; the answer broke off in it; somebody said no; the run was cancelled; a limit was reached;
+it was made in an earlier run, which recorded no result: its tool may have run there.
+In this run only the first three have run at all, and those of "cancelled" that have a `started`."""
 
 
 class CallRecord(msgspec.Struct, frozen=True, kw_only=True):

@@ -46,6 +46,8 @@ class Turn:
     shell: ChatMessage
     rest: list[ChatMessage]
     went_on: bool
+    has_asked: bool
+    """Whether the loop asked about calls of the turn, so that none of them ran before there was an answer."""
     is_tidy: bool
     """Whether the results stand right behind the turn, in the order of the calls, and nothing of the loop's is left."""
 
@@ -75,18 +77,14 @@ class Turn:
 
 def last_turn(messages: Sequence[ChatMessage]) -> Turn:
     """The last turn of the model in a transcript, which may be none: then it has no calls."""
-    end = len(messages)
-    while end and messages[end - 1].role != "assistant":
-        end -= 1
-    begin = end
-    while begin and messages[begin - 1].role == "assistant":
-        begin -= 1
+    begin, end = _place_of_last(messages)
     turn, after = messages[begin:end], messages[end:]
     calls = _open_calls(turn)
     ids = {call.call_id for call in calls}
     following = _Following(ids)
     rest = [message for message in map(following.take, after) if message is not None]
     requests = [c for m in turn for c in m.contents if isinstance(c, ToolApprovalRequestContent)]
+    has_asked = any(request.request_id in ids for request in requests)
     open_requests = [r for r in requests if r.request_id not in ids and r.request_id not in following.answers]
     # The questions that the loop asked about these calls: no model is told of them.
     before = [*messages[:begin], *_without((ToolApprovalRequestContent,), ids, turn)]
@@ -94,7 +92,19 @@ def last_turn(messages: Sequence[ChatMessage]) -> Turn:
     shell = following.shell or ChatMessage(role="tool")
     in_order = list(following.results) == [call.call_id for call in calls if call.call_id in following.results]
     is_tidy = in_order and following.is_tidy and not answers and len(before) == end
-    return Turn(before, calls, following.results, answers, open_requests, shell, rest, following.went_on, is_tidy)
+    went_on = following.went_on
+    return Turn(before, calls, following.results, answers, open_requests, shell, rest, went_on, has_asked, is_tidy)
+
+
+def _place_of_last(messages: Sequence[ChatMessage]) -> tuple[int, int]:
+    """Return where the last messages of the model begin and end."""
+    end = len(messages)
+    while end and messages[end - 1].role != "assistant":
+        end -= 1
+    begin = end
+    while begin and messages[begin - 1].role == "assistant":
+        begin -= 1
+    return begin, end
 
 
 def _open_calls(turn: Sequence[ChatMessage]) -> list[ToolCallContent]:
@@ -138,16 +148,22 @@ class _Following:
 
 
 def without_settled_questions(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
-    """A transcript without questions about calls of the application's tools that have results, and their answers.
+    """A transcript without questions about calls of the application's tools that are settled, and their answers.
 
-    They have done their work, and no model is told of them. What the provider asked itself stays.
+    A call is settled if it has a result, or if the model has had another turn since: its result is never recorded then.
+    Questions that the provider asked stay.
     """
     contents: list[Any] = [content for message in messages for content in message.contents]
     if not any(isinstance(content, _QUESTIONS) for content in contents):
         return list(messages)
-    calls = {call.call_id for message in messages for call in message.tool_calls}
+    begin, _ = _place_of_last(messages)
+    calls, waiting = _call_ids(messages), _call_ids(messages[begin:])
     settled = {c.call_id for c in contents if isinstance(c, ToolResultContent) and c.call_id in calls}
-    return _without(_QUESTIONS, settled, messages)
+    return _without(_QUESTIONS, settled | (calls - waiting), messages)
+
+
+def _call_ids(messages: Iterable[ChatMessage]) -> set[str | None]:
+    return {call.call_id for message in messages for call in message.tool_calls}
 
 
 _QUESTIONS = (ToolApprovalRequestContent, ToolApprovalResponseContent)

@@ -34,8 +34,13 @@ def prepared(request: ChatRequest, defaults: ChatRequest) -> ChatRequest:
 
 def sendable(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
     """The messages without what the application and its user had to settle among themselves, and in order."""
-    kept = [message for message in without_settled_questions(messages) if message.contents]
+    # A turn of the assistant that broke off before its first block is kept: the calls before it may have run in it.
+    kept = [message for message in without_settled_questions(messages) if message.contents or _is_assistant(message)]
     return [message for section in _sections(kept) for message in _in_order(section)]
+
+
+def _is_assistant(message: ChatMessage) -> bool:
+    return message.role == "assistant"
 
 
 def _is_result(content: Any) -> bool:
@@ -46,7 +51,7 @@ def _sections(messages: Sequence[ChatMessage]) -> Iterator[list[ChatMessage]]:
     """The messages, cut before each turn of the assistant."""
     section: list[ChatMessage] = []
     for message in messages:
-        if message.role == "assistant" and section and section[-1].role != "assistant":
+        if _is_assistant(message) and message.contents and section and not _is_assistant(section[-1]):
             yield section
             section = []
         section.append(message)
