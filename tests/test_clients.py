@@ -37,6 +37,7 @@ from contentmodel import (
     chat_client,
 )
 from contentmodel.events import BlockStart, BlockStop, TextDelta, TurnComplete, TurnError, fold
+from contentmodel.failures import kind_of_status
 from contentmodel.message import Origin
 
 PATIENCE = 20.0
@@ -675,7 +676,8 @@ def test_a_refusal_is_a_typed_error_with_all_that_was_said(api: str, how: str, l
             error = caught.value
             assert type(error) is kind
             assert (error.api, error.status, error.code, error.retryable) == (api, status, "no_way", retryable)
-            assert error.error == adapter(api).decode_response(body).error
+            said = adapter(api).decode_response(body).error
+            assert error.error == msgspec.structs.replace(said, kind=said.kind or kind_of_status(status))
             assert error.retry_after == (7.0 if status == 429 else None)
             assert error.request_id == "req_1"
             assert isinstance(error.__cause__, SDK_ERRORS)

@@ -70,7 +70,10 @@ def unaccounted(
     counted = (
         (path, value)
         for path, value, above in leaves(source)
-        if not _says_nothing(value) and not _is_structure(value, above, words) and lost.isdisjoint(above)
+        if not _says_nothing(value)
+        and path not in _ERROR_WORDS
+        and not _is_structure(value, above, words)
+        and lost.isdisjoint(above)
     )
     # What is there as it was comes first: what is there in another form must not take it away.
     rest = [(path, value) for path, value in counted if not held.take(value, again=_field(path) in references)]
@@ -169,6 +172,9 @@ _MEDIA_WORDS = {
 
 # Where an item stands, and the number of an enum's member in the place of its name.
 _NUMBERED = frozenset({"index", "sequence", "finishReason"})
+
+# The fields of an error body that name its kind: each API has its own word, or the number of the HTTP status.
+_ERROR_WORDS = frozenset({"$.error.type", "$.error.code", "$.error.status"})
 
 
 def _says_nothing(value: Any) -> bool:

@@ -17,6 +17,7 @@ from contentmodel.errors import ContentModelError, UnknownApiError
 if TYPE_CHECKING:
     from contentmodel.content.outcomes import ErrorContent
     from contentmodel.events import StreamEvent
+    from contentmodel.limits import RateLimits
     from contentmodel.request import ChatRequest
     from contentmodel.response import ChatResponse
     from contentmodel.wire.losses import Loss
@@ -27,8 +28,9 @@ class ClientError(ContentModelError):
     """A request was refused, or got no answer. The SDK's own error is its cause.
 
     `api` is the API id, `status` the HTTP status (None: there was no answer), `code` the provider's word for it,
-    `error` the whole body of the answer, `request_id` what to tell the provider's support. `retryable` says that the
-    same request may succeed later, `retry_after` in how many seconds, where the provider said so.
+    `error` the whole body of the answer (its `kind` is the same word for all APIs), `request_id` what to tell the
+    provider's support. `retryable` says that the same request may succeed later, `retry_after` in how many seconds, if
+    the provider said so, and `limits` what its headers said of rate limits.
     """
 
     def __init__(
@@ -41,6 +43,7 @@ class ClientError(ContentModelError):
         request_id: str | None = None,
         retry_after: float | None = None,
         retryable: bool = False,
+        limits: RateLimits | None = None,
     ) -> None:
         super().__init__(message)
         self.api = api
@@ -50,11 +53,12 @@ class ClientError(ContentModelError):
         self.request_id = request_id
         self.retry_after = retry_after
         self.retryable = retryable
+        self.limits = limits
 
     @property
     def fields(self) -> dict[str, Any]:
         """What it says beside its message, by the names of its parameters."""
-        names = ("api", "status", "error", "request_id", "retry_after", "retryable")
+        names = ("api", "status", "error", "request_id", "retry_after", "retryable", "limits")
         return {name: getattr(self, name) for name in names}
 
 

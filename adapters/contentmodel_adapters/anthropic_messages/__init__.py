@@ -21,7 +21,7 @@ from contentmodel.wire.stream_encoding import StreamEncoder
 from contentmodel.wire.streaming import StreamDecoder
 from contentmodel_adapters.anthropic_messages.blocks import API, SYSTEM, TABLE
 from contentmodel_adapters.anthropic_messages.messages import Messages
-from contentmodel_adapters.anthropic_messages.response import RESPONSE
+from contentmodel_adapters.anthropic_messages.response import ERRORS, LIMIT_HEADERS, RESPONSE
 from contentmodel_adapters.anthropic_messages.rules import CALL_IDS, RULES, TOOL_NAMES
 from contentmodel_adapters.anthropic_messages.stream import Decoder
 from contentmodel_adapters.anthropic_messages.stream_encoder import Encoder
@@ -90,6 +90,8 @@ class AnthropicMessages(TableAdapter):
     request = REQUEST
     requires = {"messages": list}
     response = RESPONSE
+    errors = ERRORS
+    limit_headers = LIMIT_HEADERS
 
     def stream_decoder(self, *, deltas: bool = True) -> StreamDecoder:
         return Decoder(self, deltas=deltas)

@@ -6,9 +6,11 @@ from typing import Any
 
 import msgspec
 
+from contentmodel.limits import LimitHeaders
 from contentmodel.message import ChatMessage
 from contentmodel.response import ChatChoice, ChatResponse, FinishReason
 from contentmodel.wire.context import DecodeContext, EncodeContext
+from contentmodel.wire.error_words import ErrorBody, ErrorWords
 from contentmodel.wire.nested import Record
 from contentmodel.wire.table import Fields
 from contentmodel_adapters.anthropic_messages.blocks import API, CONTENT, ERROR, TABLE, USAGE
@@ -38,6 +40,30 @@ FINISH = FinishWords(
     tells_sequence=True,
 )
 
+# docs.claude.com/en/api/errors, and _exceptions.py of anthropic 2.12 for 529. Seen 2026-11-22.
+ERRORS = ErrorWords(
+    ("type",),
+    {
+        "invalid_request": {"type": "invalid_request_error"},
+        "context_length": {"type": "invalid_request_error"},
+        "authentication": {"type": "authentication_error"},
+        "billing": {"type": "billing_error"},
+        "permission": {"type": "permission_error"},
+        "not_found": {"type": "not_found_error"},
+        "conflict": {"type": "conflict_error"},
+        "too_large": {"type": "request_too_large"},
+        "rate_limit": {"type": "rate_limit_error"},
+        "server": {"type": "api_error"},
+        "overloaded": {"type": "overloaded_error"},
+        "timeout": {"type": "timeout_error"},
+    },
+    {},
+    {"overloaded": 529},
+)
+TABLE.say("error.type", *ERRORS.words)
+
+# docs.claude.com/en/api/rate-limits, "Response headers" (seen 2026-11-22).
+LIMIT_HEADERS = LimitHeaders("anthropic-ratelimit-{what}-{field}", as_dates=True)
 
 ENDING = Fields({"finish_reason": "stop_reason", "finish_reason.stop_sequence": "stop_sequence", "messages": "content"})
 
@@ -122,7 +148,7 @@ RESPONSE = TABLE.record(
         "id": "id",
         "model": "model",
         "usage": ("usage", Record(USAGE)),
-        "error": ("error", Record(ERROR)),
+        "error": ("error", ErrorBody(ERROR, ERRORS)),
     },
     group=Answer(),
 )

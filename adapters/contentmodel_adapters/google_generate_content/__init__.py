@@ -28,7 +28,7 @@ from contentmodel_adapters.google_generate_content.messages import (
     with_failures,
     with_signed_calls,
 )
-from contentmodel_adapters.google_generate_content.response import RESPONSE
+from contentmodel_adapters.google_generate_content.response import ERRORS, RESPONSE
 from contentmodel_adapters.google_generate_content.rules import (
     CALL_IDS,
     RULES,
@@ -102,6 +102,7 @@ class GoogleGenerateContent(TableAdapter):
     request = REQUEST
     requires = {"contents": list}
     response = RESPONSE
+    errors = ERRORS
 
     def origin_of(self, payload: Mapping[str, Any]) -> Origin:
         model = payload.get("modelVersion")

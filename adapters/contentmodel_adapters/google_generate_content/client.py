@@ -72,7 +72,7 @@ def make_sdk(options: dict[str, Any]) -> genai.Client:
 
 
 def failure_of(client: clients.BaseClient, error: Exception) -> ClientError | None:
-    """The SDK's errors. What was wrong with the key, and how long to wait, stands in the details of the body."""
+    """Return an error of the SDK as one of ours. The details of the body say what was wrong with the key."""
     if not isinstance(error, errors.APIError):
         return client.unanswered(error)
     details = details_of(error.details)
@@ -83,7 +83,6 @@ def failure_of(client: clients.BaseClient, error: Exception) -> ClientError | No
         error.details,
         headers,
         kind=AuthenticationError if wrong_key else None,
-        retry_after=next((wait for wait in map(wait_of, details) if wait is not None), None),
     )
 
 
@@ -92,15 +91,6 @@ def details_of(body: Any) -> list[dict[str, Any]]:
     error = body.get("error") if isinstance(body, dict) else None
     details = error.get("details") if isinstance(error, dict) else None
     return [detail for detail in details if isinstance(detail, dict)] if isinstance(details, list) else []
-
-
-def wait_of(detail: dict[str, Any]) -> float | None:
-    """The seconds of a RetryInfo: "34.4s"."""
-    delay = detail.get("retryDelay")
-    try:
-        return float(delay.removesuffix("s")) if isinstance(delay, str) else None
-    except ValueError:
-        return None
 
 
 class Client(clients.SyncClient):

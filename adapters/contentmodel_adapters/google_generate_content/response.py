@@ -24,6 +24,7 @@ from contentmodel.response import ChatChoice, ChatResponse
 from contentmodel.wire import reasons
 from contentmodel.wire.codecs import Codec, Home, Place, spread
 from contentmodel.wire.context import DecodeContext, EncodeContext
+from contentmodel.wire.error_words import ErrorBody, ErrorWords
 from contentmodel.wire.json import canonical
 from contentmodel.wire.nested import Record
 from contentmodel.wire.notes import escaped, note_of, noted, wire_fields
@@ -314,6 +315,38 @@ class Candidates(Codec):
         return [encode_candidate(choice, context) for choice in value]
 
 
+# google/rpc/code.proto and ai.google.dev/gemini-api/docs/troubleshooting (seen 2026-11-22). The number tells a lack of
+# credit (402) from a rate limit (429): both have the same word.
+ERRORS = ErrorWords(
+    ("code", "status"),
+    {
+        "invalid_request": {"code": 400, "status": "INVALID_ARGUMENT"},
+        "authentication": {"code": 401, "status": "UNAUTHENTICATED"},
+        "billing": {"code": 402, "status": "RESOURCE_EXHAUSTED"},
+        "permission": {"code": 403, "status": "PERMISSION_DENIED"},
+        "not_found": {"code": 404, "status": "NOT_FOUND"},
+        "conflict": {"code": 409, "status": "ABORTED"},
+        "context_length": {"code": 400, "status": "INVALID_ARGUMENT"},
+        "too_large": {"code": 400, "status": "INVALID_ARGUMENT"},
+        "rate_limit": {"code": 429, "status": "RESOURCE_EXHAUSTED"},
+        "cancelled": {"code": 499, "status": "CANCELLED"},
+        "server": {"code": 500, "status": "INTERNAL"},
+        "overloaded": {"code": 503, "status": "UNAVAILABLE"},
+        "timeout": {"code": 504, "status": "DEADLINE_EXCEEDED"},
+    },
+    {
+        "RESOURCE_EXHAUSTED": "rate_limit",
+        "FAILED_PRECONDITION": "invalid_request",
+        "OUT_OF_RANGE": "invalid_request",
+        "UNIMPLEMENTED": "invalid_request",
+        "ALREADY_EXISTS": "conflict",
+        "UNKNOWN": "server",
+        "DATA_LOSS": "server",
+    },
+    {"too_large": 400},
+)
+TABLE.say("error.status", *ERRORS.words)
+
 RESPONSE = TABLE.record(
     "response",
     ChatResponse,
@@ -323,6 +356,6 @@ RESPONSE = TABLE.record(
         "createTime": "created",
         "candidates": ("choices", Candidates()),
         "usageMetadata": ("usage", Record(USAGE)),
-        "error": ("error", Record(ERROR)),
+        "error": ("error", ErrorBody(ERROR, ERRORS)),
     },
 )

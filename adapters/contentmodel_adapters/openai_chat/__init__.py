@@ -30,6 +30,7 @@ from contentmodel_adapters.openai_chat.stream_encoder import Encoder
 from contentmodel_adapters.openai_chat.tools import RESPONSE_FORMAT, TOOL_CHOICE, TOOLS
 from contentmodel_adapters.shared.fitting import OPENAI, restored_arguments, with_fitting_schemas
 from contentmodel_adapters.shared.modalities import Modalities
+from contentmodel_adapters.shared.openai_errors import ERRORS, LIMIT_HEADERS
 from contentmodel_adapters.shared.usage import counted
 
 REQUEST = TABLE.record(
@@ -126,6 +127,8 @@ class OpenAIChat(TableAdapter):
     request = REQUEST
     requires = {"messages": list}
     response = RESPONSE
+    errors = ERRORS
+    limit_headers = LIMIT_HEADERS
 
     def _decode_row(self, row: Row, wire: dict[str, Any], context: DecodeContext) -> Any:
         value = super()._decode_row(row, wire, context)

@@ -205,7 +205,7 @@ USAGE = TABLE.record(
     ignores=("cached_inside", "reasoning_inside"),
 )
 
-ERROR = TABLE.record("error", ErrorContent, {"message": "message", "code": "code"}, ignores=("details",))
+ERROR = TABLE.record("error", ErrorContent, {"message": "message", "code": "code"}, ignores=("details", "kind"))
 
 
 def detail_names(entry: dict[str, Any]) -> tuple[bytes, ...]:

@@ -8,10 +8,12 @@ from typing import Any
 from contentmodel.response import ChatChoice, ChatResponse
 from contentmodel.wire.codecs import Codec, Home, Place, spread
 from contentmodel.wire.context import DecodeContext, EncodeContext
+from contentmodel.wire.error_words import ErrorBody
 from contentmodel.wire.nested import Record
 from contentmodel_adapters.openai_chat.blocks import ERROR, TABLE, USAGE
 from contentmodel_adapters.openai_chat.messages import Message
 from contentmodel_adapters.shared.answer import waiting
+from contentmodel_adapters.shared.openai_errors import ERRORS
 from contentmodel_adapters.shared.words import FinishWords
 
 FINISH = FinishWords(
@@ -35,6 +37,7 @@ FINISH = FinishWords(
 )
 
 TABLE.say("finish_reason", *FINISH.reasons)
+TABLE.say("error.code", *ERRORS.words)
 TABLE.keep("response", "object", "metadata", "moderation", "service_tier", "system_fingerprint")
 
 CHOICE = TABLE.record(
@@ -84,6 +87,6 @@ RESPONSE = TABLE.record(
         "created": "created",
         "choices": ("choices", Choices()),
         "usage": ("usage", Record(USAGE)),
-        "error": ("error", Record(ERROR)),
+        "error": ("error", ErrorBody(ERROR, ERRORS)),
     },
 )

@@ -28,6 +28,7 @@ from contentmodel_adapters.openai_responses.stream import Decoder
 from contentmodel_adapters.openai_responses.stream_encoder import Encoder
 from contentmodel_adapters.openai_responses.tools import TEXT_FORMAT, TOOL_CHOICE, TOOLS
 from contentmodel_adapters.shared.fitting import OPENAI, restored_arguments, with_fitting_schemas
+from contentmodel_adapters.shared.openai_errors import ERRORS, LIMIT_HEADERS
 from contentmodel_adapters.shared.usage import counted
 
 REQUEST = TABLE.record(
@@ -81,6 +82,8 @@ class OpenAIResponses(TableAdapter):
     rules = RULES
     request = REQUEST
     response = RESPONSE
+    errors = ERRORS
+    limit_headers = LIMIT_HEADERS
 
     def stream_decoder(self, *, deltas: bool = True) -> StreamDecoder:
         return Decoder(self, deltas=deltas)
@@ -118,6 +121,12 @@ class OpenAIResponses(TableAdapter):
             "tool_choice": "auto",
             "tools": [],
         }
+        error = payload.get("error")
+        if error is not None:
+            if not response.choices:
+                # A request that was refused: the body is that of every endpoint.
+                return {"error": error}
+            payload = {**payload, "error": in_response(error)}
         filled = {**defaults, **payload}
         if not isinstance(filled["created_at"], int | float):
             context.lose(response, "created", reasons.TIME_DROPPED, form="in seconds since 1970")
@@ -142,6 +151,17 @@ class OpenAIResponses(TableAdapter):
         if isinstance(payload.get("input"), str | list) and "messages" not in payload:
             return {"request": 0.9}
         return {}
+
+
+def in_response(error: dict[str, Any]) -> dict[str, Any]:
+    """Return an error as the field of a failed response, which has few codes (types/responses/response_error.py)."""
+    kind = ERRORS.kind_of(error)
+    codes = {
+        "rate_limit": "rate_limit_exceeded",
+        "invalid_request": "invalid_prompt",
+        "context_length": "invalid_prompt",
+    }
+    return {"code": codes.get(kind or "", "server_error"), "message": error.get("message", "")}
 
 
 def complete_usage(usage: dict[str, Any]) -> dict[str, Any]:

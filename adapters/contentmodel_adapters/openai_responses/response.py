@@ -10,11 +10,13 @@ import msgspec
 from contentmodel.response import ChatChoice, ChatResponse, FinishReason
 from contentmodel.wire import reasons
 from contentmodel.wire.context import DecodeContext, EncodeContext
+from contentmodel.wire.error_words import ErrorBody
 from contentmodel.wire.nested import Record
 from contentmodel.wire.table import Fields
 from contentmodel_adapters.openai_responses.blocks import API, ERROR, TABLE, USAGE
 from contentmodel_adapters.openai_responses.messages import decode_items, encode_items
 from contentmodel_adapters.shared.answer import OnlyChoice, misfits
+from contentmodel_adapters.shared.openai_errors import ERRORS
 
 INCOMPLETE = {
     "max_output_tokens": "length",
@@ -32,6 +34,7 @@ STATUSES = {
 
 TABLE.say("status", *STATUSES, "incomplete")
 TABLE.say("incomplete.reason", *INCOMPLETE)
+TABLE.say("error.code", *ERRORS.words)
 
 
 def finish_of(wire: Mapping[str, Any], choice: ChatChoice) -> FinishReason | None:
@@ -114,7 +117,7 @@ RESPONSE = TABLE.record(
         "model": "model",
         "created_at": "created",
         "usage": ("usage", Record(USAGE)),
-        "error": ("error", Record(ERROR)),
+        "error": ("error", ErrorBody(ERROR, ERRORS)),
     },
     group=Output(),
 )

@@ -6,10 +6,8 @@ mean.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from email.utils import parsedate_to_datetime
 from inspect import iscoroutinefunction
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -28,6 +26,8 @@ from contentmodel.client import (
 )
 from contentmodel.content.outcomes import ErrorContent
 from contentmodel.errors import DecodeError, EncodeError
+from contentmodel.failures import kind_of_status
+from contentmodel.limits import read_limits
 from contentmodel.request import ChatRequest
 from contentmodel.response import ChatResponse
 from contentmodel.wire.json import write
@@ -129,18 +129,21 @@ class BaseClient:
         headers: Mapping[str, str],
         *,
         kind: type[ClientError] | None = None,
-        retry_after: float | None = None,
     ) -> ClientError:
         """The error of an answer that is none: `body` is its bytes, or its JSON."""
         error = self._error_in(body)
+        if error.kind is None:
+            error = msgspec.structs.replace(error, kind=kind_of_status(status))
+        limits = read_limits(headers, self.api, body=body)
         said = " ".join(f"{error.code or ''} {error.message}".split())
-        return (kind or kind_of_status(status))(
+        return (kind or class_of_status(status))(
             f"{self.api}: {status} {said if len(said) <= LONGEST else said[:LONGEST] + '...'}".strip(),
             api=self.api,
             status=status,
             error=error,
             request_id=headers.get("request-id") or headers.get("x-request-id"),
-            retry_after=wait_of(headers) if retry_after is None else retry_after,
+            limits=limits,
+            retry_after=limits.retry_after,
             retryable=may_retry(status, error, headers),
         )
 
@@ -185,7 +188,7 @@ BREAKS = frozenset({"RequestError", "StreamError", "ClientError", "RequestExcept
 CREDENTIALS = frozenset({"CredentialsError", "GoogleAuthError"})
 
 
-def kind_of_status(status: int) -> type[ClientError]:
+def class_of_status(status: int) -> type[ClientError]:
     """The error class of an HTTP status."""
     if status in (401, 403):
         return AuthenticationError
@@ -197,24 +200,11 @@ def kind_of_status(status: int) -> type[ClientError]:
 
 
 def may_retry(status: int, error: ErrorContent, headers: Mapping[str, str]) -> bool:
-    """Whether the same request may succeed later. Money does not come back by waiting."""
+    """Return whether the same request may succeed later. It does not if the account has no credit left."""
     said = headers.get("x-should-retry")
     if said in ("true", "false"):
         return said == "true"
-    return (status in (408, 409, 429) or status >= 500) and error.code != "insufficient_quota"
-
-
-def wait_of(headers: Mapping[str, str]) -> float | None:
-    """The seconds that an answer says to wait: a number, or a date (RFC 9110, section 10.2.3)."""
-    for name, unit in (("retry-after-ms", 1000), ("retry-after", 1)):
-        try:
-            return max(0.0, float(headers.get(name, "")) / unit)
-        except ValueError:
-            continue
-    try:
-        return max(0.0, parsedate_to_datetime(headers.get("retry-after", "")).timestamp() - time.time())
-    except ValueError:
-        return None
+    return (status in (408, 409, 429) or status >= 500) and error.kind != "billing"
 
 
 # -- clients -----------------------------------------------------------------------------------------------------------

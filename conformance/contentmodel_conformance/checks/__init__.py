@@ -8,11 +8,12 @@ from contentmodel_conformance.checks.registry import CHECKS, LAWS, Check
 
 __all__ = ["CHECKS", "LAWS", "Check"]
 
-# One adapter and its payloads, its values, two adapters, voices, streams, costs, fairness, recordings.
+# One adapter and its payloads, its values, two adapters, errors, voices, streams, costs, fairness, recordings.
 for _name in (
     "payloads",
     "values",
     "crossing",
+    "failures",
     "voices",
     "streams",
     "bounds",

@@ -362,3 +362,14 @@ class SendsAnswersBackWhole(Broken):
 
     def written(self, kind: str, payload: Any, value: Any) -> Any:
         return {**payload, "responseId": "1"} if kind == "request" else payload
+
+
+@mutant(ANTHROPIC, "errors/crossing")
+class CopiesErrorCodes(Broken):
+    """Writes the code of another API's error as it is."""
+
+    def written(self, kind: str, payload: Any, value: Any) -> Any:
+        error = getattr(value, "error", None)
+        if error is None or error.code is None or kind == "request":
+            return payload
+        return {**payload, "error": {**payload["error"], "type": error.code}}

@@ -9,10 +9,15 @@ from contentmodel.usage import Usage
 
 
 class ErrorContent(AIContent, frozen=True, kw_only=True):
-    """A failure, in the provider's own words and code. A refusal is an error with code "refusal"."""
+    """A failure, in the provider's own words and code. A refusal is an error with code "refusal".
+
+    `kind` says what kind of error an API answered, in the same word for all APIs: "rate_limit", "overloaded",
+    "authentication" (`contentmodel.failures.STATUSES` lists them with their HTTP status); None if it is unknown.
+    """
 
     message: str = ""
     code: str | None = None
+    kind: str | None = None
     details: dict[str, Any] | None = None
 
 

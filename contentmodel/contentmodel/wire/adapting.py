@@ -9,12 +9,14 @@ import msgspec
 
 from contentmodel.adapter import Payload, as_json
 from contentmodel.errors import DecodeError, Fault
+from contentmodel.limits import LimitHeaders
 from contentmodel.message import Origin
 from contentmodel.request import ChatRequest
 from contentmodel.response import ChatResponse
 from contentmodel.rules import Rules, Violation
 from contentmodel.wire import reasons
 from contentmodel.wire.context import DecodeContext, EncodeContext
+from contentmodel.wire.error_words import ErrorWords
 from contentmodel.wire.json import kind_of, name_of, without_path
 from contentmodel.wire.losses import Encoded
 from contentmodel.wire.names import SchemaMap
@@ -30,6 +32,10 @@ class TableAdapter:
     request: Row
     response: Row
     rules: Rules
+    errors: ErrorWords | None = None
+    """The words that the API has for the kinds of errors."""
+    limit_headers: LimitHeaders | None = None
+    """The headers in which the API reports limits, if it does."""
     requires: Mapping[str, type] = {}
     """What a request cannot be without, and the JSON class that it has."""
 

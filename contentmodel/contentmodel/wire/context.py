@@ -208,7 +208,7 @@ class WirePlaces:
 class EncodeContext:
     """Collects the losses of one encoding, and knows the target and the policies for what it has no place for."""
 
-    __slots__ = ("api", "by_hand", "issuer", "kind", "maps", "native", "notes", "policies", "stand_ins")
+    __slots__ = ("api", "by_hand", "issuer", "kind", "maps", "native", "notes", "policies", "stand_ins", "status")
 
     def __init__(
         self,
@@ -230,6 +230,8 @@ class EncodeContext:
         self.notes: list[tuple[Any, str | None, Reason, str | None, dict[str, Any]]] = []
         self.stand_ins: list[tuple[Any, Any]] = []
         self.maps: Maps | None = None
+        self.status: int | None = None
+        """The HTTP status of the error that was encoded."""
 
     def same(self, original: Any, stand_in: Any) -> Any:
         """`stand_in` is encoded in the place of `original`: what it loses, the original loses. Gives the stand-in."""

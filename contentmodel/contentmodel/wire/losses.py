@@ -151,6 +151,15 @@ class Encoded:
         return self._context.maps or Maps()
 
     @property
+    def status(self) -> int | None:
+        """The HTTP status that the target's API sends with this body: 200 for an answer, None for a request."""
+        if self._context.kind == "request":
+            return None
+        if self._root.error is None or self._root.choices:
+            return 200
+        return self._context.status or 500
+
+    @property
     def may_lose(self) -> bool:
         """Whether anything was noted: False is sure that nothing was lost, and costs nothing."""
         return bool(self._context.notes)

@@ -1,0 +1,31 @@
+"""The checks of error bodies: every kind of error, from and to every other API."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import strategies as st
+
+from contentmodel import ErrorContent
+from contentmodel.failures import STATUSES
+from contentmodel_conformance.checks.crossing import label, ways
+from contentmodel_conformance.checks.registry import check
+from contentmodel_conformance.failures import errors
+from contentmodel_conformance.subject import Subject
+from contentmodel_conformance.trying import Law, Trial
+
+_ERRORS = st.builds(
+    ErrorContent,
+    message=st.text(st.characters(codec="ascii", categories=["L"]), min_size=1),
+    kind=st.sampled_from([*STATUSES]),
+)
+
+
+@check(errors, "crossing", "errors of every kind, from and to every other API", "others")
+def crossing(subject: Subject, trial: Trial) -> None:
+    for source, target, kind in ways(subject, "response"):
+        trial.each(_ERRORS, _of(source, target), label(source, target, kind))
+
+
+def _of(source: Any, target: Any) -> Law:
+    return lambda error: errors(source, target, error)

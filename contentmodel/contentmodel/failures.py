@@ -1,0 +1,67 @@
+"""The kinds of errors that all APIs have, and the HTTP status that goes with each.
+
+An adapter translates between these kinds and the words of its API (`wire/error_words.py`).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from contentmodel.events import CANCELLED, ENDED, MALFORMED
+
+if TYPE_CHECKING:
+    from contentmodel.content.outcomes import ErrorContent
+
+STATUSES: dict[str, int] = {
+    "invalid_request": 400,
+    "context_length": 400,
+    "authentication": 401,
+    "billing": 402,
+    "permission": 403,
+    "not_found": 404,
+    "conflict": 409,
+    "too_large": 413,
+    "rate_limit": 429,
+    "cancelled": 499,
+    "server": 500,
+    "overloaded": 503,
+    "timeout": 504,
+}
+"""The usual HTTP status of each kind of error. An API may use another one: `error_status` knows."""
+
+# Other statuses that providers use: 402 and 529 of Anthropic (docs.claude.com/en/api/errors), 408 and 422 of hosts of
+# Chat Completions, 501 of Google (google/rpc/code.proto). Seen 2026-11-22.
+_MORE_STATUSES = {408: "timeout", 422: "invalid_request", 501: "invalid_request", 529: "overloaded"}
+_KINDS = {**{status: kind for kind, status in reversed(STATUSES.items())}, **_MORE_STATUSES}
+
+# The codes that this library gives to errors of its own.
+_LIBRARY_CODES = {ENDED: "server", MALFORMED: "server", CANCELLED: "cancelled"}
+
+
+def kind_of_status(status: int) -> str | None:
+    """Return the kind of error that an HTTP status reports; None below 400."""
+    if status in _KINDS:
+        return _KINDS[status]
+    return "server" if status >= 500 else "invalid_request" if status >= 400 else None
+
+
+def error_kind(error: ErrorContent) -> str | None:
+    """Return the kind of an error: its `kind`, or the one that its code names; None if neither is known."""
+    if error.kind is not None:
+        return error.kind
+    return error.code if error.code in STATUSES else _LIBRARY_CODES.get(error.code or "")
+
+
+def error_status(error: ErrorContent, api: str | None = None) -> int:
+    """Return the HTTP status that goes with an error: the one that `api` uses, or the usual one.
+
+    An error of an unknown kind is a 500. Raises UnknownApiError.
+    """
+    kind = error_kind(error) or "server"
+    if api is not None:
+        from contentmodel.adapter import adapter
+
+        words = getattr(adapter(api), "errors", None)
+        if words is not None:
+            return int(words.status_of(kind))
+    return STATUSES.get(kind, 500)

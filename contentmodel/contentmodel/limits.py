@@ -1,0 +1,164 @@
+"""Rate limits: how long to wait, and what is left, read from one API's headers and written as another's.
+
+Nothing here reads a clock unless `now` is missing: a reset is a number of seconds from now.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import Any
+
+import msgspec
+
+from contentmodel.adapter import adapter
+
+
+class RateLimit(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One limit of an account: `limit` in a window, `remaining` of it left, full again in `reset_after` seconds."""
+
+    limit: int | None = None
+    remaining: int | None = None
+    reset_after: float | None = None
+
+
+class RateLimits(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What the headers of an answer say of limits.
+
+    `retry_after` is how many seconds to wait before the same request is sent again. `limits` are the limits by what
+    they count: "requests", "tokens", "input_tokens", "output_tokens", or a word of the provider.
+    """
+
+    retry_after: float | None = None
+    limits: dict[str, RateLimit] = {}
+
+
+class LimitHeaders:
+    """How an API names the headers of its limits.
+
+    `name` is a header's name with the places `{what}` and `{field}`; `as_dates` says that a reset is a date and not a
+    duration; `writes` are the limits that the API has (None: any).
+    """
+
+    def __init__(self, name: str, *, as_dates: bool = False, writes: tuple[str, ...] | None = None) -> None:
+        self._name, self._as_dates, self._writes = name, as_dates, writes
+        pattern = re.escape(name).replace(r"\{what\}", "(?P<what>[a-z_-]+)")
+        self._pattern = re.compile(pattern.replace(r"\{field\}", "(?P<field>limit|remaining|reset)"))
+
+    def read(self, headers: Mapping[str, str], now: float) -> dict[str, RateLimit]:
+        """Return the limits that headers name, by what they count."""
+        found: dict[str, dict[str, Any]] = {}
+        for name, value in headers.items():
+            match = self._pattern.fullmatch(name)
+            if match is None:
+                continue
+            number = _seconds(value, now) if match["field"] == "reset" else _count(value)
+            if number is not None:
+                field = "reset_after" if match["field"] == "reset" else match["field"]
+                found.setdefault(match["what"].replace("-", "_"), {})[field] = number
+        return {what: RateLimit(**fields) for what, fields in found.items()}
+
+    def write(self, limits: Mapping[str, RateLimit], now: float) -> dict[str, str]:
+        """Return the headers of the limits that this API has."""
+        headers = {}
+        for what, limit in limits.items():
+            if self._writes is not None and what not in self._writes:
+                continue
+            reset = None if limit.reset_after is None else self._reset(limit.reset_after, now)
+            for field, value in (("limit", limit.limit), ("remaining", limit.remaining), ("reset", reset)):
+                if value is not None:
+                    headers[self._name.format(what=what.replace("_", "-"), field=field)] = str(value)
+        return headers
+
+    def _reset(self, seconds: float, now: float) -> str:
+        return _as_date(now + seconds) if self._as_dates else _as_duration(seconds)
+
+
+def read_limits(headers: Mapping[str, str], api: str, *, body: Any = None, now: float | None = None) -> RateLimits:
+    """Return what the headers of an answer of `api` say of limits; `body` is the JSON of an error, if there was one.
+
+    Gemini says how long to wait in the body (google.rpc.RetryInfo); the others use `retry-after` and
+    `retry-after-ms`. `now` is the time in seconds since 1970. Header names may have any case. Raises UnknownApiError.
+    """
+    now = time.time() if now is None else now
+    lower = {name.lower(): value for name, value in headers.items()}
+    names = getattr(adapter(api), "limit_headers", None)
+    return RateLimits(
+        retry_after=_first(wait_in_headers(lower, now), wait_in_body(body)),
+        limits={} if names is None else names.read(lower, now),
+    )
+
+
+def write_limits(limits: RateLimits, api: str, *, now: float | None = None) -> dict[str, str]:
+    """Return limits as the headers that `api` sends, and `retry-after` in whole seconds. Raises UnknownApiError."""
+    now = time.time() if now is None else now
+    names = getattr(adapter(api), "limit_headers", None)
+    headers = {} if limits.retry_after is None else {"retry-after": str(-int(-limits.retry_after // 1))}
+    return headers if names is None else {**headers, **names.write(limits.limits, now)}
+
+
+def wait_in_headers(headers: Mapping[str, str], now: float) -> float | None:
+    """Return the seconds that headers say to wait: a number, or a date (RFC 9110, section 10.2.3)."""
+    for name, unit in (("retry-after-ms", 1000), ("retry-after", 1)):
+        try:
+            return max(0.0, float(headers.get(name, "")) / unit)
+        except ValueError:
+            continue
+    try:
+        return max(0.0, parsedate_to_datetime(headers.get("retry-after", "")).timestamp() - now)
+    except ValueError:
+        return None
+
+
+def wait_in_body(body: Any) -> float | None:
+    """Return the seconds of the RetryInfo of an error body (google/rpc/error_details.proto): "34.4s"."""
+    error = body.get("error") if isinstance(body, dict) else None
+    details = error.get("details") if isinstance(error, dict) else None
+    for detail in details if isinstance(details, list) else ():
+        delay = detail.get("retryDelay") if isinstance(detail, dict) else None
+        if isinstance(delay, str) and _DURATION.fullmatch(delay):
+            return _seconds(delay, 0.0)
+    return None
+
+
+def _first(*values: float | None) -> float | None:
+    return next((value for value in values if value is not None), None)
+
+
+def _count(text: str) -> int | None:
+    return int(text) if text.isascii() and text.isdecimal() else None
+
+
+# The durations of Go, which OpenAI's headers are: "6m0s", "12ms", "1h2m3.5s".
+_DURATION = re.compile(r"(?:\d+(?:\.\d+)?(?:h|ms|m|s))+")
+_PART = re.compile(r"(\d+(?:\.\d+)?)(h|ms|m|s)")
+_UNITS = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 0.001}
+
+
+def _seconds(text: str, now: float) -> float | None:
+    """Return the seconds of a duration, a number, or a date (RFC 3339) from now on."""
+    if _DURATION.fullmatch(text):
+        return sum(float(number) * _UNITS[unit] for number, unit in _PART.findall(text))
+    if re.fullmatch(r"\d+(\.\d+)?", text):
+        return float(text)
+    try:
+        date = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return max(0.0, date.replace(tzinfo=date.tzinfo or UTC).timestamp() - now)
+
+
+def _as_date(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+def _as_duration(seconds: float) -> str:
+    if seconds < 1:
+        return f"{round(seconds * 1000)}ms"
+    minutes, rest = divmod(round(seconds, 3), 60)
+    hours, minutes = divmod(int(minutes), 60)
+    text = f"{rest:.3f}".rstrip("0").rstrip(".") + "s"
+    return f"{hours}h{minutes}m{text}" if hours else f"{minutes}m{text}" if minutes else text

@@ -1,0 +1,229 @@
+"""Errors across APIs: the kind crosses in the words of each API, with its HTTP status and the limits in headers."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, get_args
+
+import pytest
+from anthropic.types.shared.error_object import ErrorObject
+
+from conftest import APIS
+from contentmodel import ChatResponse, ErrorContent, TurnError, adapter, convert
+from contentmodel.accounting import audit
+from contentmodel.events import ENDED
+from contentmodel.failures import STATUSES, error_kind, error_status, kind_of_status
+from contentmodel.limits import RateLimit, RateLimits, read_limits, write_limits
+from contentmodel.wire.json import parse
+
+PROVIDERS = [api for api in APIS if getattr(adapter(api), "errors", None) is not None]
+ANTHROPIC, CHAT, RESPONSES, GEMINI = (
+    "anthropic-messages",
+    "openai-chat",
+    "openai-responses",
+    "google-generate-content",
+)
+every_provider = pytest.mark.parametrize("api", PROVIDERS)
+
+
+def body_of(api: str, kind: str) -> dict[str, Any]:
+    """Return the error body that an API sends for a kind of error."""
+    error = {"message": "No.", **adapter(api).errors.fields_of(kind)}
+    return {"type": "error", "error": error} if api == ANTHROPIC else {"error": error}
+
+
+def names(api: str, kind: str) -> bool:
+    """Return whether an API has a word of its own for a kind."""
+    words = adapter(api).errors
+    return bool(words.kind_of(words.fields_of(kind)) == kind)
+
+
+def test_the_providers_have_words() -> None:
+    assert {ANTHROPIC, CHAT, RESPONSES, GEMINI} <= set(PROVIDERS)
+
+
+@every_provider
+@pytest.mark.parametrize("target", PROVIDERS)
+@pytest.mark.parametrize("kind", STATUSES)
+def test_an_error_keeps_its_kind_in_every_api(api: str, target: str, kind: str) -> None:
+    body = body_of(api, kind)
+    known = adapter(api).errors.kind_of(body["error"])
+    encoded = convert(body, source=api, target=target, kind="response")
+    assert encoded.status == adapter(target).errors.status_of(known)
+    assert audit(body, encoded) == []
+    if api == target:
+        assert encoded.payload == body
+        return
+    made = adapter(target).decode_response(encoded.payload)
+    assert made.choices == []
+    assert made.error.message == "No."
+    if names(target, known):
+        assert made.error.kind == known
+        assert not [loss for loss in encoded.losses if loss.path.startswith("$.error")]
+    elif api not in (CHAT, RESPONSES) or target not in (CHAT, RESPONSES):
+        assert {loss.kind for loss in encoded.losses if loss.path.startswith("$.error")} <= {"degraded"}
+
+
+@every_provider
+def test_an_unknown_error_is_one_of_the_server(api: str) -> None:
+    for source in set(PROVIDERS) - {api}:
+        body = body_of(source, "server")
+        body["error"].update({"code": "odd", "type": "odd", "status": "odd"})
+        if source == ANTHROPIC:
+            del body["error"]["code"], body["error"]["status"]
+        encoded = convert(body, source=source, target=api, kind="response")
+        assert encoded.status == 500
+        kin = {source, api} == {CHAT, RESPONSES}
+        assert kin or adapter(api).decode_response(encoded.payload).error.kind == "server"
+        assert kin or any(loss.kind in ("degraded", "dropped") for loss in encoded.losses)
+
+
+def test_the_words_are_those_of_the_sdks() -> None:
+    documented = {"conflict_error", "request_too_large"}
+    union = get_args(get_args(ErrorObject)[0])
+    known = {get_args(member.model_fields["type"].annotation)[0] for member in union}
+    assert set(adapter(ANTHROPIC).errors.words) - documented == known
+    for api in (CHAT, RESPONSES):
+        for kind in STATUSES:
+            assert adapter(api).errors.fields_of(kind).keys() == {"type", "param", "code"}
+
+
+@every_provider
+def test_a_library_error_is_written_in_the_words_of_the_api(api: str) -> None:
+    made = adapter(api).encode_response(ChatResponse(error=ErrorContent(code="rate_limit", message="Slow down.")))
+    assert made.status == 429
+    assert adapter(api).decode_response(made.payload).error.kind == "rate_limit"
+    assert made.losses == ()
+
+
+def test_the_same_api_keeps_a_code_that_no_table_knows() -> None:
+    body = {"error": {"message": "No.", "type": "odd", "param": "x", "code": "odder"}}
+    for api in (CHAT, RESPONSES):
+        assert convert(body, source=api, target=api, kind="response").payload == body
+    assert convert(body, source=CHAT, target=RESPONSES, kind="response").payload == body
+
+
+def test_a_number_in_a_chat_error_is_a_status() -> None:
+    error = adapter(CHAT).decode_response({"error": {"message": "Slow down.", "code": 429}}).error
+    assert error.kind == "rate_limit"
+    assert adapter(CHAT).decode_response({"error": {"message": "", "code": "401"}}).error.kind == "authentication"
+
+
+def test_a_failed_response_has_a_code_that_responses_have() -> None:
+    partial = {
+        "id": "x",
+        "type": "message",
+        "role": "assistant",
+        "model": "m",
+        "content": [{"type": "text", "text": "a"}],
+    }
+    response = adapter(ANTHROPIC).decode_response({**partial, "usage": {"input_tokens": 1, "output_tokens": 1}})
+    for kind, code in (("rate_limit", "rate_limit_exceeded"), ("overloaded", "server_error")):
+        failed = ChatResponse(**{**fields(response), "error": ErrorContent(message="No.", kind=kind)})
+        encoded = adapter(RESPONSES).encode_response(failed)
+        assert encoded.payload["error"] == {"code": code, "message": "No."}
+        assert encoded.payload["status"] == "failed"
+        assert encoded.status == 200
+
+
+def fields(value: Any) -> dict[str, Any]:
+    return {name: getattr(value, name) for name in value.__struct_fields__}
+
+
+@every_provider
+def test_every_status_has_a_kind_and_every_kind_a_status(api: str) -> None:
+    for kind in STATUSES:
+        error = ErrorContent(message="No.", kind=kind)
+        assert error_kind(error) == kind
+        assert kind_of_status(error_status(error, api)) is not None
+        assert error_status(error) == STATUSES[kind]
+    assert error_status(ErrorContent(kind="overloaded"), ANTHROPIC) == 529
+    assert error_status(ErrorContent(code=ENDED), api) == error_status(ErrorContent(), api) == 500
+    assert kind_of_status(418) == "invalid_request"
+    assert kind_of_status(599) == "server"
+    assert kind_of_status(200) is None
+
+
+def test_an_answer_is_a_200_and_a_request_has_no_status() -> None:
+    request = {"model": "m", "messages": [{"role": "user", "content": "hi"}]}
+    assert convert(request, source=CHAT, target=GEMINI).status is None
+    answer = {"choices": [{"index": 0, "message": {"role": "assistant", "content": "hi"}, "finish_reason": "stop"}]}
+    assert convert(answer, source=CHAT, target=GEMINI, kind="response").status == 200
+
+
+# -- streams -----------------------------------------------------------------------------------------------------------
+
+STREAMED = {
+    ANTHROPIC: b'event: error\ndata: {"type":"error","error":{"type":"overloaded_error","message":"Busy."}}\n\n',
+    CHAT: b'data: {"error":{"message":"Busy.","type":"service_unavailable_error","param":null,'
+    b'"code":"server_is_overloaded"}}\n\n',
+    RESPONSES: b'event: error\ndata: {"type":"error","code":"server_is_overloaded","message":"Busy.","param":null,'
+    b'"sequence_number":0}\n\n',
+    GEMINI: b'data: {"error":{"code":503,"message":"Busy.","status":"UNAVAILABLE"}}\n\n',
+}
+
+
+@pytest.mark.parametrize("source", STREAMED)
+@pytest.mark.parametrize("target", STREAMED)
+def test_an_error_in_a_stream_keeps_its_kind(source: str, target: str) -> None:
+    encoded = convert(STREAMED[source], source=source, target=target, kind="stream")
+    decoder = adapter(target).stream_decoder()
+    events = [*decoder.feed(encoded.payload), *decoder.close()]
+    assert isinstance(events[-1], TurnError)
+    assert (events[-1].error.kind, events[-1].error.message) == ("overloaded", "Busy.")
+    line = encoded.payload[encoded.payload.index(b"data: ") + 6 :].split(b"\n")[0]
+    ours, theirs = parse(line), parse(STREAMED[target][STREAMED[target].index(b"data: ") + 6 :].split(b"\n")[0])
+    assert json.dumps(ours, sort_keys=True) == json.dumps(theirs, sort_keys=True)
+
+
+# -- limits ------------------------------------------------------------------------------------------------------------
+
+NOW = 1_795_000_000.0
+LIMITS = RateLimits(
+    retry_after=7.0,
+    limits={
+        "requests": RateLimit(limit=50, remaining=0, reset_after=360.0),
+        "tokens": RateLimit(limit=30000, remaining=1200, reset_after=12.0),
+    },
+)
+
+
+@every_provider
+@pytest.mark.parametrize("target", PROVIDERS)
+def test_limits_cross(api: str, target: str) -> None:
+    read = read_limits(write_limits(LIMITS, api, now=NOW), api, now=NOW)
+    again = read_limits(write_limits(read, target, now=NOW), target, now=NOW)
+    has_headers = GEMINI not in (api, target)
+    assert again == (LIMITS if has_headers else RateLimits(retry_after=7.0))
+
+
+def test_limits_are_read_as_the_providers_write_them() -> None:
+    openai = {
+        "x-ratelimit-limit-requests": "5000",
+        "x-ratelimit-remaining-requests": "4999",
+        "X-RateLimit-Reset-Requests": "12ms",
+        "x-ratelimit-reset-tokens": "6m0s",
+        "x-ratelimit-limit-tokens": "-1",
+        "x-request-id": "req_1",
+    }
+    read = read_limits(openai, CHAT, now=NOW)
+    assert read.limits["requests"] == RateLimit(limit=5000, remaining=4999, reset_after=0.012)
+    assert read.limits["tokens"] == RateLimit(reset_after=360.0)
+    anthropic = {
+        "anthropic-ratelimit-input-tokens-limit": "80000",
+        "anthropic-ratelimit-input-tokens-remaining": "79000",
+        "anthropic-ratelimit-input-tokens-reset": "2026-11-18T11:06:50Z",
+        "anthropic-ratelimit-requests-reset": "soon",
+        "retry-after": "3",
+    }
+    read = read_limits(anthropic, ANTHROPIC, now=NOW)
+    assert read.retry_after == 3.0
+    assert read.limits == {"input_tokens": RateLimit(limit=80000, remaining=79000, reset_after=10.0)}
+    assert write_limits(read, CHAT, now=NOW) == {"retry-after": "3"}
+    assert write_limits(read, ANTHROPIC, now=NOW) == {
+        name: value for name, value in anthropic.items() if value != "soon"
+    }
+    retry = {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "34.4s"}
+    body = {"error": {"code": 429, "status": "RESOURCE_EXHAUSTED", "message": "", "details": [5, retry]}}
+    assert read_limits({}, GEMINI, body=body).retry_after == 34.4
+    assert write_limits(RateLimits(retry_after=34.4), GEMINI) == {"retry-after": "35"}
