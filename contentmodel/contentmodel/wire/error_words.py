@@ -9,6 +9,7 @@ import msgspec
 
 from contentmodel.content.outcomes import ErrorContent
 from contentmodel.failures import STATUSES, error_kind, kind_of_status
+from contentmodel.wire import reasons
 from contentmodel.wire.context import DecodeContext, EncodeContext
 from contentmodel.wire.nested import Record
 
@@ -99,7 +100,7 @@ class ErrorBody(Record):
         if is_kin:
             fields = {**fields, **{key: residue[key] for key in fields if key in residue}}
         elif error.code is not None and (kind is None or self.words.kind_of(fields) != kind):
-            context.lose(error, "code", f"{context.api} has no word for this kind of error", kind="degraded")
+            context.lose(error, "code", reasons.NO_ERROR_WORD)
         context.leave_residue(_without_words(error, origin, kind, context))
         plain = msgspec.structs.replace(error, code=error.code if is_kin else None, kind=None, extra=None)
         return {**fields, **self.row.encode(context.same(error, plain), context)}
