@@ -7,9 +7,11 @@ import re
 import string
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+import contentmodel
 from contentmodel.wire import reasons
 from contentmodel.wire.context import EncodeContext
 from contentmodel.wire.losses import Encoded
@@ -83,3 +85,64 @@ def test_values_in_a_text_are_not_templates() -> None:
     context.lose(None, "role", reasons.NO_ROLE, role="{target}")
     [loss] = Encoded({}, None, context).losses
     assert (loss.why, loss.code) == ("some-api has no role '{target}': sent as the user's", "no-role")
+
+
+# -- what is insignificant ---------------------------------------------------------------------------------------------
+
+
+ANSWER = {
+    "id": "resp_1",
+    "object": "response",
+    "created_at": 1,
+    "model": "gpt-5.2",
+    "status": "completed",
+    "temperature": 1.0,
+    "tools": [],
+    "tool_choice": "auto",
+    "output": [
+        {
+            "id": "msg_1",
+            "type": "message",
+            "role": "assistant",
+            "status": "completed",
+            "content": [{"type": "output_text", "text": "Hi.", "annotations": []}],
+        }
+    ],
+    "usage": {"input_tokens": 3, "output_tokens": 2, "total_tokens": 5},
+}
+
+
+def codes(payload: Any, target: str, *, significant: bool) -> set[str]:
+    losses = contentmodel.convert(payload, target=target).losses
+    return {loss.code for loss in losses if loss.is_significant == significant}
+
+
+def test_ids_and_echoes_of_an_answer_are_insignificant() -> None:
+    assert codes(ANSWER, "openai-chat", significant=True) == set()
+    assert codes(ANSWER, "openai-chat", significant=False) == {"meaningless-field", "repeated-setting"}
+    assert "token-sum" in codes(ANSWER, "anthropic-messages", significant=False)
+
+
+def test_a_status_that_is_not_the_usual_one_is_significant() -> None:
+    broken = {**ANSWER, "output": [{**ANSWER["output"][0], "status": "incomplete"}]}
+    assert "provider-field" in codes(broken, "openai-chat", significant=True)
+
+
+def test_a_schema_keyword_that_asserts_nothing_is_insignificant() -> None:
+    schema = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "F", "type": "object"}
+    tools = [{"type": "function", "function": {"name": "f", "parameters": {**schema, "patternProperties": {}}}}]
+    payload = {"model": "gpt-5.2", "messages": [{"role": "user", "content": "Hi."}], "tools": tools}
+    losses = contentmodel.convert(payload, target="google-generate-content").losses
+    found = {(loss.kind, loss.code) for loss in losses if "$schema" in loss.path}
+    assert found == {("insignificant", "schema-annotation")}
+    found = {(loss.kind, loss.code) for loss in losses if "patternProperties" in loss.path}
+    assert found == {("dropped", "schema-keyword")}
+
+
+def test_refusing_to_lose_ignores_what_is_insignificant() -> None:
+    encoded = contentmodel.convert(ANSWER, target="openai-chat", on_loss="raise")
+    assert encoded.losses
+    request = {"model": "gpt-5.2", "messages": [{"role": "user", "content": "Hi.", "name": "me"}], "stream": True}
+    with pytest.raises(contentmodel.LossError) as raised:
+        contentmodel.convert(request, target="google-generate-content", on_loss="raise")
+    assert [loss.path for loss in raised.value.losses] == ["$.messages[0].name"]

@@ -409,7 +409,7 @@ def test_what_other_apis_cannot_carry_is_told(target: str, kind: str, data: st.D
     wire = data.draw(values.transcripts_of_rows() if kind == "request" else values.rows("assistant"))
     encoded = contentmodel.convert(wire, source="turn-blocks", target=target, kind=kind)
     for loss in encoded.losses:
-        assert loss.kind == "synthesized" or is_there(wire, loss.path), loss
+        assert loss.kind == "synthesized" or loss.code == "unknown-time" or is_there(wire, loss.path), loss
     if wire.get("conversation") and kind == "request":
         assert "$.conversation" in {loss.path for loss in encoded.losses}
 

@@ -429,7 +429,7 @@ def restoration(source: Any, target: Any, kind: str, payload: dict[str, Any]) ->
     lost_on_return = [
         value_at(told_by(target, kind, out.payload), loss.path)
         for loss in back.losses
-        if loss.kind in ("dropped", "degraded")
+        if loss.kind in ("dropped", "degraded", "insignificant")
     ]
     returned = [told_by(source, kind, back.payload), *lost_on_return]
     for value in unaccounted(told_by(source, kind, payload), returned, out.losses, vocabulary_of(source)):

@@ -65,7 +65,9 @@ def unaccounted(
     if vocabulary is not None:
         words, references = words | vocabulary.structure, references | vocabulary.references
     # What has no place of its own stands for nothing else.
-    lost = {loss.path for loss in losses if loss.kind in ("dropped", "degraded") and loss.exact} - {"$"}
+    lost = {loss.path for loss in losses if loss.kind in ("dropped", "degraded", "insignificant") and loss.exact} - {
+        "$"
+    }
     held = _Held(output)
     counted = (
         (path, value)

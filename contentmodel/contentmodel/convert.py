@@ -11,7 +11,7 @@ from contentmodel.rules import Violation
 from contentmodel.streams import StreamConverter
 from contentmodel.wire.framing import AnyFraming, begins_like_sse
 from contentmodel.wire.json import kind_of, parse
-from contentmodel.wire.losses import Encoded, EncodedStream, LossError
+from contentmodel.wire.losses import Encoded, EncodedStream, LossError, significant
 from contentmodel.wire.lowering import check_choices
 from contentmodel.wire.names import Maps
 
@@ -37,7 +37,7 @@ def convert(
     `source` and `kind` ("request", "response", "stream") are detected where they are not given. A stream is bytes, and
     so is what becomes of it; `StreamConverter` does it while it runs. `policies` says what the target
     gets of content that it has no place for, by family (`contentmodel.POLICIES` lists them). `on_loss="raise"` raises
-    LossError instead of losing anything.
+    LossError instead of losing anything significant.
 
     Raises DecodeError (the payload is not of `source`), DetectError, UnknownApiError, LossError.
     """
@@ -59,8 +59,8 @@ def convert(
         encoded = writer.encode_response(answer, policies)
     if trace is not None:
         encoded.trace_to(*trace)
-    if on_loss == "raise" and encoded.losses:
-        raise LossError(target, encoded.losses)
+    if on_loss == "raise" and (refused := significant(encoded.losses)):
+        raise LossError(target, refused)
     return encoded
 
 

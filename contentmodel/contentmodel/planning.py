@@ -16,7 +16,7 @@ from contentmodel.response import ChatResponse
 from contentmodel.rules import Violation
 from contentmodel.wire.losses import Encoded, Loss
 
-COSTS = {"dropped": 10, "degraded": 3, "moved": 1, "synthesized": 1}
+COSTS = {"dropped": 10, "degraded": 3, "moved": 1, "synthesized": 1, "insignificant": 0}
 """What a loss of each kind counts, where content is lost.
 
 Settings, keywords of schemas and fields of one provider count a tenth.

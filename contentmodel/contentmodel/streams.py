@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from contentmodel.adapter import adapter
 from contentmodel.events import Fold, StreamEvent
-from contentmodel.wire.losses import Loss, LossError
+from contentmodel.wire.losses import Loss, LossError, significant
 from contentmodel.wire.lowering import check_choices
 from contentmodel.wire.names import Maps
 
@@ -114,8 +114,8 @@ class StreamConverter:
         return data
 
     def _check(self) -> None:
-        if self._raises and self.losses:
-            raise LossError(self.target, self.losses)
+        if self._raises and (refused := significant(self.losses)):
+            raise LossError(self.target, refused)
 
 
 def convert_stream(

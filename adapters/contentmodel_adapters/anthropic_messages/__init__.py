@@ -92,6 +92,7 @@ class AnthropicMessages(TableAdapter):
     response = RESPONSE
     errors = ERRORS
     limit_headers = LIMIT_HEADERS
+    meaningless = {"type": "message"}
 
     def stream_decoder(self, *, deltas: bool = True) -> StreamDecoder:
         return Decoder(self, deltas=deltas)

@@ -72,7 +72,7 @@ REQUEST = TABLE.record(
         "generationConfig.thinkingConfig.thinkingBudget": "options.reasoning.budget_tokens",
         "generationConfig.thinkingConfig.thinkingLevel": ("options.reasoning.effort", Level()),
     },
-    ignores=("options.response_format.kind",),
+    ignores=("model", "options.stream", "options.response_format.kind"),
     snake_case=True,
 )
 TABLE.keep(
@@ -90,6 +90,14 @@ TABLE.keep(
 
 # Cloud Storage is read on Vertex AI.
 READS = passes.Reads(schemes=("http", "https", "gs"))
+
+
+def _tell_url(request: ChatRequest, context: EncodeContext) -> None:
+    """Report what the URL of a request has, and not its body: the model, and whether the answer is a stream."""
+    if request.model is not None:
+        context.lose(request, "model", reasons.IN_URL)
+    if request.options.stream is not None:
+        context.lose(request, "options.stream", reasons.IN_URL)
 
 
 class GoogleGenerateContent(TableAdapter):
@@ -122,6 +130,7 @@ class GoogleGenerateContent(TableAdapter):
         return restored_arguments(arguments, adapted)
 
     def prepare_request(self, request: ChatRequest, context: EncodeContext) -> ChatRequest:
+        _tell_url(request, context)
         if is_home(request, context):
             return request
         request = with_media_type(passes.hoist_instructions(request, context), context)

@@ -129,6 +129,7 @@ class OpenAIChat(TableAdapter):
     response = RESPONSE
     errors = ERRORS
     limit_headers = LIMIT_HEADERS
+    meaningless = {"object": "chat.completion"}
 
     def _decode_row(self, row: Row, wire: dict[str, Any], context: DecodeContext) -> Any:
         value = super()._decode_row(row, wire, context)
@@ -176,6 +177,8 @@ class OpenAIChat(TableAdapter):
             return {"error": payload["error"]}
         filled = {"id": "", "object": "chat.completion", "created": 0, "model": "", "choices": [], **payload}
         created = filled["created"]
+        if response.created is None:
+            context.lose(response, "created", reasons.UNKNOWN_TIME)
         if not isinstance(created, int):
             context.lose(response, "created", reasons.TIME_ROUNDED)
             filled["created"] = int(created) if isinstance(created, float) else 0

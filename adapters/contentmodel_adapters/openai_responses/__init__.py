@@ -73,6 +73,16 @@ REQUEST = TABLE.record(
 READS = passes.Reads(("image/png", "image/jpeg", "image/gif", "image/webp", "application/*", "text/*"))
 
 
+# The answer's fields of the same names and descriptions as the request's (openai 2.x, types/responses/response.py, seen
+# 2026-11-22). `service_tier` is not one of them: the answer names the tier that was used.
+REPEATED = (
+    *("background", "frequency_penalty", "include", "instructions", "max_output_tokens", "max_tool_calls", "metadata"),
+    *("parallel_tool_calls", "presence_penalty", "previous_response_id", "prompt", "prompt_cache_key"),
+    *("prompt_cache_options", "prompt_cache_retention", "reasoning", "safety_identifier", "store", "temperature"),
+    *("text", "tool_choice", "tools", "top_logprobs", "top_p", "truncation", "user"),
+)
+
+
 class OpenAIResponses(TableAdapter):
     """Responses, requests and answers."""
 
@@ -84,6 +94,8 @@ class OpenAIResponses(TableAdapter):
     response = RESPONSE
     errors = ERRORS
     limit_headers = LIMIT_HEADERS
+    meaningless = {"id": None, "object": None, "status": "completed"}
+    repeated = frozenset(REPEATED)
 
     def stream_decoder(self, *, deltas: bool = True) -> StreamDecoder:
         return Decoder(self, deltas=deltas)
@@ -128,6 +140,8 @@ class OpenAIResponses(TableAdapter):
                 return {"error": error}
             payload = {**payload, "error": in_response(error)}
         filled = {**defaults, **payload}
+        if response.created is None:
+            context.lose(response, "created", reasons.UNKNOWN_TIME)
         if not isinstance(filled["created_at"], int | float):
             context.lose(response, "created", reasons.TIME_DROPPED, form="in seconds since 1970")
             filled["created_at"] = 0

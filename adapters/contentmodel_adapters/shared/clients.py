@@ -31,7 +31,7 @@ from contentmodel.limits import read_limits
 from contentmodel.request import ChatRequest
 from contentmodel.response import ChatResponse
 from contentmodel.wire.json import write
-from contentmodel.wire.losses import Loss, LossError
+from contentmodel.wire.losses import Loss, LossError, significant
 from contentmodel.wire.lowering import check_choices
 from contentmodel_adapters.shared.calls import AsyncChunks, AsyncStream, Call, Chunks, SyncStream
 
@@ -95,10 +95,9 @@ class BaseClient:
             raise EncodeError(f"{self.api}: neither the client nor the request says which model is asked")
         self.settle(payload, stream=stream)
         call = Call(self.adapter, encoded, payload, model)
-        if (self.on_loss == "raise" or self.on_losses is not None) and call.losses:
-            if self.on_loss == "raise":
-                raise LossError(self.api, call.losses)
-            assert self.on_losses is not None
+        if self.on_loss == "raise" and (refused := significant(call.losses)):
+            raise LossError(self.api, refused)
+        if self.on_losses is not None and call.losses:
             self.on_losses(call.losses)
         return call
 

@@ -134,11 +134,20 @@ class _Fitter:
 
     def _lose(self, owner: Any, field: str, adapted: Adapted) -> None:
         for path, keyword, why in adapted.lost:
-            reason = reasons.SCHEMA_REWORDED if why == _RESAID else reasons.SCHEMA_KEYWORD
-            self._context.lose(owner, f"{field}{path}", reason, keyword=keyword, why=why)
+            self._context.lose(owner, f"{field}{path}", _reason_for(keyword, why), keyword=keyword, why=why)
 
     def _changed(self, value: Any, **fields: Any) -> Any:
         return self._context.same(value, msgspec.structs.replace(value, **fields))
+
+
+_ASSERT_NOTHING = frozenset({"$schema", "$id", "$comment", "$vocabulary", "title"})
+"""Keywords that neither restrict a value nor tell a model anything about it."""
+
+
+def _reason_for(keyword: str, why: str) -> reasons.Reason:
+    if keyword in _ASSERT_NOTHING:
+        return reasons.SCHEMA_ANNOTATION
+    return reasons.SCHEMA_REWORDED if why == _RESAID else reasons.SCHEMA_KEYWORD
 
 
 _LARGEST_KEPT = 65_536

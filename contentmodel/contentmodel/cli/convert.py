@@ -25,7 +25,7 @@ from contentmodel.convert import convert as convert_payload
 from contentmodel.request import ChatRequest
 from contentmodel.response import ChatResponse
 from contentmodel.serialize import dumps
-from contentmodel.wire.losses import Loss, LossError
+from contentmodel.wire.losses import Loss, LossError, significant
 from contentmodel.wire.lowering import POLICIES
 from contentmodel.wire.names import Maps
 
@@ -238,6 +238,6 @@ def _convert_stored(value: object, order: Order) -> tuple[bytes, tuple[Loss, ...
             hint="`contentmodel show` shows the others, and --to contentmodel rewrites them",
         )
     losses = tuple(msgspec.structs.replace(loss, path="$.value" + loss.path[1:]) for loss in encoded.losses)
-    if losses and order.on_loss == "raise":
-        raise LossError(order.target, losses)
+    if order.on_loss == "raise" and (refused := significant(losses)):
+        raise LossError(order.target, refused)
     return encoded.to_json(), losses, encoded.maps

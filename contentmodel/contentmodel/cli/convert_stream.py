@@ -18,7 +18,7 @@ from contentmodel.cli.read import Document
 from contentmodel.content.outcomes import ErrorContent
 from contentmodel.events import Fold, StreamEvent, TurnError
 from contentmodel.serialize import dumps
-from contentmodel.wire.losses import Loss, LossError
+from contentmodel.wire.losses import Loss, LossError, significant
 
 
 def convert_stream(stream: Stream, order: Order, outputs: Outputs) -> int:
@@ -87,8 +87,8 @@ def _encode(turn: Turn, order: Order, write: Write) -> Ending:
         done: list[bytes] = []
         try:
             for piece in pieces:
-                if order.on_loss == "raise" and encoder.losses:
-                    raise LossError(order.target, losses())
+                if order.on_loss == "raise" and (refused := significant(encoder.losses)):
+                    raise LossError(order.target, tuple(_placed(loss, turn) for loss in refused))
                 done.append(piece)
         finally:
             if data := b"".join(done):

@@ -14,17 +14,40 @@ from contentmodel.cli.output import Write, layout
 from contentmodel.cli.read import Document
 from contentmodel.wire.json import write
 from contentmodel.wire.losses import Loss
+from contentmodel.wire.reasons import UNLISTED
 
 _GROUPS_SHOWN = 12
-LOSS_STYLES = {"dropped": "red", "degraded": "yellow", "moved": "cyan", "synthesized": "blue"}
+_NAMED = 3
+"""How many values, and how many places, are named of a group."""
+LOSS_STYLES = {
+    "dropped": "red",
+    "degraded": "yellow",
+    "moved": "cyan",
+    "synthesized": "blue",
+    "insignificant": "dim",
+}
 
 
 @dataclass
 class Group:
-    """Losses of one kind, of one thing, for one reason."""
+    """Losses of one code: how many, of what, why, and where first."""
 
     count: int = 0
-    first: str = ""
+    whats: dict[str, None] = field(default_factory=dict)
+    whys: dict[str, None] = field(default_factory=dict)
+    places: list[str] = field(default_factory=list)
+
+    def add(self, loss: Loss, place: str) -> None:
+        self.count += 1
+        self.whats[loss.what] = None
+        self.whys[loss.why] = None
+        if len(self.places) < _NAMED:
+            self.places.append(place)
+
+
+def _code_of(loss: Loss) -> str:
+    """Return what losses are grouped by: their code; the text where there is none."""
+    return f"{loss.what}: {loss.why}" if loss.code == UNLISTED else loss.code
 
 
 @dataclass
@@ -35,14 +58,16 @@ class Tally:
     documents: int = 0
     converted: int = 0
     count: int = 0
-    groups: dict[tuple[str, str, str], Group] = field(default_factory=dict)
+    insignificant: int = 0
+    groups: dict[tuple[str, str], Group] = field(default_factory=dict)
 
     def add(self, document: Document, losses: Sequence[Loss]) -> None:
-        self.count += len(losses)
         for loss in losses:
-            group = self.groups.setdefault((loss.kind, loss.what, loss.why), Group())
-            group.count += 1
-            group.first = group.first or document.at(loss.path)
+            if loss.is_significant:
+                self.count += 1
+                self.groups.setdefault((loss.kind, _code_of(loss)), Group()).add(loss, document.at(loss.path))
+            else:
+                self.insignificant += 1
         if self.listing is not None:
             self.listing(_listed(document, losses))
 
@@ -60,28 +85,43 @@ def print_tally(tally: Tally, console: Console, *, target: str, is_lines: bool) 
         return
     subject = f"{tally.converted:,} of {tally.documents:,} documents converted" if is_lines else "converted"
     console.print(f"{subject} to {target}:", end=" ")
-    if not tally.count:
+    if tally.count:
+        console.print("1 loss" if tally.count == 1 else f"{tally.count:,} losses", style="yellow")
+    else:
         console.print("nothing lost", style="green")
-        return
-    console.print("1 loss" if tally.count == 1 else f"{tally.count:,} losses", style="yellow")
     print_groups(tally, console)
 
 
 def print_groups(tally: Tally, console: Console) -> None:
-    """The table alone: the most frequent losses first."""
+    """Print the table alone, the most frequent losses first, and how many were insignificant."""
     most = sorted(tally.groups.items(), key=lambda item: -item[1].count)
-    console.print(_table(most[:_GROUPS_SHOWN]))
+    if most:
+        console.print(_table(most[:_GROUPS_SHOWN]))
     if len(most) > _GROUPS_SHOWN:
         more = f"and {len(most) - _GROUPS_SHOWN} more kinds of loss: --losses FILE lists them all"
         console.print(more, style="dim")
+    if tally.insignificant:
+        one = tally.insignificant == 1
+        subject = "1 insignificant value is" if one else f"{tally.insignificant:,} insignificant values are"
+        console.print(f"{subject} not counted: --losses FILE lists {'it' if one else 'them'}", style="dim")
 
 
-def _table(groups: Iterable[tuple[tuple[str, str, str], Group]]) -> Table:
+def _table(groups: Iterable[tuple[tuple[str, str], Group]]) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("count", justify="right", no_wrap=True)
     table.add_column("kind", no_wrap=True)
     table.add_column("what, why, and where first", overflow="fold")
-    for (kind, what, why), group in groups:
-        said = safe_text(f"{what}: {why}\n").append_text(safe_text(group.first, "dim"))
-        table.add_row(f"{group.count:,}", safe_text(kind, LOSS_STYLES.get(kind, "")), said)
+    for (kind, _), group in groups:
+        text = safe_text(f"{_named(group.whats, ', ')}: {_named(group.whys, '; ', most=1)}\n")
+        text.append_text(safe_text(_places(group), "dim"))
+        table.add_row(f"{group.count:,}", safe_text(kind, LOSS_STYLES.get(kind, "")), text)
     return table
+
+
+def _named(texts: Iterable[str], separator: str, *, most: int = _NAMED) -> str:
+    first, rest = (found := list(texts))[:most], len(found) - most
+    return separator.join(first) + (f" and {rest} more" if rest > 0 else "")
+
+
+def _places(group: Group) -> str:
+    return ", ".join(group.places) + (", ..." if group.count > len(group.places) else "")

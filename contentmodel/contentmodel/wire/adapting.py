@@ -39,6 +39,11 @@ class TableAdapter:
     requires: Mapping[str, type] = {}
     """What a request cannot be without, and the JSON class that it has."""
 
+    meaningless: Mapping[str, Any] = {}
+    """Fields in no row that mean nothing outside of this API: each with the one value that does, or None for any."""
+    repeated: frozenset[str] = frozenset()
+    """Fields of an answer that repeat a setting of its request."""
+
     def prepare_request(self, request: ChatRequest, context: EncodeContext) -> ChatRequest:
         """The passes that make a request of another API fit this one."""
         return request

@@ -10,6 +10,7 @@ import msgspec
 
 from contentmodel.errors import DecodeError, Fault
 from contentmodel.message import ChatMessage, Origin
+from contentmodel.usage import Usage
 from contentmodel.wire import reasons
 from contentmodel.wire.json import child_path, kind_of, snake_name, steps_of, value_at, wire_path
 from contentmodel.wire.losses import RESIDUE, Loss, ModelPlaces, Note, what_of
@@ -284,7 +285,29 @@ class EncodeContext:
             for part in name.split("."):
                 value, default = getattr(value, part, None), default_of(value, part)
             if value is not None and value != default and not (value is False and name == "is_error"):
-                self.lose(owner, name, reasons.NO_FIELD)
+                self.lose(owner, name, _reason_for(owner, name, value))
+
+
+_USUAL = {"status": "completed", "options.parallel_tool_calls": True}
+"""Values that mean the same as a missing field, by attribute."""
+
+
+def _reason_for(owner: Any, name: str, value: Any) -> Reason:
+    """Return why a target without a field for an attribute loses it: some values mean nothing to a reader."""
+    if name == "message_id":
+        return reasons.MESSAGE_ID
+    if _USUAL.get(name) == value:
+        return reasons.USUAL_VALUE
+    if owner.__class__ is Usage:
+        if value == 0:
+            return reasons.ZERO_COUNT
+        if name == "total_tokens" and value in (owner.all_input_tokens + owner.all_output_tokens, _sum_of(owner)):
+            return reasons.TOKEN_SUM
+    return reasons.NO_FIELD
+
+
+def _sum_of(usage: Usage) -> int:
+    return (usage.input_tokens or 0) + (usage.output_tokens or 0)
 
 
 def default_of(owner: Any, name: str) -> Any:

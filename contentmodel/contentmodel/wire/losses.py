@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from contentmodel.errors import ContentModelError
+from contentmodel.errors import ContentModelError, UnknownApiError
 from contentmodel.wire.json import STEP, child_path, write
 from contentmodel.wire.notes import is_note, wire_key
-from contentmodel.wire.reasons import OPAQUE_STATE, PROVIDER_FIELD, SPELLING, UNLISTED, Reason
+from contentmodel.wire.reasons import (
+    MEANINGLESS_FIELD,
+    OPAQUE_STATE,
+    PROVIDER_FIELD,
+    REPEATED_SETTING,
+    SPELLING,
+    UNLISTED,
+    ZERO_COUNT,
+    Reason,
+)
 
 if TYPE_CHECKING:
     from contentmodel.wire.context import DecodeContext, EncodeContext
@@ -45,8 +55,13 @@ class Loss(msgspec.Struct, frozen=True, omit_defaults=True):
         return self.kind != "insignificant"
 
 
+def significant(losses: Iterable[Loss]) -> tuple[Loss, ...]:
+    """Return the losses without those of values that mean nothing to any reader."""
+    return tuple(loss for loss in losses if loss.is_significant)
+
+
 class LossError(ContentModelError, ValueError):
-    """A conversion was told to lose nothing (`on_loss="raise"`), and would have. `losses` has all of them."""
+    """Raised with `on_loss="raise"` if anything significant would be lost. `losses` has every such loss."""
 
     def __init__(self, api: str, losses: tuple[Loss, ...]) -> None:
         self.losses = losses
@@ -95,13 +110,44 @@ def _notes(context: EncodeContext) -> Iterator[Note]:
 def _left_behind(owner: Any, kept: str | None) -> Iterator[Note]:
     """The fields in the residue of every API but `kept`. Null and empty ones said nothing."""
     for api, residue in owner.extra.items():
-        source = {"source": api}
         for key, value in residue.items() if api != kept else ():
             if key in (":item", ":instruction"):
-                fields = (name for name, item in value.items() if not is_note(name) and not _is_word(name, item))
-                yield from (Note(owner, f":item.{name}", PROVIDER_FIELD, api, source) for name in fields)
-            elif not is_note(key) and value is not None and value != [] and value != {}:
-                yield Note(owner, key, PROVIDER_FIELD, api, source)
+                yield from _of_item(owner, api, value)
+            elif not is_note(key) and not _is_empty(value):
+                yield Note(owner, key, _reason_for(owner, api, key, value), api, {"source": api})
+
+
+def _of_item(owner: Any, api: str, item: dict[str, Any]) -> Iterator[Note]:
+    """The fields of the wire object that held `owner` as one of its parts."""
+    for name, value in item.items():
+        if not is_note(name) and not _is_word(name, value) and not _is_empty(value):
+            yield Note(owner, f":item.{name}", _reason_for(owner, api, name, value), api, {"source": api})
+
+
+def _is_empty(value: Any) -> bool:
+    return value is None or value == [] or value == {}
+
+
+def _reason_for(owner: Any, api: str, name: str, value: Any) -> Reason:
+    """Return why a field of another API is lost: its adapter declares which fields mean nothing elsewhere."""
+    meaningless, repeated = _declared(api)
+    if name in meaningless and meaningless[name] in (None, value):
+        return MEANINGLESS_FIELD
+    kind = type(owner).__name__
+    if name in repeated and kind == "ChatResponse":
+        return REPEATED_SETTING
+    return ZERO_COUNT if kind == "Usage" and value.__class__ is int and value == 0 else PROVIDER_FIELD
+
+
+@cache
+def _declared(api: str) -> tuple[Mapping[str, Any], Collection[str]]:
+    from contentmodel.adapter import adapter
+
+    try:
+        declaring = adapter(api)
+    except UnknownApiError:
+        return {}, ()
+    return getattr(declaring, "meaningless", {}), getattr(declaring, "repeated", ())
 
 
 def _is_word(name: str, value: Any) -> bool:
@@ -113,9 +159,7 @@ def _apart(owner: Any) -> Iterator[Note]:
     if getattr(owner, "protected", None) is not None:
         yield Note(owner.protected, None, OPAQUE_STATE, None, {"issuer": owner.protected.issuer})
     for api, residue in (getattr(owner, "extra", None) or {}).items():
-        for name in residue.get(":item", ()):
-            if name != "type" and not is_note(name) and residue[":item"][name] is not None:
-                yield Note(owner, f":item.{name}", PROVIDER_FIELD, api, {"source": api})
+        yield from _of_item(owner, api, residue.get(":item", {}))
 
 
 class Encoded:
@@ -216,7 +260,7 @@ class EncodedStream(msgspec.Struct, frozen=True):
 
 def pruned(losses: list[Loss]) -> tuple[Loss, ...]:
     """Each loss once; parts of what was dropped as a whole are not named again."""
-    dropped = {loss.path for loss in losses if loss.kind == "dropped" and loss.exact}
+    dropped = {loss.path for loss in losses if loss.kind in ("dropped", "insignificant") and loss.exact}
     kept = (loss for loss in losses if not any(path in dropped for path in _above(loss.path)))
     return tuple(dict.fromkeys(kept))
 

@@ -75,6 +75,17 @@ OTHER_FORM = dropped("other-form", "{target} has another form for it")
 FOREIGN_SETTINGS = dropped("foreign-settings", "the settings of another API's tool mean nothing to {target}")
 FOREIGN_FORM = dropped("foreign-form", "{target} has other words for it")
 
+# What means nothing to a reader
+MEANINGLESS_FIELD = insignificant("meaningless-field", "only {source} has this field, and it tells nothing elsewhere")
+REPEATED_SETTING = insignificant("repeated-setting", "the answer repeats it from its request")
+USUAL_VALUE = insignificant("usual-value", "{target} has no field for it here, and it is what a missing field means")
+MESSAGE_ID = insignificant("message-id", "{target} names its messages itself")
+ZERO_COUNT = insignificant("zero-count", "{target} has no such counter, and it is zero")
+TOKEN_SUM = insignificant("token-sum", "it is the sum of the counters that {target} has")
+IN_URL = insignificant("in-url", "{target} has it in the URL of the request")
+UNKNOWN_TIME = insignificant("unknown-time", "{target} requires a time, and the source has none: it is 0")
+SCHEMA_ANNOTATION = insignificant("schema-annotation", "{target} and {keyword}, which asserts nothing: {why}")
+
 # Settings
 OTHER_MODEL = degraded("other-model", "the caller named another model")
 NO_MODEL = synthesized("no-model", "{target} requires a model, and the request does not name one")
