@@ -186,6 +186,23 @@ def test_a_bijection_gives_no_two_texts_the_same() -> None:
     assert ids(given[0]) != given[0]
 
 
+@pytest.mark.parametrize("make", [_call_id, _tool_name])
+@pytest.mark.parametrize("characters", ["[A-Za-z0-9]", "[A-Z]", "[-.:]", "(?=[a-zA-Z])[0-9A-Z]", "[a-z_0-9]", "[^c]"])
+def test_made_ids_and_names_fit_any_alphabet_with_room(characters: str, make: Any) -> None:
+    takes = Alphabet(characters, 22 if characters == "[-.:]" else 9)
+    names = Bijection(takes, make)
+    texts = ["toolu_01ABC", "a b", "", "\udfff", *(f"call_{number:020}" for number in range(500))]
+    made = [names(text) for text in texts]
+    assert len(set(made)) == len(texts)
+    assert all(takes.accepts(text) for text in made)
+
+
+@pytest.mark.parametrize(("characters", "longest"), [("[a-z]", 3), ("[0-9]", 9), ("[é]", 64), ("a", 64), ("[ab]", 20)])
+def test_an_alphabet_without_room_is_refused(characters: str, longest: int) -> None:
+    with pytest.raises(ValueError, match="no ids or names can be made"):
+        Bijection(Alphabet(characters, longest), _call_id)
+
+
 @pytest.mark.parametrize("name", ["a.b", "ü", "9 lives", "x" * 200, " "])
 def test_made_up_names_are_readable_and_fit(name: str) -> None:
     names = Bijection(Alphabet("[a-zA-Z0-9_-]", 64), _tool_name)

@@ -13,7 +13,7 @@ import pytest
 
 import contentmodel
 from contentmodel import ContentModelError
-from contentmodel_conformance import Outcome, Report, check_adapter, check_adapters, check_corpus, laws, trying
+from contentmodel_conformance import Outcome, Report, check_adapter, check_adapters, check_corpus, laws
 from contentmodel_conformance.checks import CHECKS, LAWS
 from contentmodel_conformance.mutants.broken import Broken
 from contentmodel_conformance.page import as_page
@@ -126,17 +126,6 @@ def test_an_adapter_that_is_none_is_told_what_it_lacks() -> None:
 def test_what_is_changed_in_place_is_found() -> None:
     report = check_adapter(Meddling(), only=["purity"], others=[])
     assert one(report, "purity/payloads").findings[0].where == "$.model"
-
-
-def test_an_adapter_that_hangs_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Hanging(Delegate):
-        def decode_request(self, payload: Any) -> Any:
-            while True:
-                pass
-
-    monkeypatch.setattr(trying, "HANGING", 0.2)
-    report = check_adapter(Hanging(), only=["totality/bytes"], others=[])
-    assert "nothing came of it" in one(report, "totality/bytes").findings[0].detail
 
 
 def test_work_that_grows_faster_than_its_input_is_found() -> None:

@@ -5,8 +5,6 @@ Owns how a law is tried. It knows no law and no adapter. What an adapter raises 
 
 from __future__ import annotations
 
-import signal
-import threading
 import time
 import traceback
 import warnings
@@ -22,15 +20,15 @@ from hypothesis.internal.conjecture import providers
 from hypothesis.strategies import SearchStrategy
 
 from contentmodel import ContentModelError, DecodeError
+from contentmodel_conformance import watchdog
 from contentmodel_conformance.laws import LawBroken, Refused, Words
 from contentmodel_conformance.report import Finding, printable, shown
+from contentmodel_conformance.watchdog import Hangs, Watch, hung_call, watched
 
 QUICK, DEEP = 25, 2500
 """How many examples a law is tried on, quickly and deeply."""
 SECONDS = {False: 60.0, True: 1800.0}
-"""How long one check may take, quick and deep; what was not tried by then is said to be so."""
-HANGING = 20.0
-"""After how many seconds with one value an adapter hangs."""
+"""How many seconds of the processor one check may take, quick and deep. A note says if not all was tried by then."""
 CUT_SHORT = "cut short: its time was up"
 FINDINGS = 5
 """How many findings of generated values one check gathers: the others are rarely news."""
@@ -40,10 +38,6 @@ Law = Callable[[Any], Any]
 
 class _TimeUp(BaseException):
     """The time of a check is over. Hypothesis lets it pass, because it is no Exception."""
-
-
-class _Hangs(BaseException):
-    """One value takes so long that it will never end."""
 
 
 class Trial:
@@ -56,16 +50,18 @@ class Trial:
         self.tried = self.refused = self.failed = 0
         self.findings: list[Finding] = []
         self.notes: list[str] = []
-        self.why_refused = ""
-        self._end = time.monotonic() + SECONDS[deep]
+        self.why_refused = self.skipped = ""
+        self.hangs = False
+        self._end = time.process_time() + SECONDS[deep]
+        self._watch: Watch | None = None
 
     @property
     def is_over(self) -> bool:
-        """Whether there is no more to try: the time is up, or enough was found."""
-        if time.monotonic() > self._end:
+        """Whether to stop trying: the time is up, the adapter hung, or enough was found."""
+        if time.process_time() > self._end:
             self.note(CUT_SHORT)
             return True
-        return len(self.findings) >= FINDINGS
+        return self.hangs or len(self.findings) >= FINDINGS
 
     def note(self, text: str) -> None:
         """Says something about this check, once."""
@@ -91,6 +87,8 @@ class Trial:
                 seed(zlib.crc32(f"{self.seed}/{self.check}/{label}".encode()))(run)()
         except _TimeUp:
             self.note(CUT_SHORT)
+        except Hangs as error:
+            attempt.failure = self.hung(error)
         except Flaky:
             self.note("not every time: the adapter gives different answers for one input")
         except (Exception, SystemExit) as error:
@@ -112,13 +110,37 @@ class Trial:
             self._found(*attempt.failure, label, source)
 
     def run(self, work: Callable[[], None]) -> None:
-        """Runs what tries: should an adapter raise before the first try, that is a finding too."""
+        """Run a check under the watchdog. If the adapter raises or hangs where nothing is tried, that is a finding."""
         try:
-            work()
+            with watched() as self._watch:
+                work()
         except _TimeUp:
             self.note(CUT_SHORT)
+        except Hangs as error:
+            self._found(*self.hung(error), "")
         except (Exception, SystemExit) as error:
             self._found("(before anything was tried)", error, "")
+        finally:
+            self._watch = None
+
+    def restart(self) -> None:
+        """Tell the watchdog that there is progress. TimeUp is raised once the time of the check is over."""
+        if time.process_time() > self._end:
+            raise _TimeUp
+        if self._watch is not None:
+            self._watch.restart()
+
+    def hung(self, error: Hangs, value: Any = None) -> tuple[Any, LawBroken]:
+        """Stop trying. Return the value that the check hung on, and what to report: in which call, at which line.
+
+        The value is the one that was tried; if none was, the argument of the call.
+        """
+        self.hangs = True
+        call = hung_call(error.__traceback__)
+        where = "the check itself" if call is None else f"{call.name} (at {call.line})"
+        why = f"nothing came of it in {watchdog.LIMIT:g} seconds of processor time: {where}"
+        broken = LawBroken("totality", "$", why, Words("a value, or an error"), Words("neither"))
+        return value if value is not None or call is None else call.value, broken
 
     def _found(self, value: Any, error: BaseException, label: str, source: str = "") -> None:
         self.failed += 1
@@ -133,20 +155,18 @@ class _Attempt:
         self.failure: tuple[Any, BaseException] | None = None
 
     def __call__(self, value: Any) -> None:
-        if time.monotonic() > self.trial._end:
-            raise _TimeUp
+        self.trial.restart()
         if self.failure is None:
             self.trial.tried += 1
         try:
-            with _watched(), warnings.catch_warnings():
+            with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 self.law(value)
         except Refused as error:
             self.trial.refused += self.failure is None
             self.trial.why_refused = str(error)
-        except _Hangs:
-            why = f"nothing came of it in {HANGING:.0f} seconds"
-            self.failure = value, LawBroken("totality", "$", why, Words("a value, or an error"), Words("neither"))
+        except Hangs as error:
+            self.failure = self.trial.hung(error, value)
             # No use in making it smaller: every step would take as long.
             raise _TimeUp from None
         except (Exception, SystemExit) as error:
@@ -170,25 +190,6 @@ def _without_constants_of_modules() -> Iterator[None]:
         return
     with mock.patch.multiple(providers, **found):
         yield
-
-
-@contextmanager
-def _watched() -> Iterator[None]:
-    """Ends what hangs, where the platform can: in the main thread, and not on Windows."""
-    if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"):
-        yield
-        return
-    before = signal.signal(signal.SIGALRM, _hang)
-    signal.setitimer(signal.ITIMER_REAL, HANGING)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
-
-
-def _hang(number: int, frame: Any) -> None:
-    raise _Hangs
 
 
 def _finding(trial: Trial, value: Any, error: BaseException, label: str, source: str) -> Finding:

@@ -26,8 +26,14 @@ if TYPE_CHECKING:
 
 @cache
 def acceptor(takes: Alphabet) -> Callable[[str], bool]:
-    """What tells of a text whether the alphabet has it."""
+    """Return a function that says whether the alphabet has a text.
+
+    ValueError if the alphabet has too few texts: an id of another API could not be replaced by one of them.
+    """
     matches = re.compile(takes.pattern, re.DOTALL).fullmatch
+    first, rest = _letters(takes)
+    if len(first) * len(rest) ** (min(takes.longest, _MADE) - 1) < _ROOM:
+        raise ValueError(f"the alphabet {takes} has fewer than {_ROOM:,} texts: no ids or names can be made of it")
     # Most ids are identifiers, which are quicker to tell than a pattern is to match.
     longest = takes.longest if matches("a") and matches("Z_9") else 0
 
@@ -35,6 +41,30 @@ def acceptor(takes: Alphabet) -> Callable[[str], bool]:
         return (len(text) <= longest and text.isascii() and text.isidentifier()) or matches(text) is not None
 
     return accepts
+
+
+_MADE, _ROOM = 24, 2**32
+"""The length of texts that are made of an alphabet's letters, and how many of them there have to be."""
+_PRINTABLE = "".join(map(chr, range(0x21, 0x7F)))
+
+
+@cache
+def _letters(takes: Alphabet) -> tuple[str, str]:
+    """Return the characters, of those that ASCII can print, that may begin a text and those that may follow."""
+    matches = re.compile(takes.pattern, re.DOTALL).fullmatch
+    first = "".join(letter for letter in _PRINTABLE if matches(letter))
+    return first, "".join(letter for letter in _PRINTABLE if matches(first[:1] + letter))
+
+
+def _spelled(digest: str, takes: Alphabet) -> str:
+    """Return a digest in the letters of the alphabet."""
+    first, rest = _letters(takes)
+    number, index = divmod(int(digest, 16), len(first))
+    made = first[index]
+    for _ in range(min(takes.longest, _MADE) - 1):
+        number, index = divmod(number, len(rest))
+        made += rest[index]
+    return made
 
 
 class Bijection:
@@ -74,16 +104,19 @@ class Bijection:
         from hashlib import blake2s
 
         made, tries = "", 0
-        while not made or made in self._made or made in self.same or not self._accepts(made):
+        while not made or made in self._made or made in self.same:
             digest = blake2s(f"{tries}{text}".encode("utf-8", "surrogatepass")).hexdigest()
             made, tries = self._make(text, digest, self._takes), tries + 1
+            if not self._accepts(made):
+                made = _spelled(digest, self._takes)
         self.changed[text] = made
         self._made.add(made)
         return made
 
 
 def _call_id(text: str, digest: str, takes: Alphabet) -> str:
-    return f"call_{digest[:24]}"[: takes.longest]
+    # If fewer than eight digits fit, the id is too long, and is spelled in the alphabet's letters instead.
+    return f"call_{digest[:24]}"[: max(takes.longest, 13)]
 
 
 def _tool_name(text: str, digest: str, takes: Alphabet) -> str:

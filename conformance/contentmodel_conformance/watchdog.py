@@ -1,0 +1,161 @@
+"""The watchdog: ends a check that makes no progress, in any thread, and says in which call it hung and on what.
+
+with watched() as watch:
+    for value in values:
+        watch.restart()
+        try_it(value)
+
+A hang ends with `Hangs`, raised where the code was. In the main thread a signal raises it, which also interrupts a
+sleep, a lock and a pattern that backtracks for ever; elsewhere, and on Windows, another thread raises it between two
+instructions of Python. Code written in C that never looks for signals cannot be ended.
+
+The limit is processor time, so that a busy machine makes nothing hang; one that only waits has a longer one.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType, TracebackType
+from typing import Any, NamedTuple
+
+import msgspec
+
+LIMIT = 20.0
+"""How many seconds of the processor a check may take without progress."""
+PATIENCE = 12
+"""How many times the limit it may take if it only waits."""
+_TICKS = 20
+"""How often the watchdog looks during the limit."""
+
+
+class Hangs(BaseException):
+    """No progress came within the limit. Not an Exception, so that neither adapters nor hypothesis catch it."""
+
+
+class Call(NamedTuple):
+    """The call of the adapter that hung: the function, its input, and the line that ran last."""
+
+    name: str
+    value: Any
+    line: str
+
+
+class Watch:
+    """The time since the last progress. Copies nothing of what is watched."""
+
+    def __init__(self) -> None:
+        self.restart()
+
+    def restart(self) -> None:
+        """Begin to measure again: there was progress."""
+        self._spent, self._begun = time.process_time(), time.monotonic()
+
+    def is_over(self) -> bool:
+        """Whether the limit is reached. If so, the watch begins again: what swallows one `Hangs` gets another."""
+        spent, passed = time.process_time() - self._spent, time.monotonic() - self._begun
+        if spent <= LIMIT and passed <= LIMIT * PATIENCE:
+            return False
+        self.restart()
+        return True
+
+
+@contextmanager
+def watched() -> Iterator[Watch]:
+    """Return a watch. `Hangs` is raised in the body, again and again, once the watch's limit is reached."""
+    watch = Watch()
+    is_main = threading.current_thread() is threading.main_thread()
+    with (_by_signal if is_main and hasattr(signal, "setitimer") else _by_thread)(watch):
+        yield watch
+
+
+@contextmanager
+def _by_signal(watch: Watch) -> Iterator[None]:
+    def look(number: int, frame: FrameType | None) -> None:
+        if watch.is_over():
+            raise Hangs
+
+    tick = LIMIT / _TICKS
+    before = signal.signal(signal.SIGALRM, look)
+    timer = signal.setitimer(signal.ITIMER_REAL, tick, tick)
+    try:
+        yield
+    finally:
+        watch.restart()  # No hang in what follows.
+        # What another tool (pytest-timeout) had set goes on.
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_REAL, *timer)
+
+
+@contextmanager
+def _by_thread(watch: Watch) -> Iterator[None]:
+    done, lock = threading.Event(), threading.Lock()
+    target = ctypes.c_ulong(threading.get_ident())
+    throw: Callable[..., int] = ctypes.pythonapi.PyThreadState_SetAsyncExc
+
+    def look() -> None:
+        while not done.wait(LIMIT / _TICKS):
+            with lock:
+                if not done.is_set() and watch.is_over():
+                    throw(target, ctypes.py_object(Hangs))
+
+    watcher = threading.Thread(target=look, name="conformance watchdog", daemon=True)
+    watcher.start()
+    try:
+        yield
+    finally:
+        done.set()
+        with lock:
+            throw(target, None)  # One that was thrown and has not arrived.
+        watcher.join()
+
+
+# -- where it hung -----------------------------------------------------------------------------------------------------
+
+
+def hung_call(traceback: TracebackType | None) -> Call | None:
+    """Return the call that the kit made of other code and that hung, from the traceback of `Hangs`; None if there is
+    none: the kit itself hung.
+    """
+    frames = [frame for frame in _frames(traceback) if frame.f_code.co_filename != __file__]
+    called = None
+    for caller, frame in zip([None, *frames], frames, strict=False):
+        if caller is not None and _is_kit(caller) and not _is_kit(frame) and not _is_hypothesis(frame):
+            called = frame
+    if called is None:
+        return None
+    last = frames[-1]
+    place = f"{Path(last.f_code.co_filename).name}:{last.f_lineno} in {last.f_code.co_name}"
+    return Call(called.f_code.co_qualname, _input(called), place)
+
+
+def _frames(traceback: TracebackType | None) -> Iterator[FrameType]:
+    while traceback is not None:
+        yield traceback.tb_frame
+        traceback = traceback.tb_next
+
+
+_KIT = Path(__file__).parent
+
+
+def _is_kit(frame: FrameType) -> bool:
+    path = Path(frame.f_code.co_filename)
+    return path.is_relative_to(_KIT) and "mutants" not in path.parts
+
+
+def _is_hypothesis(frame: FrameType) -> bool:
+    return str(frame.f_globals.get("__name__", "")).partition(".")[0] == "hypothesis"
+
+
+def _input(frame: FrameType) -> Any:
+    """Return the first argument of a call that can be an input, as its frame holds it: no adapter, and no word."""
+    code = frame.f_code
+    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    held = [frame.f_locals[name] for name in names if name in frame.f_locals]
+    return next((value for value in held if isinstance(value, msgspec.Struct | dict | list | bytes)), "(no input)")

@@ -1,0 +1,79 @@
+"""The watchdog of the kit: a check that makes no progress ends, and names the call and the input."""
+
+from __future__ import annotations
+
+import signal
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import msgspec
+import pytest
+
+import contentmodel
+from contentmodel_conformance import Outcome, check_adapter, watchdog
+
+CHAT = contentmodel.adapter("openai-chat")
+
+
+class Delegate:
+    """Chat, as it is: what a test breaks of it, it overrides."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(CHAT, name)
+
+
+def _spin(value: Any) -> Any:
+    while True:
+        value = [value][0]
+
+
+class HangsAtAWord(Delegate):
+    """Never comes back from a text with a bracket in it, whether it reads or writes it."""
+
+    def decode_request(self, payload: Any) -> Any:
+        return _spin(payload) if b"[1, 2]" in msgspec.json.encode(payload) else CHAT.decode_request(payload)
+
+    def encode_request(self, request: Any, *rest: Any) -> Any:
+        return _spin(request) if "[" in str(request.messages) else CHAT.encode_request(request, *rest)
+
+
+class HangsAlways(Delegate):
+    api = "hanging"
+
+    def encode_request(self, request: Any, *rest: Any) -> Any:
+        return _spin(request)
+
+
+def outcome_of(adapter: Any, check: str, *, in_thread: bool = False) -> Outcome:
+    """What a check comes to, also in a thread, where no signal arrives."""
+    if not in_thread:
+        return check_adapter(adapter, only=[check], others=[]).outcomes[0]
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(outcome_of, adapter, check).result()
+
+
+@pytest.mark.parametrize("in_thread", [False, True])
+@pytest.mark.parametrize("check", ["section/home", "notes/wire", "face/adapter"])
+def test_an_adapter_that_hangs_is_left_and_the_input_named(
+    check: str, in_thread: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # What is made once (strategies, patterns) is made now, without the short limit.
+    check_adapter(CHAT, only=[check], others=[])
+    monkeypatch.setattr(watchdog, "LIMIT", 1.0)
+    # In a law, in a strategy that encodes what it draws, and where it is found out what an adapter does.
+    adapter = HangsAlways() if check == "face/adapter" else HangsAtAWord()
+    outcome = outcome_of(adapter, check, in_thread=in_thread)
+    assert outcome.status == "failed"
+    finding = next(found for found in outcome.findings if "in _spin" in found.detail)
+    assert finding.law == "totality"
+    assert "encode_request (at test_watchdog.py:" in finding.detail
+    assert "in _spin)" in finding.detail
+    assert '"messages"' in finding.minimal
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="the system has no such timers")
+def test_what_the_watchdog_replaces_is_put_back() -> None:
+    before = signal.getsignal(signal.SIGALRM)
+    check_adapter(CHAT, only=["face"], others=[])
+    assert signal.getsignal(signal.SIGALRM) is before
+    assert signal.getitimer(signal.ITIMER_REAL) == (0, 0)
