@@ -24,7 +24,7 @@ import contentmodel
 from contentmodel.cli.app import app
 from contentmodel.cli.console import HOSTILE, safe_json, visible
 from contentmodel.cli.pieces import Page
-from contentmodel.shown import pair
+from contentmodel.pairs import pair
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 APIS = ("openai-chat", "openai-responses", "anthropic-messages", "google-generate-content")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from contentmodel.content.outcomes import CompactionContent
 from contentmodel.content.reasoning import ReasoningContent
@@ -13,13 +12,12 @@ from contentmodel.content.tools import (
     InputResponseContent,
     ToolApprovalRequestContent,
     ToolApprovalResponseContent,
-    ToolCallContent,
-    ToolResultContent,
 )
 from contentmodel.message import ChatMessage
+from contentmodel.pairs import pair
 
-_OPENS = (ToolCallContent, ToolApprovalRequestContent, InputRequestContent)
-_CLOSES = (ToolResultContent, ToolApprovalResponseContent, InputResponseContent)
+_ASKS = (ToolApprovalRequestContent, InputRequestContent)
+_ANSWERS = (ToolApprovalResponseContent, InputResponseContent)
 
 
 def safe_cuts(messages: Sequence[ChatMessage], *, prefix_bound: bool = True) -> list[int]:
@@ -46,17 +44,17 @@ def safe_cuts(messages: Sequence[ChatMessage], *, prefix_bound: bool = True) -> 
 
 def _pairs(messages: Sequence[ChatMessage]) -> Iterator[tuple[int, int]]:
     """The first and the last message of each pair."""
-    waiting: dict[tuple[str, str | None], deque[int]] = {}
+    yield from (
+        (call[0], result[0])
+        for call, result in pair([m.contents for m in messages], [m.role for m in messages]).items()
+    )
+    waiting: dict[str, deque[int]] = {}
     for index, message in enumerate(messages):
         for content in message.contents:
-            if isinstance(content, _OPENS):
-                waiting.setdefault(_key(content), deque()).append(index)
-            elif isinstance(content, _CLOSES) and waiting.get(_key(content)):
-                yield waiting[_key(content)].popleft(), index
-
-
-def _key(content: Any) -> tuple[str, str | None]:
-    return ("call", content.call_id) if hasattr(content, "call_id") else ("request", content.request_id)
+            if isinstance(content, _ASKS):
+                waiting.setdefault(content.request_id, deque()).append(index)
+            elif isinstance(content, _ANSWERS) and waiting.get(content.request_id):
+                yield waiting[content.request_id].popleft(), index
 
 
 def _reasoning(messages: Sequence[ChatMessage]) -> Iterator[tuple[int, int]]:

@@ -1,8 +1,7 @@
-"""Contents as a reader sees them: results with their calls, and texts that were taken apart to cite sources as one."""
+"""Contents as a reader sees them: texts that were taken apart to cite sources are one."""
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,24 +10,7 @@ import msgspec
 from contentmodel.content.base import AIContent
 from contentmodel.content.citations import Citation, Span
 from contentmodel.content.text import UNITS, SpanConverter, TextContent, joined_texts
-from contentmodel.content.tools import ToolCallContent, ToolResultContent
 from contentmodel.request import HostedTool, Tool, ToolGroup
-
-Place = tuple[int, int]
-"""The number of a list of contents, and of a content in it."""
-
-
-def pair(lists: Sequence[Sequence[AIContent]]) -> dict[Place, Place]:
-    """Where the result of each call stands: the first one after it with its call_id that no other call has."""
-    waiting: dict[str, deque[Place]] = {}
-    results: dict[Place, Place] = {}
-    for index, contents in enumerate(lists):
-        for at, content in enumerate(contents):
-            if isinstance(content, ToolCallContent) and content.call_id is not None:
-                waiting.setdefault(content.call_id, deque()).append((index, at))
-            elif isinstance(content, ToolResultContent) and waiting.get(content.call_id or ""):
-                results[waiting[content.call_id or ""].popleft()] = (index, at)
-    return results
 
 
 def flowing(contents: Sequence[AIContent]) -> list[AIContent]:

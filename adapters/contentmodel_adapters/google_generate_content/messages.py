@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterable
-from functools import cache
 from typing import Any
 
 import msgspec
@@ -13,6 +11,7 @@ from contentmodel.content.base import Protected
 from contentmodel.content.text import TextContent
 from contentmodel.content.tools import FunctionCallContent, FunctionResultContent, ToolCallContent, ToolResultContent
 from contentmodel.message import ChatMessage
+from contentmodel.pairs import PendingCalls, answers
 from contentmodel.wire import reasons
 from contentmodel.wire.apart import with_media_apart, with_media_back
 from contentmodel.wire.codecs import Codec, Place, spread
@@ -77,7 +76,7 @@ def without_grounding(message: ChatMessage, context: EncodeContext) -> ChatMessa
 
 
 class CallIds:
-    """Gives calls and results without ids some, so that they pair: in order, results by name where they have one.
+    """Gives calls and results without ids some, by which each result refers to its call.
 
     No id that it gives is one that a call, or a function's result, of `messages` has.
     """
@@ -86,36 +85,35 @@ class CallIds:
         contents = (content for message in messages for content in message.contents)
         self._taken = {c.call_id for c in contents if isinstance(c, ToolCallContent | FunctionResultContent)}
         self._count = 0
-        self._answered: set[str] = set()
-        # Ids of calls in order: of a kind of tool, and of those with one name.
-        self._waiting: dict[tuple[str, ...] | tuple[str, str | None], deque[str]] = {}
+        self._pending = PendingCalls()
+        self._messages = 0
+        self._ids: dict[tuple[int, int], Any] = {}
 
     def settle(self, message: ChatMessage) -> ChatMessage:
         """The message with ids on every call and result, failures marked, the role "tool" where it is all results."""
         contents = message.contents
-        results = 0
+        self._messages += 1
+        has_result = False
         for index, content in enumerate(contents):
-            if content.__class__ is FunctionResultContent:
-                results += 1
-                contents[index] = self._result(content)
-            elif content.__class__ is FunctionCallContent or isinstance(content, ToolCallContent):
-                contents[index] = self._call(content)
-            elif content.__class__ is not TextContent and isinstance(content, ToolResultContent):
-                contents[index] = self._result(content)
-        if results and results == len(contents) and message.role in _RESULT_ROLES:
+            if content.__class__ is TextContent:
+                continue
+            if isinstance(content, ToolCallContent):
+                if content.call_id is None:
+                    contents[index] = content = with_id(content, self._own_id(content))
+                self._ids[self._messages, index] = content.call_id
+            elif isinstance(content, ToolResultContent):
+                has_result = True
+        calls = answers(self._pending, self._messages, contents, message.role)
+        if not has_result:
+            return message
+        functions = 0
+        for index, content in enumerate(contents):
+            if isinstance(content, ToolResultContent):
+                functions += content.__class__ is FunctionResultContent
+                contents[index] = _marked(self._result(content, calls.get(index)))
+        if functions == len(contents) and message.role in _RESULT_ROLES:
             return _as_results(message)
         return message
-
-    def _call(self, content: Any) -> Any:
-        if content.call_id is None:
-            content = with_id(content, self._own_id(content))
-        family, call_id = _family(content.__class__), content.call_id
-        for key in ((family,), (family, content.name)):
-            if key in self._waiting:
-                self._waiting[key].append(call_id)
-            else:
-                self._waiting[key] = deque((call_id,))
-        return content
 
     def _own_id(self, content: Any) -> str:
         arguments = content.arguments
@@ -128,22 +126,10 @@ class CallIds:
             self._count += 1
         return f"call_{self._count}"
 
-    def _result(self, content: Any) -> Any:
+    def _result(self, content: Any, call: tuple[int, int] | None) -> Any:
         if content.call_id is not None:
-            self._answered.add(content.call_id)
-            return _marked(content)
-        call_id = self._first_waiting(content) or self._new_id()
-        self._answered.add(call_id)
-        return _marked(with_id(content, call_id))
-
-    def _first_waiting(self, content: Any) -> str | None:
-        family, name = _family(content.__class__), content.name
-        waiting = self._waiting.get((family,) if name is None else (family, name))
-        while waiting:
-            call_id = waiting.popleft()
-            if call_id not in self._answered:
-                return call_id
-        return None
+            return content
+        return with_id(content, self._new_id() if call is None else self._ids[call])
 
 
 def _as_results(message: ChatMessage) -> ChatMessage:
@@ -171,11 +157,6 @@ def _marked(content: Any) -> Any:
     if first.extra is None or note_of(first, API, ":response") != "error":
         return content
     return msgspec.structs.replace(content, is_error=True)
-
-
-@cache
-def _family(kind: type) -> str:
-    return kind.__name__.removesuffix("Content").removesuffix("Call").removesuffix("Result")
 
 
 class Contents(Codec):

@@ -15,9 +15,10 @@ from contentmodel.cli.pieces import Page, Parts, draw, draw_outcome, indented, j
 from contentmodel.content.base import AIContent
 from contentmodel.content.tools import ToolResultContent
 from contentmodel.message import ChatMessage
+from contentmodel.pairs import Place, pair
 from contentmodel.request import ChatOptions, ChatRequest
 from contentmodel.response import ChatChoice, ChatResponse, FinishReason
-from contentmodel.shown import Place, flowing, pair, tool_name
+from contentmodel.shown import flowing, tool_name
 from contentmodel.usage import Usage
 from contentmodel.wire.json import write
 
@@ -145,7 +146,7 @@ def _brief(value: Any) -> str:
 def conversation(messages: Sequence[ChatMessage], page: Page) -> Parts:
     """Messages under the headings of their roles; one that holds nothing but paired results has been shown already."""
     messages = [msgspec.structs.replace(message, contents=flowing(message.contents)) for message in messages]
-    results = pair([message.contents for message in messages])
+    results = pair([message.contents for message in messages], [message.role for message in messages])
     paired = set(results.values())
     for index, message in enumerate(messages):
         places = [(index, at) for at in range(len(message.contents))]
@@ -161,7 +162,7 @@ def conversation(messages: Sequence[ChatMessage], page: Page) -> Parts:
 def contents(value: list[AIContent], page: Page) -> Parts:
     """Contents that stand in no message."""
     messages = [ChatMessage(role="", contents=flowing(value))]
-    results = pair([message.contents for message in messages])
+    results = pair([messages[0].contents])
     yield from contents_of(messages, 0, page, results, set(results.values()))
 
 

@@ -12,9 +12,10 @@ from contentmodel.content.tools import ToolResultContent
 from contentmodel.html.contents import DEEPEST, Page, json_words, more_fields, outcome, status, usage_line
 from contentmodel.html.nodes import Article, Box, Exchange, Line, Node, Nodes, Piece, fold, line, words
 from contentmodel.message import ChatMessage
+from contentmodel.pairs import pair
 from contentmodel.request import ChatRequest
 from contentmodel.response import ChatChoice, ChatResponse, FinishReason
-from contentmodel.shown import flowing, pair, tool_name
+from contentmodel.shown import flowing, tool_name
 from contentmodel.wire.json import write
 from contentmodel.wire.losses import Loss
 
@@ -41,7 +42,7 @@ class Conversation:
         for turn in self._known.values():
             self._following.setdefault(turn.previous, []).append(turn)
         self._contents = [flowing(message.contents) for group in groups for message in group.messages]
-        self._results = pair(self._contents)
+        self._results = pair(self._contents, [message.role for group in groups for message in group.messages])
         self._paired = set(self._results.values())
 
     def nodes(self) -> Nodes:

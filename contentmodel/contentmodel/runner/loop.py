@@ -46,6 +46,7 @@ from contentmodel.runner.turns import (
     unsent,
     whole_response,
     with_distinct_calls,
+    with_every_id,
     without_settled_questions,
 )
 from contentmodel.tools.cancellation import Cancellation
@@ -124,7 +125,7 @@ class Loop:
         self._triage = Triage(declared, settings, observer, self.run)
         self._request = msgspec.structs.replace(request, tools=list(declared.definitions))
         self._server_keeps = server_keeps and (options.conversation_id or options.previous_response_id) is not None
-        self._history = with_distinct_calls(without_settled_questions(request.messages))
+        self._history = with_distinct_calls(without_settled_questions(with_every_id(request.messages)))
         self.ids = Ids(self._history, server_keeps=self._server_keeps)
         self._answers: list[ChatResponse] = []
         self._said: list[ChatMessage] = []

@@ -18,6 +18,7 @@ from contentmodel.content.tools import (
     ToolResultContent,
 )
 from contentmodel.message import ChatMessage
+from contentmodel.pairs import missing_ids
 from contentmodel.request import ChatOptions, ChatRequest, HostedTool, ToolChoice, ToolGroup
 from contentmodel.response import ChatChoice, ChatResponse
 from contentmodel.tools.sets import ToolSet
@@ -253,7 +254,16 @@ class AnswerIds:
 
 def renamed(content: Any, call_id: str | None) -> Any:
     """A call, or a result, under this id."""
-    return content if content.call_id == call_id or call_id is None else with_call_id(content, call_id)
+    return content if call_id is None or content.call_id == call_id else with_call_id(content, call_id)
+
+
+def with_every_id(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
+    """A transcript whose calls all have ids, by which their results refer to them."""
+    given = missing_ids(messages)
+    return [
+        _with(message, [renamed(content, given.get((index, at))) for at, content in enumerate(message.contents)])
+        for index, message in enumerate(messages)
+    ]
 
 
 def with_distinct_calls(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
@@ -263,7 +273,7 @@ def with_distinct_calls(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
         begin -= 1
     turn = messages[begin:]
     given = [call.call_id for call in _open_calls(turn)]
-    if len(set(given)) == len(given) and None not in given:
+    if len(set(given)) == len(given):
         return list(messages)
     ids = Ids(messages[:begin]).next_answer()
     return [*messages[:begin], *map(ids.of_message, turn)]

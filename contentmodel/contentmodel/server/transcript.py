@@ -15,7 +15,7 @@ import msgspec
 from contentmodel.content.tools import ToolResultContent
 from contentmodel.message import ChatMessage
 from contentmodel.request import ChatOptions, ChatRequest
-from contentmodel.runner.turns import without_settled_questions
+from contentmodel.runner.turns import with_every_id, without_settled_questions
 
 
 def prepared(request: ChatRequest, defaults: ChatRequest) -> ChatRequest:
@@ -35,7 +35,8 @@ def prepared(request: ChatRequest, defaults: ChatRequest) -> ChatRequest:
 def sendable(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
     """The messages without what the application and its user had to settle among themselves, and in order."""
     # A turn of the assistant that broke off before its first block is kept: the calls before it may have run in it.
-    kept = [message for message in without_settled_questions(messages) if message.contents or _is_assistant(message)]
+    settled = without_settled_questions(with_every_id(messages))
+    kept = [message for message in settled if message.contents or _is_assistant(message)]
     return [message for section in _sections(kept) for message in _in_order(section)]
 
 
