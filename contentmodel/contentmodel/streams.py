@@ -6,7 +6,7 @@ The decoders and encoders do no I/O; what is here hands them chunks of bytes fro
 from __future__ import annotations
 
 from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from contentmodel.adapter import adapter
 from contentmodel.events import Fold, StreamEvent
@@ -18,29 +18,53 @@ if TYPE_CHECKING:
     from contentmodel.response import ChatResponse
 
 
-def decode_stream(chunks: Iterable[bytes], api: str) -> Iterator[StreamEvent]:
-    """The events of a stream, as they come. The last one is a TurnComplete or a TurnError."""
+Bytes: TypeAlias = bytes | bytearray | memoryview | str
+"""A piece of a stream, or all of it; a str is UTF-8."""
+
+
+def decode_stream(chunks: Iterable[bytes] | Bytes, api: str) -> Iterator[StreamEvent]:
+    """Yield the events of a stream as they come. The last one is a TurnComplete or a TurnError.
+
+    `chunks` are pieces of bytes or of text, or all of the stream. Raises TypeError for anything else.
+    """
     decoder = adapter(api).stream_decoder()
-    for chunk in chunks:
+    for chunk in _pieces(chunks):
         yield from decoder.feed(chunk)
     yield from decoder.close()
+
+
+def _pieces(chunks: Iterable[bytes] | Bytes) -> Iterable[bytes]:
+    if isinstance(chunks, Bytes):
+        return (as_bytes(chunks),)
+    if not isinstance(chunks, Iterable):
+        raise TypeError(f"expected a stream: bytes, or an iterable of bytes, got {type(chunks).__name__}")
+    return map(as_bytes, chunks)
+
+
+def as_bytes(chunk: Any) -> bytes:
+    """Return a piece of a stream as bytes. Raises TypeError if it is neither bytes nor text."""
+    if isinstance(chunk, str):
+        return chunk.encode("utf-8", "surrogatepass")
+    if isinstance(chunk, bytes | bytearray | memoryview):
+        return bytes(chunk)
+    raise TypeError(f"expected bytes: a piece of a stream, got {type(chunk).__name__}")
 
 
 async def adecode_stream(chunks: AsyncIterable[bytes], api: str) -> AsyncIterator[StreamEvent]:
     """`decode_stream` over an async iterator of bytes."""
     decoder = adapter(api).stream_decoder()
     async for chunk in chunks:
-        for event in decoder.feed(chunk):
+        for event in decoder.feed(as_bytes(chunk)):
             yield event
     for event in decoder.close():
         yield event
 
 
-def fold_stream(chunks: Iterable[bytes], api: str) -> ChatResponse:
-    """The response that a stream carries. `error` is set where it failed or broke off."""
+def fold_stream(chunks: Iterable[bytes] | Bytes, api: str) -> ChatResponse:
+    """Return the response that a stream carries. `error` is set if it failed or broke off."""
     decoder = adapter(api).stream_decoder(deltas=False)
     gathered = Fold()
-    for chunk in chunks:
+    for chunk in _pieces(chunks):
         for event in decoder.feed(chunk):
             gathered.feed(event)
     for event in decoder.close():
@@ -119,7 +143,7 @@ class StreamConverter:
 
 
 def convert_stream(
-    chunks: Iterable[bytes],
+    chunks: Iterable[bytes] | Bytes,
     *,
     source: str,
     target: str,
@@ -129,7 +153,7 @@ def convert_stream(
 ) -> Iterator[bytes]:
     """A stream of `source` as one of `target`, chunk by chunk. `StreamConverter` also tells the losses."""
     converter = StreamConverter(source, target, maps=maps, policies=policies, on_loss=on_loss)
-    for chunk in chunks:
+    for chunk in _pieces(chunks):
         data = converter.feed(chunk)
         if data:
             yield data
@@ -150,7 +174,7 @@ async def aconvert_stream(
     """`convert_stream` over an async iterator of bytes."""
     converter = StreamConverter(source, target, maps=maps, policies=policies, on_loss=on_loss)
     async for chunk in chunks:
-        data = converter.feed(chunk)
+        data = converter.feed(as_bytes(chunk))
         if data:
             yield data
     data = converter.close()

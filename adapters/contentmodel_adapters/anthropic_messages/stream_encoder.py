@@ -11,7 +11,7 @@ from contentmodel.events import TextDelta, TurnComplete, TurnError, WireEvent
 from contentmodel.wire import reasons
 from contentmodel.wire.fields import list_of, object_of, text_of
 from contentmodel.wire.json import write
-from contentmodel.wire.stream_encoding import MARK, Outgoing, StreamEncoder, Written, growing, is_half_a_call
+from contentmodel.wire.stream_encoding import Outgoing, StreamEncoder, Written, growing, is_half_a_call
 
 # What a block grows by: its field, and the type and the field of the delta.
 GROWTH = {"text": ("text", "text_delta", "text"), "thinking": ("thinking", "thinking_delta", "thinking")}
@@ -57,8 +57,9 @@ class Encoder(StreamEncoder):
         self._begin_block(start)
         head = b'event: content_block_delta\ndata: {"type":"content_block_delta","index":%d,"delta":{"type":"%b","%b":'
         block.grow = growing(head % (self._count, delta.encode(), text.encode()), b"}}\n\n")
-        if said and said != MARK:
-            self.say(block, said if isinstance(said, str) else write(said).decode())
+        begun = self.said(block) if isinstance(said, str) else write(said).decode() if said else ""
+        if begun:
+            self.say(block, begun)
 
     def shut(self, block: Outgoing) -> None:
         live = block.grow is not None
@@ -127,7 +128,10 @@ class Encoder(StreamEncoder):
     # -- the end -----------------------------------------------------------------------------------------------
 
     def finish(self, event: TurnComplete) -> None:
-        payload = self.encode_envelope(event)
+        self._end_message(self.encode_envelope(event))
+        self.put({"type": "message_stop"}, "message_stop")
+
+    def _end_message(self, payload: dict[str, Any]) -> None:
         usage = {**self._head["usage"], **object_of(payload, "usage")}
         said = {"stop_reason": payload.get("stop_reason"), "stop_sequence": payload.get("stop_sequence")}
         beside: dict[str, Any] = {"usage": usage}
@@ -137,9 +141,14 @@ class Encoder(StreamEncoder):
             elif key not in ("content", "usage") and (key not in self._head or self._head[key] != value):
                 beside[key] = value
         self.put({"type": "message_delta", "delta": said, **beside}, "message_delta")
-        self.put({"type": "message_stop"}, "message_stop")
 
     def fail(self, event: TurnError, payload: dict[str, Any]) -> None:
+        if self._head:
+            known = self.encode_envelope(event)
+            # What came before the error counts: the tokens, and why the answer ended, if it had ended.
+            counted = {**self._head["usage"], **object_of(known, "usage")}
+            if event.response.finish_reason is not None or counted != self._head["usage"]:
+                self._end_message(known)
         self.put({"type": "error", **payload}, "error")
 
     def wire_event(self, event: WireEvent) -> None:

@@ -41,6 +41,7 @@ from contentmodel_adapters.google_generate_content.stream_encoder import Encoder
 from contentmodel_adapters.google_generate_content.tools import TOOL_CHOICE, Level, Tools
 from contentmodel_adapters.shared.fitting import GOOGLE, restored_arguments, with_fitting_schemas
 from contentmodel_adapters.shared.modalities import Modalities
+from contentmodel_adapters.shared.times import date_of
 from contentmodel_adapters.shared.usage import counted
 
 REQUEST = TABLE.record(
@@ -159,8 +160,11 @@ class GoogleGenerateContent(TableAdapter):
     ) -> dict[str, Any]:
         created = payload.get("createTime")
         if created is not None and not isinstance(created, str):
-            context.lose(response, "created", reasons.TIME_DROPPED, form="as a date in text")
+            date = date_of(created)
+            lost = reasons.TIME_DROPPED if date is None else reasons.TIME_REWRITTEN
+            context.lose(response, "created", lost, form="as a date in text")
             del payload["createTime"]
+            payload |= {} if date is None else {"createTime": date}
         return payload
 
     def recognises(self, payload: dict[str, Any]) -> Mapping[str, float]:

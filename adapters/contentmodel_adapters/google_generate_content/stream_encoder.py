@@ -13,7 +13,7 @@ from contentmodel.events import TurnComplete, TurnError
 from contentmodel.wire import reasons
 from contentmodel.wire.fields import list_of, object_of, objects_of, text_of
 from contentmodel.wire.json import write
-from contentmodel.wire.stream_encoding import MARK, Outgoing, StreamEncoder, Written, growing, is_half_a_call
+from contentmodel.wire.stream_encoding import Outgoing, StreamEncoder, Written, growing, is_half_a_call
 from contentmodel.wire.table import note_of
 from contentmodel_adapters.google_generate_content.blocks import API
 from contentmodel_adapters.google_generate_content.response import Chunks
@@ -73,8 +73,8 @@ class Encoder(StreamEncoder):
         prefix = b'data: {"candidates":[{"content":{"parts":[{%b"text":' % thought
         index = b',"index":%d' % block.choice if block.choice else b""
         block.grow = growing(prefix, b'}],"role":"model"}' + index + self._suffix)
-        said = parts[0]["text"]
-        if said != MARK:
+        said = self.said(block)
+        if said:
             self.say(block, said)
 
     def shut(self, block: Outgoing) -> None:
@@ -133,6 +133,16 @@ class Encoder(StreamEncoder):
     # -- the end -----------------------------------------------------------------------------------------------
 
     def finish(self, event: TurnComplete) -> None:
+        self._put_end(event)
+
+    def fail(self, event: TurnError, payload: dict[str, Any]) -> None:
+        if self._has_begun:
+            # What came before the error counts: the tokens, and why the answer ended, if it had ended.
+            self._put_end(event)
+        self.put({"error": payload.get("error")})
+
+    def _put_end(self, event: TurnComplete | TurnError) -> None:
+        """Write what is known of the whole answer, and of each choice beside its parts."""
         payload = self.encode_envelope(event)
         rest = {key: value for key, value in payload.items() if key != "candidates"}
         candidates = []
@@ -140,13 +150,17 @@ class Encoder(StreamEncoder):
             # Its number is the one that its words came with.
             number = {"index": choice} if choice or "index" in wire else {}
             candidates.append({**wire, **number, **self._found(choice)})
-            if "finishReason" not in wire:
+            if "finishReason" not in wire and isinstance(event, TurnComplete):
                 # A stream that says no reason is one that broke off.
                 candidates[-1]["finishReason"] = "STOP"
                 self.synthesize(f"$.choices[{choice}].finish_reason", reasons.FINISH_REASON)
             content = wire.get("content")
             if content.__class__ is dict and not content.get("parts"):
                 candidates[-1]["content"] = {**content, "parts": []}
+        if isinstance(event, TurnError):
+            candidates = [wire for wire in candidates if wire.keys() - {"index", "content"}]
+            if not candidates and not rest.keys() - self._head.keys():
+                return
         said = {"candidates": candidates} if candidates else {}
         self.put({**said, **self._head, **rest})
 
@@ -173,9 +187,6 @@ class Encoder(StreamEncoder):
             for support in objects_of(object_of(wire, "groundingMetadata"), "groundingSupports"):
                 object_of(support, "segment")["partIndex"] = beside[0][0]
         return wire
-
-    def fail(self, event: TurnError, payload: dict[str, Any]) -> None:
-        self.put({"error": payload.get("error")})
 
 
 BESIDE = ("groundingMetadata", "urlContextMetadata")

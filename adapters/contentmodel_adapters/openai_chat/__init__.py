@@ -22,7 +22,7 @@ from contentmodel.wire.stream_encoding import StreamEncoder
 from contentmodel.wire.streaming import StreamDecoder
 from contentmodel.wire.table import Row
 from contentmodel_adapters.openai_chat.blocks import API, TABLE
-from contentmodel_adapters.openai_chat.messages import Messages
+from contentmodel_adapters.openai_chat.messages import REASONING_FIELDS, Messages
 from contentmodel_adapters.openai_chat.response import RESPONSE
 from contentmodel_adapters.openai_chat.rules import CALL_IDS, RULES, TOOL_NAMES, hears
 from contentmodel_adapters.openai_chat.stream import Decoder
@@ -31,6 +31,7 @@ from contentmodel_adapters.openai_chat.tools import RESPONSE_FORMAT, TOOL_CHOICE
 from contentmodel_adapters.shared.fitting import OPENAI, restored_arguments, with_fitting_schemas
 from contentmodel_adapters.shared.modalities import Modalities
 from contentmodel_adapters.shared.openai_errors import ERRORS, LIMIT_HEADERS
+from contentmodel_adapters.shared.times import seconds_of
 from contentmodel_adapters.shared.usage import counted
 
 REQUEST = TABLE.record(
@@ -154,6 +155,7 @@ class OpenAIChat(TableAdapter):
     def prepare_request(self, request: ChatRequest, context: EncodeContext) -> ChatRequest:
         if is_home(request, context):
             return passes.place_instructions(request, context)
+        context.reasoning_fields = REASONING_FIELDS
         request = passes.place_instructions(request, context)
         reads = HEARS if hears(request.model) else READS
         messages = passes.with_readable_media(passes.settle_foreign(request.messages, context), context, reads)
@@ -162,6 +164,7 @@ class OpenAIChat(TableAdapter):
         return with_fitting_schemas(request, context, OPENAI)
 
     def prepare_response(self, response: ChatResponse, context: EncodeContext) -> ChatResponse:
+        context.reasoning_fields = REASONING_FIELDS
         response = passes.settle_response(response, context)
         return counted(response, context, cached_inside=True, reasoning_inside=True)
 
@@ -180,8 +183,9 @@ class OpenAIChat(TableAdapter):
         if response.created is None:
             context.lose(response, "created", reasons.UNKNOWN_TIME)
         if not isinstance(created, int):
+            seconds = seconds_of(created)
             context.lose(response, "created", reasons.TIME_ROUNDED)
-            filled["created"] = int(created) if isinstance(created, float) else 0
+            filled["created"] = 0 if seconds is None else int(seconds)
         if "usage" in filled:
             filled["usage"] = complete_usage(filled["usage"])
         return filled

@@ -57,13 +57,17 @@ class SaidWords(WordsOf):
         return value.__class__ is str and value != ""
 
 
+REASONING_FIELDS = ("reasoning_content", "reasoning")
+BETWEEN = "\n\n"
+"""What keeps two reasonings apart in one field."""
+
 TEXT_COLUMN = Column(TextOrBlocks(CONTENT, "string", annotated=True), TextContent)
 REFUSAL_COLUMN = Column(SaidWords(ErrorContent, "message", code="refusal"), ErrorContent)
 COLUMNS = {
     # Reasoning is not in OpenAI's own types: DeepSeek, xAI, Moonshot and others say reasoning_content, Groq and
     # OpenRouter reasoning.
-    "reasoning_content": Column(SaidWords(ReasoningContent, "text"), ReasoningContent, noted=True),
-    "reasoning": Column(SaidWords(ReasoningContent, "text"), ReasoningContent, noted=True),
+    "reasoning_content": Column(SaidWords(ReasoningContent, "text", between=BETWEEN), ReasoningContent, noted=True),
+    "reasoning": Column(SaidWords(ReasoningContent, "text", between=BETWEEN), ReasoningContent, noted=True),
     "reasoning_details": Column(Blocks(REASONING_DETAILS), ReasoningContent, noted=True),
     "content": TEXT_COLUMN,
     "refusal": REFUSAL_COLUMN,

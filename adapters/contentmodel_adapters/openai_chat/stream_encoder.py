@@ -10,10 +10,12 @@ import msgspec
 from contentmodel.content.text import SpanConverter, TextContent
 from contentmodel.content.tools import ToolCallContent
 from contentmodel.events import Layout, TurnComplete, TurnError, WireEvent, growing_field
+from contentmodel.response import ChatChoice
 from contentmodel.wire import reasons
 from contentmodel.wire.fields import list_of, object_of, objects_of
 from contentmodel.wire.json import write
 from contentmodel.wire.stream_encoding import MARK, Outgoing, StreamEncoder, Written, growing, is_half_a_call
+from contentmodel_adapters.openai_chat.messages import BETWEEN, REASONING_FIELDS
 from contentmodel_adapters.openai_chat.stream import TEXTS
 from contentmodel_adapters.shared.citations import placed
 
@@ -33,6 +35,7 @@ class Encoder(StreamEncoder):
         self._begun = 0
         self._kinds: dict[int, Any] = {}
         self._citations: dict[int, list[Any]] = {}
+        self._reasoned: set[tuple[int, str]] = set()
         self._head: dict[str, Any] = {}
         self._prefix = b""
 
@@ -72,7 +75,11 @@ class Encoder(StreamEncoder):
         block.grow = growing(
             b"data: " + self._prefix % block.choice + b'"%b":' % column.encode(), b'},"finish_reason":null}]}\n\n'
         )
-        said = getattr(block.content, growing_field(block.content) or "", None)
+        if column in REASONING_FIELDS and not self.is_native:
+            if (block.choice, column) in self._reasoned:
+                self.put_raw(block.grow(BETWEEN))
+            self._reasoned.add((block.choice, column))
+        said = self.said(block)
         if said:
             self.say(block, said)
 
@@ -185,32 +192,54 @@ class Encoder(StreamEncoder):
     # -- the end -----------------------------------------------------------------------------------------------
 
     def finish(self, event: TurnComplete) -> None:
+        self._end_choices(event)
+        self.put_raw(b"data: [DONE]\n\n")
+
+    def fail(self, event: TurnError, payload: dict[str, Any]) -> None:
+        if self._head:
+            # What came before the error counts: usage, finish reasons, and the fields of the host.
+            self._end_choices(event)
+        self.put({"error": payload.get("error")})
+
+    def _end_choices(self, event: TurnComplete | TurnError) -> None:
+        """Write the end of every choice, and what is known of the whole answer."""
         payload = self.encode_envelope(event)
         self._tell_order(event.layout)
-        for number, wire in enumerate(payload.get("choices", ())):
-            self._begin_choice(number)
-            message = {k: v for k, v in object_of(wire, "message").items() if k != "role"}
-            if not self.is_native:
-                message = {k: v for k, v in message.items() if k not in ("content", "refusal")}
-            if self._citations.get(number):
-                message["annotations"] = self._citations.pop(number)
-            rest = {key: value for key, value in wire.items() if key not in ("index", "message")}
-            self._chunk(number, message, **rest)
+        is_failed = isinstance(event, TurnError)
+        ends = [
+            self._end_of(number, wire, event.response.choices[number], is_failed=is_failed)
+            for number, wire in enumerate(payload.get("choices", ()))
+        ]
+        if is_failed:
+            ends = [end for end in ends if any(end[key] for key in end if key != "index")]
         rest = {
             key: value
             for key, value in payload.items()
             if key not in ("choices", "object") and (key not in self._head or self._head[key] != value)
         }
-        if rest:
+        beside = rest if ends and not self.is_native and not self._asks_for_usage else {}
+        for end in ends:
+            self.put({**self._head, **(beside if end is ends[-1] else {}), "choices": [end]})
+        if rest and not beside:
             self.put({**self._head, **rest, "choices": []})
-        self.put_raw(b"data: [DONE]\n\n")
 
-    def fail(self, event: TurnError, payload: dict[str, Any]) -> None:
-        self._tell_order(event.layout)
-        for choice, citations in self._citations.items():
-            if citations:
-                self._chunk(choice, {"annotations": citations})
-        self.put({"error": payload.get("error")})
+    @property
+    def _asks_for_usage(self) -> bool:
+        return (self._policies or {}).get("stream_usage") == "chunk"
+
+    def _end_of(self, number: int, wire: dict[str, Any], choice: ChatChoice, *, is_failed: bool) -> dict[str, Any]:
+        """Return the last thing that is said of a choice: its finish reason, and what belongs to no block."""
+        self._begin_choice(number)
+        message = {k: v for k, v in object_of(wire, "message").items() if k != "role"}
+        if not self.is_native:
+            message = {k: v for k, v in message.items() if k not in ("content", "refusal")}
+        if self._citations.get(number):
+            message["annotations"] = self._citations.pop(number)
+        rest = {key: value for key, value in wire.items() if key not in ("index", "message")}
+        if choice.finish_reason is None and is_failed:
+            # The error says why it ended.
+            rest.pop("finish_reason", None)
+        return {"index": number, "delta": message, "finish_reason": None, **rest}
 
     def wire_event(self, event: WireEvent) -> None:
         self.put(event.data, event.name)

@@ -29,6 +29,7 @@ from contentmodel_adapters.openai_responses.stream_encoder import Encoder
 from contentmodel_adapters.openai_responses.tools import TEXT_FORMAT, TOOL_CHOICE, TOOLS
 from contentmodel_adapters.shared.fitting import OPENAI, restored_arguments, with_fitting_schemas
 from contentmodel_adapters.shared.openai_errors import ERRORS, LIMIT_HEADERS
+from contentmodel_adapters.shared.times import seconds_of
 from contentmodel_adapters.shared.usage import counted
 
 REQUEST = TABLE.record(
@@ -143,8 +144,10 @@ class OpenAIResponses(TableAdapter):
         if response.created is None:
             context.lose(response, "created", reasons.UNKNOWN_TIME)
         if not isinstance(filled["created_at"], int | float):
-            context.lose(response, "created", reasons.TIME_DROPPED, form="in seconds since 1970")
-            filled["created_at"] = 0
+            seconds = seconds_of(filled["created_at"])
+            lost = reasons.TIME_DROPPED if seconds is None else reasons.TIME_REWRITTEN
+            context.lose(response, "created", lost, form="in seconds since 1970")
+            filled["created_at"] = seconds or 0
         if filled.get("error") is not None:
             filled.setdefault("status", "failed")
         usage = filled.get("usage")

@@ -15,7 +15,7 @@ from contentmodel.content.tools import ToolCallContent, ToolResultContent
 from contentmodel.events import ENDED, TurnComplete, TurnError, WireEvent, with_contents
 from contentmodel.wire.fields import list_of, object_of, text_of
 from contentmodel.wire.json import write
-from contentmodel.wire.stream_encoding import MARK, Outgoing, StreamEncoder, Written, is_half_a_call
+from contentmodel.wire.stream_encoding import Outgoing, StreamEncoder, Written, is_half_a_call
 
 # The type of a part: the list that it stands in, its number's name, its field, and the beginning of its events.
 PARTS = {
@@ -84,14 +84,14 @@ class Encoder(StreamEncoder):
             self._open_call(block, item)
 
     def _open_part(self, block: Outgoing, item: dict[str, Any], part: dict[str, Any]) -> None:
-        field, _, grown, _, _ = PARTS[part["type"]]
+        field = PARTS[part["type"]][0]
         if self._item is None or not self._continues(block.content):
             self._close_group()
             self._add(item, {field: []})
         self._group.append(block)
         self._begin_part(block, part)
-        said = part.get(grown)
-        if said and said != MARK:
+        said = self.said(block)
+        if said:
             self.say(block, said)
 
     def _begin_part(self, block: Outgoing, part: dict[str, Any]) -> None:

@@ -10,7 +10,8 @@ from contentmodel import ErrorContent
 from contentmodel.failures import STATUSES
 from contentmodel_conformance.checks.crossing import label, ways
 from contentmodel_conformance.checks.registry import check
-from contentmodel_conformance.failures import errors
+from contentmodel_conformance.checks.streams import Told, frames_in, raw_of, told
+from contentmodel_conformance.failures import errors, failing
 from contentmodel_conformance.subject import Subject
 from contentmodel_conformance.trying import Law, Trial
 
@@ -29,3 +30,12 @@ def crossing(subject: Subject, trial: Trial) -> None:
 
 def _of(source: Any, target: Any) -> Law:
     return lambda error: errors(source, target, error)
+
+
+@check(failing, "written", "streams that it wrote, ended by an error anywhere", "streams")
+def ended_by_an_error(subject: Subject, trial: Trial) -> None:
+    def law(case: tuple[Told, int]) -> None:
+        frames = frames_in(raw_of(subject.adapter, case[0]))
+        failing(subject.adapter, frames, case[1] % (len(frames) + 1))
+
+    trial.each(st.tuples(told(subject), st.integers(0, 1_000)), law)

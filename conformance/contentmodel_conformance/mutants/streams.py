@@ -290,3 +290,14 @@ class SwallowsErrors(Broken):
         if not isinstance(event, ev.TurnError):
             return event
         return ev.TurnComplete(response=replace(event.response, error=None), layout=event.layout)
+
+
+@mutant(CHAT, "failing/written")
+class ForgetsTheCostOfAnError(Broken):
+    """Leaves out what an answer cost that an error ended."""
+
+    def told(self, event: Any) -> Any:
+        if not isinstance(event, ev.TurnError):
+            return event
+        choices = [replace(choice, finish_reason=None) for choice in event.response.choices]
+        return replace(event, response=replace(event.response, usage=None, choices=choices))

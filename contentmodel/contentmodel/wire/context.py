@@ -209,7 +209,19 @@ class WirePlaces:
 class EncodeContext:
     """Collects the losses of one encoding, and knows the target and the policies for what it has no place for."""
 
-    __slots__ = ("api", "by_hand", "issuer", "kind", "maps", "native", "notes", "policies", "stand_ins", "status")
+    __slots__ = (
+        "api",
+        "by_hand",
+        "issuer",
+        "kind",
+        "maps",
+        "native",
+        "notes",
+        "policies",
+        "reasoning_fields",
+        "stand_ins",
+        "status",
+    )
 
     def __init__(
         self,
@@ -231,6 +243,8 @@ class EncodeContext:
         self.notes: list[tuple[Any, str | None, Reason, str | None, dict[str, Any]]] = []
         self.stand_ins: list[tuple[Any, Any]] = []
         self.maps: Maps | None = None
+        self.reasoning_fields: tuple[str, ...] = ()
+        """The fields of a message that hold reasoning of any issuer, each the name of a policy."""
         self.status: int | None = None
         """The HTTP status of the error that was encoded."""
 

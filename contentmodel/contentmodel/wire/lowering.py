@@ -31,11 +31,17 @@ if TYPE_CHECKING:
     from contentmodel.wire.table import Union
 
 POLICIES = {
-    "reasoning": ("drop", "text"),
+    "reasoning": ("drop", "text", "reasoning_content", "reasoning"),
     "hosted_tools": ("function", "text", "drop"),
     "compaction": ("text", "drop"),
+    "stream_usage": ("last", "chunk"),
 }
-"""What a foreign target gets of each family of content: the first is the default."""
+"""What a foreign target gets of each family of content: the first is the default.
+
+`reasoning_content` and `reasoning` are fields of assistant messages that hosts of Chat Completions have; an API without
+them gets no reasoning. `stream_usage` is for streams of Chat Completions: "last" has the usage in the last chunk with
+a choice, "chunk" in a chunk of its own without choices, as `stream_options.include_usage` asks for.
+"""
 
 
 def check_choices(policies: Mapping[str, str] | None, on_loss: str) -> None:
@@ -76,11 +82,25 @@ def _lines(*parts: str | None) -> str:
     return "\n".join(part for part in parts if part)
 
 
-def reasoning_as_text(content: ReasoningContent, context: EncodeContext) -> list[Any]:
-    if context.policies.get("reasoning") != "text" or not content.text:
+def reasoning_by_policy(content: ReasoningContent, context: EncodeContext, *, is_last: bool = False) -> list[Any]:
+    """Return a reasoning as text, or as a field that this API has for it; [] if the policy asks for neither.
+
+    A text ends with an empty line, so that it stays apart from the answer, unless it is the last of a request.
+    """
+    policy = context.policies.get("reasoning")
+    if not content.text:
+        return []
+    if policy in context.reasoning_fields:
+        if content.protected is not None:
+            context.lose(content.protected, None, reasons.OPAQUE_STATE, issuer=content.protected.issuer)
+        context.leave_residue(content)
+        kept = ReasoningContent(text=content.text, extra={context.api: {":column": policy}})
+        return [context.same(content, kept)]
+    if policy != "text":
         return []
     context.lose(content, None, reasons.REASONING_AS_TEXT)
-    return [context.same(content, TextContent(text=content.text))]
+    between = "" if content.text.endswith("\n\n") or (is_last and context.kind == "request") else "\n\n"
+    return [context.same(content, TextContent(text=content.text + between))]
 
 
 def as_function_call(content: ToolCallContent, context: EncodeContext) -> list[Any]:
@@ -128,7 +148,7 @@ def compaction_as_text(content: CompactionContent, context: EncodeContext) -> li
 
 
 _LOWERINGS: tuple[tuple[Any, Callable[[Any, EncodeContext], list[Any]]], ...] = (
-    (ReasoningContent, reasoning_as_text),
+    (ReasoningContent, reasoning_by_policy),
     (ToolCallContent, as_function_call),
     (ToolResultContent, as_function_result),
     (CompactionContent, compaction_as_text),

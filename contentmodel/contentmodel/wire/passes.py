@@ -351,7 +351,7 @@ def _settled(message: ChatMessage, context: EncodeContext) -> ChatMessage:
         elif kind is TextContent or kind is FunctionCallContent:
             settled.append(content)
         elif kind is ReasoningContent:
-            settled += _reasoning(content, context)
+            settled += _reasoning(content, context, is_last=content is message.contents[-1])
         elif kind is FunctionResultContent or kind is CustomToolResultContent:
             settled.append(_worded(_without_stored(content, message, context), context))
         elif _is_stored(content, message, context):
@@ -446,11 +446,11 @@ def _readable(content: Any, context: EncodeContext) -> bool:
     return content.protected is not None and content.protected.issuer == context.issuer
 
 
-def _reasoning(content: ReasoningContent, context: EncodeContext) -> Iterable[Any]:
+def _reasoning(content: ReasoningContent, context: EncodeContext, *, is_last: bool = False) -> Iterable[Any]:
     if content.protected is not None and content.protected.issuer == context.issuer:
         return (content,)
     if context.policies:
-        lowered = lowering.reasoning_as_text(content, context)
+        lowered = lowering.reasoning_by_policy(content, context, is_last=is_last)
         if lowered:
             return lowered
     context.lose(content, None, reasons.FOREIGN_REASONING)

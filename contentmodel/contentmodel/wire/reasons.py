@@ -188,6 +188,7 @@ TOKENS_COUNTED = degraded("tokens-counted", "{target} counts other tokens in it"
 STOP_SEQUENCE = dropped("stop-sequence", "{target} does not tell which sequence stopped it")
 NO_FINISH_REASON = degraded("no-finish-reason", "{target} has no word for {word}")
 TIME_DROPPED = dropped("time-form", "{target} has the time {form}")
+TIME_REWRITTEN = degraded("time-rewritten", "{target} has the time {form}")
 TIME_ROUNDED = degraded("time-rounded", "{target} has the time in whole seconds since 1970")
 
 # Streams

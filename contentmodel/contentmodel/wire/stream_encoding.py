@@ -423,6 +423,11 @@ class StreamEncoder:
         response = ChatResponse(choices=[ChatChoice(messages=[message])], origin=self._origin)
         return self.adapter.encode_response(response, self._policies)
 
+    def said(self, block: Outgoing) -> str:
+        """Return the text that a block began with."""
+        text = getattr(block.content, growing_field(block.content) or "", None)
+        return text if isinstance(text, str) else ""
+
     def encode_block(self, block: Outgoing) -> dict[str, Any]:
         """The API's answer of one finished block."""
         return self.encode([block.content], places=[(block.choice, block.index)])
@@ -434,9 +439,12 @@ class StreamEncoder:
             content = msgspec.structs.replace(content, **{field: {} if field == "arguments" else MARK})
         return self.encode([content])
 
-    def encode_envelope(self, event: TurnComplete) -> dict[str, Any]:
-        """The API's answer without contents; its losses count."""
-        encoded = self.adapter.encode_response(event.response, self._policies)
+    def encode_envelope(self, event: TurnComplete | TurnError) -> dict[str, Any]:
+        """Encode the answer without contents and without its error; its losses count."""
+        response = (
+            event.response if isinstance(event, TurnComplete) else msgspec.structs.replace(event.response, error=None)
+        )
+        encoded = self.adapter.encode_response(response, self._policies)
         self._note(encoded, None)
         payload: dict[str, Any] = encoded.payload
         return payload

@@ -1,0 +1,28 @@
+"""When an answer was made, in the form of each API: seconds since 1970, or a date as text (RFC 3339)."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+
+def seconds_of(created: Any) -> float | int | None:
+    """Return a time as seconds since 1970; None if it is no time."""
+    if isinstance(created, int | float) and not isinstance(created, bool):
+        return created
+    try:
+        date = datetime.fromisoformat(created)
+    except (TypeError, ValueError):
+        return None
+    seconds = date.replace(tzinfo=date.tzinfo or UTC).timestamp()
+    return int(seconds) if seconds.is_integer() else seconds
+
+
+def date_of(created: Any) -> str | None:
+    """Return a time as a date in text; None if it is no time."""
+    if created.__class__ is str:
+        return None if seconds_of(created) is None else created
+    try:
+        return datetime.fromtimestamp(created, UTC).isoformat().replace("+00:00", "Z")
+    except (TypeError, ValueError, OverflowError, OSError):
+        return None

@@ -1,0 +1,224 @@
+"""How streams end: usage, errors, reasoning that is sent in another form, and the time of an answer."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from contentmodel import POLICIES, ChatResponse, adapter, convert, decode_stream, fold_stream
+from contentmodel.streams import convert_stream
+from contentmodel.wire.json import parse
+
+ANTHROPIC, CHAT, RESPONSES, GEMINI = (
+    "anthropic-messages",
+    "openai-chat",
+    "openai-responses",
+    "google-generate-content",
+)
+
+
+def sse(*events: dict[str, Any]) -> bytes:
+    return b"".join(b"data: %b\n\n" % json.dumps(event).encode() for event in events)
+
+
+def chunks_of(stream: bytes) -> list[dict[str, Any]]:
+    """Return the JSON of each event of a stream."""
+    lines = [line[6:] for line in stream.split(b"\n") if line.startswith(b"data: ") and line != b"data: [DONE]"]
+    return [parse(line) for line in lines]
+
+
+def thinking(*blocks: tuple[str, str]) -> bytes:
+    """Return a stream of the Messages API with these blocks, each a type and its text."""
+    start = {"id": "msg_1", "type": "message", "role": "assistant", "model": "m", "content": [], "stop_reason": None}
+    usage = {"input_tokens": 3, "output_tokens": 0}
+    events: list[dict[str, Any]] = [{"type": "message_start", "message": {**start, "usage": usage}}]
+    for index, (kind, text) in enumerate(blocks):
+        field = "thinking" if kind == "thinking" else "text"
+        block = {"type": kind, field: "", **({"signature": ""} if kind == "thinking" else {})}
+        events.append({"type": "content_block_start", "index": index, "content_block": block})
+        for piece in (text[:1], text[1:]):
+            delta = {"type": f"{field}_delta", field: piece}
+            events.append({"type": "content_block_delta", "index": index, "delta": delta})
+        events.append({"type": "content_block_stop", "index": index})
+    delta = {"stop_reason": "end_turn", "stop_sequence": None}
+    events.append({"type": "message_delta", "delta": delta, "usage": {"output_tokens": 5}})
+    events.append({"type": "message_stop"})
+    return sse(*events)
+
+
+def answer(*blocks: tuple[str, str]) -> dict[str, Any]:
+    """Return the same as an answer without streaming."""
+    content = [
+        {"type": kind, "thinking" if kind == "thinking" else "text": text, **({"signature": "x"} if kind == "thinking" else {})}
+        for kind, text in blocks
+    ]
+    usage = {"input_tokens": 3, "output_tokens": 5}
+    return {
+        **{"id": "msg_1", "type": "message", "role": "assistant", "model": "m", "content": content},
+        **{"stop_reason": "end_turn", "stop_sequence": None, "usage": usage},
+    }
+
+
+# -- usage -------------------------------------------------------------------------------------------------------------
+
+
+def test_a_chat_stream_of_another_api_has_a_choice_in_every_chunk() -> None:
+    encoded = convert(thinking(("text", "Hello.")), source=ANTHROPIC, target=CHAT)
+    chunks = chunks_of(encoded.payload)
+    assert all(chunk["choices"] for chunk in chunks)
+    assert chunks[-1]["choices"][0]["finish_reason"] == "stop"
+    assert chunks[-1]["usage"] == {"prompt_tokens": 3, "completion_tokens": 5, "total_tokens": 8}
+    assert fold_stream(encoded.payload, CHAT).usage.output_tokens == 5
+
+
+def test_a_caller_who_asks_for_usage_gets_a_chunk_of_its_own() -> None:
+    policies = {"stream_usage": "chunk"}
+    chunks = chunks_of(convert(thinking(("text", "Hi")), source=ANTHROPIC, target=CHAT, policies=policies).payload)
+    assert chunks[-1]["choices"] == []
+    assert chunks[-1]["usage"]["total_tokens"] == 8
+    assert "usage" not in chunks[-2]
+    assert POLICIES["stream_usage"][0] == "last"
+
+
+def test_a_chat_stream_keeps_its_own_usage_chunk() -> None:
+    head = {"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "m"}
+    said = {"index": 0, "delta": {"role": "assistant", "content": "Hi"}, "finish_reason": None}
+    stream = sse(
+        {**head, "choices": [said]},
+        {**head, "choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]},
+        {**head, "choices": [], "usage": {"prompt_tokens": 1, "completion_tokens": 2, "total_tokens": 3}},
+    )
+    chunks = chunks_of(convert(stream + b"data: [DONE]\n\n", source=CHAT, target=CHAT).payload)
+    assert chunks[-1]["choices"] == []
+    assert chunks[-1]["usage"]["total_tokens"] == 3
+
+
+# -- errors ------------------------------------------------------------------------------------------------------------
+
+
+def failing_chat() -> bytes:
+    """Return a Chat stream of a host that says why a choice ended, and then sends an error."""
+    head = {"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "m"}
+    probability = {"token": "Hi", "logprob": -1.0, "bytes": None, "top_logprobs": []}
+    said = {"index": 0, "delta": {"role": "assistant", "content": "Hi"}, "logprobs": {"content": [probability]}}
+    ended = {"index": 0, "delta": {}, "finish_reason": "length", "native_finish_reason": "MAX", "channel": "final"}
+    usage = {"prompt_tokens": 1, "completion_tokens": 2, "total_tokens": 3}
+    error = {"message": "boom", "type": "server_error", "param": None, "code": "server_error"}
+    return sse({**head, "choices": [said]}, {**head, "choices": [ended], "usage": usage}, {"error": error})
+
+
+def test_a_chat_stream_keeps_what_came_before_an_error() -> None:
+    stream = failing_chat()
+    again = convert(stream, source=CHAT, target=CHAT).payload
+    folded = fold_stream(again, CHAT)
+    assert folded == fold_stream(stream, CHAT)
+    assert folded.finish_reason is not None
+    assert folded.finish_reason.raw == "length"
+    assert folded.usage.total_tokens == 3
+
+
+@pytest.mark.parametrize("target", [ANTHROPIC, GEMINI])
+def test_what_came_before_an_error_crosses(target: str) -> None:
+    folded = fold_stream(convert(failing_chat(), source=CHAT, target=target).payload, target)
+    assert folded.error is not None
+    assert folded.finish_reason is not None
+    assert folded.finish_reason.reason == "length"
+    assert folded.usage.output_tokens == 2
+
+
+def test_a_stream_that_broke_off_has_no_invented_finish_reason() -> None:
+    stream = thinking(("text", "Hello."))
+    cut = stream[: stream.index(b'"message_delta"') - 20]
+    for target in (CHAT, GEMINI, ANTHROPIC):
+        folded = fold_stream(convert(cut, source=ANTHROPIC, target=target).payload, target)
+        assert folded.text == "Hello."
+        assert folded.error is not None
+        assert folded.finish_reason is None
+
+
+# -- reasoning ---------------------------------------------------------------------------------------------------------
+
+THOUGHTS = (("thinking", "I should search."), ("text", "Hm."))
+
+
+@pytest.mark.parametrize("target", [CHAT, GEMINI, RESPONSES])
+def test_reasoning_as_text_stays_apart_from_the_answer(target: str) -> None:
+    policies = {"reasoning": "text"}
+    whole = convert(answer(*THOUGHTS), source=ANTHROPIC, target=target, kind="response", policies=policies)
+    text = adapter(target).decode_response(whole.payload).text
+    assert text == "I should search.\n\nHm."
+    stream = convert(thinking(*THOUGHTS), source=ANTHROPIC, target=target, policies=policies)
+    assert fold_stream(stream.payload, target).text == text
+
+
+def test_reasoning_as_the_last_text_of_a_request_ends_as_it_is() -> None:
+    message = {"role": "assistant", "content": [{"type": "thinking", "thinking": "Hm.", "signature": "x"}]}
+    request = {"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": "hi"}, message]}
+    made = convert(request, source=ANTHROPIC, target=CHAT, policies={"reasoning": "text"})
+    assert made.payload["messages"][-1]["content"] in ("Hm.", [{"type": "text", "text": "Hm."}])
+
+
+@pytest.mark.parametrize("field", ["reasoning_content", "reasoning"])
+def test_reasoning_as_a_field_of_chat_messages(field: str) -> None:
+    blocks = (("thinking", "First."), ("thinking", "Second."), ("text", "Hm."))
+    policies = {"reasoning": field}
+    whole = convert(answer(*blocks), source=ANTHROPIC, target=CHAT, kind="response", policies=policies)
+    message = whole.payload["choices"][0]["message"]
+    assert message[field] == "First.\n\nSecond."
+    assert message["content"] == "Hm."
+    assert [loss.family for loss in whole.losses if loss.path.endswith("thinking")] == []
+    stream = convert(thinking(*blocks), source=ANTHROPIC, target=CHAT, policies=policies).payload
+    said = "".join(c["delta"].get(field, "") for chunk in chunks_of(stream) for c in chunk["choices"])
+    assert said == message[field]
+    turn = {"role": "assistant", "content": answer(*blocks)["content"]}
+    request = {"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": "hi"}, turn]}
+    sent = convert(request, source=ANTHROPIC, target=CHAT, policies=policies).payload["messages"][-1]
+    assert (sent[field], sent["content"]) == ("First.\n\nSecond.", "Hm.")
+
+
+def test_an_api_without_such_a_field_gets_no_reasoning() -> None:
+    policies = {"reasoning": "reasoning_content"}
+    made = convert(answer(*THOUGHTS), source=ANTHROPIC, target=GEMINI, kind="response", policies=policies)
+    assert "search" not in json.dumps(made.payload)
+    assert any(loss.family == "reasoning" for loss in made.losses)
+
+
+# -- times -------------------------------------------------------------------------------------------------------------
+
+
+def test_the_time_of_an_answer_crosses() -> None:
+    part = {"content": {"role": "model", "parts": [{"text": "hi"}]}, "finishReason": "STOP"}
+    gemini = {"responseId": "r", "createTime": "2026-11-18T11:06:50Z", "candidates": [part]}
+    made = convert(gemini, source=GEMINI, target=CHAT, kind="response").payload
+    assert made["created"] == 1795000010
+    assert convert(gemini, source=GEMINI, target=RESPONSES, kind="response").payload["created_at"] == 1795000010
+    back = convert(made, source=CHAT, target=GEMINI, kind="response")
+    assert back.payload["createTime"] == gemini["createTime"]
+    odd = convert({**gemini, "createTime": "soon"}, source=GEMINI, target=CHAT, kind="response")
+    assert odd.payload["created"] == 0
+    assert any(loss.path == "$.createTime" for loss in odd.losses)
+
+
+def test_an_answer_without_a_time_is_of_1970_in_chat() -> None:
+    assert convert(answer(("text", "hi")), source=ANTHROPIC, target=CHAT, kind="response").payload["created"] == 0
+
+
+# -- bytes -------------------------------------------------------------------------------------------------------------
+
+
+def test_a_stream_may_be_given_whole() -> None:
+    stream = thinking(("text", "Hello."))
+    expected = fold_stream([stream], ANTHROPIC)
+    assert expected.text == "Hello."
+    for whole in (stream, stream.decode(), bytearray(stream), memoryview(stream), [stream.decode()], iter([stream])):
+        assert fold_stream(whole, ANTHROPIC) == expected
+    assert list(decode_stream(stream, ANTHROPIC)) == list(decode_stream([stream], ANTHROPIC))
+    assert b"".join(convert_stream(stream, source=ANTHROPIC, target=ANTHROPIC))
+
+
+@pytest.mark.parametrize("wrong", [5, None, [5], [None], ChatResponse()])
+def test_what_is_no_stream_is_refused(wrong: Any) -> None:
+    with pytest.raises(TypeError, match="expected"):
+        fold_stream(wrong, ANTHROPIC)
