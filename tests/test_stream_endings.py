@@ -51,13 +51,17 @@ def thinking(*blocks: tuple[str, str]) -> bytes:
 def answer(*blocks: tuple[str, str]) -> dict[str, Any]:
     """Return the same as an answer without streaming."""
     content = [
-        {"type": kind, "thinking" if kind == "thinking" else "text": text, **({"signature": "x"} if kind == "thinking" else {})}
+        {
+            "type": kind,
+            "thinking" if kind == "thinking" else "text": text,
+            **({"signature": "x"} if kind == "thinking" else {}),
+        }
         for kind, text in blocks
     ]
     usage = {"input_tokens": 3, "output_tokens": 5}
     return {
-        **{"id": "msg_1", "type": "message", "role": "assistant", "model": "m", "content": content},
-        **{"stop_reason": "end_turn", "stop_sequence": None, "usage": usage},
+        "id": "msg_1", "type": "message", "role": "assistant", "model": "m", "content": content,
+        "stop_reason": "end_turn", "stop_sequence": None, "usage": usage,
     }
 
 
