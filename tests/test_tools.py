@@ -34,11 +34,15 @@ from contentmodel import (
     ErrorContent,
     FunctionCallContent,
     FunctionTool,
+    HostedFileContent,
     HostedTool,
+    HostedVectorStoreContent,
     TextContent,
     ToolChoice,
     ToolGroup,
+    UriContent,
 )
+from contentmodel.runner import AsyncToolRunner, ToolRunner
 from contentmodel.tools import (
     Tool,
     ToolContext,
@@ -55,6 +59,8 @@ from contentmodel.tools import (
     validate_input,
 )
 from contentmodel_conformance.oracles import judge
+from scripted import AsyncScripted, Scripted, answer
+from scripted import call as call_of
 
 
 class Unit(enum.Enum):
@@ -354,6 +360,98 @@ def test_a_class_without_description_says_that_of_its_arguments() -> None:
         args_schema = CityModel
 
     assert Weather().definition == weather.definition
+
+
+def frameworks_tool(schema: Any, **methods: Any) -> Tool:
+    """A tool of a class with these methods."""
+    own = {} if schema is None else {"args_schema": schema}
+    made: Tool = type("Made", (Tool,), {"name": "made", "__doc__": "Made.", **own, **methods})()
+    return made
+
+
+def _run(self: Any, city: str, days: int = 1) -> Any:
+    return ["sync", city, days]
+
+
+async def _arun(self: Any, city: str, days: int = 1) -> Any:
+    return ["async", city, days]
+
+
+async def arun_with_context(self: Any, days: int, context: ToolContext, city: str = "") -> Any:
+    return [context.state, city, days]
+
+
+async def arun_of_any(self: Any, **given: Any) -> Any:
+    return ["any", given["city"], given["days"]]
+
+
+async def arun_of_all(self: Any, args: Any) -> Any:
+    return ["all", *vars(args).values()] if not isinstance(args, dict) else ["all", *args.values()]
+
+
+@pytest.mark.parametrize("schema", [None, CityModel, CityData, CityModel.model_json_schema()])
+@pytest.mark.parametrize(
+    ("methods", "sync", "with_tasks"),
+    [
+        ({"_run": _run}, "sync", "sync"),
+        ({"_arun": _arun}, "async", "async"),
+        ({"arun": _arun}, "async", "async"),
+        ({"_run": _run, "_arun": _arun}, "sync", "async"),
+        ({"arun": arun_with_context}, "state", "state"),
+        ({"arun": arun_of_any}, "any", "any"),
+        ({"_arun": arun_of_all}, "all", "all"),
+    ],
+)
+def test_class_tool_runs_by_the_methods_of_agent_frameworks(
+    schema: Any, methods: dict[str, Any], sync: str, with_tasks: str
+) -> None:
+    made = frameworks_tool(schema, **methods)
+    if schema is None and set(methods.values()) & {arun_of_any, arun_of_all}:
+        return
+    script = [answer(call_of("made", "a", city="Oslo", days=2)), answer("Done.")]
+    result = ToolRunner(Scripted(script), [made], state="state").run("Go.")
+    assert result.messages[1].contents[0].text == f'["{sync}", "Oslo", 2]'  # type: ignore[union-attr]
+    result = asyncio.run(AsyncToolRunner(AsyncScripted(script), [made], state="state").run("Go."))
+    assert result.messages[1].contents[0].text == f'["{with_tasks}", "Oslo", 2]'  # type: ignore[union-attr]
+
+
+def test_schema_of_a_class_tool_is_that_of_its_method() -> None:
+    parameters = frameworks_tool(None, _arun=_arun).definition.parameters
+    assert parameters is not None
+    assert (list(parameters["properties"]), parameters["required"]) == (["city", "days"], ["city"])
+    assert frameworks_tool(None, arun=arun_of_all).definition.parameters == Tool.args_schema
+
+
+def test_tool_without_a_method_that_runs_it_is_refused_where_it_is_bound() -> None:
+    empty = frameworks_tool(CityModel)
+    for binding in (ToolSet, lambda tools: bind(ChatRequest(), tools), lambda tools: ToolRunner(Scripted([]), tools)):
+        with pytest.raises(ToolDefinitionError, match="made: it has no method run, _run, arun or _arun"):
+            binding([empty])
+    assert ToolSet([empty.definition]).names == ("made",)
+
+
+@pytest.mark.parametrize(
+    ("results", "expected"),
+    [
+        (DataContent(media_type="image/png", data="A" * 16_000), "[image image/png, 12 KB]"),
+        (["a map", DataContent(media_type="audio/wav", data="AAAA")], "a map\n[audio audio/wav, 3 bytes]"),
+        (DataContent(media_type="text/plain", text="12345"), "[file text/plain, 5 bytes]"),
+        (UriContent(uri="https://a.test/b.png", media_type="image/png"), "[image image/png, https://a.test/b.png]"),
+        (HostedFileContent(file_id="f", name="a.pdf"), "[file, a.pdf]"),
+        (HostedVectorStoreContent(vector_store_id="v"), "[hosted vector store]"),
+        (ErrorContent(message="no map"), "no map"),
+    ],
+)
+def test_display_of_a_result_is_not_empty(results: Any, expected: str) -> None:
+    results = results if not isinstance(results, list) else [TextContent(text=results[0]), *results[1:]]
+
+    @tool
+    def draw() -> Any:
+        """Draws."""
+        return results
+
+    (record,) = ToolRunner(Scripted([answer(call_of("draw", "a")), answer("Done.")]), [draw]).run("Go.").report.calls
+    assert record.display == expected
 
 
 def test_state_and_context_reach_a_tool_and_no_model() -> None:

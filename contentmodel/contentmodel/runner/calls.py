@@ -234,7 +234,7 @@ class Triage:
             task.record or record_of(task),
             outcome=task.verdict,
             error=None if error is None else error.message,
-            display=outcome.text if tool is None else _shown(lambda: tool.format_result(outcome), outcome.text),
+            display=outcome.shown if tool is None else _shown(lambda: tool.format_result(outcome), outcome.shown),
             left_out=left_out,
         )
         return task

@@ -78,7 +78,7 @@ class Job:
     def _worked(self) -> Outcome:
         # Whatever a tool raises stays with the call: an exit that it asks for is no reason to end the application.
         try:
-            value = self.tool.invoke(self.args, self.context)
+            value = self.tool.invoke_sync(self.args, self.context)
             if inspect.isawaitable(value):
                 value = asyncio.run(self._awaited(value))
             return contents_of(value)

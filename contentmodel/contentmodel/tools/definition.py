@@ -13,6 +13,7 @@ from contentmodel.request import FunctionTool
 from contentmodel.tools.arguments import Arguments, FunctionArguments, arguments_of
 from contentmodel.tools.docstrings import read_docstring
 from contentmodel.tools.faults import as_json_text
+from contentmodel.tools.methods import NAMES, Method, methods_of
 from contentmodel.tools.outcome import ToolOutcome
 from contentmodel.tools.schema import ToolDefinitionError
 from contentmodel.tools.signature import ToolContext, read_signature
@@ -28,6 +29,10 @@ class Tool:
     A subclass says `args_schema` (a pydantic model, msgspec Struct, dataclass, TypedDict, or a JSON Schema as a dict)
     and has a method `run(self, args)` or `run(self, args, context)`, sync or async: `args` is an instance of that
     type, or a dict, and always valid. The description is the class's docstring where `description` says nothing.
+
+    In place of `run` it may have `_run`, or an async `arun` or `_arun`, as the class tools of agent frameworks do. They
+    take the arguments by name, and where the class has no `args_schema`, their parameters are the schema. An async
+    method is preferred where tools run as tasks, the other one on threads. A tool with none of these cannot be bound.
     """
 
     name: str = ""
@@ -49,18 +54,36 @@ class Tool:
         raise NotImplementedError(f"{type(self).__name__} has no method run")
 
     def invoke(self, args: Any, context: ToolContext | None = None) -> Any:
-        """`run`, with the context where it takes one. The result is awaitable where `run` is async."""
-        return self.run(args, context or ToolContext()) if self._takes_context else self.run(args)
+        """Run the tool, with the context if the method takes one. The result is awaitable if `is_async`."""
+        return self._method(is_async=True).call(self, args, context or ToolContext())
+
+    def invoke_sync(self, args: Any, context: ToolContext | None = None) -> Any:
+        """Run the tool on this thread. The result is awaitable only if the tool has no other than an async method."""
+        return self._method(is_async=False).call(self, args, context or ToolContext())
 
     @property
     def is_async(self) -> bool:
         """Whether `invoke` gives something to await, and so must not be put on a thread."""
-        return inspect.iscoroutinefunction(self.run)
+        return self._method(is_async=True).is_async
+
+    def check(self) -> None:
+        """Raise ToolDefinitionError if the tool has no method that runs it."""
+        if not self._methods:
+            missing = f"it has no method {', '.join(NAMES[:-1])} or {NAMES[-1]}"
+            raise ToolDefinitionError(
+                self.name or type(self).__name__, [f"{missing}: define one, or give its `definition`, a FunctionTool"]
+            )
 
     @cached_property
     def arguments(self) -> Arguments:
         """How a model's arguments are described and read. ToolDefinitionError where `args_schema` cannot be used."""
-        return arguments_of(self.name or type(self).__name__, self.args_schema)
+        name = self.name or type(self).__name__
+        if self._has_schema:
+            return arguments_of(name, self.args_schema)
+        named = next((getattr(self, method.name) for method in self._methods if method.takes_names), None)
+        if named is None:
+            return arguments_of(name, self.args_schema)
+        return FunctionArguments(read_signature(name, named, read_docstring(named)[1]))
 
     @cached_property
     def definition(self) -> FunctionTool:
@@ -90,16 +113,25 @@ class Tool:
         return f"{self.name}({as_json_text(args)})"
 
     def format_result(self, outcome: ToolOutcome) -> str:
-        """What a user is shown of a result: `display`, or else its text. Override it to say it in words."""
-        return outcome.text if outcome.display is None else outcome.display
+        """What a user is shown of a result: `display`, or else `shown`. Override it to say it in words."""
+        return outcome.shown if outcome.display is None else outcome.display
 
     @property
     def _documented(self) -> str | None:
         return None if type(self) is Tool else inspect.cleandoc(type(self).__doc__ or "") or None
 
+    @property
+    def _has_schema(self) -> bool:
+        return self.args_schema is not Tool.args_schema
+
     @cached_property
-    def _takes_context(self) -> bool:
-        return len(inspect.signature(self.run).parameters) > 1
+    def _methods(self) -> list[Method]:
+        return methods_of(self, Tool.run, self.arguments.schema.get("properties", {}) if self._has_schema else None)
+
+    def _method(self, *, is_async: bool) -> Method:
+        """Return the method that runs the tool, one of this kind if there is one."""
+        self.check()
+        return next((method for method in self._methods if method.is_async == is_async), self._methods[0])
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.name!r}>"
@@ -162,10 +194,6 @@ class CallableTool(Tool, Generic[P, R]):
     @property
     def _documented(self) -> str | None:
         return None
-
-    @cached_property
-    def _takes_context(self) -> bool:
-        return True
 
 
 @overload

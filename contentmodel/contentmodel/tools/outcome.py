@@ -17,7 +17,8 @@ from uuid import UUID
 import msgspec
 
 from contentmodel.content import Content, result_type
-from contentmodel.content.base import AIContent
+from contentmodel.content.base import AIContent, content_tag
+from contentmodel.content.media import DataContent, MediaContent
 from contentmodel.content.outcomes import ErrorContent
 from contentmodel.content.text import TextContent
 from contentmodel.content.tools import (
@@ -63,6 +64,34 @@ class ToolOutcome(msgspec.Struct, frozen=True):
             for content in _contents(self.results)
             if isinstance(content, ErrorContent | TextContent)
         )
+
+    @property
+    def shown(self) -> str:
+        """What a user is shown of the results, a line each: texts, error messages, and what other contents are."""
+        return "\n".join(map(_line, _contents(self.results)))
+
+
+def _line(content: Any) -> str:
+    if isinstance(content, ErrorContent):
+        return content.message
+    return content.text if isinstance(content, TextContent) else f"[{_what(content)}]"
+
+
+def _what(content: AIContent) -> str:
+    """Return what a content is, in some words: "image image/png, 12 KB"."""
+    if not isinstance(content, MediaContent):
+        return content_tag(type(content).__name__).replace("_", " ")
+    family = (content.media_type or "").partition("/")[0].lower()
+    kind = family if family in ("image", "audio", "video") else "file"
+    place = _size(content) if isinstance(content, DataContent) else getattr(content, "uri", content.name or "")
+    head = " ".join(filter(None, (kind, content.media_type)))
+    return ", ".join(filter(None, (head, place)))
+
+
+def _size(content: DataContent) -> str:
+    text = content.text
+    size = len(content.data.rstrip("=")) * 3 // 4 if text is None else len(text.encode("utf-8", "replace"))
+    return f"{size:,} bytes" if size < 1000 else f"{round(size / 1000):,} KB"
 
 
 class NotSerialisable(Exception):

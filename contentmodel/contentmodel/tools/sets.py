@@ -23,7 +23,7 @@ class ToolSet:
     """Tools with unique names, in order.
 
     Beside `Tool`s it takes what only the model is told of: hosted tools, groups, and functions that are declared
-    here and run elsewhere. ToolDefinitionError names every name that is there twice.
+    here and run elsewhere. ToolDefinitionError names every name that is there twice, and a Tool that cannot run.
     """
 
     def __init__(self, tools: Iterable[Tool | Definition] = ()) -> None:
@@ -31,6 +31,9 @@ class ToolSet:
         strange = [repr(entry) for entry in self._entries if not isinstance(entry, Tool | Definition)]
         if strange:
             raise ToolDefinitionError("tools", [f"{entry} is no tool: put @tool on a function" for entry in strange])
+        for entry in self._entries:
+            if isinstance(entry, Tool):
+                entry.check()
         self.definitions: list[Definition] = [
             entry.definition if isinstance(entry, Tool) else entry for entry in self._entries
         ]

@@ -79,6 +79,15 @@ def read_signature(
     )
 
 
+def context_parameter(function: Callable[..., Any]) -> str | None:
+    """Return the name of the parameter that is a ToolContext; None if there is none, or the types cannot be read."""
+    try:
+        hints = typing.get_type_hints(function, include_extras=True)
+    except (NameError, TypeError, SyntaxError):
+        return None
+    return next((name for name, hint in hints.items() if name != "return" and is_context(hint)), None)
+
+
 def is_context(annotation: Any) -> bool:
     """Whether an annotation is a ToolContext, a subclass of it, or one of these or None."""
     if get_origin(annotation) is Annotated:

@@ -45,10 +45,6 @@ class ApiCall(_Configured):
         """Makes the call, and gives what the executor gives."""
         return self._executor.run(self._operation, self._all(args))
 
-    @property
-    def _takes_context(self) -> bool:
-        return False
-
 
 class LocalCall(_Configured):
     """A tool that is a function. It has the settings of that function's own tool: approval, timeout and the others."""
@@ -82,10 +78,6 @@ class LocalCall(_Configured):
             return self._inner.arguments.read(write(value), value)
         except InvalidArguments as refused:
             raise ToolInputError(self.name, refused.faults) from None
-
-    @property
-    def _takes_context(self) -> bool:
-        return True
 
 
 def function_tool(name: str, function: Callable[..., Any] | Tool) -> Tool:

@@ -1,0 +1,95 @@
+"""How a class tool runs: which of its methods does the work, and how it takes the arguments.
+
+`run` takes the arguments as one value. `_run`, `arun` and `_arun` are the names that agent frameworks use: their
+parameters are the arguments by name, as in LangChain's BaseTool (langchain_core/tools/base.py, seen 2026-11-22), unless
+the only parameter is none of the arguments: then it takes all of them, as `run` does.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import msgspec
+
+from contentmodel.tools.signature import ToolContext, context_parameter
+
+NAMES = ("run", "_run", "arun", "_arun")
+WHOLE = ("args", "arguments")
+"""Names of a parameter that takes all arguments, where the class has no schema of them."""
+
+
+class Method(msgspec.Struct, frozen=True):
+    """A method that does a tool's work.
+
+    `takes_names` says that it takes the arguments by name, `names` which of them (None: all). `context` is the
+    parameter of the ToolContext: its name, "" for the second position, None where there is none.
+    """
+
+    name: str
+    is_async: bool
+    takes_names: bool = False
+    names: frozenset[str] | None = None
+    context: str | None = None
+
+    def call(self, tool: Any, args: Any, context: ToolContext) -> Any:
+        """Do the work."""
+        function = getattr(tool, self.name)
+        if not self.takes_names:
+            if not self.context:
+                return function(args) if self.context is None else function(args, context)
+            return function(args, **{self.context: context})
+        given = {name: value for name, value in values_of(args).items() if self.names is None or name in self.names}
+        return function(**given, **({self.context: context} if self.context else {}))
+
+
+def methods_of(tool: Any, base: Callable[..., Any], properties: Mapping[str, Any] | None) -> list[Method]:
+    """Return the methods that do a tool's work; none if it only has the `base` method that raises.
+
+    `properties` are those of the tool's schema, None if its class has no schema of its own.
+    """
+    found = []
+    for name in NAMES:
+        function = getattr(tool, name, None)
+        if callable(function) and getattr(function, "__func__", function) is not base:
+            found.append(_method(name, function, properties))
+    return found
+
+
+def _method(name: str, function: Callable[..., Any], properties: Mapping[str, Any] | None) -> Method:
+    is_async = inspect.iscoroutinefunction(function)
+    parameters = inspect.signature(function).parameters
+    if name == "run":
+        return Method(name, is_async, context="" if len(parameters) > 1 else None)
+    context = context_parameter(function)
+    others = {key: parameter for key, parameter in parameters.items() if key != context}
+    if _takes_all(others, properties):
+        return Method(name, is_async, context=context)
+    takes_any = any(parameter.kind is parameter.VAR_KEYWORD for parameter in others.values())
+    return Method(name, is_async, True, None if takes_any else frozenset(others), context)
+
+
+def _takes_all(parameters: Mapping[str, inspect.Parameter], properties: Mapping[str, Any] | None) -> bool:
+    if len(parameters) != 1:
+        return False
+    ((name, parameter),) = parameters.items()
+    if parameter.kind in (parameter.VAR_KEYWORD, parameter.KEYWORD_ONLY):
+        return False
+    if properties is None:
+        return name in WHOLE
+    return name not in properties
+
+
+def values_of(args: Any) -> dict[str, Any]:
+    """Return the arguments by name: those of a mapping, a Struct, a dataclass or a pydantic model."""
+    if isinstance(args, Mapping):
+        return dict(args)
+    if isinstance(args, msgspec.Struct):
+        names: Any = args.__struct_fields__
+    elif dataclasses.is_dataclass(args):
+        names = [field.name for field in dataclasses.fields(args)]
+    else:
+        names = type(args).model_fields
+    return {name: getattr(args, name) for name in names}
