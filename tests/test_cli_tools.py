@@ -135,6 +135,22 @@ def test_the_tools_are_shown_to_people() -> None:
         assert said in result.stdout
 
 
+@pytest.mark.parametrize("command", ["show", "call"])
+def test_tools_of_a_file_with_one_fault_are_used_unless_it_is_strict(tmp_path: Path, rest: Rest, command: str) -> None:
+    path = tmp_path / "half.tools.json"
+    good = {"type": "api", "function": {"name": "good"}, "api": {"path": "/echo"}}
+    path.write_text(json.dumps([good, {"type": "api", "function": {"name": "bad"}, "api": {"path": "/{nobody}"}}]))
+    more = [] if command == "show" else ["good", "--executor", f"default={rest.url}"]
+    result = run("tools", command, path, *more)
+    assert result.exit_code == 0
+    assert f"{path}: 1 fault" in result.stderr
+    assert "$[1].api.path: bad:" in result.stderr
+    assert "good" in result.stdout or command == "call"
+    refused = run("tools", command, path, *more, "--strict")
+    assert (refused.exit_code, refused.stdout) == (2, "")
+    assert "$[1].api.path: bad:" in refused.stderr
+
+
 def test_a_faulty_file_is_not_shown(faulty: Path) -> None:
     result = run("tools", "show", faulty)
     assert result.exit_code == 2

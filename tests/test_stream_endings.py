@@ -60,8 +60,14 @@ def answer(*blocks: tuple[str, str]) -> dict[str, Any]:
     ]
     usage = {"input_tokens": 3, "output_tokens": 5}
     return {
-        "id": "msg_1", "type": "message", "role": "assistant", "model": "m", "content": content,
-        "stop_reason": "end_turn", "stop_sequence": None, "usage": usage,
+        "id": "msg_1",
+        "type": "message",
+        "role": "assistant",
+        "model": "m",
+        "content": content,
+        "stop_reason": "end_turn",
+        "stop_sequence": None,
+        "usage": usage,
     }
 
 

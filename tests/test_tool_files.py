@@ -54,10 +54,13 @@ from contentmodel.tools.config import (
     ToolContextError,
     ToolFile,
     ToolFileError,
+    ToolFileWarning,
     load_tools,
     tool_file_schema,
 )
 from contentmodel_conformance.server import LoopbackServer
+from scripted import Scripted, answer
+from scripted import call as call_of
 from services.graphql import CREDITCARD, NUTSHOP, RICKANDMORTY, Store, graphql_server
 from services.rest import PNG, Rest, rest_server
 
@@ -82,7 +85,7 @@ def api_tool(name: str, api: dict[str, Any], properties: dict[str, Any] | None =
 
 def faults(source: Any, **options: Any) -> list[tuple[str | None, str, str]]:
     with pytest.raises(ToolFileError) as caught:
-        load_tools(source, **options)
+        load_tools(source, strict=True, **options)
     assert str(caught.value).splitlines() == [str(fault) for fault in caught.value.faults]
     return [(fault.tool, fault.path, fault.message) for fault in caught.value.faults]
 
@@ -146,6 +149,76 @@ def test_the_file_with_a_mistake_is_refused_with_it_named(corpus: Path) -> None:
     assert (tool, path) == ("advice_by_id", "$[2].api.path")
     assert "{slip_id}" in message
     assert "did you mean {slid_id}?" in message
+
+
+@pytest.mark.parametrize("form", ["path", "text", "list"])
+def test_good_tools_of_a_file_with_a_mistake_are_loaded_and_the_mistake_is_reported(corpus: Path, form: str) -> None:
+    path = corpus / "tools-config" / FAULTY
+    source = {"path": path, "text": path.read_bytes(), "list": json.loads(path.read_bytes())}[form]
+    with pytest.warns(ToolFileWarning, match=r"advice_by_id: .*slip_id.* \(at \$\[2\].api.path\)") as warned:
+        file = load_tools(source)
+    assert [definition.name for definition in file.definitions] == ["random_advice", "search_advice"]
+    ((fault),) = file.faults
+    assert (fault.tool, fault.path) == ("advice_by_id", "$[2].api.path")
+    assert warned[0].message.faults == file.faults  # type: ignore[union-attr]
+
+
+BAD_TOOLS: list[Any] = [
+    5,
+    {},
+    {"type": "api"},
+    {"type": "nonsense", "function": {"name": "bad"}},
+    {"type": "client", "function": {"name": "bad"}, "contxt": []},
+    {"type": "client", "function": {"name": "good"}},
+    {"type": "client", "function": {"name": "bad", "parameters": {"type": 5}}},
+    {"type": "client", "function": {"name": "bad"}, "context": ["nothing"]},
+    {"type": "local", "function": {"name": "unregistered"}},
+    {"type": "api", "function": {"name": "bad"}, "api": {"name": "unknown", "path": "/"}},
+    {"type": "client", "function": {"name": "InternalSaveChatMessage"}},
+]
+
+
+@pytest.mark.parametrize("bad", BAD_TOOLS, ids=str)
+def test_bad_tool_keeps_no_good_tool_from_loading(bad: Any) -> None:
+    good = {"type": "client", "function": {"name": "good"}}
+    other = {"type": "client", "function": {"name": "other"}}
+    executors = {"default": RestExecutor("http://a.test")}
+    with pytest.warns(ToolFileWarning):
+        file = load_tools([good, bad, other], executors=executors)
+    assert [definition.name for definition in file.definitions] == ["good", "other"]
+    assert file.faults
+    assert all(fault.path.startswith("$[1]") for fault in file.faults)
+    assert {definition.name for definition in file.tools()} == {"good", "other"}  # type: ignore[union-attr]
+    with pytest.raises(ToolFileError):
+        load_tools([good, bad, other], executors=executors, strict=True)
+
+
+def test_file_with_no_good_tool_is_refused() -> None:
+    with pytest.raises(ToolFileError, match="there is no type"):
+        load_tools([{"type": "nonsense"}])
+
+
+def test_tool_whose_text_has_a_key_twice_is_left_out() -> None:
+    twice = '{"type": "client", "type": "local", "function": {"name": "a"}}'
+    text = f'[{twice}, {{"type": "client", "function": {{"name": "b"}}}}]'
+    with pytest.warns(ToolFileWarning, match="is there twice"):
+        assert [definition.name for definition in load_tools(text).definitions] == ["b"]
+
+
+def test_tool_of_the_type_function_is_a_declaration() -> None:
+    function = {"name": "now", "description": "The time.", "parameters": {"type": "object", "properties": {}}}
+    (definition,) = load_tools([{"type": "function", "function": {**function, "strict": True}}]).tools()
+    assert definition == FunctionTool(**function, strict=True)
+    script = [answer(call_of("now", "a"))]
+    result = ToolRunner(Scripted(script), load_tools([{"type": "function", "function": function}]).tools()).run("Go.")
+    assert (result.stop, [made.name for made in result.handed_back]) == ("handed_back", ["now"])
+
+
+def test_tool_of_the_type_function_may_have_a_context() -> None:
+    parameters = {"type": "object", "properties": {"user": {"type": "string"}}}
+    entry = {"type": "function", "function": {"name": "now", "parameters": parameters}, "context": ["user"]}
+    (definition,) = load_tools([entry]).definitions
+    assert definition.parameters == {"type": "object", "properties": {}}
 
 
 def test_every_file_in_the_corpus_follows_the_schema(corpus: Path) -> None:

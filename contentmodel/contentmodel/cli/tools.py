@@ -60,6 +60,7 @@ Context = Annotated[
     typer.Option("--context", metavar="NAME=VALUE", help="A value that the caller supplies, and never the model."),
 ]
 FaultsAsJson = Annotated[bool, typer.Option("--json", help="One JSON object for each fault, a line each.")]
+Strict = Annotated[bool, typer.Option("--strict", help="Refuse a file with a tool that cannot be loaded.")]
 ResultAsJson = Annotated[bool, typer.Option("--json", help="The result's contents as JSON, with data as base64.")]
 
 
@@ -96,7 +97,7 @@ def check(files: Files, *, executor: Executors = None, header: Headers = None, a
         executors = parse_executors(executor or [], header or [])
         for file in files:
             try:
-                found = _read(file, executors or None)
+                found = _read(file, executors or None, strict=True)
             except ToolFileError as error:
                 code = max(code, FAULTS_FOUND)
                 for fault in error.faults:
@@ -114,11 +115,11 @@ def check(files: Files, *, executor: Executors = None, header: Headers = None, a
     raise typer.Exit(code)
 
 
-def show(file: File, *, api: For = None) -> None:
+def show(file: File, *, api: For = None, strict: Strict = False) -> None:
     """Show the tools of a file: for people, or as one API's JSON with --for.
 
     What the caller supplies (the context) is not in the schema that a model sees, and the two internal tools are
-    not among the tools.
+    not among the tools. A tool with a fault is left out and reported; --strict refuses the file.
 
     \b
     [bold]Examples[/bold]
@@ -127,7 +128,7 @@ def show(file: File, *, api: For = None) -> None:
     """
     check_api(api, "--for", stored=False)
     with _installed():
-        found = _checked(file)
+        found = _checked(file, strict=strict)
         if api is None:
             out().print(_table(found))
         else:
@@ -143,8 +144,11 @@ def call(
     header: Headers = None,
     context: Context = None,
     as_json: ResultAsJson = False,
+    strict: Strict = False,
 ) -> None:
     """Call one tool of a file, as a model would: the arguments are validated, and the result is printed.
+
+    Another tool of the file with a fault is reported; --strict refuses the file.
 
     Exit codes: 0 it gave a result; 1 it failed; 2 bad input, arguments that the tool refuses, or a bad command line.
 
@@ -158,7 +162,7 @@ def call(
         raise Problem("FILE and ARGS cannot both be standard input", hint="name the file, or write ARGS out")
     with _installed():
         executors = parse_executors(executor or [], header or [])
-        tool = _tool(_checked(file), name, executors, context or [])
+        tool = _tool(_checked(file, strict=strict), name, executors, context or [])
         text = sys.stdin.read() if args == "-" else args
         asked = FunctionCallContent(call_id="call_1", name=name, arguments=text)
         raise typer.Exit(_print_result(_result(tool, asked), as_json))
@@ -179,23 +183,27 @@ def _installed() -> Iterator[None]:
         raise Problem(f"this needs {error.name}, which is not installed", hint=hint) from None
 
 
-def _read(file: str, executors: Mapping[str, Executor] | None = None) -> ToolFile:
+def _read(file: str, executors: Mapping[str, Executor] | None = None, *, strict: bool) -> ToolFile:
     """A file with its faults found; the functions of `local` tools are not looked for."""
     from contentmodel.tools.config.load import read_tools
 
-    return read_tools(sys.stdin.buffer.read() if file == "-" else Path(file), executors, None)
+    return read_tools(sys.stdin.buffer.read() if file == "-" else Path(file), executors, None, strict=strict)
 
 
-def _checked(file: str) -> ToolFile:
+def _checked(file: str, *, strict: bool) -> ToolFile:
+    """A file whose faults are reported. Problem where it cannot be used."""
     from contentmodel.tools.config import ToolFileError
 
     try:
-        return _read(file)
+        found = _read(file, strict=strict)
     except ToolFileError as error:
         raise _faulty(file, error) from None
+    if found.faults:
+        print_problem(_faulty(file, found, "these tools are left out; --strict refuses the file"))
+    return found
 
 
-def _faulty(file: str, error: ToolFileError, hint: str = "") -> Problem:
+def _faulty(file: str, error: ToolFileError | ToolFile, hint: str = "") -> Problem:
     count = "1 fault" if len(error.faults) == 1 else f"{len(error.faults)} faults"
     details = tuple(f"{fault.path}: {f'{fault.tool}: ' if fault.tool else ''}{fault.message}" for fault in error.faults)
     return Problem(f"{file}: {count}", details, hint)

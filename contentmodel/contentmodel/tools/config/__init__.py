@@ -11,6 +11,7 @@ from contentmodel.tools.config.faults import (
     ToolContextError,
     ToolFileError,
     ToolFileFault,
+    ToolFileWarning,
 )
 from contentmodel.tools.config.file import ToolFile
 from contentmodel.tools.config.format import Operation, tool_file_schema
@@ -34,6 +35,7 @@ __all__ = [
     "ToolFile",
     "ToolFileError",
     "ToolFileFault",
+    "ToolFileWarning",
     "load_tools",
     "tool_file_schema",
 ]

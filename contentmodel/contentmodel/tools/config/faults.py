@@ -33,6 +33,14 @@ class ToolFileError(ContentModelError, ValueError):
         super().__init__("\n".join(map(str, self.faults)))
 
 
+class ToolFileWarning(UserWarning):
+    """Some tools of a tool configuration file are left out. `faults` says why; as text, a line each."""
+
+    def __init__(self, faults: Iterable[ToolFileFault]) -> None:
+        self.faults = tuple(faults)
+        super().__init__("\n".join(map(str, self.faults)))
+
+
 class ToolContextError(ContentModelError, ValueError):
     """The caller's context lacks values that the tools of a file need, or has wrong ones. `faults` has all of them."""
 

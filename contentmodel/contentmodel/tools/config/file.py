@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from contentmodel.errors import DecodeError
 from contentmodel.request import FunctionTool
 from contentmodel.tools.config.executors import Executor
 from contentmodel.tools.config.faults import ToolContextError, ToolFileError, ToolFileFault
-from contentmodel.tools.config.format import INTERNAL, LOAD, SAVE, ApiTool, ClientTool, Entry, LocalTool
+from contentmodel.tools.config.format import INTERNAL, LOAD, SAVE, ApiTool, Entry, LocalTool
 from contentmodel.tools.config.local import ApiCall, LocalCall
 from contentmodel.tools.config.messages import Internal, MessageLog
 from contentmodel.tools.config.operations import context_needed, operation_of, unknown_executor
@@ -23,14 +23,21 @@ from contentmodel.wire.json import plain
 class ToolFile:
     """The tools of one file, checked. Made by `load_tools`.
 
-    `name` is the file's; `entries` are its tools as they stand there, the two internal ones among them.
+    `name` is the file's; `entries` are its tools as they stand there, the two internal ones among them. `faults` says
+    what is wrong with the tools that were left out.
     """
 
     def __init__(
-        self, name: str, entries: Sequence[Entry], executors: Mapping[str, Executor], functions: Mapping[str, Tool]
+        self,
+        name: str,
+        entries: Sequence[Entry],
+        executors: Mapping[str, Executor],
+        functions: Mapping[str, Tool],
+        faults: Iterable[ToolFileFault] = (),
     ) -> None:
         self.name = name
         self.entries = tuple(entries)
+        self.faults = tuple(faults)
         self._executors, self._functions = dict(executors), dict(functions)
 
     @property
@@ -48,11 +55,11 @@ class ToolFile:
         return found
 
     def tools(self, context: Mapping[str, Any] | None = None) -> list[Tool | FunctionTool]:
-        """The tools for one caller, as `ToolSet` and `bind` take them; `client` tools are declarations.
+        """The tools for one caller, as `ToolSet` and `bind` take them; `client` and `function` tools are declarations.
 
         `context` has the values of the fields that the caller supplies, as JSON values; what no tool asks for is
         left alone. A model never sees these fields, and what it sends under their names does not count; only the calls
-        of `client` tools come back as the model wrote them.
+        of `client` and `function` tools come back as the model wrote them.
 
         Raises ToolContextError where values are missing or wrong, ToolFileError where executors or functions are.
         """
@@ -129,10 +136,10 @@ class ToolFile:
 def _definition(entry: Entry) -> FunctionTool:
     said = entry.function
     parameters = shown_parameters(said.parameters, entry.context)
-    return FunctionTool(name=said.name, description=said.description, parameters=parameters)
+    return FunctionTool(name=said.name, description=said.description, parameters=parameters, strict=said.strict)
 
 
-def _context_faults(entry: ApiTool | LocalTool | ClientTool, values: Mapping[str, Any]) -> Iterator[str]:
+def _context_faults(entry: Entry, values: Mapping[str, Any]) -> Iterator[str]:
     for name in context_needed(entry):
         if name not in values:
             yield f"{name} is missing, and {entry.function.name} needs it"

@@ -29,11 +29,15 @@ class Part(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 
 
 class Function(Part, frozen=True, kw_only=True):
-    """What a model is told of a tool. `parameters` is a JSON Schema of an object."""
+    """What a model is told of a tool. `parameters` is a JSON Schema of an object.
+
+    `strict` asks the provider to hold the model to the schema.
+    """
 
     name: Text
     description: str | None = None
     parameters: dict[str, Any] = msgspec.field(default_factory=lambda: {"type": "object", "properties": {}})
+    strict: bool | None = None
 
 
 class Api(Part, frozen=True, kw_only=True):
@@ -71,8 +75,20 @@ class ClientTool(Part, frozen=True, kw_only=True, tag_field="type", tag="client"
     context: list[Text] = []
 
 
-Entry = ApiTool | LocalTool | ClientTool
-KINDS: Final[dict[str, type[Entry]]] = {"api": ApiTool, "local": LocalTool, "client": ClientTool}
+class DeclaredTool(Part, frozen=True, kw_only=True, tag_field="type", tag="function"):
+    """A tool as the Chat Completions API of OpenAI has it. It is declared to the model, as a `client` tool is."""
+
+    function: Function
+    context: list[Text] = []
+
+
+Entry = ApiTool | LocalTool | ClientTool | DeclaredTool
+KINDS: Final[dict[str, type[Entry]]] = {
+    "api": ApiTool,
+    "local": LocalTool,
+    "client": ClientTool,
+    "function": DeclaredTool,
+}
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
@@ -10,7 +11,7 @@ import msgspec
 
 from contentmodel.errors import Fault
 from contentmodel.tools.config.executors import Executor, check_operation, taken_by
-from contentmodel.tools.config.faults import ToolFileError, ToolFileFault
+from contentmodel.tools.config.faults import ToolFileError, ToolFileFault, ToolFileWarning
 from contentmodel.tools.config.file import ToolFile
 from contentmodel.tools.config.format import INTERNAL, SAVE, ApiTool, Entry, LocalTool
 from contentmodel.tools.config.local import function_faults, function_tool
@@ -28,6 +29,7 @@ def load_tools(
     *,
     executors: Mapping[str, Executor] | None = None,
     functions: Functions | None = None,
+    strict: bool = False,
 ) -> ToolFile:
     """The tools of a configuration file.
 
@@ -37,13 +39,19 @@ def load_tools(
     query, mutation, subscription or fragment, or it begins with a brace, and else SQL), and its tools cannot run.
     `functions` are the functions of `local` tools by the tool's name: what `@tool` takes, or a `Tool`.
 
-    Raises ToolFileError with every fault of the file, OSError where a path cannot be read.
+    A tool with a fault is left out: `faults` of the result has every fault, and a ToolFileWarning tells them. With
+    `strict`, or where no tool is left, they are a ToolFileError. Raises OSError where a path cannot be read.
     """
-    return read_tools(source, executors, functions or {})
+    found = read_tools(source, executors, functions or {}, strict=strict)
+    if found.faults:
+        warnings.warn(ToolFileWarning(found.faults), stacklevel=2)
+    return found
 
 
-def read_tools(source: Source, executors: Mapping[str, Executor] | None, functions: Functions | None) -> ToolFile:
-    """The same; without `functions` (None), `local` tools are only declared."""
+def read_tools(
+    source: Source, executors: Mapping[str, Executor] | None, functions: Functions | None, *, strict: bool
+) -> ToolFile:
+    """The same without a warning; without `functions` (None), `local` tools are only declared."""
     name = name_of_source(source)
     value, faults = value_of_source(source)
     found = [ToolFileFault(name, None, fault.path, fault.message) for fault in faults]
@@ -51,7 +59,7 @@ def read_tools(source: Source, executors: Mapping[str, Executor] | None, functio
         if not found:
             found = [ToolFileFault(name, None, "$", "a file of tools is a list: put its tools between [ and ]")]
         raise ToolFileError(found)
-    entries: list[Entry] = []
+    entries: dict[int, Entry] = {}
     for index, raw in enumerate(value):
         faults = shape_faults(raw)
         known = without_unknown_keys(raw)
@@ -59,16 +67,22 @@ def read_tools(source: Source, executors: Mapping[str, Executor] | None, functio
             faults += _raw_schema_faults(raw)
         else:
             # What is not known is a fault, and keeps nobody from looking at the rest.
-            entry = msgspec.convert(known, Entry)
-            entries.append(entry)
+            entries[index] = entry = msgspec.convert(known, Entry)
             faults += _entry_faults(entry, executors, functions)
         found += [_placed(name, raw, index, fault) for fault in faults]
     found += [_placed(name, value[index], index, fault) for index, fault in _doubled_names(value)]
-    if found:
+    good = [entry for index, entry in entries.items() if not any(_is_in(fault, index) for fault in found)]
+    if found and (strict or not good):
         raise ToolFileError(dict.fromkeys(found))
-    local = [entry.function.name for entry in entries if isinstance(entry, LocalTool)]
+    local = [entry.function.name for entry in good if isinstance(entry, LocalTool)]
     tools = {name: function_tool(name, functions[name]) for name in local} if functions is not None else {}
-    return ToolFile(name, entries, executors or {}, tools)
+    return ToolFile(name, good, executors or {}, tools, dict.fromkeys(found))
+
+
+def _is_in(fault: ToolFileFault, index: int) -> bool:
+    """Return whether a fault is one of the tool of this number."""
+    head = f"$[{index}]"
+    return fault.path == head or fault.path.startswith((f"{head}.", f"{head}["))
 
 
 def _placed(file: str, raw: Any, index: int, fault: Fault) -> ToolFileFault:

@@ -21,6 +21,7 @@ class _Configured(Tool):
     def __init__(self, function: Function, context: Mapping[str, Any]) -> None:
         self.name = function.name
         self.description = function.description
+        self.strict = function.strict
         self.args_schema = shown_parameters(function.parameters, context)
         self._context = dict(context)
 
@@ -52,7 +53,8 @@ class LocalCall(_Configured):
     def __init__(self, function: Function, context: Mapping[str, Any], inner: Tool) -> None:
         super().__init__(function, context)
         self._inner = inner
-        self.strict, self.terminates, self.approval = inner.strict, inner.terminates, inner.approval
+        self.strict = inner.strict if function.strict is None else function.strict
+        self.terminates, self.approval = inner.terminates, inner.approval
         self.timeout, self.concurrent = inner.timeout, inner.concurrent
 
     def run(self, args: Any, *context: Any) -> Any:
