@@ -9,7 +9,7 @@ import msgspec
 
 from contentmodel.request import ChatRequest
 from contentmodel.response import ChatResponse
-from contentmodel.wire import passes, reasons
+from contentmodel.wire import media, passes, reasons
 from contentmodel.wire.adapting import TableAdapter
 from contentmodel.wire.codecs import Allowed
 from contentmodel.wire.context import EncodeContext
@@ -27,6 +27,7 @@ from contentmodel_adapters.anthropic_messages.stream import Decoder
 from contentmodel_adapters.anthropic_messages.stream_encoder import Encoder
 from contentmodel_adapters.anthropic_messages.tools import OUTPUT_FORMAT, TOOLS, ChoiceAndParallel
 from contentmodel_adapters.shared.fitting import ANTHROPIC, restored_arguments, with_fitting_schemas
+from contentmodel_adapters.shared.links import GOOGLE_FILES
 from contentmodel_adapters.shared.usage import counted
 
 # The API requires a limit; where nobody gave one, this is enough for an answer and allowed for every model.
@@ -75,9 +76,10 @@ TABLE.keep(
 
 
 # What image and document blocks take inline (rules.py, media_types_are_read).
-READS = passes.Reads(
-    ("image/png", "image/jpeg", "image/gif", "image/webp", "application/pdf", "text/plain"), texts=True
-)
+IMAGES = ("image/png", "image/jpeg", "image/gif", "image/webp")
+# A document by URL is a PDF (types/beta/beta_url_pdf_source_param.py of anthropic 2.11).
+LINKS = ("image/*", "application/pdf")
+READS = media.Reads((*IMAGES, "application/pdf", "text/plain"), LINKS, private=GOOGLE_FILES, texts=True)
 
 
 class AnthropicMessages(TableAdapter):
@@ -110,13 +112,14 @@ class AnthropicMessages(TableAdapter):
         messages = passes.settle_foreign(request.messages, context)
         messages = passes.join_assistant(passes.join_results(messages, context), context)
         messages = passes.tell_instructions(messages, context)
-        messages = passes.with_readable_media(passes.without_blank_texts(messages, context), context, READS)
+        messages = media.with_readable_media(passes.without_blank_texts(messages, context), context, READS)
+        messages = passes.with_a_turn(messages, request, context)
         request = context.same(request, msgspec.structs.replace(request, messages=messages))
         request = with_fitting_calls(request, context, ids=CALL_IDS, names=TOOL_NAMES, media_apart="errors")
         return with_fitting_schemas(request, context, ANTHROPIC)
 
     def prepare_response(self, response: ChatResponse, context: EncodeContext) -> ChatResponse:
-        response = passes.without_media(passes.settle_response(response, context), context)
+        response = media.without_media(passes.settle_response(response, context), context)
         if not context.native:
             response = passes.without_blank_answers(response, context)
         passes.tell_broken_calls(response, context)

@@ -66,8 +66,12 @@ ARGUMENTS = ArgumentsObject()
 
 
 def _named(name: str, model: type[Any], fields: dict[str, Any], **constants: Any) -> Row:
-    """A row whose tag several rows share: they differ in a constant inside."""
-    return Row(name, model, fields, constants={k.replace("__", "."): v for k, v in constants.items()})
+    """Return a row whose tag several rows share: they differ in a constant inside.
+
+    The kind of a link, or of a file, is its tag.
+    """
+    sets = {"kind": constants["type"]} if "kind" in model.__struct_fields__ else None
+    return Row(name, model, fields, constants={k.replace("__", "."): v for k, v in constants.items()}, sets=sets)
 
 
 # -- citations -----------------------------------------------------------------------------------------------------
@@ -157,13 +161,11 @@ def _usual_media(content: Any, rows: list[Row]) -> Row | None:
     if content.__class__ is DataContent:
         if content.text is not None:
             return names["document.text"]
-        if content.is_media_type("image/*"):
+        if content.media_kind == "image":
             return names["image.base64"]
         return names["document.base64"] if content.is_media_type("application/pdf") else None
-    if content.__class__ is UriContent:
-        is_image = content.is_media_type("image/*") or (content.media_type is None and content.title is None)
-        return names["image.url"] if is_image else names["document.url"]
-    return None if content.__class__ is HostedFileContent else rows[0]
+    form = "url" if content.__class__ is UriContent else "file"
+    return names.get(f"{content.media_kind}.{form}")
 
 
 # Documents that are made of blocks: citations point at one of them by its number.

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from contentmodel.rules import Alphabet, Broken, Rules, Severity, objects, one_object
 from contentmodel.wire.json import child_path
+from contentmodel_adapters.shared.judging import bad_base64
 
 RULES = Rules("anthropic-messages")
 CALL_IDS = Alphabet("[a-zA-Z0-9_-]", 64)
@@ -336,6 +337,17 @@ def breakpoints_are_cached(request: Request) -> Iterator[Broken]:
     deferred = ((at, tool) for at, tool in objects(request, "tools") if tool.get("defer_loading") is True)
     for at, block in [*deferred, *_blocks(request, *THINKING)]:
         yield from ((where, "a breakpoint") for where, _ in one_object(block, "cache_control", at))
+
+
+@_of_claude(
+    "send base64 of the standard alphabet", "anthropics/anthropic-sdk-typescript#603, Yeachan-Heo/gajae-code#2813"
+)
+def bytes_are_base64(request: Request) -> Iterator[Broken]:
+    """The data of an image or a document is base64 in the standard alphabet."""
+    for at, block in _blocks(request, "image", "document"):
+        for where, source in one_object(block, "source", at):
+            if source.get("type") == "base64":
+                yield from bad_base64(f"{where}.data", source.get("data"), bare=True)
 
 
 @_of_claude("convert it to a type that is read", f"types/base64_image_source_param.py, image_block_param.py of {SDK}")

@@ -10,7 +10,7 @@ import msgspec
 from contentmodel.message import Origin
 from contentmodel.request import ChatRequest, ResponseFormat
 from contentmodel.response import ChatResponse
-from contentmodel.wire import passes, reasons
+from contentmodel.wire import media, passes, reasons
 from contentmodel.wire.adapting import TableAdapter
 from contentmodel.wire.context import DecodeContext, EncodeContext
 from contentmodel.wire.names import SchemaMap
@@ -19,7 +19,7 @@ from contentmodel.wire.pairing import with_fitting_calls
 from contentmodel.wire.stream_encoding import StreamEncoder
 from contentmodel.wire.streaming import StreamDecoder
 from contentmodel.wire.table import Row
-from contentmodel_adapters.google_generate_content.blocks import API, TABLE
+from contentmodel_adapters.google_generate_content.blocks import API, TABLE, YOUTUBE
 from contentmodel_adapters.google_generate_content.messages import (
     Contents,
     Instructions,
@@ -90,7 +90,7 @@ TABLE.keep(
 
 
 # Cloud Storage is read on Vertex AI.
-READS = passes.Reads(schemes=("http", "https", "gs"))
+READS = media.Reads(schemes=("http", "https", "gs"), in_answers=True, typed_links=True, untyped=YOUTUBE)
 
 
 def _tell_url(request: ChatRequest, context: EncodeContext) -> None:
@@ -140,13 +140,13 @@ class GoogleGenerateContent(TableAdapter):
         messages = passes.settle_foreign(request.messages, context)
         messages = passes.join_assistant(passes.join_results(messages, context), context)
         messages = passes.without_citations(messages, context)
-        messages = passes.with_readable_media(messages, context, READS)
+        messages = media.with_readable_media(messages, context, READS)
         request = context.same(request, msgspec.structs.replace(request, messages=messages))
         apart = "never" if reads_media_in_responses(request.model) else "always"
         request = with_fitting_calls(request, context, ids=CALL_IDS, names=TOOL_NAMES, media_apart=apart)
         request = with_fitting_schemas(request, context, GOOGLE)
         messages = with_failures(names_of_results(request.messages, context), context)
-        messages = with_begun(messages, context)
+        messages = passes.with_a_turn(with_begun(messages, context), request, context)
         if signs_calls(request.model):
             messages = with_signed_calls(messages, context)
         return msgspec.structs.replace(request, messages=messages)

@@ -37,7 +37,7 @@ from contentmodel.content.tools import (
 from contentmodel.errors import ContentModelError
 from contentmodel.usage import Usage
 from contentmodel.wire import reasons
-from contentmodel.wire.codecs import ArgumentsObject, Codec, Place, Sealed
+from contentmodel.wire.codecs import ArgumentsObject, Codec, Place, Sealed, spread
 from contentmodel.wire.context import DecodeContext, EncodeContext
 from contentmodel.wire.json import parse, snake_name, write
 from contentmodel.wire.nested import Blocks, WordsOf
@@ -70,10 +70,11 @@ class OwnId(Codec):
 
 
 class ResponseObject(Codec):
-    """The JSON object that a tool gives back, as text.
+    """The JSON object that a tool gives back, as texts.
 
-    One string under one key is that string ("output" is the usual key, another is noted); any other object is its JSON
-    text. The note ":response" says which, "" for JSON. An empty object says nothing.
+    One string under one key is that string ("output" is the usual key, another is noted). A list of several strings
+    under "output" or "error" is as many texts. Any other object is its JSON text. The note ":response" of the first
+    text says which, "" for JSON. An empty object says nothing.
     """
 
     classes = (dict,)
@@ -84,30 +85,43 @@ class ResponseObject(Codec):
 
     def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[Any]:
         if len(value) == 1:
-            ((name, text),) = value.items()
-            if name and text.__class__ is str:
+            ((name, said),) = value.items()
+            texts = said if _is_texts(said) and name in ("output", "error") else [said]
+            if name and texts[0].__class__ is str:
                 extra = None if name == "output" else {API: {":response": name}}
-                return [TextContent(text=text, extra=extra)]
+                return [TextContent(text=texts[0], extra=extra), *(TextContent(text=text) for text in texts[1:])]
         return [TextContent(text=write(value).decode(), extra={API: {":response": ""}})]
 
+    def count(self, wire: Any) -> int:
+        said: Any = wire.get("output", wire.get("error")) if len(wire) == 1 else None
+        return len(said) if _is_texts(said) else 1
+
     def places(self, value: Any, wire: Any, path: str) -> Iterable[Place]:
-        return [(value[0], path, wire, None)]
+        if len(value) == 1:
+            return [(value[0], path, wire, None)]
+        ((name, texts),) = wire.items()
+        return spread(value, texts, f"{path}.{name}", None)
 
     def encode(self, value: list[Any], context: EncodeContext, owner: Any) -> dict[str, Any]:
-        text = WORDS.encode(value, context, owner) or ""
         if owner.is_error and not context.native:
             context.lose(owner, "is_error", reasons.ERROR_KEY)
-        if value[0].extra is None:
-            return {"error" if owner.is_error else "output": text}
-        name = note_of(value[0], API, ":response")
-        if name == "":
-            read = _object_of(text)
+        texts = [WORDS.encode([content], context, owner) or "" for content in value]
+        name = None if value[0].extra is None else note_of(value[0], API, ":response")
+        if name == "" and len(texts) == 1:
+            read = _object_of(texts[0])
             if read is not None:
                 return read
-        return {name or ("error" if owner.is_error else "output"): text}
+        key = "error" if owner.is_error else "output"
+        if len(texts) > 1:
+            return {key if name not in ("output", "error") else name: texts}
+        return {name or key: texts[0]}
 
     def describe(self) -> str:
         return "dict"
+
+
+def _is_texts(value: Any) -> bool:
+    return value.__class__ is list and len(value) > 1 and all(item.__class__ is str for item in value)
 
 
 def _object_of(text: str) -> dict[str, Any] | None:
@@ -133,10 +147,38 @@ INLINE = Row(
     },
     snake_case=True,
 )
+
+
+class FileUri(Codec):
+    """The address of a file, and its kind: a link to a video of YouTube has no media type."""
+
+    classes = (str,)
+    identity = False
+    mandatory = True
+
+    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> Any:
+        is_video = container.get("mimeType").__class__ is not str and value.startswith(YOUTUBE)
+        return value, "video" if is_video else None
+
+    def encode(self, value: Any, context: EncodeContext, owner: Any) -> Any:
+        return value[0]
+
+    def describe(self) -> str:
+        return "str"
+
+
+YOUTUBE = ("https://www.youtube.com/", "https://youtube.com/", "https://m.youtube.com/", "https://youtu.be/")
+"""Links that are videos (ai.google.dev/gemini-api/docs/video-understanding, seen 2026-11-22)."""
+
 FILE = Row(
     "fileData",
     UriContent,
-    {**SIGNED, "fileData.fileUri": "uri", "fileData.mimeType": "media_type", "fileData.displayName": "name"},
+    {
+        **SIGNED,
+        "fileData.fileUri": (("uri", "kind"), FileUri()),
+        "fileData.mimeType": "media_type",
+        "fileData.displayName": "name",
+    },
     snake_case=True,
 )
 

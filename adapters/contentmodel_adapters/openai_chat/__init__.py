@@ -9,7 +9,7 @@ import msgspec
 
 from contentmodel.request import ChatRequest
 from contentmodel.response import ChatResponse
-from contentmodel.wire import passes, reasons
+from contentmodel.wire import media, passes, reasons
 from contentmodel.wire.adapting import TableAdapter
 from contentmodel.wire.codecs import Allowed
 from contentmodel.wire.context import DecodeContext, EncodeContext
@@ -24,11 +24,12 @@ from contentmodel.wire.table import Row
 from contentmodel_adapters.openai_chat.blocks import API, TABLE
 from contentmodel_adapters.openai_chat.messages import REASONING_FIELDS, Messages
 from contentmodel_adapters.openai_chat.response import RESPONSE
-from contentmodel_adapters.openai_chat.rules import CALL_IDS, RULES, TOOL_NAMES, hears
+from contentmodel_adapters.openai_chat.rules import CALL_IDS, RULES, TOOL_NAMES, hears, speaks
 from contentmodel_adapters.openai_chat.stream import Decoder
 from contentmodel_adapters.openai_chat.stream_encoder import Encoder
 from contentmodel_adapters.openai_chat.tools import RESPONSE_FORMAT, TOOL_CHOICE, TOOLS
 from contentmodel_adapters.shared.fitting import OPENAI, restored_arguments, with_fitting_schemas
+from contentmodel_adapters.shared.links import GOOGLE_FILES
 from contentmodel_adapters.shared.modalities import Modalities
 from contentmodel_adapters.shared.openai_errors import ERRORS, LIMIT_HEADERS
 from contentmodel_adapters.shared.times import seconds_of
@@ -114,8 +115,10 @@ def write_aliases(payload: dict[str, Any], request: ChatRequest) -> dict[str, An
 
 # What parts take inline (rules.py, media_has_a_known_type), and what only some models do.
 SEEN = ("image/png", "image/jpeg", "image/gif", "image/webp", "application/*", "text/*")
-READS = passes.Reads(SEEN)
-HEARS = passes.Reads((*SEEN, "audio/wav", "audio/mpeg"))
+# A file has data or an id, and no URL (types/chat/chat_completion_content_part_param.py of openai 3.52).
+LINKS = ("image/*",)
+READS = media.Reads(SEEN, LINKS, ("http", "https", "data"), GOOGLE_FILES, named=True)
+HEARS = msgspec.structs.replace(READS, media_types=(*SEEN, "audio/wav", "audio/mpeg"))
 
 
 class OpenAIChat(TableAdapter):
@@ -158,7 +161,8 @@ class OpenAIChat(TableAdapter):
         context.reasoning_fields = REASONING_FIELDS
         request = passes.place_instructions(request, context)
         reads = HEARS if hears(request.model) else READS
-        messages = passes.with_readable_media(passes.settle_foreign(request.messages, context), context, reads)
+        messages = media.with_readable_media(passes.settle_foreign(request.messages, context), context, reads)
+        messages = passes.with_a_turn(messages, request, context)
         request = context.same(request, msgspec.structs.replace(request, messages=messages))
         request = with_fitting_calls(request, context, ids=CALL_IDS, names=TOOL_NAMES, media_apart="always")
         return with_fitting_schemas(request, context, OPENAI)
@@ -171,7 +175,7 @@ class OpenAIChat(TableAdapter):
     def complete_request(self, payload: dict[str, Any], request: ChatRequest, context: EncodeContext) -> dict[str, Any]:
         if "model" not in payload:
             context.lose(request, "model", reasons.NO_MODEL)
-        return {"model": "", "messages": [], **payload}
+        return with_voice({"model": "", "messages": [], **payload}, request, context)
 
     def complete_response(
         self, payload: dict[str, Any], response: ChatResponse, context: EncodeContext
@@ -203,6 +207,26 @@ class OpenAIChat(TableAdapter):
         if isinstance(payload.get("error"), dict) and "type" not in payload and "status" not in payload["error"]:
             return {"response": 0.5, "stream": 0.5}
         return recognise_messages(payload)
+
+
+VOICE = "alloy"
+
+
+def with_voice(payload: dict[str, Any], request: ChatRequest, context: EncodeContext) -> dict[str, Any]:
+    """Return a request for audio with a voice and a format, which it requires; one for text if the model cannot speak.
+
+    The parameter is types/chat/chat_completion_audio_param.py of openai 3.52, seen 2026-11-22.
+    """
+    modalities = payload.get("modalities", ())
+    if "audio" not in modalities or "audio" in payload:
+        return payload
+    if speaks(payload["model"]):
+        context.lose(request, "options.modalities", reasons.VOICE)
+        return {**payload, "audio": {"voice": VOICE, "format": "pcm16" if payload.get("stream") else "wav"}}
+    context.lose(request, "options.modalities", reasons.NO_VOICE, model=payload["model"])
+    rest = [word for word in modalities if word != "audio"]
+    without = {key: value for key, value in payload.items() if key != "modalities"}
+    return {**without, "modalities": rest} if rest else without
 
 
 def complete_usage(usage: dict[str, Any]) -> dict[str, Any]:

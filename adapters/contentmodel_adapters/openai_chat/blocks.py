@@ -54,8 +54,7 @@ def _usual_media(content: Any, rows: list[Row]) -> Row | None:
     """The row that OpenAI's own API has for it; a host's video_url is for what came as one."""
     by_name = {r.name: r for r in rows}
     if content.__class__ is UriContent:
-        is_image = content.media_type is None or content.is_media_type("image/*")
-        return by_name["image_url"] if is_image else None
+        return by_name["image_url"] if content.media_kind == "image" else None
     for pattern, name in (("image/*", "image_url.data"), ("audio/*", "input_audio")):
         if name in by_name and content.is_media_type(pattern):
             return by_name[name]
@@ -74,9 +73,20 @@ CONTENT = TABLE.union(
     [
         TEXT,
         REFUSAL,
-        _part("image_url", "image_url", UriContent, {"image_url.url": "uri"}),
-        _part("image_url.data", "image_url", DataContent, {"image_url.url": (("media_type", "data"), DATA_URI)}),
-        _part("video_url", "video_url", UriContent, {"video_url.url": "uri"}),
+        _part(
+            "image_url",
+            "image_url",
+            UriContent,
+            {"image_url.url": "uri", "image_url.detail": "detail"},
+            sets={"kind": "image"},
+        ),
+        _part(
+            "image_url.data",
+            "image_url",
+            DataContent,
+            {"image_url.url": (("media_type", "data"), DATA_URI), "image_url.detail": "detail"},
+        ),
+        _part("video_url", "video_url", UriContent, {"video_url.url": "uri"}, sets={"kind": "video"}),
         _part("video_url.data", "video_url", DataContent, {"video_url.url": (("media_type", "data"), DATA_URI)}),
         row(
             "input_audio",
@@ -89,7 +99,13 @@ CONTENT = TABLE.union(
             DataContent,
             {"file.file_data": (("media_type", "data"), DATA_URI), "file.filename": "name"},
         ),
-        _part("file.id", "file", HostedFileContent, {"file.file_id": "file_id", "file.filename": "name"}),
+        _part(
+            "file.id",
+            "file",
+            HostedFileContent,
+            {"file.file_id": "file_id", "file.filename": "name"},
+            sets={"kind": "document"},
+        ),
     ],
     choose={"image_url": _image_row, "video_url": _image_row, "file": _file_row},
     prefer=_usual_media,
@@ -139,7 +155,7 @@ AUDIO_ANSWER = TABLE.union(
     "audio",
     [
         Row("audio.data", DataContent, {"data": "data", "transcript": "transcript"}),
-        Row("audio.id", HostedFileContent, {"id": "file_id"}),
+        Row("audio.id", HostedFileContent, {"id": "file_id"}, sets={"kind": "audio"}),
     ],
     find=lambda wire: "audio.data" if wire.get("data").__class__ is str else "audio.id",
 )

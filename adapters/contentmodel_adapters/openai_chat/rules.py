@@ -13,6 +13,7 @@ from typing import Any
 from contentmodel.rules import Alphabet, Broken, Rules, objects, one_object
 from contentmodel.wire.json import child_path
 from contentmodel_adapters.shared.judging import (
+    bad_base64,
     declares,
     is_object,
     is_object_text,
@@ -201,9 +202,33 @@ def media_has_a_known_type(request: dict[str, Any]) -> Iterator[Broken]:
                 yield f"{where}.format", f"{audio.get('format')!r:.60}"
 
 
+@_rule("refused", fix="add a filename", source="openai/openai-agents-python#1513, langchain-ai/langchainjs#9512")
+def files_have_names(request: dict[str, Any]) -> Iterator[Broken]:
+    """A file with file_data has a filename."""
+    for at, part, _ in _parts(request):
+        for where, file in one_object(part, "file", at):
+            if isinstance(file.get("file_data"), str) and not file.get("filename") and not file.get("file_id"):
+                yield f"{where}.filename", "no name"
+
+
+@_rule("refused", fix="send base64 of the standard alphabet", source="sipherxyz/comfyui-art-venture#75")
+def bytes_are_base64(request: dict[str, Any]) -> Iterator[Broken]:
+    """The data of audio, and of a data URL of an image or a file, is base64 in the standard alphabet."""
+    places = {"image_url": "url", "file": "file_data", "input_audio": "data"}
+    for at, part, _ in _parts(request):
+        for key, name in places.items():
+            for where, holder in one_object(part, key, at):
+                yield from bad_base64(f"{where}.{name}", holder.get(name), bare=key == "input_audio")
+
+
 def hears(model: str | None) -> bool:
     """Whether a model may take audio, as far as its name tells."""
     return not _is(_DEAF, {"model": model})
+
+
+def speaks(model: str | None) -> bool:
+    """Return whether a model can answer in audio, as far as its name tells."""
+    return _is(_AUDIO, {"model": model})
 
 
 @_rule("refused", models=_DEAF, fix="send a transcript", source="developers.openai.com/api/docs/guides/audio")

@@ -10,7 +10,7 @@ import msgspec
 from contentmodel.content.text import TextContent
 from contentmodel.request import ChatRequest
 from contentmodel.response import ChatResponse
-from contentmodel.wire import passes, reasons
+from contentmodel.wire import media, passes, reasons
 from contentmodel.wire.adapting import TableAdapter
 from contentmodel.wire.codecs import Allowed
 from contentmodel.wire.context import EncodeContext
@@ -28,6 +28,7 @@ from contentmodel_adapters.openai_responses.stream import Decoder
 from contentmodel_adapters.openai_responses.stream_encoder import Encoder
 from contentmodel_adapters.openai_responses.tools import TEXT_FORMAT, TOOL_CHOICE, TOOLS
 from contentmodel_adapters.shared.fitting import OPENAI, restored_arguments, with_fitting_schemas
+from contentmodel_adapters.shared.links import GOOGLE_FILES
 from contentmodel_adapters.shared.openai_errors import ERRORS, LIMIT_HEADERS
 from contentmodel_adapters.shared.times import seconds_of
 from contentmodel_adapters.shared.usage import counted
@@ -71,7 +72,8 @@ REQUEST = TABLE.record(
 
 
 # What input_image and input_file take inline (rules.py, media_is_readable).
-READS = passes.Reads(("image/png", "image/jpeg", "image/gif", "image/webp", "application/*", "text/*"))
+READ = ("image/png", "image/jpeg", "image/gif", "image/webp", "application/*", "text/*")
+READS = media.Reads(READ, ("image/*", "application/*", "text/*"), ("http", "https", "data"), GOOGLE_FILES, named=True)
 
 
 # The answer's fields of the same names and descriptions as the request's (openai 2.x, types/responses/response.py, seen
@@ -110,15 +112,17 @@ class OpenAIResponses(TableAdapter):
     def prepare_request(self, request: ChatRequest, context: EncodeContext) -> ChatRequest:
         if is_home(request, context):
             return request
-        messages = passes.with_readable_media(passes.settle_foreign(request.messages, context), context, READS)
-        request = context.same(request, msgspec.structs.replace(request, messages=messages))
+        messages = media.with_readable_media(passes.settle_foreign(request.messages, context), context, READS)
         options = request.options
         is_continued = (options.previous_response_id or options.conversation_id) is not None
+        if not is_continued:
+            messages = passes.with_a_turn(messages, request, context)
+        request = context.same(request, msgspec.structs.replace(request, messages=messages))
         request = with_fitting_calls(request, context, ids=CALL_IDS, names=TOOL_NAMES, is_continued=is_continued)
         return with_fitting_schemas(request, context, OPENAI)
 
     def prepare_response(self, response: ChatResponse, context: EncodeContext) -> ChatResponse:
-        response = passes.without_media(passes.settle_response(response, context), context)
+        response = media.without_media(passes.settle_response(response, context), context)
         return counted(response, context, cached_inside=True, reasoning_inside=True)
 
     def complete_response(

@@ -96,38 +96,64 @@ OUTPUT_TEXT = row(
 )
 REFUSAL = row("refusal", ErrorContent, {"refusal": "message"}, sets={"code": "refusal"}, fill={"refusal": ""})
 MEDIA = [
-    named_row("image.url", "input_image", UriContent, {"image_url": "uri"}, fill={"detail": "auto"}),
+    named_row(
+        "image.url",
+        "input_image",
+        UriContent,
+        {"image_url": "uri", "detail": "detail"},
+        sets={"kind": "image"},
+        fill={"detail": "auto"},
+    ),
     named_row(
         "image.data",
         "input_image",
         DataContent,
-        {"image_url": (("media_type", "data"), DATA_URI)},
+        {"image_url": (("media_type", "data"), DATA_URI), "detail": "detail"},
         fill={"detail": "auto"},
     ),
-    named_row("image.file", "input_image", HostedFileContent, {"file_id": "file_id"}, fill={"detail": "auto"}),
-    named_row("file.url", "input_file", UriContent, {"file_url": "uri", "filename": "name"}),
+    named_row(
+        "image.file",
+        "input_image",
+        HostedFileContent,
+        {"file_id": "file_id", "detail": "detail"},
+        sets={"kind": "image"},
+        fill={"detail": "auto"},
+    ),
+    named_row(
+        "file.url",
+        "input_file",
+        UriContent,
+        {"file_url": "uri", "filename": "name", "detail": "detail"},
+        sets={"kind": "document"},
+    ),
     named_row(
         "file.data",
         "input_file",
         DataContent,
-        {"file_data": (("media_type", "data"), DATA_URI), "filename": "name"},
+        {"file_data": (("media_type", "data"), DATA_URI), "filename": "name", "detail": "detail"},
     ),
-    named_row("file.id", "input_file", HostedFileContent, {"file_id": "file_id", "filename": "name"}),
+    named_row(
+        "file.id",
+        "input_file",
+        HostedFileContent,
+        {"file_id": "file_id", "filename": "name", "detail": "detail"},
+        sets={"kind": "document"},
+    ),
     row("input_audio", DataContent, {"input_audio.data": "data", "input_audio.format": "name"}),
 ]
 CHOOSE = {"input_image": _image_row, "input_file": _file_row}
 
 
-_MEDIA_KINDS: dict[type, str] = {UriContent: "url", DataContent: "data", HostedFileContent: "id"}
+_MEDIA_FORMS: dict[type, str] = {UriContent: "url", DataContent: "data", HostedFileContent: "id"}
 
 
 def _usual_part(content: Any, rows: list[Row]) -> Row | None:
     names = {r.name: r for r in rows}
     if content.__class__ in (UriContent, DataContent, HostedFileContent):
-        kind = _MEDIA_KINDS[content.__class__]
-        if content.is_media_type("image/*") or (content.media_type is None and kind == "url"):
-            return names["image.file" if kind == "id" else f"image.{kind}"]
-        return names[f"file.{kind}"]
+        form = _MEDIA_FORMS[content.__class__]
+        if content.media_kind == "image":
+            return names["image.file" if form == "id" else f"image.{form}"]
+        return names[f"file.{form}"]
     return rows[0]
 
 
@@ -162,14 +188,20 @@ REASONING = TABLE.union(
 SCREENSHOT = TABLE.union(
     "screenshot",
     [
-        named_row("screenshot.url", "computer_screenshot", UriContent, {"image_url": "uri"}),
+        named_row("screenshot.url", "computer_screenshot", UriContent, {"image_url": "uri"}, sets={"kind": "image"}),
         named_row(
             "screenshot.data",
             "computer_screenshot",
             DataContent,
             {"image_url": (("media_type", "data"), DATA_URI)},
         ),
-        named_row("screenshot.file", "computer_screenshot", HostedFileContent, {"file_id": "file_id"}),
+        named_row(
+            "screenshot.file",
+            "computer_screenshot",
+            HostedFileContent,
+            {"file_id": "file_id"},
+            sets={"kind": "image"},
+        ),
     ],
     choose={"computer_screenshot": _screenshot_row},
 )
@@ -192,7 +224,7 @@ FOUND = TABLE.union(
 )
 CODE_OUTPUTS = TABLE.union(
     "code interpreter output",
-    [row("logs", TextContent, {"logs": "text"}), row("image", UriContent, {"url": "uri"})],
+    [row("logs", TextContent, {"logs": "text"}), row("image", UriContent, {"url": "uri"}, sets={"kind": "image"})],
 )
 # One entry for each command: what it printed to stdout is the text; stderr and the outcome stay beside it.
 SHELL_OUTPUTS = TABLE.union(

@@ -10,9 +10,11 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any, TypeAlias
 
+from contentmodel.content.media_types import media_type_of_link
 from contentmodel.rules import Alphabet, Broken, Rules, objects, one_object
 from contentmodel.wire.json import child_path
 from contentmodel_adapters.shared.judging import (
+    bad_base64,
     declares,
     is_object_text,
     subschemas,
@@ -246,13 +248,35 @@ def parts_stand_where_they_may(request: dict[str, Any]) -> Iterator[Broken]:
     "refused", fix="convert it", source="developers.openai.com/api/docs/guides/images-vision; aplpolaris/promptfx#724"
 )
 def media_is_readable(request: dict[str, Any]) -> Iterator[Broken]:
-    """The image_url of an image is a text; a data URL is PNG, JPEG, GIF or WebP, and a file no audio or video."""
+    """The image_url of an image is a text; a data URL is PNG, JPEG, GIF or WebP, and a file no audio or video.
+
+    Of a file_url, the ending of its path tells the type.
+    """
     for at, part, _ in _parts(request):
         image, file = _media_type(part.get("image_url")), _media_type(part.get("file_data"))
         if part.get("type") == "input_image" and not re.fullmatch(r"(image/(png|jpe?g|gif|webp))?", image):
             yield f"{at}.image_url", image
         if part.get("type") == "input_file" and file.startswith(("audio/", "video/")):
             yield f"{at}.file_data", file
+        link = media_type_of_link(part["file_url"]) if isinstance(part.get("file_url"), str) else None
+        if part.get("type") == "input_file" and link and link.startswith(("audio/", "video/")):
+            yield f"{at}.file_url", link
+
+
+@_rule("refused", fix="add a filename", source=f"laravel/ai#324; {_SDK}")
+def files_have_names(request: dict[str, Any]) -> Iterator[Broken]:
+    """An input_file with file_data has a filename."""
+    for at, part, _ in _parts(request):
+        if part.get("type") == "input_file" and isinstance(part.get("file_data"), str) and not part.get("filename"):
+            yield f"{at}.filename", "no name"
+
+
+@_rule("refused", fix="send base64 of the standard alphabet", source="sipherxyz/comfyui-art-venture#75")
+def bytes_are_base64(request: dict[str, Any]) -> Iterator[Broken]:
+    """A data URL of an image or a file holds base64 in the standard alphabet."""
+    for at, part, _ in _parts(request):
+        for name in ("image_url", "file_data"):
+            yield from bad_base64(f"{at}.{name}", part.get(name))
 
 
 def _media_type(url: Any) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from functools import wraps
 from typing import Any, Protocol, TypeAlias
 
+from contentmodel.content.media import standard_base64
 from contentmodel.errors import DecodeError
 from contentmodel.rules import Broken, Rules, Severity, objects, one_object
 from contentmodel.wire.json import child_path, parse
@@ -94,3 +95,17 @@ def _children(at: str, schema: dict[str, Any]) -> Iterator[tuple[str, dict[str, 
     for key in ("anyOf", "oneOf", "allOf", "prefixItems"):
         yield from objects(schema, key, at)
     yield from one_object(schema, "items", at)
+
+
+def bad_base64(path: str, value: Any, *, bare: bool = False) -> Iterator[Broken]:
+    """Yield `path` if the value is not base64 of the standard alphabet: a `bare` text, or the data of a data URL.
+
+    Padding is not judged.
+    """
+    if not isinstance(value, str):
+        return
+    is_data_url = value.startswith("data:") and ";base64," in value[:200]
+    if bare or is_data_url:
+        data = value if bare else value.partition(";base64,")[2]
+        if standard_base64(data) is None or "-" in data or "_" in data:
+            yield path, f"{data[:30]!r}"

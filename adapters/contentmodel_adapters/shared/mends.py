@@ -9,6 +9,7 @@ _LATE = "a result that no call waits for is told in words of the user"
 _MAPPED = "mapped by a bijection that `encoded.maps` keeps"
 _SCHEMA = "the schema is written in the dialect that the API takes"
 _UNREAD = "what is not read is left out"
+_LEFT_OUT = "a message of which nothing can be sent is left out; one of the user says so in a text"
 _APART = "media follow in a message of the user, and come back on reading"
 
 MENDS: Mapping[str, str] = {
@@ -17,6 +18,7 @@ MENDS: Mapping[str, str] = {
     "arrays-have-items": _SCHEMA,
     "audio-goes-to-models-that-hear": _UNREAD,
     "blocks-stand-in-their-turns": "results of hosted tools stand in a turn of their own",
+    "bytes-are-base64": "base64 of any alphabet becomes that of the standard one; what is not base64 is left out",
     "call-ids-are-plain": _MAPPED,
     "call-ids-are-short": _MAPPED,
     "calls-and-tools-say-their-type": "the type is always written",
@@ -25,9 +27,10 @@ MENDS: Mapping[str, str] = {
     "calls-are-answered": _PAIRED,
     "calls-are-signed": "the first call of a turn says that its signature is not to be checked",
     "calls-come-after-something": "a turn of the user that says so stands before it",
-    "contents-have-parts": "a message of which nothing can be sent is left out",
-    "content-is-text-or-parts": "a message of which nothing can be sent is left out",
+    "contents-have-parts": _LEFT_OUT,
+    "content-is-text-or-parts": _LEFT_OUT,
     "errors-are-told-in-text": _APART,
+    "files-have-names": "a file without a name gets one of its kind and type, which is left out again on the way back",
     "ids-are-short": _MAPPED,
     "item-ids-are-unique": "items of other APIs have no ids",
     "item-ids-have-their-prefix": "items of other APIs have no ids",
@@ -36,7 +39,7 @@ MENDS: Mapping[str, str] = {
     "media-is-readable": _UNREAD,
     "media-types-are-read": _UNREAD,
     "media-says-its-type": _UNREAD,
-    "messages-have-content": "a message of which nothing can be sent is left out",
+    "messages-have-content": _LEFT_OUT,
     "openapi-enums-are-texts": _SCHEMA,
     "openapi-schemas-are-whole": _SCHEMA,
     "openapi-schemas-use-known-words": _SCHEMA,
@@ -67,6 +70,6 @@ MENDS: Mapping[str, str] = {
     "tool-names-are-plain": _MAPPED,
     "tool-names-fit-the-alphabet": _MAPPED,
     "unstored-items-are-whole": "items of other APIs have no ids",
-    "user-turns-have-content": "a message of which nothing can be sent is left out",
+    "user-turns-have-content": _LEFT_OUT,
 }
 """Where a rule is in `Rules.leave_out` as well, the setting is left out; any other rule is the caller's to keep."""

@@ -1,75 +1,167 @@
-"""Bytes, links and files. Bytes stay the base64 text that was received until somebody asks for them."""
+"""Bytes, links and files. Bytes stay the base64 text that was received until they are asked for."""
 
 from __future__ import annotations
 
 import base64
-import binascii
+from os import PathLike
+from typing import Any
 
 from contentmodel.content.base import AIContent
+from contentmodel.content.media_types import essence_of, kind_of_media, media_type_of_link, media_type_of_name
+
+_ALPHABET = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+_TO_STANDARD = bytes.maketrans(b"-_", b"+/")
+
+
+def standard_base64(text: str) -> str | None:
+    """Return base64 text in the standard alphabet with padding; None if it is not base64.
+
+    Both alphabets are read, padded or not, with or without white space. The bytes stay the same.
+    """
+    try:
+        data = text.encode("ascii")
+    except UnicodeEncodeError:
+        return None
+    digits = data.rstrip(b"=")
+    if not digits.translate(None, _ALPHABET) and len(data) % 4 == 0 and len(data) - len(digits) <= 2:
+        return text
+    data = b"".join(data.split())
+    digits = data.rstrip(b"=").translate(_TO_STANDARD)
+    if digits.translate(None, _ALPHABET) or len(digits) % 4 == 1 or len(data) - len(digits) > 2:
+        return None
+    return (digits + b"=" * (-len(digits) % 4)).decode("ascii")
 
 
 def media_type_matches(media_type: str | None, pattern: str) -> bool:
-    """Whether `media_type` is `pattern` ("image/png", "image/*"): case and parameters do not count."""
-    if media_type is None:
-        return False
-    essence = media_type.partition(";")[0].strip().lower()
-    wanted = pattern.lower()
+    """Return whether `media_type` is `pattern` ("image/png", "image/*"): case and parameters do not count."""
+    essence, wanted = essence_of(media_type), pattern.lower()
     if wanted.endswith("/*"):
         return essence.startswith(wanted[:-1])
-    return essence == wanted
+    return bool(essence) and essence == wanted
 
 
 class MediaContent(AIContent, frozen=True, kw_only=True):
-    """What data, links and files have in common: an IANA media type and a name, where they are known."""
+    """The base of data, links and files: an IANA media type and a name, where they are known.
+
+    `detail` is how closely a model should look at it: "auto", "low", "high" or another word of an API.
+    """
 
     media_type: str | None = None
     name: str | None = None
+    detail: str | None = None
 
     def is_media_type(self, pattern: str) -> bool:
-        """Whether the media type is `pattern` ("image/png", "image/*"), case-insensitively."""
+        """Return whether the media type is `pattern` ("image/png", "image/*"), case-insensitively."""
         return media_type_matches(self.media_type, pattern)
+
+    @property
+    def media_kind(self) -> str | None:
+        """The kind that the media type, or the ending of the name, tells: one of the kinds of a link; else None."""
+        return kind_of_media(self.media_type or media_type_of_name(self.name or ""))
 
 
 class DataContent(MediaContent, frozen=True, kw_only=True):
-    """Inline bytes. `data` is base64 as received (standard or url-safe, padded or not) and is never re-encoded.
+    """Inline bytes. `data` is base64 as received (standard or URL-safe, padded or not) and is never re-encoded.
 
     `text` in place of `data` holds a text document that was sent as text. `transcript` is what is said in audio.
+    Two contents with the same bytes in two alphabets are not equal: compare `to_bytes()`.
     """
 
     data: str = ""
     text: str | None = None
     transcript: str | None = None
 
+    def __post_init__(self) -> None:
+        data: Any = self.data
+        if isinstance(data, bytes | bytearray | memoryview):
+            raise TypeError("data of a DataContent is base64 text: use DataContent.from_bytes for bytes")
+
     def to_bytes(self) -> bytes:
-        """The bytes, decoded now. ValueError where `data` is not base64."""
+        """Return the bytes. Raise ValueError if `data` is not base64."""
         if self.text is not None:
             return self.text.encode("utf-8", "surrogatepass")
-        plain = self.data.replace("-", "+").replace("_", "/")
-        try:
-            return base64.b64decode(plain + "=" * (-len(plain) % 4), validate=True)
-        except binascii.Error as error:
-            raise ValueError(f"data of this content is not base64: {error}") from None
+        return base64.b64decode(self._standard())
+
+    def _standard(self) -> str:
+        if self.text is not None:
+            return base64.b64encode(self.to_bytes()).decode("ascii")
+        standard = standard_base64(self.data)
+        if standard is None:
+            raise ValueError(f"data of this content is not base64: {self.data[:40]!r}")
+        return standard
+
+    @property
+    def data_uri(self) -> str:
+        """The content as `data:image/png;base64,...`. Raise ValueError if `data` is not base64."""
+        default = "application/octet-stream" if self.text is None else "text/plain"
+        return f"data:{self.media_type or default};base64,{self._standard()}"
 
     @classmethod
     def from_bytes(cls, data: bytes, media_type: str, *, name: str | None = None) -> DataContent:
-        """Standard padded base64 of `data`."""
+        """Return a content of `data`, as standard padded base64."""
         return cls(data=base64.b64encode(data).decode("ascii"), media_type=media_type, name=name)
+
+    @classmethod
+    def from_path(cls, path: str | PathLike[str], *, media_type: str | None = None) -> DataContent:
+        """Return a content of a file, with its name. The ending tells the media type where it is not given.
+
+        An ending that is not known gives "application/octet-stream". Raise OSError if the file cannot be read.
+        """
+        import mimetypes
+        from pathlib import Path
+
+        file = Path(path)
+        known = media_type or media_type_of_name(file.name) or mimetypes.guess_type(file.name)[0]
+        return cls.from_bytes(file.read_bytes(), known or "application/octet-stream", name=file.name)
+
+    @classmethod
+    def from_data_uri(cls, uri: str, *, name: str | None = None) -> DataContent:
+        """Return a content of a `data:` URI, of base64 or of percent-encoded text. Raise ValueError if it is none."""
+        from urllib.parse import unquote, unquote_to_bytes
+
+        scheme, _, rest = uri.partition(":")
+        head, comma, body = rest.partition(",")
+        if scheme.lower() != "data" or not comma:
+            raise ValueError(f"expected a data URI, got {uri[:40]!r}")
+        is_base64 = head.lower().endswith(";base64")
+        media_type = (head[: -len(";base64")] if is_base64 else head) or "text/plain"
+        if is_base64:
+            return cls(data=unquote(body), media_type=media_type, name=name)
+        return cls.from_bytes(unquote_to_bytes(body), media_type, name=name)
 
 
 class UriContent(MediaContent, frozen=True, kw_only=True):
-    """A link. `title` is the linked page's, `text` an excerpt of it where the API gave one."""
+    """A link. `title` is the linked page's, `text` an excerpt of it where the API gave one.
+
+    `kind` is what the API said that it links to: "image", "document", "audio" or "video". Web pages have none.
+    """
 
     uri: str
+    kind: str | None = None
     title: str | None = None
     text: str | None = None
+
+    @property
+    def media_kind(self) -> str | None:
+        """`kind`, or the kind that the media type, or the ending of the link's path, tells; else None."""
+        return self.kind or kind_of_media(self.media_type or media_type_of_link(self.uri))
 
 
 class HostedFileContent(MediaContent, frozen=True, kw_only=True):
-    """A file that the provider keeps. `file_id` means something to its provider alone."""
+    """A file that the provider keeps. `file_id` means something to its provider alone.
+
+    `kind` is what the API said that it is: "image", "document", "audio" or "video".
+    """
 
     file_id: str
+    kind: str | None = None
     title: str | None = None
     text: str | None = None
+
+    @property
+    def media_kind(self) -> str | None:
+        """`kind`, or the kind that the media type, or the ending of the name, tells; else None."""
+        return self.kind or super().media_kind
 
 
 class HostedVectorStoreContent(AIContent, frozen=True, kw_only=True):

@@ -65,6 +65,10 @@ class Codec:
         """The model's value for `container[key]`, which is `value`."""
         return value
 
+    def count(self, wire: Any) -> int:
+        """Return how many contents `decode` makes of a wire value, if it makes a list of them."""
+        return 1
+
     def places(self, value: Any, wire: Any, path: str) -> Iterable[Place]:
         """Where the model objects in `value` came from, given that it was decoded from `wire` at `path`."""
         return ()

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from contentmodel.content.media_types import ending_of
 from contentmodel.content.text import TextContent
 from contentmodel.content.tools import ToolCallContent, ToolResultContent
 from contentmodel.errors import ToolArgumentsError
@@ -20,6 +21,7 @@ from contentmodel.wire import reasons
 from contentmodel.wire.json import write
 
 if TYPE_CHECKING:
+    from contentmodel.content.media import DataContent
     from contentmodel.wire.context import EncodeContext
 
 
@@ -49,8 +51,15 @@ LATE = Label("late result of tool call")
 NO_RESULT = "[no result of this call was recorded]"
 """The result of a call that has none, for APIs that require one. It is never undone."""
 
+LEFT_OUT = "[nothing of this message could be sent]"
+"""A user's message of which nothing can be sent. It is never undone."""
+
+NO_TURN = "[the conversation has no message yet]"
+"""The user's message of a request that has none, for APIs that require one. It is never undone."""
+
 _FAILED = re.compile(r"\[is_error: (true|false) #([0-9a-f]{16})\](\n|\Z)")
 BEGUN = "[the conversation began before this"
+_MADE_NAME = re.compile(r"(?:document|video|file)-[0-9a-f]{16}(?:\.[a-z0-9]{1,9})?")
 _ANNOUNCES = "[media of this result follow:"
 _ANNOUNCED = re.compile(rf"(\n|){re.escape(_ANNOUNCES)}((?: #[0-9a-f]{{16}})+)\]")
 
@@ -159,6 +168,22 @@ def announced(result: Any) -> tuple[list[Any], list[str]]:
     return words, found[2].replace("#", "").split()
 
 
+# -- names of files ----------------------------------------------------------------------------------------------------
+
+
+def made_name(content: DataContent) -> str:
+    """Return a file name for inline data, for APIs that require one: its kind, the seal of its data, the type's ending.
+
+    The seal tells a name that was made from one that a user gave: on the way back the made one is left out.
+    """
+    return f"{content.media_kind or 'file'}-{seal_of(content.data)}{ending_of(content.media_type)}"
+
+
+def is_made_name(content: DataContent) -> bool:
+    """Return whether the name of inline data is the one that `made_name` gives it."""
+    return _MADE_NAME.fullmatch(content.name or "") is not None and content.name == made_name(content)
+
+
 # -- where a conversation begins ---------------------------------------------------------------------------------------
 
 
@@ -185,6 +210,8 @@ def _first_seal(content: Any) -> str:
 def unmarked(text: str) -> str:
     """Return a text without the marks that reading may undo, whether their seals fit or not."""
     if text.startswith(f"{BEGUN} #") and len(text) == len(BEGUN) + 19:
+        return ""
+    if _MADE_NAME.fullmatch(text):
         return ""
     failed = _FAILED.match(text)
     words, _ = announced(ToolResultContent(outputs=[TextContent(text=text[failed.end() :] if failed else text)]))

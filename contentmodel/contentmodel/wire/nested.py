@@ -112,6 +112,9 @@ class Blocks(Codec):
     def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> Any:
         return self.union.decode_list(value, context)
 
+    def count(self, wire: Any) -> int:
+        return len(wire) if wire.__class__ is list else 1
+
     def places(self, value: Any, wire: Any, path: str) -> Iterable[Place]:
         if wire.__class__ is not list:
             return [(value[0], path, wire, self.union if wire.__class__ is dict else None)]

@@ -7,14 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from contentmodel.content.media import (
-    DataContent,
-    HostedFileContent,
-    HostedVectorStoreContent,
-    MediaContent,
-    UriContent,
-    media_type_matches,
-)
+from contentmodel.content.media import HostedFileContent, HostedVectorStoreContent
 from contentmodel.content.outcomes import (
     CompactionContent,
     ConfigurationContent,
@@ -37,6 +30,7 @@ from contentmodel.content.tools import (
 from contentmodel.message import ChatMessage
 from contentmodel.wire import lowering, reasons
 from contentmodel.wire.call_ids import with_call_ids
+from contentmodel.wire.marks import LEFT_OUT, NO_TURN
 from contentmodel.wire.origins import is_native
 
 if TYPE_CHECKING:
@@ -59,7 +53,7 @@ def settle_foreign(messages: list[ChatMessage], context: EncodeContext) -> list[
     for message in with_call_ids(messages, context):
         plain = _PLAIN.get(message.role, _NONE)
         for content in message.contents:
-            if content.__class__ not in plain or (plain is _RESULTS and not _gives_words(content)):
+            if content.__class__ not in plain or (plain is _RESULTS and not gives_words(content)):
                 settled += _settled_messages(message, context)
                 break
         else:
@@ -73,106 +67,27 @@ def _settled_messages(message: ChatMessage, context: EncodeContext) -> list[Chat
     kept = _settled(_with_known_role(message, context), context)
     if kept.contents:
         return _split_results(kept, context)
+    if message.contents and kept.role == "user":
+        return [left_out(kept, context)]
     context.lose(message, None, reasons.EMPTY_MESSAGE)
     return []
 
 
-def without_media(response: ChatResponse, context: EncodeContext) -> ChatResponse:
-    """An answer of another API without images and files, for APIs whose answers have none."""
-    if context.native:
-        return response
-    choices = []
-    for choice in response.choices:
-        messages = []
-        for message in choice.messages:
-            media = [c for c in message.contents if isinstance(c, MediaContent)]
-            for content in media:
-                context.lose(content, None, reasons.NO_MEDIA_IN_ANSWER)
-            kept = [c for c in message.contents if not isinstance(c, MediaContent)]
-            messages.append(context.with_contents(message, kept) if media else message)
-        choices.append(context.same(choice, msgspec.structs.replace(choice, messages=messages)))
-    changed: ChatResponse = context.same(response, msgspec.structs.replace(response, choices=choices))
-    return changed
+def left_out(message: ChatMessage, context: EncodeContext) -> ChatMessage:
+    """Return a user's message of which nothing can be sent, with a text that says so: no API takes an empty one."""
+    context.lose(message, None, reasons.LEFT_OUT)
+    return context.with_contents(message, [TextContent(text=LEFT_OUT)])
 
 
-_ALIASES = {"image/jpg": "image/jpeg", "audio/mp3": "audio/mpeg", "audio/x-wav": "audio/wav", "audio/wave": "audio/wav"}
+def with_a_turn(messages: list[ChatMessage], request: ChatRequest, context: EncodeContext) -> list[ChatMessage]:
+    """Return the messages, or a placeholder of the user if there is nothing in them, for APIs that require a turn.
 
-
-class Reads(msgspec.Struct, frozen=True):
-    """What a target reads of media: inline bytes of these types and patterns (None: of any), links of these schemes.
-
-    `texts` says whether a document may be text as it is; elsewhere it is base64 as all else.
+    Instructions stay instructions: as a message of the user they would lose their authority.
     """
-
-    media_types: tuple[str, ...] | None = None
-    schemes: tuple[str, ...] = ("http", "https", "data")
-    texts: bool = False
-
-
-def with_readable_media(messages: list[ChatMessage], context: EncodeContext, reads: Reads) -> list[ChatMessage]:
-    """Messages of other APIs without inline media of types that the target does not read; aliases by their name.
-
-    A link that it cannot fetch is told in words. What does not say its type is left to the target.
-    """
-    kept = []
-    for message in messages:
-        if _has_media(message) and not is_native(message, context):
-            contents = [c for content in message.contents for c in _readable_media(content, context, reads)]
-            message = context.with_contents(message, contents)
-        kept.append(message)
-    return kept
-
-
-_MEDIA = (DataContent, UriContent)
-
-
-def _has_media(message: ChatMessage) -> bool:
-    for content in message.contents:
-        kind = content.__class__
-        if kind is FunctionResultContent:
-            if not _gives_words(content) and any(output.__class__ in _MEDIA for output in content.outputs):  # type: ignore[attr-defined]
-                return True
-        elif kind in _MEDIA:
-            return True
-    return False
-
-
-def _readable_media(content: Any, context: EncodeContext, reads: Reads) -> Iterable[Any]:
-    kind = content.__class__
-    if kind is FunctionResultContent and not _gives_words(content):
-        outputs = [o for output in content.outputs for o in _readable_media(output, context, reads)]
-        return (context.same(content, msgspec.structs.replace(content, outputs=outputs)),)
-    if kind is UriContent:
-        return (_readable_link(content, context, reads),)
-    return _readable_data(content, context, reads) if kind is DataContent else (content,)
-
-
-def _readable_link(content: UriContent, context: EncodeContext, reads: Reads) -> Any:
-    if content.uri.partition(":")[0].lower() in reads.schemes:
-        return content
-    context.lose(content, None, reasons.NO_LINK)
-    return context.same(content, TextContent(text=lowering.as_text(content)))
-
-
-def _readable_data(content: DataContent, context: EncodeContext, reads: Reads) -> Iterable[Any]:
-    if content.text is not None and not reads.texts:
-        context.lose(content, "text", reasons.DOCUMENT_AS_BASE64)
-        inline = DataContent.from_bytes(content.to_bytes(), content.media_type or "text/plain")
-        content = context.same(content, msgspec.structs.replace(content, data=inline.data, text=None))
-    if content.media_type is None or reads.media_types is None:
-        return (content,)
-    essence = content.media_type.partition(";")[0].strip().lower()
-    named = _ALIASES.get(essence, essence)
-    if not any(media_type_matches(named, pattern) for pattern in reads.media_types):
-        if content.text is not None:
-            context.lose(content, None, reasons.DOCUMENT_AS_TEXT, media_type=named)
-            return (context.same(content, TextContent(text=content.text)),)
-        context.lose(content, None, reasons.NO_MEDIA_TYPE, media_type=named)
-        return ()
-    if named == essence:
-        return (content,)
-    context.lose(content, "media_type", reasons.MEDIA_ALIAS, media_type=named)
-    return (context.same(content, msgspec.structs.replace(content, media_type=named)),)
+    if context.native or any(message.contents for message in messages):
+        return messages
+    context.lose(request, "messages", reasons.NO_TURN)
+    return [*messages, ChatMessage(role="user", contents=[TextContent(text=NO_TURN)], origin=request.origin)]
 
 
 def without_blank_texts(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
@@ -398,7 +313,8 @@ def _unfinished(message: ChatMessage, context: EncodeContext) -> set[str | None]
     return {c.call_id for c in calls} - answered
 
 
-def _gives_words(result: Any) -> bool:
+def gives_words(result: Any) -> bool:
+    """Return whether a result is one text."""
     outputs = result.outputs
     return len(outputs) == 1 and outputs[0].__class__ is TextContent
 

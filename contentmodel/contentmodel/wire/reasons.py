@@ -93,6 +93,8 @@ REFUSED_SETTING = dropped("refused-setting", "{target} refuses it here: {rule}")
 OUTPUT_LIMIT = synthesized("output-limit", "{target} requires a limit of output tokens")
 NO_LEVEL = dropped("no-effort-level", "{target} has no level {level!r}")
 NO_MODALITY = dropped("no-modality", "{target} does not answer with all of these modalities")
+VOICE = synthesized("voice", "{target} requires a voice and a format for answers in audio")
+NO_VOICE = dropped("no-voice", "the model {model!r} does not answer in audio")
 NO_TOOL_CHOICE = degraded("no-tool-choice", "{target} has no such tool choice")
 TOOL_CHOICE_PARTS = degraded("tool-choice-parts", "only its own API knows what else the tool choice asks for")
 PARALLEL_WITHOUT_TOOLS = dropped("parallel-without-tools", "there are no tools to call")
@@ -104,6 +106,8 @@ NO_INSTRUCTIONS_HERE = degraded(
     "instructions-as-user", "{target} has no such message in a conversation: sent as the user's"
 )
 INSTRUCTIONS_APART = moved("instructions-apart", "{target} has instructions apart from the messages")
+LEFT_OUT = synthesized("left-out", "nothing that was in it can be sent: a text says so")
+NO_TURN = synthesized("no-turn", "{target} requires a message of the user")
 EMPTY_MESSAGE = dropped("empty-message", "nothing that was in it can be sent")
 WRONG_ROLE = dropped(
     "wrong-role", "a message of the role {role!r} holds it, and only the assistant thinks and calls tools"
@@ -173,6 +177,18 @@ DOCUMENT_AS_BASE64 = degraded("document-as-base64", "{target} gets the document 
 DOCUMENT_AS_TEXT = degraded("document-as-text", "{target} does not read {media_type}: it gets the text")
 NO_MEDIA_TYPE = dropped("media-type", "{target} does not read {media_type}")
 MEDIA_ALIAS = degraded("media-type-name", "{target} knows it as {media_type}")
+NO_MEDIA_OF_ASSISTANT = dropped("media-of-assistant", "messages of the assistant hold no media in {target}")
+TRANSCRIPT = degraded("transcript", "{target} has no place for the audio: it gets its transcript as text")
+NO_LINK_TO = degraded("link-to-kind", "{target} fetches no such {kind}: it gets the address as text")
+LINK_OF_NO_KIND = degraded(
+    "link-of-no-kind", "neither kind nor media_type tell what the link leads to: {target} gets the address as text"
+)
+DATA_URI = degraded("data-uri", "{target} gets what is in the data URI")
+GUESSED_MEDIA_TYPE = synthesized("guessed-media-type", "{target} requires a media type: {media_type} is a guess")
+NO_BASE64 = dropped("not-base64", "its data is not base64")
+BASE64_SPELLING = insignificant("base64-spelling", "{target} gets the same bytes in the standard alphabet, padded")
+FILE_NAME = synthesized("file-name", "{target} requires a file name")
+MADE_NAME = insignificant("made-file-name", "the name was made for an API that requires one")
 ONE_IMAGE = dropped("one-image", "{target} has room for one image here")
 
 # Citations

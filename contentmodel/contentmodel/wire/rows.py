@@ -310,7 +310,7 @@ class Row:
         for key, column in self.columns[1].items() if self.columns else ():
             inner = wire_at(wire, key)
             if inner is not None and column.holds(inner):
-                yield key, len(inner) if inner.__class__ is list and column.spreads else 1
+                yield key, column.codec.count(inner)
 
     def row_of(self, value: Any) -> Row:
         """Itself: a row and a union answer the same question."""

@@ -1,0 +1,85 @@
+"""Media types: what kind of media each is, and which endings of file names stand for it.
+
+The table is the same on every machine; the one of `mimetypes` depends on files of the operating system.
+"""
+
+from __future__ import annotations
+
+MEDIA_TYPES = {
+    "pdf": "application/pdf",
+    "txt": "text/plain",
+    "md": "text/markdown",
+    "html": "text/html",
+    "htm": "text/html",
+    "csv": "text/csv",
+    "tsv": "text/tab-separated-values",
+    "json": "application/json",
+    "xml": "application/xml",
+    "yaml": "application/yaml",
+    "rtf": "application/rtf",
+    "doc": "application/msword",
+    "docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+    "xls": "application/vnd.ms-excel",
+    "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+    "ppt": "application/vnd.ms-powerpoint",
+    "pptx": "application/vnd.openxmlformats-officedocument.presentationml.presentation",
+    "png": "image/png",
+    "jpg": "image/jpeg",
+    "jpeg": "image/jpeg",
+    "gif": "image/gif",
+    "webp": "image/webp",
+    "heic": "image/heic",
+    "heif": "image/heif",
+    "svg": "image/svg+xml",
+    "wav": "audio/wav",
+    "mp3": "audio/mpeg",
+    "aac": "audio/aac",
+    "flac": "audio/flac",
+    "ogg": "audio/ogg",
+    "opus": "audio/opus",
+    "m4a": "audio/mp4",
+    "mp4": "video/mp4",
+    "mpeg": "video/mpeg",
+    "mov": "video/quicktime",
+    "webm": "video/webm",
+    "avi": "video/x-msvideo",
+}
+"""The media type of each ending; the first ending of a type is its usual one."""
+
+_ENDINGS = {media_type: ending for ending, media_type in reversed(MEDIA_TYPES.items())}
+_USUAL = {"image": "image/jpeg", "audio": "audio/mpeg", "video": "video/mp4", "document": "application/pdf"}
+
+
+def essence_of(media_type: str | None) -> str:
+    """Return `media_type` in lower case and without parameters; the empty string if there is none."""
+    return (media_type or "").partition(";")[0].strip().lower()
+
+
+def kind_of_media(media_type: str | None) -> str | None:
+    """Return "image", "audio", "video" or "document" (any other type); None without a media type."""
+    essence = essence_of(media_type)
+    kind = essence.partition("/")[0]
+    return (kind if kind in _USUAL else "document") if essence else None
+
+
+def media_type_of_name(name: str) -> str | None:
+    """Return the media type that the ending of a file name stands for; None if it is not in the table."""
+    _, dot, ending = name.rpartition(".")
+    return MEDIA_TYPES.get(ending.lower()) if dot else None
+
+
+def media_type_of_link(uri: str) -> str | None:
+    """Return the media type that the ending of a link's path stands for; None if it is not in the table."""
+    place = uri.partition("?")[0].partition("#")[0].partition("://")[2]
+    return media_type_of_name(place.rpartition("/")[2]) if "/" in place else None
+
+
+def usual_media_type(kind: str | None) -> str | None:
+    """Return the most common media type of a kind ("image/jpeg" of "image"); None if the kind has none."""
+    return _USUAL.get(kind or "")
+
+
+def ending_of(media_type: str | None) -> str:
+    """Return the usual ending of names of files of a media type, with its dot; the empty string if it is not known."""
+    ending = _ENDINGS.get(essence_of(media_type))
+    return f".{ending}" if ending else ""
