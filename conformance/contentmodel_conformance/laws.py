@@ -311,10 +311,13 @@ def addressing(adapter: Any, request: ChatRequest) -> None:
 def prefixes(adapter: Any, request: ChatRequest) -> None:
     """What was written for the first turns stands, byte for byte, at the head of what is written for more; only the
     last message of it may have grown, by whole blocks.
+
+    Instructions alone are no conversation yet: a target that requires a turn gets a placeholder until there is one.
     """
     before: list[Any] = []
     key = _growing(adapter, request)
-    for count in range(1, len(request.messages) + 1):
+    first = next((i for i, m in enumerate(request.messages) if m.role not in ("system", "developer")), 0)
+    for count in range(first + 1, len(request.messages) + 1):
         start = msgspec.structs.replace(request, messages=request.messages[:count])
         after = adapter.encode_request(start).payload.get(key, [])
         after = after if isinstance(after, list) else [after]

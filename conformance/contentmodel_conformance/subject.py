@@ -190,7 +190,7 @@ def limits_of(adapter: Any) -> Limits:
 
 
 _LITTLE: dict[str, Any] = dict.fromkeys(
-    ("signs", "hosted_search", "images_in_results", "errors", "systems_between"), False
+    ("signs", "hosted_search", "images_in_results", "errors", "systems_between", "several_texts"), False
 )
 
 

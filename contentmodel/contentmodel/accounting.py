@@ -16,6 +16,7 @@ import msgspec
 
 from contentmodel.adapter import Payload, adapter, as_json
 from contentmodel.containment import contained
+from contentmodel.content.media import standard_base64
 from contentmodel.wire.json import child_path, snake_name
 from contentmodel.wire.losses import Encoded, Loss
 from contentmodel.wire.marks import APART, unmarked
@@ -237,12 +238,19 @@ class _Held:
         said = unmarked(text)
         if said != text:
             return not said or self.take(said) or self._take_parts(said) or said in self._told
-        return any(self.take(word) for word in _MEDIA_WORDS.get(text, ()))
+        return any(self.take(word) for word in _MEDIA_WORDS.get(text, ())) or self._take_bytes(text)
+
+    def _take_bytes(self, text: Any) -> bool:
+        """Whether the bytes of base64 are there in the standard alphabet, padded."""
+        standard = standard_base64(text) if isinstance(text, str) else None
+        return standard not in (None, "", text) and self.take(standard)
 
     def _take_parts(self, text: str) -> bool:
         """The JSON that a text spells, or the parts of a data URI."""
         parts = _inside(text)
-        return parts is not None and all(self.take(part) for part in parts if not _says_nothing(part))
+        if parts is None:
+            return False
+        return all(self.take(part) or self._take_bytes(part) for part in parts if not _says_nothing(part))
 
 
 def _key(value: Any) -> Any:

@@ -50,6 +50,13 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     systems_between: bool = True
     origin: str | None = None
     """The API that conversations came from where they are a store's: it holds what others said."""
+    media: frozenset[str] = frozenset()
+    """What users send: "images", "documents" ("unnamed" ones too), "texts", and links to images, documents, videos and
+    files that the issuer alone can fetch ("stored links"). "typed links" say their media type in the place of their
+    kind, and base64 is "url-safe" at times."""
+    images_in_answers: bool = False
+    several_texts: bool = True
+    """Whether results hold more than one text."""
     older: str | None = None
     """Another model of the API, of which other rules hold."""
 
@@ -59,6 +66,8 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
         return (self.model,) if self.older is None else (self.model, self.older)
 
 
+_WAYS = {"unnamed", "url-safe", "typed links"}
+_SEEN = frozenset({"images", "documents", "image links"})
 LIMITS = {
     "openai-chat": Limits(
         issuer="openai",
@@ -67,14 +76,31 @@ LIMITS = {
         signs=False,
         hosted_search=False,
         images_in_results=False,
+        media=_SEEN,
     ),
-    "openai-responses": Limits(issuer="openai", model="gpt-5.2", older="gpt-4.1"),
-    "anthropic-messages": Limits(issuer="anthropic", model="claude-opus-4-8", older="claude-sonnet-4-5"),
+    "openai-responses": Limits(issuer="openai", model="gpt-5.2", older="gpt-4.1", media=_SEEN | {"document links"}),
+    "anthropic-messages": Limits(
+        issuer="anthropic",
+        model="claude-opus-4-8",
+        older="claude-sonnet-4-5",
+        media=_SEEN | {"document links", "texts", "unnamed"},
+    ),
     "google-generate-content": Limits(
-        issuer="google", model="gemini-3-pro", older="gemini-2.5-flash", hosted_search=False, systems_between=False
+        issuer="google",
+        model="gemini-3-pro",
+        older="gemini-2.5-flash",
+        hosted_search=False,
+        systems_between=False,
+        media=_SEEN | {"document links", "video links", "stored links", "typed links", "unnamed", "url-safe"},
+        images_in_answers=True,
     ),
     # Rows are nobody's: what is signed there says itself who can read it.
-    "turn-blocks": Limits(issuer="anthropic", model="claude-opus-4-8", origin="anthropic-messages"),
+    "turn-blocks": Limits(
+        issuer="anthropic",
+        model="claude-opus-4-8",
+        origin="anthropic-messages",
+        media=_SEEN | {"document links", "texts", "unnamed"},
+    ),
 }
 """The limits of the APIs of this project."""
 
@@ -91,6 +117,29 @@ _ARGUMENTS: st.SearchStrategy[dict[str, Any]] = st.sampled_from(
     [{}, {"q": "x"}, {"q": "\udfff"}, {"path": "/tmp", "deep": {"list": [1, 2.5, None, True]}}]
 )
 _PIXEL = base64.b64encode(b"\x89PNG\r\n\x1a\n" + bytes(8)).decode()
+
+
+_STORE = "https://generativelanguage.googleapis.com/v1beta/files/a-1"
+_LINKS = {
+    "image links": [
+        UriContent(uri="https://example.org/a.png", kind="image", media_type="image/png"),
+        UriContent(uri="https://example.org/pictures/7", kind="image", media_type="image/webp"),
+    ],
+    "document links": [
+        UriContent(uri="https://example.org/a.pdf", kind="document", media_type="application/pdf"),
+        UriContent(uri="https://example.org/papers/7", kind="document", media_type="application/pdf"),
+        UriContent(uri="https://example.org/a.docx?v=2", kind="document", media_type="application/msword"),
+    ],
+    "video links": [
+        UriContent(uri="https://example.org/a.mp4", media_type="video/mp4"),
+        UriContent(uri="https://example.org/a.mp3", media_type="audio/mpeg"),
+        UriContent(uri="https://youtu.be/a1", kind="video"),
+    ],
+    "stored links": [
+        UriContent(uri="gs://bucket/a.png", media_type="image/png"),
+        UriContent(uri=_STORE, media_type="application/pdf"),
+    ],
+}
 
 
 @st.composite
@@ -149,7 +198,7 @@ class _Transcript:
 
     def exchange(self) -> None:
         """Something of the user, a turn of the assistant, and results of some of its calls."""
-        self.say("user", self._draw(_WORDS))
+        self._add("user", [TextContent(text=self._draw(_WORDS)), *self._attached()])
         if self._maybe(8) and self._limits.systems_between:
             self.say("system", self._draw(_WORDS))
         for _ in range(self._draw(st.integers(1, 3))):
@@ -179,11 +228,41 @@ class _Transcript:
             contents += self._search()
         if self._maybe(1):
             contents.append(TextContent(text=self._draw(_BLANK if self._maybe(6) else _WORDS)))
+        if self._limits.images_in_answers and self._maybe(6):
+            contents.append(self._data("image/png"))
         calls = [self._call() for _ in range(self._draw(st.integers(0, 3)))]
         contents += calls
         if contents:
             self._add("assistant", contents)
         return calls
+
+    def _attached(self) -> list[AIContent]:
+        """Return the media of a message of the user: seldom any."""
+        kinds = sorted(self._limits.media - _WAYS)
+        if not kinds or not self._maybe(3):
+            return []
+        return [self._medium(kind) for kind in self._draw(st.lists(st.sampled_from(kinds), max_size=2))]
+
+    def _medium(self, kind: str) -> AIContent:
+        if kind == "images":
+            return self._data("image/png")
+        if kind == "documents":
+            is_named = "unnamed" not in self._limits.media or self._draw(st.booleans())
+            return self._data("application/pdf", "report.pdf" if is_named else None)
+        if kind == "texts":
+            return DataContent(text=self._draw(_WORDS), media_type="text/plain")
+        link = self._draw(st.sampled_from(_LINKS[kind]))
+        # An API says the kind of a link or its media type, and of some links the kind alone.
+        if "typed links" in self._limits.media and link.media_type:
+            return msgspec.structs.replace(link, kind=None)
+        return msgspec.structs.replace(link, media_type=None)
+
+    def _data(self, media_type: str, name: str | None = None) -> DataContent:
+        """Return bytes in any base64 that the API takes, so that each digit of the alphabets is there at times."""
+        data = base64.b64encode(self._draw(st.binary(min_size=2, max_size=9) | st.just(b"\xff\xfe\xfb"))).decode()
+        if "url-safe" in self._limits.media and self._draw(st.booleans()):
+            data = data.replace("+", "-").replace("/", "_").rstrip("=" if self._draw(st.booleans()) else "\0")
+        return DataContent(data=data, media_type=media_type, name=name)
 
     def _thought(self) -> ReasoningContent:
         sealed = Protected(issuer=self._limits.issuer, kind="signature", data=self._opaque())
@@ -223,6 +302,8 @@ class _Transcript:
 
     def _result(self, call: FunctionCallContent) -> FunctionResultContent:
         outputs: list[Any] = [TextContent(text=self._draw(_WORDS))]
+        if self._limits.several_texts and self._maybe(3):
+            outputs += [TextContent(text=text) for text in self._draw(st.lists(_WORDS, min_size=1, max_size=2))]
         if self._limits.images_in_results and self._maybe(4):
             outputs.append(DataContent(data=_PIXEL, media_type="image/png"))
         failed = True if self._limits.errors and self._maybe(5) else None

@@ -117,7 +117,7 @@ def _readable_link(content: UriContent, context: EncodeContext, reads: Reads) ->
     if reads.links is not None and not _is_read(content, reads.links):
         if content.media_kind is None:
             return _as_unknown(content, context)
-        return _as_text(content, context, reasons.NO_LINK_TO, kind=content.media_kind)
+        return _as_text(content, context, reasons.NO_LINK_TO, medium=content.media_kind)
     if reads.typed_links and content.media_type is None and not content.uri.startswith(reads.untyped):
         return _typed_link(content, context)
     return (content,)
@@ -239,7 +239,7 @@ def _told(content: Any, context: EncodeContext) -> Iterable[Any]:
 def _without_media(content: Any, context: EncodeContext, reason: Reason) -> Iterable[Any]:
     """Return what a text can say in the place of a medium: the transcript of audio, the address of a link."""
     if content.__class__ is UriContent and content.uri.partition(":")[0].lower() != "data":
-        return _as_text(content, context, reasons.NO_LINK)
+        return _as_text(content, context, reasons.AS_TEXT)
     if content.__class__ is DataContent and content.transcript:
         context.lose(content, None, reasons.TRANSCRIPT)
         return (context.same(content, TextContent(text=content.transcript)),)

@@ -179,7 +179,7 @@ NO_MEDIA_TYPE = dropped("media-type", "{target} does not read {media_type}")
 MEDIA_ALIAS = degraded("media-type-name", "{target} knows it as {media_type}")
 NO_MEDIA_OF_ASSISTANT = dropped("media-of-assistant", "messages of the assistant hold no media in {target}")
 TRANSCRIPT = degraded("transcript", "{target} has no place for the audio: it gets its transcript as text")
-NO_LINK_TO = degraded("link-to-kind", "{target} fetches no such {kind}: it gets the address as text")
+NO_LINK_TO = degraded("link-to-kind", "{target} fetches no such {medium}: it gets the address as text")
 LINK_OF_NO_KIND = degraded(
     "link-of-no-kind", "neither kind nor media_type tell what the link leads to: {target} gets the address as text"
 )

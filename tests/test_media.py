@@ -1,0 +1,505 @@
+"""Media, and texts of results, from one API to another: the target takes them, and what changes is a loss."""
+
+from __future__ import annotations
+
+import base64
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import contentmodel
+from conftest import APIS
+from contentmodel import (
+    ChatChoice,
+    ChatMessage,
+    ChatRequest,
+    ChatResponse,
+    DataContent,
+    HostedFileContent,
+    Origin,
+    TextContent,
+    UriContent,
+    convert,
+)
+from contentmodel.accounting import audit
+from contentmodel.content.media import standard_base64
+
+CHAT, RESPONSES, ANTHROPIC, GEMINI = APIS_BY_NAME = (
+    "openai-chat",
+    "openai-responses",
+    "anthropic-messages",
+    "google-generate-content",
+)
+MODELS = {CHAT: "gpt-4.1", RESPONSES: "gpt-5.2", ANTHROPIC: "claude-opus-4-8", GEMINI: "gemini-2.5-pro"}
+OTHERS = (CHAT, RESPONSES, ANTHROPIC)
+BYTES = b"\xfb\xff\xfe\x00\x01"
+URL_SAFE, STANDARD = "-__-AAE=", "+//+AAE="
+PDF = "data:application/pdf;base64,JVBERg=="
+
+
+def of_user(api: str, *parts: dict[str, Any]) -> dict[str, Any]:
+    """Return a request of one message of the user."""
+    if api == GEMINI:
+        return {"contents": [{"role": "user", "parts": list(parts)}]}
+    message = {"role": "user", "content": list(parts)}
+    if api == RESPONSES:
+        return {"model": MODELS[api], "input": [message]}
+    limit = {"max_tokens": 100} if api == ANTHROPIC else {}
+    return {"model": MODELS[api], **limit, "messages": [message]}
+
+
+def parts_of(payload: dict[str, Any], turn: int = 0) -> list[dict[str, Any]]:
+    """Return the parts of a message of any API; a string is one text."""
+    message = payload.get("messages", payload.get("contents", payload.get("input")))[turn]
+    parts = message.get("parts", message.get("content"))
+    return [{"type": "text", "text": parts}] if isinstance(parts, str) else parts
+
+
+def crossed(source: str, target: str, payload: dict[str, Any]) -> Any:
+    """Convert a request; whatever the test is about, the target takes it and every value is accounted for."""
+    encoded = convert(payload, source=source, target=target, kind="request")
+    assert contentmodel.check(encoded.payload, api=target, model=MODELS[target]) == []
+    assert audit(payload, encoded) == []
+    return encoded
+
+
+def inline(data: str, media_type: str = "image/png", **more: str) -> dict[str, Any]:
+    return {"inlineData": {"data": data, "mimeType": media_type, **more}}
+
+
+def document(kind: str, media_type: str, data: str) -> dict[str, Any]:
+    return {"type": "document", "source": {"type": kind, "media_type": media_type, "data": data}}
+
+
+def linked(uri: str, media_type: str | None = None) -> dict[str, Any]:
+    return {"fileData": {"fileUri": uri, **({"mimeType": media_type} if media_type else {})}}
+
+
+# -- base64 ------------------------------------------------------------------------------------------------------------
+
+
+@given(
+    st.binary(max_size=40),
+    st.booleans(),
+    st.booleans(),
+    st.sampled_from(["", " ", "\n", "\r\n"]),
+)
+def test_standard_base64_reads_both_alphabets_with_or_without_padding_and_white_space(
+    data: bytes, is_url_safe: bool, is_padded: bool, between: str
+) -> None:
+    text = (base64.urlsafe_b64encode if is_url_safe else base64.b64encode)(data).decode()
+    spelled = between.join(text if is_padded else text.rstrip("="))
+    assert standard_base64(spelled) == base64.b64encode(data).decode()
+
+
+@pytest.mark.parametrize("text", ["%%%", "A", "AAAAA", "AA=A", "====", "é", "AAA\u0660", "data:image/png;base64,AAAA"])
+def test_standard_base64_takes_nothing_else(text: str) -> None:
+    assert standard_base64(text) is None
+    with pytest.raises(ValueError, match="not base64"):
+        DataContent(data=text).to_bytes()
+
+
+@pytest.mark.parametrize("target", OTHERS)
+@pytest.mark.parametrize("media_type", ["image/png", "application/pdf"])
+def test_url_safe_base64_becomes_standard_base64_with_the_same_bytes(target: str, media_type: str) -> None:
+    encoded = crossed(GEMINI, target, of_user(GEMINI, inline(URL_SAFE.rstrip("="), media_type, displayName="a")))
+    assert STANDARD in str(encoded.payload)
+    (content,) = contentmodel.adapter(target).decode_request(encoded.payload).messages[0].contents
+    assert content.to_bytes() == BYTES
+    about = [loss for loss in encoded.losses if ".data" in loss.path and loss.is_significant]
+    assert about == []
+
+
+def test_base64_keeps_its_spelling_within_an_api() -> None:
+    payload = of_user(GEMINI, inline(URL_SAFE))
+    assert convert(payload, source=GEMINI, target=GEMINI).payload == payload
+
+
+@pytest.mark.parametrize("target", APIS)
+def test_data_that_is_not_base64_is_left_out_with_a_loss(target: str) -> None:
+    request = ChatRequest(
+        model=MODELS[target],
+        messages=[
+            ChatMessage(
+                role="user", contents=[TextContent(text="See."), DataContent(data="no, really", media_type="image/png")]
+            )
+        ],
+    )
+    encoded = contentmodel.adapter(target).encode_request(request)
+    assert "really" not in str(encoded.payload)
+    assert ("$.messages[0].contents[1]", "not-base64") in [(loss.path, loss.code) for loss in encoded.losses]
+
+
+# -- names of files ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("target", [CHAT, RESPONSES])
+@pytest.mark.parametrize(
+    ("source", "part"),
+    [
+        (ANTHROPIC, document("base64", "application/pdf", "JVBERg==")),
+        (ANTHROPIC, document("text", "text/plain", "Hello.")),
+        (GEMINI, inline("JVBERg==", "application/pdf")),
+        (GEMINI, inline("YSxi", "text/csv")),
+    ],
+)
+def test_a_file_without_a_name_gets_one_that_is_left_out_on_the_way_back(
+    target: str, source: str, part: dict[str, Any]
+) -> None:
+    payload = of_user(source, part)
+    encoded = crossed(source, target, payload)
+    (written,) = parts_of(encoded.payload)
+    name = written.get("file", written)["filename"]
+    assert name.startswith("document-")
+    assert name.endswith((".pdf", ".txt", ".csv"))
+    assert [loss.kind for loss in encoded.losses if loss.code == "file-name"] == ["synthesized"]
+    back = convert(encoded.payload, source=target, target=source, kind="request")
+    assert name not in str(back.payload)
+    if "Hello." not in str(part):
+        # A document that was sent as text comes back as base64.
+        assert parts_of(back.payload) == [part]
+
+
+@pytest.mark.parametrize("name", ["document.pdf", "document-0123456789abcdef.pdf"])
+def test_a_name_that_a_user_gave_stays(name: str) -> None:
+    part = {"type": "file", "file": {"file_data": PDF, "filename": name}}
+    (written,) = parts_of(convert(of_user(CHAT, part), source=CHAT, target=ANTHROPIC).payload)
+    assert written["title"] == name
+
+
+# -- links -------------------------------------------------------------------------------------------------------------
+
+PAPER, PICTURE = "https://example.org/papers/7", "https://example.org/pictures/7"
+DOCUMENT_LINKS = {
+    ANTHROPIC: {"type": "document", "source": {"type": "url", "url": PAPER}},
+    RESPONSES: {"type": "input_file", "file_url": PAPER},
+    GEMINI: linked(PAPER, "application/pdf"),
+}
+IMAGE_LINKS = {
+    ANTHROPIC: {"type": "image", "source": {"type": "url", "url": PICTURE}},
+    CHAT: {"type": "image_url", "image_url": {"url": PICTURE}},
+    RESPONSES: {"type": "input_image", "image_url": PICTURE, "detail": "auto"},
+    GEMINI: linked(PICTURE, "image/jpeg"),
+}
+
+
+@pytest.mark.parametrize("links", [DOCUMENT_LINKS, IMAGE_LINKS], ids=["document", "image"])
+@pytest.mark.parametrize("source", APIS_BY_NAME)
+@pytest.mark.parametrize("target", APIS_BY_NAME)
+def test_a_link_keeps_its_kind(source: str, target: str, links: dict[str, dict[str, Any]]) -> None:
+    if source not in links or source == target:
+        return
+    part = {key: value for key, value in links[source].items() if key != "detail"}
+    encoded = crossed(source, target, of_user(source, part))
+    address = PAPER if links is DOCUMENT_LINKS else PICTURE
+    (written,) = parts_of(encoded.payload)
+    assert written == links.get(target, {"type": "text", "text": address})
+    if target == CHAT and links is DOCUMENT_LINKS:
+        assert "link-to-kind" in [loss.code for loss in encoded.losses]
+
+
+@pytest.mark.parametrize("target", OTHERS)
+@pytest.mark.parametrize(
+    "part",
+    [
+        linked("https://example.org/a.mp3", "audio/mpeg"),
+        linked("https://example.org/a", "video/mp4"),
+        linked("https://www.youtube.com/watch?v=1"),
+        linked("https://generativelanguage.googleapis.com/v1beta/files/a1", "application/pdf"),
+        linked("gs://bucket/a.png", "image/png"),
+    ],
+)
+def test_a_link_that_the_target_cannot_fetch_is_a_text(target: str, part: dict[str, Any]) -> None:
+    encoded = crossed(GEMINI, target, of_user(GEMINI, part))
+    assert [block["text"] for block in parts_of(encoded.payload)] == [part["fileData"]["fileUri"]]
+    assert {loss.kind for loss in encoded.losses if loss.path.startswith("$.contents")} == {"degraded"}
+
+
+def test_a_document_link_that_is_no_pdf_is_a_text_for_a_target_that_fetches_pdf_alone() -> None:
+    part = {"type": "input_file", "file_url": "https://example.org/a.docx?v=1"}
+    assert [b["type"] for b in parts_of(crossed(RESPONSES, ANTHROPIC, of_user(RESPONSES, part)).payload)] == ["text"]
+
+
+@pytest.mark.parametrize(
+    ("link", "media_type"),
+    [
+        (UriContent(uri="https://example.org/a.webp"), "image/webp"),
+        (UriContent(uri="https://example.org/a.webp", kind="document"), "application/pdf"),
+        (UriContent(uri="https://example.org/a", kind="audio"), "audio/mpeg"),
+        (UriContent(uri="https://example.org/a", media_type="text/csv"), "text/csv"),
+        (UriContent(uri="https://youtu.be/a1"), None),
+    ],
+)
+def test_a_link_for_gemini_has_a_media_type(link: UriContent, media_type: str | None) -> None:
+    request = ChatRequest(messages=[ChatMessage(role="user", contents=[link])])
+    encoded = contentmodel.adapter(GEMINI).encode_request(request)
+    (part,) = parts_of(encoded.payload)
+    assert part["fileData"].get("mimeType") == media_type
+    guessed = [loss.kind for loss in encoded.losses if loss.code == "guessed-media-type"]
+    assert guessed == (["synthesized"] if link.media_type is None and media_type else [])
+
+
+@pytest.mark.parametrize("target", APIS_BY_NAME)
+def test_a_link_of_which_nothing_tells_the_kind_is_a_text(target: str) -> None:
+    link = UriContent(uri="https://example.org/7")
+    request = ChatRequest(model=MODELS[target], messages=[ChatMessage(role="user", contents=[link])])
+    encoded = contentmodel.adapter(target).encode_request(request)
+    assert [part["text"] for part in parts_of(encoded.payload)] == ["https://example.org/7"]
+    assert "link-of-no-kind" in [loss.code for loss in encoded.losses]
+
+
+@pytest.mark.parametrize("target", [ANTHROPIC, GEMINI])
+def test_a_data_uri_is_inline_data_where_links_are_fetched(target: str) -> None:
+    link = UriContent(uri="data:image/png;base64,+/8=")
+    request = ChatRequest(model=MODELS[target], messages=[ChatMessage(role="user", contents=[link])])
+    payload = contentmodel.adapter(target).encode_request(request).payload
+    (content,) = contentmodel.adapter(target).decode_request(payload).messages[0].contents
+    assert isinstance(content, DataContent)
+    assert content.to_bytes() == b"\xfb\xff"
+
+
+# -- media of the assistant --------------------------------------------------------------------------------------------
+
+LINKED = linked("https://example.org/a.png", "image/png")
+DRAWN = {
+    "contents": [
+        {"role": "user", "parts": [{"text": "Draw."}]},
+        {"role": "model", "parts": [{"text": "Here."}, inline("AAAA"), LINKED]},
+        {"role": "user", "parts": [{"text": "Again."}]},
+    ]
+}
+
+
+@pytest.mark.parametrize("target", OTHERS)
+def test_media_of_the_assistant_are_a_loss_where_its_messages_hold_none(target: str) -> None:
+    encoded = crossed(GEMINI, target, DRAWN)
+    assert "AAAA" not in str(encoded.payload)
+    assert ("$.contents[1].parts[1]", "media-of-assistant") in [(loss.path, loss.code) for loss in encoded.losses]
+    assert "https://example.org/a.png" in str(encoded.payload)
+
+
+@pytest.mark.parametrize("target", [ANTHROPIC, RESPONSES])
+def test_audio_of_an_answer_is_its_transcript_where_answers_hold_no_media(target: str) -> None:
+    heard = DataContent(data="AAAA", media_type="audio/wav", transcript="Good morning.")
+    message = ChatMessage(role="assistant", contents=[heard])
+    response = ChatResponse(
+        model="gpt-audio", choices=[ChatChoice(messages=[message])], origin=Origin(api=CHAT, issuer="openai")
+    )
+    encoded = contentmodel.adapter(target).encode_response(response)
+    assert "Good morning." in str(encoded.payload)
+    assert [loss.code for loss in encoded.losses if loss.family == "media"] == ["transcript"]
+
+
+# -- texts of results --------------------------------------------------------------------------------------------------
+
+
+def answered(api: str, *texts: str, failed: bool = False) -> dict[str, Any]:
+    """Return a request whose last message is the result of a call."""
+    if api == ANTHROPIC:
+        blocks = [{"type": "text", "text": text} for text in texts]
+        result = {
+            "type": "tool_result",
+            "tool_use_id": "t1",
+            "content": blocks,
+            **({"is_error": True} if failed else {}),
+        }
+        call = {"type": "tool_use", "id": "t1", "name": "f", "input": {}}
+        messages = [("user", "Hi."), ("assistant", [call]), ("user", [result])]
+        content = [{"role": role, "content": content} for role, content in messages]
+        return {"model": "claude-opus-4-8", "max_tokens": 100, "messages": content}
+    if api == CHAT:
+        call = {"id": "t1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+        content = [{"type": "text", "text": text} for text in texts]
+        messages = [{"role": "user", "content": "Hi."}, {"role": "assistant", "tool_calls": [call]}]
+        return {"model": "gpt-4.1", "messages": [*messages, {"role": "tool", "tool_call_id": "t1", "content": content}]}
+    call = {"type": "function_call", "call_id": "t1", "name": "f", "arguments": "{}"}
+    output = [{"type": "input_text", "text": text} for text in texts]
+    result = {"type": "function_call_output", "call_id": "t1", "output": output}
+    return {"model": "gpt-5.2", "input": [{"role": "user", "content": "Hi."}, call, result]}
+
+
+def response_of(payload: dict[str, Any]) -> Any:
+    return payload["contents"][-1]["parts"][0]["functionResponse"]["response"]
+
+
+@pytest.mark.parametrize("source", OTHERS)
+def test_texts_of_a_result_stay_apart_and_come_back(source: str) -> None:
+    payload = answered(source, "3", "4", '{"a": 1}')
+    encoded = crossed(source, GEMINI, payload)
+    assert response_of(encoded.payload) == {"output": ["3", "4", '{"a": 1}']}
+    back = convert(encoded.payload, source=GEMINI, target=source, kind="request").payload
+    if source == RESPONSES:
+        assert back["input"][-1]["output"] == payload["input"][-1]["output"]
+    else:
+        assert back["messages"][-1] == payload["messages"][-1]
+
+
+def test_texts_of_a_failure_stay_apart_and_come_back() -> None:
+    payload = answered(ANTHROPIC, "3", "It broke.", failed=True)
+    encoded = crossed(ANTHROPIC, GEMINI, payload)
+    assert response_of(encoded.payload) == {"error": ["3", "It broke."]}
+    back = convert(encoded.payload, source=GEMINI, target=ANTHROPIC, kind="request").payload
+    assert back["messages"][-1] == payload["messages"][-1]
+
+
+@pytest.mark.parametrize(
+    "response",
+    [
+        {"output": ["3", "4"]},
+        {"error": ["3", "4"]},
+        {"output": ["3"]},
+        {"output": []},
+        {"output": ["3", 4]},
+        {"files": ["a", "b"]},
+        {"output": ["3", "4"], "more": 1},
+        {"output": ["", ""]},
+    ],
+)
+def test_lists_in_a_response_of_gemini_keep_their_form(response: dict[str, Any]) -> None:
+    call = {"functionCall": {"id": "1", "name": "f", "args": {}}}
+    result = {"functionResponse": {"id": "1", "name": "f", "response": response, "parts": [inline("AAAA")]}}
+    payload = {"contents": [{"role": "model", "parts": [call]}, {"role": "user", "parts": [result]}]}
+    assert convert(payload, source=GEMINI, target=GEMINI).payload == payload
+
+
+# -- detail ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("detail", ["low", "high", "auto", "original"])
+def test_the_detail_of_an_image_crosses_between_the_apis_that_have_it(detail: str) -> None:
+    part = {"type": "image_url", "image_url": {"url": PICTURE, "detail": detail}}
+    encoded = crossed(CHAT, RESPONSES, of_user(CHAT, part))
+    assert parts_of(encoded.payload) == [{"type": "input_image", "image_url": PICTURE, "detail": detail}]
+    assert encoded.losses == ()
+    assert parts_of(convert(encoded.payload, source=RESPONSES, target=CHAT).payload) == [part]
+    (loss,) = (each for each in crossed(CHAT, ANTHROPIC, of_user(CHAT, part)).losses if "detail" in each.path)
+    assert (loss.path, loss.code) == ("$.messages[0].content[0].image_url.detail", "no-field")
+
+
+# -- answers in audio --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("model", "modalities", "written"),
+    [
+        ("gpt-audio", ["AUDIO"], {"modalities": ["audio"], "audio": {"voice": "alloy", "format": "wav"}}),
+        ("gpt-4.1", ["AUDIO"], {}),
+        ("gpt-4.1", ["TEXT", "AUDIO"], {"modalities": ["text"]}),
+    ],
+)
+def test_a_request_for_audio_has_a_voice_or_asks_for_text(
+    model: str, modalities: list[str], written: dict[str, Any]
+) -> None:
+    payload = of_user(GEMINI, {"text": "Hi."}) | {"generationConfig": {"responseModalities": modalities}}
+    encoded = convert(payload, source=GEMINI, target=CHAT, model=model)
+    assert {key: encoded.payload[key] for key in ("modalities", "audio") if key in encoded.payload} == written
+    assert contentmodel.check(encoded.payload, api=CHAT) == []
+    kind = "synthesized" if written.get("audio") else "dropped"
+    assert (kind, "$.generationConfig.responseModalities") in [(loss.kind, loss.path) for loss in encoded.losses]
+
+
+# -- requests of which nothing is left ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("target", OTHERS)
+def test_a_message_of_the_user_that_lost_all_says_so(target: str) -> None:
+    encoded = crossed(GEMINI, target, of_user(GEMINI, inline("AAAA", "video/mp4")))
+    assert [part["text"] for part in parts_of(encoded.payload)] == ["[nothing of this message could be sent]"]
+    codes = {loss.code: loss.path for loss in encoded.losses}
+    assert codes["media-type"] == "$.contents[0].parts[0]"
+    assert codes["left-out"] == "$.contents[0]"
+
+
+@pytest.mark.parametrize("target", APIS_BY_NAME)
+def test_a_file_of_another_provider_alone_leaves_a_message_that_says_so(target: str) -> None:
+    origin = Origin(api="elsewhere", issuer="elsewhere")
+    message = ChatMessage(role="user", contents=[HostedFileContent(file_id="f1")], origin=origin)
+    encoded = contentmodel.adapter(target).encode_request(ChatRequest(model=MODELS[target], messages=[message]))
+    assert contentmodel.check(encoded.payload, api=target, model=MODELS[target]) == []
+    assert len(parts_of(encoded.payload)) == 1
+
+
+@pytest.mark.parametrize("target", [ANTHROPIC, GEMINI])
+def test_instructions_alone_stay_instructions_and_get_a_turn_of_the_user(target: str) -> None:
+    payload = {"model": "gpt-4.1", "messages": [{"role": "system", "content": "Be brief."}]}
+    encoded = crossed(CHAT, target, payload)
+    assert "Be brief." in str(encoded.payload.get("system", encoded.payload.get("systemInstruction")))
+    assert [part["text"] for part in parts_of(encoded.payload)] == ["[the conversation has no message yet]"]
+    assert ("synthesized", "$.messages") in [(loss.kind, loss.path) for loss in encoded.losses]
+
+
+def test_a_conversation_that_the_server_holds_gets_no_turn() -> None:
+    payload = {"model": "gpt-5.2", "previous_response_id": "resp_1"}
+    request = contentmodel.adapter(RESPONSES).decode_request(payload)
+    made = contentmodel.adapter(RESPONSES).encode_request(ChatRequest(model="gpt-5.2", options=request.options))
+    assert "input" not in made.payload
+
+
+# -- values ------------------------------------------------------------------------------------------------------------
+
+
+def test_data_is_made_from_a_file(tmp_path: Path) -> None:
+    (tmp_path / "paper.PDF").write_bytes(BYTES)
+    content = DataContent.from_path(tmp_path / "paper.PDF")
+    assert (content.media_type, content.name, content.to_bytes()) == ("application/pdf", "paper.PDF", BYTES)
+    (tmp_path / "blob.unknown-ending").write_bytes(b"")
+    assert DataContent.from_path(str(tmp_path / "blob.unknown-ending")).media_type == "application/octet-stream"
+    assert DataContent.from_path(tmp_path / "paper.PDF", media_type="a/b").media_type == "a/b"
+    with pytest.raises(FileNotFoundError):
+        DataContent.from_path(tmp_path / "nothing")
+
+
+@given(st.binary(max_size=20), st.sampled_from(["image/png", "text/plain;charset=utf-8"]))
+def test_data_uris_come_back(data: bytes, media_type: str) -> None:
+    content = DataContent.from_bytes(data, media_type)
+    assert DataContent.from_data_uri(content.data_uri) == content
+    url_safe = DataContent(data=base64.urlsafe_b64encode(data).decode(), media_type=media_type)
+    assert url_safe.data_uri == content.data_uri
+
+
+@pytest.mark.parametrize(
+    ("uri", "media_type", "data"),
+    [
+        ("data:,a%20b", "text/plain", b"a b"),
+        ("DATA:text/html,<b>%C3%BC", "text/html", b"<b>\xc3\xbc"),
+        ("data:image/png;base64,%2B/8=", "image/png", b"\xfb\xff"),
+        ("data:;base64,", "text/plain", b""),
+    ],
+)
+def test_data_uris_are_read(uri: str, media_type: str, data: bytes) -> None:
+    content = DataContent.from_data_uri(uri)
+    assert (content.media_type, content.to_bytes()) == (media_type, data)
+
+
+@pytest.mark.parametrize("uri", ["https://example.org/a.png", "data:image/png;base64", "image/png", ""])
+def test_other_uris_are_no_data_uris(uri: str) -> None:
+    with pytest.raises(ValueError, match="expected a data URI"):
+        DataContent.from_data_uri(uri)
+
+
+def test_bytes_in_the_place_of_base64_are_refused_with_the_way_to_give_them() -> None:
+    with pytest.raises(TypeError, match="from_bytes"):
+        DataContent(data=b"\x00", media_type="image/png")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("content", "kind"),
+    [
+        (UriContent(uri="https://example.org/a.png"), "image"),
+        (UriContent(uri="https://example.org/a.png?size=1#top"), "image"),
+        (UriContent(uri="https://example.org/?file=a.png"), None),
+        (UriContent(uri="https://example.png"), None),
+        (UriContent(uri="https://example.org/a.png", media_type="application/pdf"), "document"),
+        (UriContent(uri="https://example.org/a.png", kind="video"), "video"),
+        (DataContent(media_type="Audio/WAV; rate=1"), "audio"),
+        (DataContent(text="a", name="a.md"), "document"),
+        (DataContent(), None),
+        (HostedFileContent(file_id="f", name="a.mp4"), "video"),
+        (HostedFileContent(file_id="f", kind="image"), "image"),
+    ],
+)
+def test_media_kind_is_what_was_said_or_what_type_and_ending_tell(content: Any, kind: str | None) -> None:
+    assert content.media_kind == kind
