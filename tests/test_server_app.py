@@ -1108,6 +1108,7 @@ def test_who_may_not_is_refused_everywhere(path: str) -> None:
                 await front.ended(turns[who])
             theirs = [
                 ("GET", "/conversations/bob-1/turns"),
+                ("GET", "/conversations/bob-1/log"),
                 ("POST", "/conversations/bob-1/turns"),
                 ("DELETE", "/conversations/bob-1"),
                 *(("GET", f"/turns/{turns['bob']}{end}") for end in ("", "/blocks", "/events")),

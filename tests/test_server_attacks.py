@@ -502,6 +502,10 @@ ROUTES: list[tuple[str, str, Any]] = [
     ("GET", "/conversations/{conversation}/turns?blocks=true&limit=1", None),
     ("GET", "/conversations/{conversation}/turns?limit=x", None),
     ("HEAD", "/conversations/{conversation}/turns", None),
+    ("GET", "/conversations/{conversation}/log", None),
+    ("GET", "/conversations/{conversation}/log?turn={turn}", None),
+    ("GET", "/conversations/{conversation}/log?limit=x", None),
+    ("GET", "/conversations/mallory/log?turn={turn}", None),
     ("POST", "/conversations/{conversation}/turns", {"content": "Hi."}),
     ("POST", "/conversations/{conversation}/turns", {"content": 7}),
     ("POST", "/conversations/{conversation}/turns", {"content": "Hi.", "idempotency_key": "k"}),
@@ -661,6 +665,8 @@ def test_odd_names_are_refused_or_not_found(url: str) -> None:
     async def everywhere(front: Front, name: str) -> None:
         for method, where in (
             ("GET", f"/conversations/{name}/turns"),
+            ("GET", f"/conversations/{name}/log"),
+            ("GET", f"/conversations/c/log?turn={name}"),
             ("DELETE", f"/conversations/{name}"),
             ("GET", f"/turns/{name}"),
             ("GET", f"/turns/{name}/events"),

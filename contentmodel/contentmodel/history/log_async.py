@@ -89,11 +89,13 @@ class AsyncConversationLog:
         self,
         conversation: str,
         limit: int = 100,
-        after: LogEntry | None = None,
+        after: LogEntry | int | None = None,
         kinds: Sequence[str] | None = None,
         turn: TurnOrId | None = None,
     ) -> list[LogEntry]:
-        """Entries in the order in which they were added, those behind `after`; of these `kinds`, of one turn.
+        """Entries in the order in which they were added, of these `kinds`, of one turn.
+
+        `after` is the entry that they follow, or its number.
 
         NotFoundError where there is no such conversation.
         """

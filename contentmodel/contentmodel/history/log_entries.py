@@ -27,6 +27,8 @@ from contentmodel.response import ChatResponse
 from contentmodel.serialize import dumps, loads
 from contentmodel.wire.json import parse, plain, write
 
+NOTICE = "notice"
+"""The kind of the entry of a notice that has none."""
 QUESTION, ERROR, TASK = "question", "error", "task"
 """The kinds of entry that a log makes itself, beside those of notices. Others are the application's."""
 LONGEST_KIND = 100
@@ -144,9 +146,14 @@ def entry_of(row: Mapping[Any, Any]) -> LogEntry:
 
 
 def said_by(notice: Notice) -> dict[str, Any]:
-    """A notice as the arguments of `add`: its kind, its text, and the call that it is about."""
+    """A notice as the arguments of `add`: its kind, its text, and the call that it is about.
+
+    A log refuses a kind that is too long or not printable. What a client of a provider says of itself is no reason to
+    end a turn: such a kind is shortened.
+    """
     content = None if notice.call_id is None else {"call_id": notice.call_id}
-    return {"kind": notice.kind, "text": notice.text, "content": content}
+    kind = "".join(filter(str.isprintable, notice.kind))[:LONGEST_KIND]
+    return {"kind": kind or NOTICE, "text": notice.text, "content": content}
 
 
 def asked(request: ChatRequest) -> dict[str, Any]:
@@ -232,7 +239,7 @@ def entries(
     connection: Connection,
     conversation: str,
     limit: int,
-    after: LogEntry | None,
+    after: LogEntry | int | None,
     kinds: Sequence[str] | None,
     turn: str | None,
 ) -> list[LogEntry]:
@@ -242,7 +249,7 @@ def entries(
         raise NotFoundError(f"there is no conversation {conversation!r}")
     wanted = select(log_entries).where(log_entries.c.conversation == conversation)
     if after is not None:
-        wanted = wanted.where(log_entries.c.number > after.number)
+        wanted = wanted.where(log_entries.c.number > (after if isinstance(after, int) else after.number))
     if kinds is not None:
         wanted = wanted.where(log_entries.c.kind.in_([kinds] if isinstance(kinds, str) else list(kinds)))
     if turn is not None:

@@ -20,6 +20,7 @@ from contentmodel.content import Content
 from contentmodel.content.text import TextContent
 from contentmodel.errors import ContentModelError
 from contentmodel.history import AsyncTurnStore, ConflictError, Turn
+from contentmodel.history.log_async import AsyncConversationLog
 from contentmodel.request import ChatOptions, ChatRequest
 from contentmodel.runner import AsyncToolRunner
 from contentmodel.serialize import to_builtins
@@ -30,7 +31,7 @@ from contentmodel.server.conversing import Begun, Conversing
 from contentmodel.server.hub import Hub
 from contentmodel.server.limits import Limits
 from contentmodel.server.questions import turn_in
-from contentmodel.server.replies import answer, refuse, turn_json
+from contentmodel.server.replies import answer, log_page, refuse, turn_json
 from contentmodel.server.sent import Rules
 from contentmodel.server.signals import heard
 from contentmodel.server.stored import follow_stored
@@ -154,6 +155,7 @@ class Front:
             Route(conversation, self.delete_conversation, methods=["DELETE"]),
             Route(f"{conversation}/turns", self.get_turns, methods=["GET"]),
             Route(f"{conversation}/turns", self.post_turn, methods=["POST"]),
+            Route(f"{conversation}/log", self.get_log, methods=["GET"]),
             Route(turn, self.get_turn, methods=["GET"], name="turn"),
             Route(f"{turn}/blocks", self.get_blocks, methods=["GET"]),
             Route(f"{turn}/events", self.get_events, methods=["GET"], name="events"),
@@ -201,6 +203,16 @@ class Front:
                 break
             shown.append(whole)
         return shown
+
+    async def get_log(self, request: Request) -> Response:
+        conversation = await self._conversation(request)
+        asked = queries.log_of(request)
+        if asked.turn is not None:
+            await turn_in(self.store, conversation, self._name("turn", asked.turn))
+        found = await AsyncConversationLog(self.store).entries(
+            conversation, asked.limit + 1, asked.after, asked.kinds, asked.turn
+        )
+        return answer(log_page(found, asked.limit, self.limits.page_bytes))
 
     # -- turns ---------------------------------------------------------------------------------------------------------
 

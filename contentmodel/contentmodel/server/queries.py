@@ -13,20 +13,47 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
 from contentmodel.history import Conversation
+from contentmodel.history.log_entries import LONGEST_KIND
 
 PAGE, LARGEST_PAGE = 50, 500
 LONGEST_CURSOR = 5_000
+MOST_KINDS = 50
+"""Kinds of log entries that one query may name."""
 
 
 def after_of(request: Request) -> int:
     """Return the number of the last event that a client has, 0 if it has none."""
     header = request.headers.get("last-event-id")
-    text = request.query_params.get("after", "") if header is None else header
-    if not text:
-        return 0
-    if not (text.isascii() and text.isdigit() and len(text) <= 18):
-        raise wrong("Last-Event-ID" if header is not None else "after", "the number of an event", text)
-    return int(text)
+    if header is not None:
+        return _number("Last-Event-ID", "the number of an event", header)
+    return _number("after", "the number of an event", request.query_params.get("after", ""))
+
+
+def _number(name: str, wanted: str, text: str) -> int:
+    if text and not (text.isascii() and text.isdigit() and len(text) <= 18):
+        raise wrong(name, wanted, text)
+    return int(text or "0")
+
+
+class LogQuery(msgspec.Struct, frozen=True):
+    """What of a log is asked for: so many entries after the one of this number, of these kinds, of one turn."""
+
+    limit: int
+    after: int
+    kinds: list[str] | None
+    turn: str | None
+
+
+def log_of(request: Request) -> LogQuery:
+    """Return what of a log a request asks for."""
+    query = request.query_params
+    kinds = query.getlist("kind")
+    strange = next((kind for kind in kinds if not kind or len(kind) > LONGEST_KIND or not kind.isprintable()), None)
+    if strange is not None or len(kinds) > MOST_KINDS:
+        wanted = f"at most {MOST_KINDS} kinds of 1 to {LONGEST_KIND} printable characters"
+        raise wrong("kind", wanted, strange or str(len(kinds)))
+    after = _number("after", "the `next` of a page", query.get("after", ""))
+    return LogQuery(limit_of(request), after, kinds or None, query.get("turn"))
 
 
 def limit_of(request: Request) -> int:

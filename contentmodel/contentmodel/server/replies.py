@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -13,6 +13,7 @@ from starlette.responses import Response
 
 from contentmodel.errors import DecodeError
 from contentmodel.history import ConflictError, HistoryError, InvalidTurnError, NotFoundError, Turn
+from contentmodel.history.log_entries import ERROR, QUESTION, LogEntry
 from contentmodel.serialize import to_builtins
 from contentmodel.server.sent import HERE
 from contentmodel.wire.json import write
@@ -29,6 +30,25 @@ def turn_json(turn: Turn) -> dict[str, Any]:
     """Return a turn as clients see it, without the process that writes it."""
     shown: dict[str, Any] = to_builtins(msgspec.structs.replace(turn, writer=None))
     return shown
+
+
+PRIVATE_KINDS = (QUESTION, ERROR)
+"""Kinds of log entries that no client sees: requests of the application to a model, and why they failed."""
+
+
+def log_page(found: Sequence[LogEntry], limit: int, page_bytes: int) -> dict[str, Any]:
+    """Return a page of at most `limit` entries, and the `after` of the next page; `found` may have one more."""
+    shown: list[dict[str, Any]] = []
+    left, last = page_bytes, 0
+    for entry in found[:limit]:
+        if entry.kind not in PRIVATE_KINDS:
+            whole = to_builtins(entry)
+            left -= len(write(whole))
+            if shown and left < 0:
+                return {"entries": shown, "next": last}
+            shown.append(whole)
+        last = entry.number
+    return {"entries": shown, "next": last if len(found) > limit else None}
 
 
 CODES = {

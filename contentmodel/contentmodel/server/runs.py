@@ -1,4 +1,7 @@
-"""A run of the tool loop as the events of a stored turn, each of them stored before it is told."""
+"""A run of the tool loop as the events of a stored turn, each of them stored before it is told.
+
+Blocks are stored in the turn, notices in the log of the conversation.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +16,7 @@ from contentmodel.content.outcomes import ErrorContent
 from contentmodel.errors import ContentModelError
 from contentmodel.events import Notice, StreamEvent, TurnComplete, TurnError, TurnStart
 from contentmodel.history import AsyncTurnStore, Turn, arecord
+from contentmodel.history.log_async import AsyncConversationLog, arecord_notices
 from contentmodel.request import ChatRequest
 from contentmodel.response import ChatResponse
 from contentmodel.runner import AsyncRunStream, AsyncToolRunner, RunInterrupted
@@ -40,7 +44,8 @@ class TurnRun:
     async def events(self, cancellation: Cancellation) -> AsyncGenerator[StreamEvent, None]:
         """The events of the turn. Whatever fails but the store itself is its last event, a TurnError."""
         async with aclosing(self._guarded(cancellation)) as run:
-            async for event in arecord(run, self._store, self._turn):
+            recorded = arecord(run, self._store, self._turn)
+            async for event in arecord_notices(recorded, AsyncConversationLog(self._store), self._turn):
                 yield event
         # The store knows an interrupted turn by events that have no end. Clients are told one.
         if self._interruption is not None:
