@@ -4,6 +4,7 @@ Needs the extra `tools`. `import contentmodel` loads none of this.
 """
 
 from contentmodel.runner.aio import AsyncRunStream, AsyncToolRunner
+from contentmodel.runner.keeping import MessageStore
 from contentmodel.runner.observer import Observer
 from contentmodel.runner.report import (
     OUTCOMES,
@@ -22,6 +23,7 @@ __all__ = [
     "AsyncRunStream",
     "AsyncToolRunner",
     "CallRecord",
+    "MessageStore",
     "Observer",
     "RunInterrupted",
     "RunReport",

@@ -13,6 +13,7 @@ from contentmodel.client import AsyncChatClient
 from contentmodel.events import StreamEvent
 from contentmodel.runner.base import Asked, BaseRunner, BaseRunStream, Beginning, Run, clock, request_of
 from contentmodel.runner.jobs import on_loop
+from contentmodel.runner.keeping import Keeping
 from contentmodel.runner.loop import Ask, Check, Execute, Say
 from contentmodel.runner.report import RunResult
 from contentmodel.runner.tasks import in_tasks
@@ -34,7 +35,9 @@ class AsyncToolRunner(BaseRunner):
 
         Where the task is cancelled, an observer's `run_ended` still gets the result.
         """
-        run = Run(self, request_of(request), cancellation)
+        keeping = Keeping(self.messages, request_of(request))
+        await keeping.load()
+        run = Run(self, keeping.request, cancellation)
         try:
             while run.step is not None:
                 if isinstance(run.step, Ask):
@@ -45,10 +48,11 @@ class AsyncToolRunner(BaseRunner):
                     await _execute(run, run.step)
                 else:
                     run.go_on()
-        except BaseException:
+        except BaseException as error:
             run.abandon()
+            await keeping.left_async(run.result, error)
             raise
-        return run.end()
+        return await keeping.kept_async(run.end())
 
     def stream(self, request: Asked, *, cancellation: Cancellation | None = None) -> AsyncRunStream:
         """The events of a run, as they happen. Nothing happens before the stream is read."""
@@ -95,6 +99,8 @@ class AsyncRunStream(BaseRunStream):
 
 
 async def _all(beginning: Beginning) -> AsyncGenerator[StreamEvent, None]:
+    keeping = beginning.keeping
+    await keeping.load()
     run = beginning.begun()
     try:
         while run.step is not None:
@@ -104,10 +110,12 @@ async def _all(beginning: Beginning) -> AsyncGenerator[StreamEvent, None]:
             async with aclosing(_events(run, run.step)) as events:
                 async for event in events:
                     yield event
-        for event in run.relay.end(run.end()):
+        run.result = await keeping.kept_async(run.end())
+        for event in run.relay.end(run.result):
             yield event
     finally:
         run.abandon()
+        await keeping.left_async(run.result, None)
 
 
 class _Waiting:

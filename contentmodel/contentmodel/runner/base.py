@@ -19,6 +19,7 @@ from contentmodel.request import ChatRequest
 from contentmodel.response import ChatResponse
 from contentmodel.runner.calls import Settings, Task
 from contentmodel.runner.jobs import Finished, Started
+from contentmodel.runner.keeping import Keeping, MessageStore
 from contentmodel.runner.loop import TIME_LIMIT, Ask, Execute, Loop, Step, following
 from contentmodel.runner.observer import Observer
 from contentmodel.runner.relay import Relay
@@ -59,8 +60,10 @@ class BaseRunner:
         state: Any = None,
         observer: Observer | None = None,
         input_limits: InputLimits | None = None,
+        messages: MessageStore | None = None,
     ) -> None:
         self.client = client
+        self.messages = messages
         self.tools = tools if isinstance(tools, ToolSet) else ToolSet(tools)
         self.observer = observer or Observer()
         self.settings = Settings(
@@ -215,14 +218,15 @@ class Beginning:
 
     def __init__(self, runner: BaseRunner, asked: Asked, cancellation: Cancellation | None) -> None:
         self.request = request_of(asked)
+        self.keeping = Keeping(runner.messages, self.request)
         self.run: Run | None = None
         self._context = copy_context()
-        self._begin = partial(Run, runner, self.request, cancellation)
+        self._begin = partial(Run, runner, cancellation=cancellation)
 
     def begun(self) -> Run:
         """The run."""
         if self.run is None:
-            self.run = self._context.run(self._begin)
+            self.run = self._context.run(self._begin, asked=self.keeping.request)
         return self.run
 
 

@@ -19,6 +19,7 @@ from contentmodel.message import ChatMessage
 from contentmodel.request import ChatRequest
 from contentmodel.response import ChatResponse
 from contentmodel.usage import Usage
+from contentmodel.wire.losses import Loss
 
 STOPS = {
     "completed": "the model answered without a call",
@@ -101,7 +102,8 @@ class RunResult(msgspec.Struct, frozen=True, kw_only=True):
     the model and, between them, those with the results; it is also what the events of a streamed run fold to. `request`
     is the transcript to go on with: store it, add to it, give it to a runner. `responses` are the model's answers one
     by one. `approvals` are the calls that wait for somebody (`answer` says yes or no), `handed_back` those that the
-    application runs itself: it adds a message of role "tool" with their results to `request`.
+    application runs itself: it adds a message of role "tool" with their results to `request`. `losses` are what the
+    runner's `messages` could not save, by the path in each message.
     """
 
     stop: str
@@ -111,6 +113,7 @@ class RunResult(msgspec.Struct, frozen=True, kw_only=True):
     report: RunReport = RunReport()
     approvals: list[ToolApprovalRequestContent] = []
     handed_back: list[ToolCallContent] = []
+    losses: list[Loss] = []
 
     @property
     def text(self) -> str:

@@ -11,6 +11,7 @@ from typing import Self, TypeVar
 from contentmodel.client import ChatClient
 from contentmodel.events import StreamEvent
 from contentmodel.runner.base import Asked, BaseRunner, BaseRunStream, Beginning, Run, clock, request_of
+from contentmodel.runner.keeping import Keeping
 from contentmodel.runner.loop import Ask, Check, Execute
 from contentmodel.runner.report import RunResult
 from contentmodel.runner.threads import in_threads
@@ -40,6 +41,10 @@ class ToolRunner(BaseRunner):
     watches. The tools are those given here, after those that a request itself declares: calls of the latter are handed
     back. A runner has no state: it may drive several runs at once, as far as its client may.
 
+    `messages` keeps one conversation, as the `MessageLog` of a tool configuration file does. A run begins with what it
+    loads, followed by what is asked, and at its end what was asked and what was said are saved. Ask such a runner only
+    what is new: its `result.request` has no message that is saved.
+
     ValueError where a setting allows nothing; ToolDefinitionError where two tools have one name.
     """
 
@@ -51,7 +56,8 @@ class ToolRunner(BaseRunner):
         What the client raises goes through where nothing was done before; else it is a RunInterrupted, which has the
         result until then. `cancellation` stops the run from another thread: between answers, and while tools run.
         """
-        run = Run(self, request_of(request), cancellation)
+        keeping = Keeping(self.messages, request_of(request))
+        run = Run(self, keeping.request, cancellation)
         try:
             while run.step is not None:
                 if isinstance(run.step, Ask):
@@ -62,10 +68,11 @@ class ToolRunner(BaseRunner):
                     _execute(run, run.step)
                 else:
                     run.go_on()
-        except BaseException:
+        except BaseException as error:
             run.abandon()
+            keeping.left(run.result, error)
             raise
-        return run.end()
+        return keeping.kept(run.end())
 
     def stream(self, request: Asked, *, cancellation: Cancellation | None = None) -> RunStream:
         """The events of a run, as they happen. Nothing happens before the stream is read."""
@@ -117,7 +124,7 @@ class RunStream(BaseRunStream):
 
 
 def _all(beginning: Beginning) -> Generator[StreamEvent, None, None]:
-    run = beginning.begun()
+    run, keeping = beginning.begun(), beginning.keeping
     try:
         while run.step is not None:
             if isinstance(run.step, Ask):
@@ -129,9 +136,11 @@ def _all(beginning: Beginning) -> Generator[StreamEvent, None, None]:
             else:
                 yield from run.relay.say(run.step.message)
                 run.go_on()
-        yield from run.relay.end(run.end())
+        run.result = keeping.kept(run.end())
+        yield from run.relay.end(run.result)
     finally:
         run.abandon()
+        keeping.left(run.result, None)
 
 
 def _ask(run: Run, step: Ask) -> None:
