@@ -310,7 +310,7 @@ def addressing(adapter: Any, request: ChatRequest) -> None:
 
 def prefixes(adapter: Any, request: ChatRequest) -> None:
     """What was written for the first turns stands, byte for byte, at the head of what is written for more; only the
-    last message of it may have grown, by whole blocks.
+    last message of it may have grown, by whole blocks. Instructions at the end may change if no answer follows them.
 
     Instructions alone are no conversation yet: a target that requires a turn gets a placeholder until there is one.
     """
@@ -323,11 +323,20 @@ def prefixes(adapter: Any, request: ChatRequest) -> None:
         after = after if isinstance(after, list) else [after]
         for index, turn in enumerate(before):
             whole = index < len(before) - 1
+            if not whole and _are_unanswered(turn, after[index + 1 : index + 2]):
+                continue
             if index >= len(after) or not (_is_same if whole else _has_grown)(turn, after[index]):
                 now = after[index] if index < len(after) else ABSENT
                 detail = f"{_short(turn)} changed when message {count} was added"
                 raise LawBroken("prefixes", f"$[{index}]", detail, turn, now)
         before = after
+
+
+def _are_unanswered(turn: Any, following: list[Any]) -> bool:
+    """Return whether a turn holds instructions and no turn of the assistant follows: no model has read it."""
+    if not isinstance(turn, dict) or turn.get("role") not in ("system", "developer"):
+        return False
+    return any(isinstance(other, dict) and other.get("role") != "assistant" for other in following)
 
 
 def _growing(adapter: Any, request: ChatRequest) -> str:

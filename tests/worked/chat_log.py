@@ -28,6 +28,7 @@ from contentmodel.wire import passes
 from contentmodel.wire.adapting import TableAdapter
 from contentmodel.wire.codecs import ArgumentsObject, Codec, Place, Renamed, spread
 from contentmodel.wire.context import DecodeContext, EncodeContext
+from contentmodel.wire.instructions import place_instructions
 from contentmodel.wire.nested import Blocks, Record
 from contentmodel.wire.roles import Roles
 from contentmodel.wire.table import Group, Row, Table, row
@@ -166,7 +167,7 @@ class ChatLog(TableAdapter):
         raise EncodeError(f"{API} has no stream: fold the events, and encode the response")
 
     def prepare_request(self, request: ChatRequest, context: EncodeContext) -> ChatRequest:
-        request = passes.place_instructions(request, context)
+        request = place_instructions(request, context)
         messages = passes.settle_foreign(request.messages, context)
         changed: ChatRequest = context.same(request, msgspec.structs.replace(request, messages=messages))
         return changed

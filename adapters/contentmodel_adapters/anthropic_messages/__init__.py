@@ -13,6 +13,7 @@ from contentmodel.wire import media, passes, reasons
 from contentmodel.wire.adapting import TableAdapter
 from contentmodel.wire.codecs import Allowed
 from contentmodel.wire.context import EncodeContext
+from contentmodel.wire.instructions import hoist_instructions, tell_instructions
 from contentmodel.wire.names import SchemaMap
 from contentmodel.wire.nested import Blocks, OneOf, TextOrBlocks
 from contentmodel.wire.origins import is_home
@@ -20,7 +21,7 @@ from contentmodel.wire.pairing import with_fitting_calls
 from contentmodel.wire.stream_encoding import StreamEncoder
 from contentmodel.wire.streaming import StreamDecoder
 from contentmodel_adapters.anthropic_messages.blocks import API, SYSTEM, TABLE
-from contentmodel_adapters.anthropic_messages.messages import Messages
+from contentmodel_adapters.anthropic_messages.messages import Messages, takes_system_messages
 from contentmodel_adapters.anthropic_messages.response import ERRORS, LIMIT_HEADERS, RESPONSE
 from contentmodel_adapters.anthropic_messages.rules import CALL_IDS, RULES, TOOL_NAMES
 from contentmodel_adapters.anthropic_messages.stream import Decoder
@@ -108,14 +109,15 @@ class AnthropicMessages(TableAdapter):
     def prepare_request(self, request: ChatRequest, context: EncodeContext) -> ChatRequest:
         if is_home(request, context):
             return request
-        request = without_sampling(passes.hoist_instructions(request, context), context)
+        request = without_sampling(hoist_instructions(request, context), context)
         messages = passes.settle_foreign(request.messages, context)
         messages = passes.join_assistant(passes.join_results(messages, context), context)
-        messages = passes.tell_instructions(messages, context)
         messages = media.with_readable_media(passes.without_blank_texts(messages, context), context, READS)
         messages = passes.with_a_turn(messages, request, context)
         request = context.same(request, msgspec.structs.replace(request, messages=messages))
         request = with_fitting_calls(request, context, ids=CALL_IDS, names=TOOL_NAMES, media_apart="errors")
+        told = tell_instructions(request.messages, context, after_user=takes_system_messages(request.model))
+        request = context.same(request, msgspec.structs.replace(request, messages=told))
         return with_fitting_schemas(request, context, ANTHROPIC)
 
     def prepare_response(self, response: ChatResponse, context: EncodeContext) -> ChatResponse:

@@ -13,6 +13,7 @@ from contentmodel.response import ChatResponse
 from contentmodel.wire import media, passes, reasons
 from contentmodel.wire.adapting import TableAdapter
 from contentmodel.wire.context import DecodeContext, EncodeContext
+from contentmodel.wire.instructions import hoist_instructions
 from contentmodel.wire.names import SchemaMap
 from contentmodel.wire.origins import is_home
 from contentmodel.wire.pairing import with_fitting_calls
@@ -134,7 +135,7 @@ class GoogleGenerateContent(TableAdapter):
         _tell_url(request, context)
         if is_home(request, context):
             return request
-        request = with_media_type(passes.hoist_instructions(request, context), context)
+        request = with_media_type(hoist_instructions(request, context), context)
         for instruction in request.instructions:
             context.lose_attributes(instruction, ("annotations",))
         messages = passes.settle_foreign(request.messages, context)

@@ -13,6 +13,7 @@ from contentmodel.wire import media, passes, reasons
 from contentmodel.wire.adapting import TableAdapter
 from contentmodel.wire.codecs import Allowed
 from contentmodel.wire.context import DecodeContext, EncodeContext
+from contentmodel.wire.instructions import place_instructions
 from contentmodel.wire.losses import Encoded
 from contentmodel.wire.names import SchemaMap
 from contentmodel.wire.nested import Blocks, OneOf
@@ -157,9 +158,9 @@ class OpenAIChat(TableAdapter):
 
     def prepare_request(self, request: ChatRequest, context: EncodeContext) -> ChatRequest:
         if is_home(request, context):
-            return passes.place_instructions(request, context)
+            return place_instructions(request, context)
         context.reasoning_fields = REASONING_FIELDS
-        request = passes.place_instructions(request, context)
+        request = place_instructions(request, context)
         reads = HEARS if hears(request.model) else READS
         messages = media.with_readable_media(passes.settle_foreign(request.messages, context), context, reads)
         messages = passes.with_a_turn(messages, request, context)

@@ -30,15 +30,13 @@ from contentmodel.content.tools import (
 from contentmodel.message import ChatMessage
 from contentmodel.wire import lowering, reasons
 from contentmodel.wire.call_ids import with_call_ids
+from contentmodel.wire.instructions import INSTRUCTION_ROLES
 from contentmodel.wire.marks import LEFT_OUT, NO_TURN
 from contentmodel.wire.origins import is_native
 
 if TYPE_CHECKING:
-    from contentmodel.request import ChatRequest
     from contentmodel.response import ChatResponse
     from contentmodel.wire.context import EncodeContext
-
-INSTRUCTION_ROLES = ("system", "developer")
 
 
 def settle_foreign(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
@@ -173,51 +171,6 @@ def settle_response(response: ChatResponse, context: EncodeContext) -> ChatRespo
         for choice in response.choices
     ]
     return msgspec.structs.replace(response, choices=choices)
-
-
-def place_instructions(request: ChatRequest, context: EncodeContext) -> ChatRequest:
-    """Instructions as a first message of role system, for APIs that have no other place for them."""
-    if not request.instructions:
-        return request
-    first = ChatMessage(role="system", contents=request.instructions, origin=request.origin)
-    return msgspec.structs.replace(request, instructions=[], messages=[first, *request.messages])
-
-
-def hoist_instructions(request: ChatRequest, context: EncodeContext) -> ChatRequest:
-    """Leading system and developer messages of other APIs as instructions; later ones stay where they are."""
-    hoisted: list[ChatMessage] = []
-    for message in request.messages:
-        if message.role not in INSTRUCTION_ROLES or is_native(message, context):
-            break
-        hoisted.append(message)
-    if not hoisted:
-        return request
-    for message in hoisted:
-        context.lose(message, "role", reasons.INSTRUCTIONS_APART)
-        context.lose_attributes(message, ("author_name", "message_id"))
-        context.leave_residue(message, own=True)
-    contents = [content for message in hoisted for content in message.contents]
-    instructions, rest = [*request.instructions, *contents], request.messages[len(hoisted) :]
-    changed: ChatRequest = context.same(
-        request, msgspec.structs.replace(request, instructions=instructions, messages=rest)
-    )
-    return changed
-
-
-def tell_instructions(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
-    """Later system and developer messages of other APIs as the user's, for APIs that take none where they stand.
-
-    What may stand behind such a message is not known yet when it is written, so there is no place that stays right.
-    """
-    if not any(message.role in INSTRUCTION_ROLES for message in messages):
-        return messages
-    told = []
-    for message in messages:
-        if message.role in INSTRUCTION_ROLES and not is_native(message, context):
-            context.lose(message, "role", reasons.NO_INSTRUCTIONS_HERE)
-            message = context.same(message, msgspec.structs.replace(message, role="user"))
-        told.append(message)
-    return told
 
 
 def join_results(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:

@@ -1,0 +1,94 @@
+"""System and developer messages in the middle of a conversation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from contentmodel import check, convert
+from contentmodel_adapters.anthropic_messages.messages import takes_system_messages
+
+ANTHROPIC, CHAT, RESPONSES = "anthropic-messages", "openai-chat", "openai-responses"
+CLAUDE = "claude-opus-5"
+
+
+def said(role: str, text: str | None = None) -> dict[str, Any]:
+    return {"role": role, "content": role if text is None else text}
+
+
+def roles(messages: list[dict[str, Any]], model: str = CLAUDE, source: str = CHAT) -> list[str]:
+    """Return the roles of a conversation in a request to Claude, after the rules have accepted it."""
+    key = "messages" if source == CHAT else "input"
+    made = convert({"model": model, key: messages}, source=source, target=ANTHROPIC, kind="request")
+    assert [v for v in check(made.payload, api=ANTHROPIC) if v.rule.startswith("system")] == []
+    told = [m["role"] for m in made.payload["messages"]]
+    lost = [loss for loss in made.losses if loss.code == "instructions-as-user"]
+    assert bool(lost) == ("system" not in told)
+    return told
+
+
+@pytest.mark.parametrize("role", ["system", "developer"])
+@pytest.mark.parametrize("source", [CHAT, RESPONSES])
+def test_instructions_after_a_user_turn_keep_their_role(role: str, source: str) -> None:
+    before = [said("user"), said(role)]
+    assert roles(before, source=source) == ["user", "system"]
+    assert roles([*before, said("assistant"), said("user")], source=source) == ["user", "system", "assistant", "user"]
+
+
+def test_instructions_after_results_keep_their_role() -> None:
+    call = {"id": "call_1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+    turn = {"role": "assistant", "content": None, "tool_calls": [call]}
+    result = {"role": "tool", "tool_call_id": "call_1", "content": "1"}
+    assert roles([said("user"), turn, result, said("system")]) == ["user", "assistant", "user", "system"]
+
+
+def test_instructions_in_a_row_are_one_message() -> None:
+    payload = {"model": CLAUDE, "messages": [said("user"), said("system", "A"), said("developer", "B")]}
+    made = convert(payload, source=CHAT, target=ANTHROPIC, kind="request").payload["messages"]
+    assert made[1:] == [{"role": "system", "content": [{"type": "text", "text": "A"}, {"type": "text", "text": "B"}]}]
+
+
+@pytest.mark.parametrize(
+    "messages",
+    [
+        [said("user"), said("system"), said("user", "again")],
+        [said("user"), said("assistant"), said("system"), said("user")],
+        [said("user"), said("system"), said("assistant", ""), said("user")],
+    ],
+)
+def test_instructions_in_another_place_are_the_users(messages: list[dict[str, Any]]) -> None:
+    assert "system" not in roles(messages)
+
+
+def test_an_older_model_gets_instructions_as_the_users() -> None:
+    assert roles([said("user"), said("system")], "claude-opus-4-7") == ["user", "user"]
+    assert roles([said("user"), said("system")], "claude-3-5-sonnet-20241022") == ["user", "user"]
+
+
+@pytest.mark.parametrize(
+    ("model", "takes"),
+    [
+        ("claude-opus-4-8", True),
+        ("claude-sonnet-5", True),
+        ("claude-opus-5-5-20260901", True),
+        ("claude-haiku-4-5-20251001", False),
+        ("claude-sonnet-4-20250514", False),
+        ("claude-3-opus-20240229", False),
+        ("a-model-of-tomorrow", True),
+        (None, True),
+    ],
+)
+def test_the_version_of_a_model_says_whether_it_takes_them(model: str | None, takes: bool) -> None:
+    assert takes_system_messages(model) is takes
+
+
+@pytest.mark.parametrize("target", [CHAT, RESPONSES])
+def test_instructions_of_an_agent_cross_and_come_back(target: str) -> None:
+    messages = [said("user"), said("system", "From now on, in French."), said("assistant"), said("user")]
+    payload = {"model": CLAUDE, "max_tokens": 9, "messages": messages}
+    there = convert(payload, source=ANTHROPIC, target=target, kind="request")
+    turns = there.payload["messages" if target == CHAT else "input"]
+    assert [turn["role"] for turn in turns] == ["user", "system", "assistant", "user"]
+    back = convert(there.payload, source=target, target=ANTHROPIC, kind="request").payload["messages"]
+    assert [turn["role"] for turn in back] == ["user", "system", "assistant", "user"]
