@@ -35,6 +35,7 @@ from contentmodel.wire.marks import LEFT_OUT, NO_TURN
 from contentmodel.wire.origins import is_native
 
 if TYPE_CHECKING:
+    from contentmodel.request import ChatRequest
     from contentmodel.response import ChatResponse
     from contentmodel.wire.context import EncodeContext
 
