@@ -78,6 +78,22 @@ def test_plan_compares_all_targets() -> None:
         assert word in found.stdout
 
 
+@pytest.mark.parametrize("columns", [20, 60, 80, 200])
+def test_plan_breaks_no_word(columns: int, tmp_path: Path) -> None:
+    stored = tmp_path / "stored.json"
+    assert run("convert", AGENT, "--to", "contentmodel", "-o", stored).exit_code == 0
+    found = typer.testing.CliRunner().invoke(app, ["plan", str(stored)], env={"COLUMNS": str(columns)})
+    said = json.loads(run("plan", stored, "--json").stdout)
+    assert found.exit_code == 0
+    for plan in said:
+        assert plan["target"] in found.stdout
+        for family, kinds in plan["families"].items():
+            assert family in found.stdout
+            assert all(f"{count:,} {kind}" in found.stdout for kind, count in kinds.items())
+    tables = found.stdout.count("what is lost of")
+    assert tables == (1 if columns == 200 else len(said) if columns == 20 else tables)
+
+
 def test_plan_gives_json_cheapest_first() -> None:
     plans = json.loads(run("plan", AGENT, "--json", "--to", "openai-chat", "--to", "anthropic-messages").stdout)
     assert [plan["target"] for plan in plans] == ["anthropic-messages", "openai-chat"]

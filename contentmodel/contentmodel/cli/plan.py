@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Annotated
 
 import typer
@@ -34,6 +34,8 @@ Models = Annotated[
 Policies = Annotated[
     list[str] | None, typer.Option("--policy", metavar="FAMILY=CHOICE", help="As `contentmodel convert` takes it.")
 ]
+_WIDE = 10_000
+_FIRST, _RULES = "what is lost of", "broken rules"
 AsJson = Annotated[bool, typer.Option("--json", help="The plans as JSON, with every loss and its path.")]
 
 
@@ -85,22 +87,49 @@ def _print(document: Document, plans: Sequence[Plan]) -> None:
     console = out()
     if document.line is not None:
         console.print(f"line {document.line}", style="bold")
-    console.print(_table(plans))
+    for number, table in enumerate(_tables(plans, console.width)):
+        if number:
+            console.print()
+        # A terminal that is narrower than one target breaks the lines itself.
+        out(_WIDE).print(table)
     for plan in plans:
         for violation in plan.violations:
             console.print(safe_text(f"{plan.target}: {violation}"), soft_wrap=True)
 
 
+def _tables(plans: Sequence[Plan], width: int) -> Iterator[Table]:
+    """As many tables as it takes to show every target without a break in a word: each has those that fit the width."""
+    names = [_FIRST, _RULES, *(family for plan in plans for family in plan.families)]
+    room = width - max(map(len, names)) - 1
+    some: list[Plan] = []
+    left = room
+    for plan in plans:
+        wide = max(len(line) for cell in _column(plan) for line in cell.plain.split("\n")) + 1
+        if some and wide > left:
+            yield _table(some)
+            some, left = [], room
+        some.append(plan)
+        left -= wide
+    yield _table(some)
+
+
+def _column(plan: Plan) -> Iterator[Text]:
+    """Every cell of a target."""
+    yield safe_text(plan.target)
+    yield from map(_counts, plan.families.values())
+    yield Text(f"{plan.cost:g}")
+
+
 def _table(plans: Sequence[Plan]) -> Table:
     # Narrow: three API ids stand side by side in 80 columns.
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0))
-    table.add_column("what is lost of", no_wrap=True)
+    table.add_column(_FIRST, no_wrap=True)
     for plan in plans:
-        table.add_column(plan.target, overflow="fold")
+        table.add_column(safe_text(plan.target), no_wrap=True)
     for family in sorted({family for plan in plans for family in plan.families}):
         table.add_row(family, *(_counts(plan.families.get(family, {})) for plan in plans))
     table.add_section()
-    table.add_row("broken rules", *(str(len(plan.violations) or "-") for plan in plans))
+    table.add_row(_RULES, *(str(len(plan.violations) or "-") for plan in plans))
     table.add_row("cost", *(f"{plan.cost:g}" for plan in plans), style="bold")
     return table
 
