@@ -130,12 +130,15 @@ def test_a_status_that_is_not_the_usual_one_is_significant() -> None:
 
 def test_a_schema_keyword_that_asserts_nothing_is_insignificant() -> None:
     schema = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "F", "type": "object"}
-    tools = [{"type": "function", "function": {"name": "f", "parameters": {**schema, "patternProperties": {}}}}]
-    payload = {"model": "gpt-5.2", "messages": [{"role": "user", "content": "Hi."}], "tools": tools}
-    losses = contentmodel.convert(payload, target="google-generate-content").losses
+    made = {
+        "type": "json_schema",
+        "json_schema": {"name": "f", "schema": {**schema, "properties": {}, "maxProperties": 3}},
+    }
+    payload = {"model": "gpt-5.2", "messages": [{"role": "user", "content": "Hi."}], "response_format": made}
+    losses = contentmodel.convert(payload, target="anthropic-messages").losses
     found = {(loss.kind, loss.code) for loss in losses if "$schema" in loss.path}
     assert found == {("insignificant", "schema-annotation")}
-    found = {(loss.kind, loss.code) for loss in losses if "patternProperties" in loss.path}
+    found = {(loss.kind, loss.code) for loss in losses if "maxProperties" in loss.path}
     assert found == {("dropped", "schema-keyword")}
 
 

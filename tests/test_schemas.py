@@ -21,6 +21,7 @@ from contentmodel_adapters.shared.schemas import (
     ANTHROPIC_TOOLS,
     GEMINI_JSON_SCHEMA,
     GEMINI_SCHEMA,
+    GEMINI_TOOLS,
     OPENAI_LOOSE,
     OPENAI_STRICT,
     adapt,
@@ -28,6 +29,7 @@ from contentmodel_adapters.shared.schemas import (
 )
 
 DIALECTS = [OPENAI_STRICT, OPENAI_LOOSE, GEMINI_SCHEMA, GEMINI_JSON_SCHEMA, ANTHROPIC_TOOLS, ANTHROPIC_STRICT]
+DIALECTS.append(GEMINI_TOOLS)
 every_dialect = pytest.mark.parametrize("dialect", DIALECTS, ids=lambda dialect: dialect.name)
 
 # The dialects once more, as the providers' pages say them, so that the tests do not ask the code what is right.
@@ -38,7 +40,10 @@ KEYWORDS = {
     "gemini schema": "type title description enum format nullable default example items minItems maxItems properties"
     " required propertyOrdering minProperties maxProperties minLength maxLength pattern minimum maximum anyOf",
     "gemini json schema": "$id $defs $ref $anchor type format title description enum items prefixItems minItems"
-    " maxItems minimum maximum anyOf oneOf properties additionalProperties required propertyOrdering",
+    " maxItems minimum maximum anyOf oneOf properties additionalProperties required propertyOrdering"
+    # Sent, and ignored.
+    " $schema $comment default example examples deprecated readOnly writeOnly pattern minLength maxLength multipleOf"
+    " uniqueItems minProperties maxProperties contentEncoding contentMediaType",
     "anthropic strict": "type title description enum const default properties required additionalProperties items"
     " minItems anyOf $ref $defs definitions format pattern",
 }
@@ -389,8 +394,15 @@ def test_gemini_json_schema_keeps_references_without_siblings() -> None:
     schema["$defs"] = {"A": {"const": 1, "default": 1}}
     result = adapt(schema, GEMINI_JSON_SCHEMA)
     assert result.schema["properties"]["a"] == {"description": "one", "anyOf": [{"$ref": "#/$defs/A"}]}
-    assert result.schema["$defs"] == {"A": {"enum": [1]}}
-    assert lost(result) == [("$['$defs'].A.default", "default")]
+    assert result.schema["$defs"] == {"A": {"default": 1, "enum": [1]}}
+    assert lost(result) == []
+
+
+def test_gemini_tools_take_every_keyword_below_an_object() -> None:
+    properties = {"a": {"type": "integer", "exclusiveMinimum": 0, "default": 1}, "b": {"const": "x"}}
+    schema = {"$schema": "http://json-schema.org/draft-07/schema#", **an_example(**properties)}
+    assert adapt(schema, GEMINI_TOOLS).schema is schema
+    assert adapt({"anyOf": [schema]}, GEMINI_TOOLS).schema["type"] == "object"
 
 
 def test_gemini_json_schema_writes_out_what_circles_through_required_properties() -> None:

@@ -21,7 +21,10 @@ class FunctionTool(Model, frozen=True, kw_only=True, tag_field="type", tag="func
 
 
 class CustomTool(Model, frozen=True, kw_only=True, tag_field="type", tag="custom"):
-    """An application's tool that takes free text; `format` is a grammar for it in the provider's words."""
+    """An application's tool that takes free text.
+
+    `format` limits the text: `{"type": "grammar", "syntax": "lark", "definition": "..."}` (or the syntax "regex").
+    """
 
     name: str
     description: str | None = None

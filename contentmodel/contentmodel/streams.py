@@ -110,7 +110,7 @@ class StreamConverter:
         # No API's stream has a place for the tokens so far.
         self._decoder.counts = False
         self._encoder = adapter(target).stream_encoder(policies)
-        self._maps = None if maps == Maps() else maps
+        self._undone = (maps or Maps()).undoing(self._reader.restore_arguments)
         self._raises = on_loss == "raise"
 
     @property
@@ -130,8 +130,7 @@ class StreamConverter:
         return last
 
     def _encoded(self, events: list[StreamEvent]) -> bytes:
-        if self._maps is not None:
-            events = [self._maps.undo_event(event, self._reader.restore_arguments) for event in events]
+        events = [undone for event in events for undone in self._undone(event)]
         feed = self._encoder.feed
         data = feed(events[0]) if len(events) == 1 else b"".join([feed(event) for event in events])
         self._check()

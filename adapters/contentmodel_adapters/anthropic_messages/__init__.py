@@ -12,7 +12,7 @@ from contentmodel.response import ChatResponse
 from contentmodel.wire import media, passes, reasons
 from contentmodel.wire.adapting import TableAdapter
 from contentmodel.wire.codecs import Allowed
-from contentmodel.wire.context import EncodeContext
+from contentmodel.wire.context import DecodeContext, EncodeContext
 from contentmodel.wire.instructions import hoist_instructions, tell_instructions
 from contentmodel.wire.names import SchemaMap
 from contentmodel.wire.nested import Blocks, OneOf, TextOrBlocks
@@ -20,13 +20,15 @@ from contentmodel.wire.origins import is_home
 from contentmodel.wire.pairing import with_fitting_calls
 from contentmodel.wire.stream_encoding import StreamEncoder
 from contentmodel.wire.streaming import StreamDecoder
+from contentmodel.wire.table import Row
+from contentmodel.wire.toolsets import Kinds, with_custom_calls, with_known_tools
 from contentmodel_adapters.anthropic_messages.blocks import API, SYSTEM, TABLE
 from contentmodel_adapters.anthropic_messages.messages import Messages, takes_system_messages
 from contentmodel_adapters.anthropic_messages.response import ERRORS, LIMIT_HEADERS, RESPONSE
 from contentmodel_adapters.anthropic_messages.rules import CALL_IDS, RULES, TOOL_NAMES
 from contentmodel_adapters.anthropic_messages.stream import Decoder
 from contentmodel_adapters.anthropic_messages.stream_encoder import Encoder
-from contentmodel_adapters.anthropic_messages.tools import OUTPUT_FORMAT, TOOLS, ChoiceAndParallel
+from contentmodel_adapters.anthropic_messages.tools import ADDED, OUTPUT_FORMAT, TOOLS, ChoiceAndParallel
 from contentmodel_adapters.shared.fitting import ANTHROPIC, restored_arguments, with_fitting_schemas
 from contentmodel_adapters.shared.links import GOOGLE_FILES
 from contentmodel_adapters.shared.usage import counted
@@ -83,6 +85,9 @@ LINKS = ("image/*", "application/pdf")
 READS = media.Reads((*IMAGES, "application/pdf", "text/plain"), LINKS, private=GOOGLE_FILES, texts=True)
 
 
+KINDS = Kinds()
+
+
 class AnthropicMessages(TableAdapter):
     """Messages, requests and answers."""
 
@@ -97,6 +102,12 @@ class AnthropicMessages(TableAdapter):
     limit_headers = LIMIT_HEADERS
     meaningless = {"type": "message"}
 
+    def _decode_row(self, row: Row, wire: dict[str, Any], context: DecodeContext) -> Any:
+        value = super()._decode_row(row, wire, context)
+        if not isinstance(value, ChatRequest):
+            return value
+        return with_custom_calls(ADDED.read(value, context), context)
+
     def stream_decoder(self, *, deltas: bool = True) -> StreamDecoder:
         return Decoder(self, deltas=deltas)
 
@@ -107,6 +118,7 @@ class AnthropicMessages(TableAdapter):
         return restored_arguments(arguments, adapted)
 
     def prepare_request(self, request: ChatRequest, context: EncodeContext) -> ChatRequest:
+        request = with_known_tools(ADDED.leave_out(request), context, KINDS)
         if is_home(request, context):
             return request
         request = without_sampling(hoist_instructions(request, context), context)

@@ -386,6 +386,8 @@ CALL: dict[str, Spec] = {
     "input": ("arguments", ARGUMENTS),
     "caller": ("caller", Record(CALLER, home=True)),
 }
+# `input` is required (anthropic 2.12, types/tool_use_block_param.py): a call without arguments has an empty object.
+NO_INPUT: dict[str, Any] = {"input": {}}
 SERVER_TOOLS: list[tuple[type[Any], tuple[str, ...]]] = [
     (WebSearchToolCallContent, ("web_search",)),
     (WebFetchToolCallContent, ("web_fetch",)),
@@ -396,7 +398,7 @@ SERVER_TOOLS: list[tuple[type[Any], tuple[str, ...]]] = [
     (AdvisorToolCallContent, ("advisor",)),
 ]
 CALLS = [
-    row("tool_use", FunctionCallContent, CALL, ignores=("status",)),
+    row("tool_use", FunctionCallContent, CALL, ignores=("status",), fill=NO_INPUT),
     # A call from a declared toolset says which: the members of computer and browser toolsets are hosted tools that
     # the application carries out.
     row(
@@ -405,8 +407,16 @@ CALLS = [
         CALL,
         constants={"toolset_name": "computer"},
         ignores=("status",),
+        fill=NO_INPUT,
     ),
-    row("tool_use", BrowserToolCallContent, CALL, constants={"toolset_name": "browser"}, ignores=("status",)),
+    row(
+        "tool_use",
+        BrowserToolCallContent,
+        CALL,
+        constants={"toolset_name": "browser"},
+        ignores=("status",),
+        fill=NO_INPUT,
+    ),
     *(
         Row(
             f"server_tool_use.{names[0]}",
@@ -415,15 +425,17 @@ CALLS = [
             constants={"type": "server_tool_use"},
             select=("name", names),
             ignores=("status",),
+            fill=NO_INPUT,
         )
         for model, names in SERVER_TOOLS
     ),
-    row("server_tool_use", HostedToolCallContent, CALL, ignores=("status",)),
+    row("server_tool_use", HostedToolCallContent, CALL, ignores=("status",), fill=NO_INPUT),
     row(
         "mcp_tool_use",
         McpServerToolCallContent,
         {"id": "call_id", "name": "name", "server_name": "server", "input": ("arguments", ARGUMENTS)},
         ignores=("status", "caller"),
+        fill=NO_INPUT,
     ),
 ]
 CLIENT_RESULT: dict[str, Spec] = {

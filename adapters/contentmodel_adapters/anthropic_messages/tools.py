@@ -6,11 +6,18 @@ from typing import Any
 
 from contentmodel.request import FunctionTool, HostedTool, ResponseFormat, ToolChoice
 from contentmodel.wire import reasons
+from contentmodel.wire.added_tools import AddedTools
 from contentmodel.wire.codecs import Codec
 from contentmodel.wire.context import DecodeContext, EncodeContext
 from contentmodel.wire.table import Row, row
 from contentmodel_adapters.anthropic_messages.blocks import TABLE
 from contentmodel_adapters.shared.choice import Choice
+from contentmodel_adapters.shared.definitions import (
+    NO_PARAMETERS,
+    free_text_row,
+    is_free_text,
+    without_parameters_row,
+)
 
 # Hosted tools are dated types; the exact one stays with the definition, the kind is what they do.
 HOSTED_KINDS = {
@@ -49,6 +56,8 @@ CARRIED = {"web_search": "web_search_20250305"}
 
 
 def _usual_tool(tool: Any, rows: list[Row]) -> Row | None:
+    if tool.__class__ is FunctionTool:
+        return rows[1] if tool.parameters is None else rows[0]
     if tool.__class__ is not HostedTool:
         return rows[0]
     return next((r for r in rows if r.name == CARRIED.get(tool.kind)), None)
@@ -59,10 +68,24 @@ FUNCTION = Row(
     FunctionTool,
     {"name": "name", "description": "description", "input_schema": "parameters", "strict": "strict"},
 )
+
+
+def _row_of_tool(wire: dict[str, Any]) -> Any:
+    # A tool of the application may say type "custom", and rarely does.
+    tag, schema = wire.get("type", "custom"), wire.get("input_schema")
+    if tag != "custom" or schema.__class__ is not dict:
+        return tag
+    if schema == NO_PARAMETERS:
+        return "without parameters"
+    return "free text" if is_free_text(schema) else tag
+
+
 TOOLS = TABLE.union(
     "tool",
     [
         FUNCTION,
+        without_parameters_row("without parameters", "input_schema"),
+        free_text_row("free text", "input_schema"),
         *(
             Row(
                 tag,
@@ -76,11 +99,14 @@ TOOLS = TABLE.union(
             for tag, kind in HOSTED_KINDS.items()
         ),
     ],
-    # A tool of the application may say type "custom", and rarely does.
-    find=lambda wire: wire.get("type", "custom"),
+    find=_row_of_tool,
     other=Row("other", HostedTool, {"type": "kind", "name": "name"}, rest="settings"),
     prefer=_usual_tool,
 )
+
+
+ADDED = AddedTools(TOOLS, lambda tool: tool.get("definition"))
+"""The tools of blocks of type `tool_addition` that define one (others refer to a tool of the request)."""
 
 
 def read_choice(value: dict[str, Any]) -> ToolChoice | None:
@@ -93,10 +119,14 @@ def read_choice(value: dict[str, Any]) -> ToolChoice | None:
     return None
 
 
-def write_choice(choice: ToolChoice) -> Any:
+def write_choice(choice: ToolChoice, tools: list[Any]) -> Any:
     """The object of a choice; None where the API cannot say it."""
     names = choice.tools or []
-    if choice.hosted is not None or len(names) > 1 or (names and choice.mode != "required"):
+    if choice.hosted is not None:
+        names = [
+            tool.name or tool.kind for tool in tools if isinstance(tool, HostedTool) and tool.kind == choice.hosted
+        ]
+    if len(names) > 1 or (choice.hosted is not None and not names) or (names and choice.mode != "required"):
         return None
     if names:
         return {"type": "tool", "name": names[0]}

@@ -20,6 +20,7 @@ from contentmodel.wire.pairing import with_fitting_calls
 from contentmodel.wire.stream_encoding import StreamEncoder
 from contentmodel.wire.streaming import StreamDecoder
 from contentmodel.wire.table import Row
+from contentmodel.wire.toolsets import Kinds, with_custom_calls, with_known_tools
 from contentmodel_adapters.google_generate_content.blocks import API, TABLE, YOUTUBE
 from contentmodel_adapters.google_generate_content.messages import (
     Contents,
@@ -76,12 +77,14 @@ REQUEST = TABLE.record(
     },
     ignores=("model", "options.stream", "options.response_format.kind"),
     snake_case=True,
+    # The older subset of OpenAPI, which schemas of other APIs are not written in.
+    aliases={"generationConfig.responseSchema": "responseJsonSchema"},
 )
 TABLE.keep(
     "generation_config",
     *("audioTimestamp", "audioTranscriptionConfig", "automaticContinuation", "continuationToken", "routingConfig"),
     *("enableEnhancedCivicAnswers", "generationOutputConfig", "imageConfig", "mediaResolution", "speechConfig"),
-    *("modelSelectionConfig", "responseSchema", "enableAffectiveDialog", "responseFormat", "translationConfig"),
+    *("modelSelectionConfig", "enableAffectiveDialog", "responseFormat", "translationConfig"),
 )
 TABLE.keep(
     "request",
@@ -92,6 +95,9 @@ TABLE.keep(
 
 # Cloud Storage is read on Vertex AI.
 READS = media.Reads(schemes=("http", "https", "gs"), in_answers=True, typed_links=True, untyped=YOUTUBE)
+
+
+KINDS = Kinds()
 
 
 def _tell_url(request: ChatRequest, context: EncodeContext) -> None:
@@ -120,7 +126,9 @@ class GoogleGenerateContent(TableAdapter):
 
     def _decode_row(self, row: Row, wire: dict[str, Any], context: DecodeContext) -> Any:
         value = super()._decode_row(row, wire, context)
-        return with_format_kind(value) if isinstance(value, ChatRequest) else value
+        if not isinstance(value, ChatRequest):
+            return value
+        return with_custom_calls(with_format_kind(value), context)
 
     def stream_decoder(self, *, deltas: bool = True) -> StreamDecoder:
         return Decoder(self, deltas=deltas)
@@ -133,6 +141,7 @@ class GoogleGenerateContent(TableAdapter):
 
     def prepare_request(self, request: ChatRequest, context: EncodeContext) -> ChatRequest:
         _tell_url(request, context)
+        request = with_known_tools(request, context, KINDS)
         if is_home(request, context):
             return request
         request = with_media_type(hoist_instructions(request, context), context)

@@ -311,6 +311,14 @@ def functions_are_few(request: Request) -> Iterator[Broken]:
             yield _path(at, tool, "functionDeclarations"), f"{len(declared)} functions"
 
 
+@_rule("harmful", fix="put all functions into one tool", source="tmc/langchaingo#1245, seen 2026-11-22")
+def functions_stand_in_one_tool(request: Request) -> Iterator[Broken]:
+    """At most one tool has functionDeclarations: of several, only the first may be read."""
+    holders = [(at, tool) for at, tool in objects(request, "tools") if _get(tool, "functionDeclarations")]
+    for at, tool in holders[1:]:
+        yield _path(at, tool, "functionDeclarations"), "functions in a second tool"
+
+
 @_rule("refused", fix="define it, and say ANY or VALIDATED", source=f"{_TYPES}, FunctionCallingConfig and its modes")
 def allowed_functions_can_be_called(request: Request) -> Iterator[Broken]:
     """allowedFunctionNames stands with the mode ANY or VALIDATED, and names functions that are among the tools."""

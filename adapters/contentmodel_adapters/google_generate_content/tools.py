@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from contentmodel.request import CustomTool, FunctionTool, HostedTool, ToolChoice, ToolGroup
+from contentmodel.request import CustomTool, FunctionTool, HostedTool, ToolChoice
 from contentmodel.wire import reasons
 from contentmodel.wire.codecs import Codec, Renamed
 from contentmodel.wire.context import DecodeContext, EncodeContext
@@ -12,6 +12,7 @@ from contentmodel.wire.json import camel_name
 from contentmodel.wire.table import Row, note_of, noted
 from contentmodel_adapters.google_generate_content.blocks import API, TABLE
 from contentmodel_adapters.shared.choice import Choice
+from contentmodel_adapters.shared.definitions import free_text_row, is_free_text
 
 # The members of a Tool that are no function declarations, and what each does.
 HOSTED_KINDS = {
@@ -33,6 +34,14 @@ CARRIED = {"web_search": "googleSearch", "code_interpreter": "codeExecution", "u
 DECLARATIONS = "functionDeclarations"
 
 _SCHEMAS = {"name": "name", "description": "description"}
+
+
+def _row_of_function(wire: dict[str, Any]) -> str:
+    if "parameters" in wire or "response" in wire:
+        return "openapi"
+    return "free text" if is_free_text(wire.get("parametersJsonSchema")) else "json schema"
+
+
 FUNCTION = TABLE.union(
     "function declaration",
     [
@@ -44,53 +53,78 @@ FUNCTION = TABLE.union(
         ),
         # `parameters` and `response` are an older subset of OpenAPI with types in capitals.
         Row("openapi", FunctionTool, {**_SCHEMAS, "parameters": "parameters", "response": "returns"}),
+        free_text_row("free text", "parametersJsonSchema"),
     ],
-    find=lambda wire: "openapi" if "parameters" in wire or "response" in wire else "json schema",
+    find=_row_of_function,
 )
 
 
 class Tools(Codec):
     """A list of Tool objects, each with one or more members: functions one by one, hosted tools one by one.
 
-    The first tool of each wire object carries the note ":entry"; a member that is not spelled or shaped as usual keeps
-    its key under ":key" and its value under ":value".
+    The API also takes one object in the place of the list. The first tool of each wire object carries the note ":entry"
+    ("object" for one that is no element of a list); a member that is not spelled or shaped as usual keeps its key under
+    ":key" and its value under ":value".
     """
 
-    classes = (list,)
+    classes = (list, dict)
     identity = False
 
     def holds(self, value: Any) -> bool:
+        if value.__class__ is dict:
+            return bool(value)
         return value.__class__ is list and bool(value) and all(entry.__class__ is dict for entry in value)
 
     def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[Any]:
-        tools: list[Any] = []
-        for index, entry in enumerate(value):
-            found: list[Any] = []
-            for name, member in entry.items():
-                found += _decode_member(name, member, entry, context)
-            if not found:
-                found = [HostedTool(extra={API: {":key": None}})]
-            found[0] = _noted(found[0], ":entry", True, context)
-            context.trace(None, [t for t in found if isinstance(t, HostedTool)], value, index, spread=False)
-            tools += found
-        return tools
+        if value.__class__ is dict:
+            return _decode_entry(value, "object", container, key, context)
+        return [tool for i, entry in enumerate(value) for tool in _decode_entry(entry, True, value, i, context)]
 
     def encode(self, value: list[Any], context: EncodeContext, owner: Any) -> Any:
         entries: list[dict[str, Any]] = []
         empty_on_purpose: list[int] = []
-        for tool in _flat(value, context):
-            begins = note_of(tool, API, ":entry") or not entries
-            if begins or (not context.native and _needs_entry(tool, entries[-1])):
-                entries.append({})
+        for tool in value:
+            entry = _entry_of(tool, entries, context)
             own = (tool.extra or {}).get(API)
             if own is not None and own.get(":key", "") is None:
                 empty_on_purpose.append(len(entries) - 1)
             else:
-                _encode_member(tool, entries[-1], context)
+                _encode_member(tool, entry, context)
+        if context.native and len(entries) == 1 and note_of(value[0], API, ":entry") == "object":
+            return entries[0]
         return [entry for i, entry in enumerate(entries) if entry or i in empty_on_purpose] or None
 
     def describe(self) -> str:
         return "list of tool"
+
+
+def _decode_entry(entry: Any, note: Any, container: Any, key: str | int, context: DecodeContext) -> list[Any]:
+    """Return the tools of one Tool object, which stands at `container[key]`."""
+    found: list[Any] = []
+    for name, member in entry.items():
+        found += _decode_member(name, member, entry, context)
+    if not found:
+        found = [HostedTool(extra={API: {":key": None}})]
+        context.trace(None, found[:], container, key, spread=False)
+    found[0] = _noted(found[0], ":entry", note, context)
+    return found
+
+
+def _entry_of(tool: Any, entries: list[dict[str, Any]], context: EncodeContext) -> dict[str, Any]:
+    """Return the Tool object that takes a tool, a new one if needed.
+
+    The functions of another API are all in one object: of several the API may read the first alone
+    (tmc/langchaingo#1245, seen 2026-11-22).
+    """
+    if context.native:
+        fits = entries[-1] if entries and not note_of(tool, API, ":entry") else None
+    else:
+        is_function = isinstance(tool, FunctionTool | CustomTool)
+        fits = next((entry for entry in entries if (DECLARATIONS in entry) == is_function), None)
+    if fits is None:
+        fits = {}
+        entries.append(fits)
+    return fits
 
 
 def _decode_member(name: str, member: Any, entry: dict[str, Any], context: DecodeContext) -> list[Any]:
@@ -100,9 +134,11 @@ def _decode_member(name: str, member: Any, entry: dict[str, Any], context: Decod
         context.trace(FUNCTION, made, entry, name, spread=True)
         return made if camel == name else [_noted(tool, ":key", name, context) for tool in made]
     kind = HOSTED_KINDS.get(camel, "other")
+    tool = HostedTool(kind=kind, extra={API: {":key": name, ":value": member}})
     if member.__class__ is dict:
-        return [HostedTool(kind=kind, settings=member, extra={API: {":key": name}})]
-    return [HostedTool(kind=kind, extra={API: {":key": name, ":value": member}})]
+        tool = HostedTool(kind=kind, settings=member, extra={API: {":key": name}})
+    context.trace(None, [tool], entry, name, spread=False)
+    return [tool]
 
 
 def _noted(tool: Any, note: str, value: Any, context: DecodeContext) -> Any:
@@ -117,30 +153,10 @@ def _are_declarations(member: Any) -> bool:
     return all(item.__class__ is dict and item.get("name").__class__ is str for item in member)
 
 
-def _flat(tools: list[Any], context: EncodeContext) -> list[Any]:
-    flat: list[Any] = []
-    for tool in tools:
-        if isinstance(tool, ToolGroup):
-            context.lose_attributes(tool, ("name", "description"))
-            context.leave_residue(tool, own=True)
-            flat += _flat(list(tool.tools), context)
-        else:
-            flat.append(tool)
-    return flat
-
-
-def _needs_entry(tool: Any, entry: dict[str, Any]) -> bool:
-    """Whether a tool that does not say so needs a wire object of its own: foreign hosted tools do."""
-    own = note_of(tool, API, ":key") is not None
-    return not own and isinstance(tool, FunctionTool) != (DECLARATIONS in entry) and bool(entry)
-
-
 def _encode_member(tool: Any, entry: dict[str, Any], context: EncodeContext) -> None:
-    if isinstance(tool, FunctionTool):
+    if isinstance(tool, FunctionTool | CustomTool):
         key = note_of(tool, API, ":key") or DECLARATIONS
         entry.setdefault(key, []).append(FUNCTION.encode_one(tool, context))
-    elif isinstance(tool, CustomTool):
-        context.lose(tool, None, reasons.NO_CUSTOM_TOOL)
     else:
         _encode_hosted(tool, entry, context)
 
@@ -160,8 +176,8 @@ def _encode_hosted(tool: HostedTool, entry: dict[str, Any], context: EncodeConte
 
 
 TABLE.say("tool.members", DECLARATIONS, *HOSTED_KINDS)
-MODES = {"AUTO": "auto", "ANY": "required", "NONE": "none"}
-_WORDS = {word: mode for mode, word in MODES.items()}
+MODES = {"AUTO": "auto", "VALIDATED": "auto", "MODE_UNSPECIFIED": "auto", "ANY": "required", "NONE": "none"}
+_WORDS = {"auto": "AUTO", "required": "ANY", "none": "NONE"}
 
 
 def read_choice(value: dict[str, Any]) -> ToolChoice | None:
@@ -170,10 +186,11 @@ def read_choice(value: dict[str, Any]) -> ToolChoice | None:
     if mode.__class__ is not str:
         return None
     tools = names if names.__class__ is list and names and all(n.__class__ is str for n in names) else None
-    return ToolChoice(mode=MODES.get(mode, mode), tools=tools)
+    # The modes are read in any case (types.FunctionCallingConfigMode).
+    return ToolChoice(mode=MODES.get(mode.upper(), mode), tools=tools)
 
 
-def write_choice(choice: ToolChoice) -> Any:
+def write_choice(choice: ToolChoice, tools: list[Any]) -> Any:
     """The functionCallingConfig of a choice; None where the API cannot say it."""
     if choice.hosted is not None or choice.mode == "other":
         return None

@@ -22,6 +22,7 @@ from contentmodel.wire.pairing import with_fitting_calls
 from contentmodel.wire.stream_encoding import StreamEncoder
 from contentmodel.wire.streaming import StreamDecoder
 from contentmodel.wire.table import Row
+from contentmodel.wire.toolsets import Kinds, with_known_tools
 from contentmodel_adapters.openai_chat.blocks import API, TABLE
 from contentmodel_adapters.openai_chat.messages import REASONING_FIELDS, Messages
 from contentmodel_adapters.openai_chat.response import RESPONSE
@@ -122,6 +123,9 @@ READS = media.Reads(SEEN, LINKS, ("http", "https", "data"), GOOGLE_FILES, named=
 HEARS = msgspec.structs.replace(READS, media_types=(*SEEN, "audio/wav", "audio/mpeg"))
 
 
+KINDS = Kinds(custom=True)
+
+
 class OpenAIChat(TableAdapter):
     """Chat Completions, requests and responses."""
 
@@ -157,6 +161,7 @@ class OpenAIChat(TableAdapter):
         return restored_arguments(arguments, adapted)
 
     def prepare_request(self, request: ChatRequest, context: EncodeContext) -> ChatRequest:
+        request = with_known_tools(request, context, KINDS)
         if is_home(request, context):
             return place_instructions(request, context)
         context.reasoning_fields = REASONING_FIELDS

@@ -126,11 +126,13 @@ TOOL_CALLS = TABLE.union(
             "function",
             FunctionCallContent,
             {"id": "call_id", "function.name": "name", "function.arguments": ("arguments", ArgumentsText())},
+            fill={"function.arguments": "{}"},
         ),
         row(
             "custom",
             CustomToolCallContent,
             {"id": "call_id", "custom.name": "name", "custom.input": "arguments"},
+            fill={"custom.input": ""},
         ),
     ],
     default="function",

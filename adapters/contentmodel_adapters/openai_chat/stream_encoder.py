@@ -89,7 +89,7 @@ class Encoder(StreamEncoder):
             return
         number = self._next_call(block.choice)
         grown = GROWN[kind]
-        inner = wire[kind] if block.content.arguments is None else {**wire[kind], grown: ""}
+        inner = {**wire[kind], grown: ""} if grown in wire[kind] else wire[kind]
         start = {"index": number, **wire, kind: inner}
         self._chunk(block.choice, {"tool_calls": [start]})
         prefix = b'"tool_calls":[{"index":%d,"%b":{"%b":' % (number, kind.encode(), grown.encode())

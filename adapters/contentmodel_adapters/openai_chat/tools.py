@@ -5,9 +5,44 @@ from __future__ import annotations
 from typing import Any
 
 from contentmodel.request import CustomTool, FunctionTool, HostedTool, ResponseFormat, ToolChoice
+from contentmodel.wire import reasons
+from contentmodel.wire.codecs import Codec
+from contentmodel.wire.context import DecodeContext, EncodeContext
 from contentmodel.wire.table import Row, row
 from contentmodel_adapters.openai_chat.blocks import TABLE
-from contentmodel_adapters.shared.choice import Choice
+from contentmodel_adapters.shared.choice import Choice, custom_names
+
+
+class GrammarObject(Codec):
+    """The format of a custom tool. A grammar is in an object of its own here, and beside `type` in the model.
+
+    openai 3.54, types/chat/chat_completion_custom_tool_param.py, against types/shared/custom_tool_input_format.py,
+    seen 2026-11-22.
+    """
+
+    classes = (dict,)
+    identity = False
+
+    def holds(self, value: Any) -> bool:
+        if value.__class__ is not dict or value.keys() != {"type", "grammar"}:
+            return bool(value == {"type": "text"})
+        grammar = value["grammar"]
+        return value["type"] == "grammar" and grammar.__class__ is dict and "type" not in grammar
+
+    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> Any:
+        return {"type": "grammar", **value["grammar"]} if "grammar" in value else value
+
+    def encode(self, value: Any, context: EncodeContext, owner: Any) -> Any:
+        if value.get("type") == "grammar":
+            return {"type": "grammar", "grammar": {name: item for name, item in value.items() if name != "type"}}
+        if value != {"type": "text"}:
+            context.lose(owner, "format", reasons.NO_TEXT_FORMAT)
+            return None
+        return value
+
+    def describe(self) -> str:
+        return "dict"
+
 
 TOOLS = TABLE.union(
     "tool",
@@ -25,7 +60,11 @@ TOOLS = TABLE.union(
         row(
             "custom",
             CustomTool,
-            {"custom.name": "name", "custom.description": "description", "custom.format": "format"},
+            {
+                "custom.name": "name",
+                "custom.description": "description",
+                "custom.format": ("format", GrammarObject()),
+            },
         ),
         # Hosts that run tools of their own name them with a prefix (openrouter:web_search, November 2026).
         Row(
@@ -58,7 +97,7 @@ def read_choice(value: dict[str, Any]) -> ToolChoice | None:
     if kind in ("function", "custom") and inner.get("name").__class__ is str:
         return ToolChoice(mode="required", tools=[inner["name"]])
     if kind == "allowed_tools" and inner.get("mode").__class__ is str and inner.get("tools").__class__ is list:
-        tools = [tool.get("function") for tool in inner["tools"] if isinstance(tool, dict)]
+        tools = [tool.get(tool.get("type", "")) for tool in inner["tools"] if isinstance(tool, dict)]
         names = [tool.get("name") for tool in tools if isinstance(tool, dict)]
         words = [name for name in names if isinstance(name, str)]
         if words and len(words) == len(inner["tools"]):
@@ -66,17 +105,19 @@ def read_choice(value: dict[str, Any]) -> ToolChoice | None:
     return None
 
 
-def write_choice(choice: ToolChoice) -> Any:
+def write_choice(choice: ToolChoice, tools: list[Any]) -> Any:
     """The word or object of a choice; None where Chat cannot say it."""
     if choice.hosted is not None:
         return None
     names = choice.tools or []
     if not names:
         return choice.mode if choice.mode in ("auto", "none", "required") else None
-    if choice.mode == "required" and len(names) == 1:
-        return {"type": "function", "function": {"name": names[0]}}
-    tools = [{"type": "function", "function": {"name": name}} for name in names]
-    return {"type": "allowed_tools", "allowed_tools": {"mode": choice.mode, "tools": tools}}
+    customs = custom_names(tools)
+    kinds = ["custom" if name in customs else "function" for name in names]
+    named = [{"type": kind, kind: {"name": name}} for kind, name in zip(kinds, names, strict=True)]
+    if choice.mode == "required" and len(named) == 1:
+        return named[0]
+    return {"type": "allowed_tools", "allowed_tools": {"mode": choice.mode, "tools": named}}
 
 
 TABLE.say("tool_choice", "auto", "none", "required", "function", "custom", "allowed_tools")

@@ -13,20 +13,22 @@ from contentmodel.response import ChatResponse
 from contentmodel.wire import media, passes, reasons
 from contentmodel.wire.adapting import TableAdapter
 from contentmodel.wire.codecs import Allowed
-from contentmodel.wire.context import EncodeContext
+from contentmodel.wire.context import DecodeContext, EncodeContext
 from contentmodel.wire.names import SchemaMap
 from contentmodel.wire.nested import Blocks, OneOf, WordsOf
 from contentmodel.wire.origins import is_home
 from contentmodel.wire.pairing import with_fitting_calls
 from contentmodel.wire.stream_encoding import StreamEncoder
 from contentmodel.wire.streaming import StreamDecoder
+from contentmodel.wire.table import Row
+from contentmodel.wire.toolsets import Kinds, with_known_tools
 from contentmodel_adapters.openai_responses.blocks import API, TABLE
 from contentmodel_adapters.openai_responses.messages import Items
 from contentmodel_adapters.openai_responses.response import RESPONSE
 from contentmodel_adapters.openai_responses.rules import CALL_IDS, RULES, TOOL_NAMES
 from contentmodel_adapters.openai_responses.stream import Decoder
 from contentmodel_adapters.openai_responses.stream_encoder import Encoder
-from contentmodel_adapters.openai_responses.tools import TEXT_FORMAT, TOOL_CHOICE, TOOLS
+from contentmodel_adapters.openai_responses.tools import ADDED, TEXT_FORMAT, TOOL_CHOICE, TOOLS
 from contentmodel_adapters.shared.fitting import OPENAI, restored_arguments, with_fitting_schemas
 from contentmodel_adapters.shared.links import GOOGLE_FILES
 from contentmodel_adapters.shared.openai_errors import ERRORS, LIMIT_HEADERS
@@ -76,6 +78,9 @@ READ = ("image/png", "image/jpeg", "image/gif", "image/webp", "application/*", "
 READS = media.Reads(READ, ("image/*", "application/*", "text/*"), ("http", "https", "data"), GOOGLE_FILES, named=True)
 
 
+KINDS = Kinds(custom=True, custom_results=True, namespaces=True)
+
+
 # The answer's fields of the same names and descriptions as the request's (openai 2.x, types/responses/response.py, seen
 # 2026-11-22). `service_tier` is not one of them: the answer names the tier that was used.
 REPEATED = (
@@ -100,6 +105,10 @@ class OpenAIResponses(TableAdapter):
     meaningless = {"id": None, "object": None, "status": "completed"}
     repeated = frozenset(REPEATED)
 
+    def _decode_row(self, row: Row, wire: dict[str, Any], context: DecodeContext) -> Any:
+        value = super()._decode_row(row, wire, context)
+        return ADDED.read(value, context) if isinstance(value, ChatRequest) else value
+
     def stream_decoder(self, *, deltas: bool = True) -> StreamDecoder:
         return Decoder(self, deltas=deltas)
 
@@ -110,6 +119,7 @@ class OpenAIResponses(TableAdapter):
         return restored_arguments(arguments, adapted)
 
     def prepare_request(self, request: ChatRequest, context: EncodeContext) -> ChatRequest:
+        request = with_known_tools(ADDED.leave_out(request), context, KINDS)
         if is_home(request, context):
             return request
         messages = media.with_readable_media(passes.settle_foreign(request.messages, context), context, READS)

@@ -187,9 +187,15 @@ CLIENT_CALLS = [
     row(
         "function_call",
         FunctionCallContent,
-        {**CALL, "name": "name", "arguments": ("arguments", ArgumentsText())},
+        {**CALL, "name": "name", "namespace": "namespace", "arguments": ("arguments", ArgumentsText())},
+        fill={"arguments": "{}"},
     ),
-    row("custom_tool_call", CustomToolCallContent, {**CALL, "name": "name", "input": "arguments"}),
+    row(
+        "custom_tool_call",
+        CustomToolCallContent,
+        {**CALL, "name": "name", "namespace": "namespace", "input": "arguments"},
+        fill={"input": ""},
+    ),
 ]
 PROVIDER_CALLS = [
     row(

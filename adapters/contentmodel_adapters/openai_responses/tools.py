@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from contentmodel.request import CustomTool, FunctionTool, HostedTool, ResponseFormat, ToolChoice, ToolGroup
+from contentmodel.wire.added_tools import AddedTools
 from contentmodel.wire.nested import Blocks
 from contentmodel.wire.table import Row, row
 from contentmodel_adapters.openai_responses.blocks import TABLE
-from contentmodel_adapters.shared.choice import Choice
+from contentmodel_adapters.shared.choice import Choice, custom_names
 
 FUNCTION = row(
     "function",
@@ -81,20 +82,18 @@ def read_choice(value: dict[str, Any]) -> ToolChoice | None:
     return None
 
 
-def write_choice(choice: ToolChoice) -> Any:
+def write_choice(choice: ToolChoice, tools: list[Any]) -> Any:
     """The word or object of a choice; None where the API cannot say it."""
     names = choice.tools or []
     if choice.hosted is not None:
         return {"type": choice.hosted} if choice.hosted in HOSTED_KINDS else None
     if not names:
         return choice.mode if choice.mode in ("auto", "none", "required") else None
-    if choice.mode == "required" and len(names) == 1:
-        return {"type": "function", "name": names[0]}
-    return {
-        "type": "allowed_tools",
-        "mode": choice.mode,
-        "tools": [{"type": "function", "name": name} for name in names],
-    }
+    customs = custom_names(tools)
+    named = [{"type": "custom" if name in customs else "function", "name": name} for name in names]
+    if choice.mode == "required" and len(named) == 1:
+        return named[0]
+    return {"type": "allowed_tools", "mode": choice.mode, "tools": named}
 
 
 TABLE.say(
@@ -119,3 +118,6 @@ TEXT_FORMAT = TABLE.union(
     other=Row("other", ResponseFormat, {"type": "kind"}),
     prefer=lambda made, rows: next((r for r in rows if r.sets.get("kind") == made.kind), None),
 )
+
+ADDED = AddedTools(TOOLS, lambda tool: tool)
+"""The tools of items of type `additional_tools`."""

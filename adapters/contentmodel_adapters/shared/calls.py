@@ -41,9 +41,9 @@ class Call:
             return response
         return self.maps.undo(response, self.adapter.restore_arguments)
 
-    def undone_event(self, event: StreamEvent) -> StreamEvent:
-        """The same for an event of a stream."""
-        return self.maps.undo_event(event, self.adapter.restore_arguments)
+    def undoing(self) -> Callable[[StreamEvent], list[StreamEvent]]:
+        """Return a function that does the same for the events of one stream."""
+        return self.maps.undoing(self.adapter.restore_arguments)
 
 
 class Reading:
@@ -53,6 +53,7 @@ class Reading:
         self.failure: ClientError | None = None
         self._call = call
         self._decoder = call.adapter.stream_decoder()
+        self._undone = call.undoing()
         self._fold = Fold()
         self._ready: deque[StreamEvent] = deque()
         self._has_begun = False
@@ -94,7 +95,7 @@ class Reading:
         self._take(events)
 
     def _take(self, events: list[StreamEvent]) -> None:
-        self._ready.extend(self._call.undone_event(event) for event in events)
+        self._ready.extend(undone for event in events for undone in self._undone(event))
 
     def _give(self) -> StreamEvent:
         event = self._ready.popleft()

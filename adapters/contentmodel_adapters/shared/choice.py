@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import msgspec
 
-from contentmodel.request import ToolChoice
+from contentmodel.request import CustomTool, HostedTool, ToolChoice
 from contentmodel.wire import reasons
 from contentmodel.wire.codecs import Codec
 from contentmodel.wire.context import DecodeContext, EncodeContext
@@ -16,8 +16,10 @@ from contentmodel.wire.context import DecodeContext, EncodeContext
 class Choice(Codec):
     """`read` makes a choice of an object (None: not understood), `write` a word or object of a choice (None: cannot).
 
-    A word is a mode. What `write` would say otherwise than the payload did is kept under the note ":raw", together with
-    the choice it meant, so that an edit of the choice wins over it.
+    `write` also gets the tools of the request: some APIs name a tool by its kind. A word is a mode. What `write` would
+    say otherwise than the payload did is kept under the note ":raw", together with the choice it meant, so that an edit
+    of the choice wins over it. The note ":whole" says that the choice means all that the payload did. A choice among
+    several tools falls back to its mode, any other one to `fallback`.
     """
 
     identity = False
@@ -25,7 +27,7 @@ class Choice(Codec):
     def __init__(
         self,
         read: Callable[[dict[str, Any]], ToolChoice | None],
-        write: Callable[[ToolChoice], Any],
+        write: Callable[[ToolChoice, list[Any]], Any],
         *,
         words: bool = True,
         fallback: Any = "auto",
@@ -35,10 +37,12 @@ class Choice(Codec):
 
     def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> ToolChoice:
         choice = ToolChoice(mode=value) if value.__class__ is str else self._read(value)
-        if choice is not None and self._write(choice) == value:
+        if choice is not None and self._write(choice, []) == value:
             return choice
         choice = choice or ToolChoice(mode="other")
-        return msgspec.structs.replace(choice, extra={context.api: {":raw": value}})
+        customs = [CustomTool(name=name) for name in choice.tools or ()]
+        whole = {":whole": True} if self._write(choice, customs) == value else {}
+        return msgspec.structs.replace(choice, extra={context.api: {":raw": value, **whole}})
 
     def encode(self, value: ToolChoice, context: EncodeContext, owner: Any) -> Any:
         own = (value.extra or {}).get(context.api)
@@ -47,16 +51,40 @@ class Choice(Codec):
             meant = ToolChoice(mode=raw) if raw.__class__ is str else self._read(raw)
             if value.mode == "other" or (meant is not None and _same(meant, value)):
                 return raw
-        elif value.extra is not None:
+        elif not all(":whole" in residue for residue in (value.extra or {}).values()):
             context.lose(owner, "options.tool_choice", reasons.TOOL_CHOICE_PARTS)
-        written = self._write(value)
+        return self._written(value, context, owner)
+
+    def _written(self, value: ToolChoice, context: EncodeContext, owner: Any) -> Any:
+        tools = list(leaves(owner.tools))
+        choice = value if context.native else _by_kind(value, tools)
+        written = self._write(choice, tools)
         if written is not None:
             return written
         context.lose(owner, "options.tool_choice", reasons.NO_TOOL_CHOICE)
-        return self._fallback
+        by_mode = self._write(ToolChoice(mode=choice.mode), tools) if choice.hosted is None else None
+        return self._fallback if by_mode is None else by_mode
 
     def describe(self) -> str:
         return "tool choice"
+
+
+def leaves(tools: Iterable[Any]) -> Iterable[Any]:
+    """Return the tools, with the members of a group in its place."""
+    for tool in tools:
+        yield from getattr(tool, "tools", (tool,))
+
+
+def custom_names(tools: Iterable[Any]) -> frozenset[str]:
+    """Return the names of the tools that take free text."""
+    return frozenset(tool.name for tool in tools if isinstance(tool, CustomTool))
+
+
+def _by_kind(choice: ToolChoice, tools: list[Any]) -> ToolChoice:
+    """Return the choice of one hosted tool by its kind, if another API chose it by its name."""
+    names = choice.tools or []
+    kind = next((t.kind for t in tools if isinstance(t, HostedTool) and [t.name] == names), None)
+    return choice if kind is None else ToolChoice(mode=choice.mode, hosted=kind)
 
 
 def _same(one: ToolChoice, other: ToolChoice) -> bool:

@@ -24,6 +24,7 @@ DIALECTS = {
         schemas.OPENAI_LOOSE,
         schemas.ANTHROPIC_STRICT,
         schemas.ANTHROPIC_TOOLS,
+        schemas.GEMINI_TOOLS,
         schemas.GEMINI_JSON_SCHEMA,
         schemas.GEMINI_SCHEMA,
     )
@@ -53,9 +54,7 @@ ANTHROPIC = Dialects(
     strict=schemas.ANTHROPIC_STRICT,
     answers=schemas.for_answers(schemas.ANTHROPIC_STRICT),
 )
-GOOGLE = Dialects(
-    tools=schemas.GEMINI_JSON_SCHEMA, strict=None, answers=schemas.for_answers(schemas.GEMINI_JSON_SCHEMA)
-)
+GOOGLE = Dialects(tools=schemas.GEMINI_TOOLS, strict=None, answers=schemas.for_answers(schemas.GEMINI_JSON_SCHEMA))
 
 
 def with_fitting_schemas(request: ChatRequest, context: EncodeContext, dialects: Dialects) -> ChatRequest:
@@ -93,7 +92,10 @@ class _Fitter:
             inner = [self.tool(one) for one in tool.tools]
             changed = any(new is not old for new, old in zip(inner, tool.tools, strict=True))
             return self._changed(tool, tools=inner) if changed else tool
-        if not isinstance(tool, FunctionTool) or tool.parameters is None:
+        if not isinstance(tool, FunctionTool):
+            return tool
+        tool = self._returning(tool)
+        if tool.parameters is None:
             return tool
         strict = self._dialects.strict if tool.strict else None
         if strict is not None:
@@ -103,6 +105,17 @@ class _Fitter:
             self._context.lose(tool, "strict", reasons.NOT_STRICT, why=adapted.reasons[0].why)
             tool = self._changed(tool, strict=False)
         return self._fitted(tool, _adapted(tool.parameters, self._dialects.tools), self._dialects.tools)
+
+    def _returning(self, tool: FunctionTool) -> FunctionTool:
+        """The tool with the schema of what it returns, which nothing enforces, in the target's dialect."""
+        if tool.returns is None:
+            return tool
+        adapted = _adapted(tool.returns, schemas.for_answers(self._dialects.tools))
+        self._lose(tool, "returns", adapted)
+        if adapted.schema is tool.returns:
+            return tool
+        changed: FunctionTool = self._changed(tool, returns=adapted.schema)
+        return changed
 
     def _fitted(self, tool: FunctionTool, adapted: Adapted, dialect: Dialect) -> FunctionTool:
         self._lose(tool, "parameters", adapted)

@@ -31,6 +31,7 @@ MENDS: Mapping[str, str] = {
     "content-is-text-or-parts": _LEFT_OUT,
     "errors-are-told-in-text": _APART,
     "files-have-names": "a file without a name gets one of its kind and type, which is left out again on the way back",
+    "functions-stand-in-one-tool": "all functions are in one tool",
     "ids-are-short": _MAPPED,
     "item-ids-are-unique": "items of other APIs have no ids",
     "item-ids-have-their-prefix": "items of other APIs have no ids",

@@ -73,19 +73,31 @@ allowed for STRING type" (diegosouzapw/OmniRoute#760); a list of types "cannot s
 field" (cline/cline#7339); `required` "property is not defined" (iBUHub/AIStudioToAPI#154). All seen 2026-11-21.
 """
 
+GEMINI_TOOLS = Dialect(name="gemini tools")
+"""`parametersJsonSchema` and `responseJsonSchema` of generateContent's functions: any JSON Schema of an object.
+
+"The schema must describe an object" (google-genai 3.4, types.py, FunctionDeclaration.parameters_json_schema). Draft 7
+schemas as generators write them, with unions, references, literals and constraints, were sent as they are to Gemini
+2.5 and 3.5, on both hosts (vercel/ai#20757, 2026-09-14). Seen 2026-11-22.
+"""
+
 GEMINI_JSON_SCHEMA = Dialect(
     name="gemini json schema",
     keywords=_COMMON
     | words("$id $defs $ref $anchor prefixItems minItems maxItems minimum maximum anyOf oneOf")
-    | words("additionalProperties propertyOrdering"),
+    | words("additionalProperties propertyOrdering")
+    | words("$schema $comment default example examples deprecated readOnly writeOnly pattern minLength maxLength")
+    | words("multipleOf uniqueItems minProperties maxProperties contentEncoding contentMediaType"),
     enum_types=words("string number integer"),
     cycles="optional",
 )
-"""`parametersJsonSchema`, `responseJsonSchema` (of tools and of answers) of generateContent.
+"""`responseJsonSchema` of generateContent's settings.
 
-The keywords, "enum (for strings and numbers)", that "cyclic references are unrolled to a limited degree and, as such,
-may only be used within non-required properties" and that beside `$ref` only what starts with `$` may stand: docstring
-of `response_json_schema` in google-genai 3.4, types.py. What else is sent is not looked at. Seen 2026-11-21.
+"While the full JSON Schema may be sent, not all features are supported": those of the first two lines are, `enum` "for
+strings and numbers"; "cyclic references are unrolled to a limited degree and, as such, may only be used within
+non-required properties", and beside `$ref` only what starts with `$` may stand (docstring of `response_json_schema` in
+google-genai 3.4, types.py). The others are sent too, for the service ignores them (vercel/ai#18325). `const` is refused
+there and is an `enum` of one value (vercel/ai#20757). Seen 2026-11-22.
 """
 
 ANTHROPIC_TOOLS = Dialect(name="anthropic tools", bare_root=("anyOf", "oneOf", "allOf"), names=r"[a-zA-Z0-9_.-]{1,64}")

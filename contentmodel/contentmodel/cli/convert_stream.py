@@ -97,18 +97,17 @@ def _encode(turn: Turn, order: Order, write: Write) -> Ending:
     undone = _undoing(turn, order)
     for batch in turn.batches:
         error = next((event.error for event in batch if isinstance(event, TurnError)), error)
-        write_all(encoder.feed(undone(event)) for event in batch)
+        write_all(encoder.feed(found) for event in batch for found in undone(event))
     write_all(iter([encoder.close()]))
     return error, losses()
 
 
-def _undoing(turn: Turn, order: Order) -> Callable[[StreamEvent], StreamEvent]:
+def _undoing(turn: Turn, order: Order) -> Callable[[StreamEvent], list[StreamEvent]]:
     """What gives an event the ids, names and arguments of the request that the stream answers."""
     maps = order.undo
     if maps is None:
-        return lambda event: event
-    restore = load(turn.api).restore_arguments
-    return lambda event: maps.undo_event(event, restore)
+        return lambda event: [event]
+    return maps.undoing(load(turn.api).restore_arguments)
 
 
 def _placed(loss: Loss, turn: Turn) -> Loss:

@@ -99,9 +99,10 @@ class ToolResultContent(AIContent, frozen=True, kw_only=True):
 
 
 class FunctionCallContent(ToolCallContent, frozen=True, kw_only=True):
-    """A call of a function that the application declared and runs."""
+    """A call of a function that the application declared and runs. `namespace` is the group that it was declared in."""
 
     executor: str = "client"
+    namespace: str | None = None
 
 
 class FunctionResultContent(ToolResultContent, frozen=True, kw_only=True):
@@ -114,6 +115,7 @@ class CustomToolCallContent(ToolCallContent, frozen=True, kw_only=True):
     """A call of an application's tool that takes free text: `arguments` is that text, not JSON."""
 
     executor: str = "client"
+    namespace: str | None = None
 
     @property
     def arguments_object(self) -> dict[str, Any]:

@@ -431,14 +431,14 @@ def note_strays(contents: list[Any], api: str, column: str, models: frozenset[ty
 
 
 def has_snake_case(row: Row, wire: dict[str, Any]) -> bool:
-    """Whether a known field of the wire object is spelled with underscores."""
-    return bool(_snake_names(row.root, wire, ""))
+    """Whether a known field of the wire object is spelled with underscores, or is named by an alias of the row."""
+    return bool(_snake_names(row, row.root, wire, ""))
 
 
 def decode_snake_case(row: Row, wire: dict[str, Any], context: DecodeContext) -> Any:
     """Decodes a copy that is spelled the usual way; the note ":snake" has the paths that were spelled the other."""
-    names = _snake_names(row.root, wire, "")
-    decoded = row.decode(_camel_copy(row.root, wire, context), context)
+    names = _snake_names(row, row.root, wire, "")
+    decoded = row.decode(_camel_copy(row, row.root, wire, "", context), context)
     if not isinstance(decoded, row.model):
         return decoded
     extra = decoded.extra or {}
@@ -446,27 +446,34 @@ def decode_snake_case(row: Row, wire: dict[str, Any], context: DecodeContext) ->
     return msgspec.structs.replace(decoded, extra={**extra, row.api: own})
 
 
-def _snake_names(node: Node, wire: dict[str, Any], prefix: str) -> list[str]:
+def _usual_name(row: Row, key: str, prefix: str) -> str:
+    camel = camel_name(key)
+    return row.aliases.get(f"{prefix}{camel}", camel)
+
+
+def _snake_names(row: Row, node: Node, wire: dict[str, Any], prefix: str) -> list[str]:
     names = []
     for key, value in wire.items():
-        camel = camel_name(key)
+        camel = _usual_name(row, key, prefix)
         known = camel in node.children or camel in node.constants
         if camel != key and known and camel not in wire:
             names.append(f"{prefix}{camel}={key}")
         child = node.children.get(camel)
         if isinstance(child, Node) and value.__class__ is dict:
-            names += _snake_names(child, value, f"{prefix}{camel}.")
+            names += _snake_names(row, child, value, f"{prefix}{camel}.")
     return names
 
 
-def _camel_copy(node: Node, wire: dict[str, Any], context: DecodeContext) -> dict[str, Any]:
+def _camel_copy(row: Row, node: Node, wire: dict[str, Any], prefix: str, context: DecodeContext) -> dict[str, Any]:
     copy: dict[str, Any] = {}
     for key, value in wire.items():
-        camel = camel_name(key)
+        camel = _usual_name(row, key, prefix)
         known = (camel in node.children or camel in node.constants) and camel not in wire
         child = node.children.get(camel)
         inner = isinstance(child, Node) and value.__class__ is dict
-        copy[camel if known else key] = _camel_copy(child, value, context) if inner else value  # type: ignore[arg-type]
+        if inner:
+            value = _camel_copy(row, child, value, f"{prefix}{camel}.", context)  # type: ignore[arg-type]
+        copy[camel if known else key] = value
     context.copied(copy, wire)
     return copy
 

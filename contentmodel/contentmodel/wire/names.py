@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from contentmodel.content import CONTENT_TYPES
-from contentmodel.content.tools import ToolCallContent, ToolResultContent
+from contentmodel.content.tools import CustomToolCallContent, FunctionCallContent, ToolCallContent, ToolResultContent
 from contentmodel.errors import ToolArgumentsError
-from contentmodel.events import BlockCatchUp, BlockStart, BlockStop, StreamEvent
+from contentmodel.events import ArgumentsDelta, BlockCatchUp, BlockStart, BlockStop, StreamEvent
 from contentmodel.message import ChatMessage
 from contentmodel.request import ChatRequest, CustomTool, FunctionTool, ToolChoice, ToolGroup
 from contentmodel.response import ChatChoice, ChatResponse
@@ -136,7 +136,7 @@ def with_names(request: ChatRequest, context: EncodeContext, *, ids: Alphabet, n
         if choice is not options.tool_choice:
             options = context.same(options, msgspec.structs.replace(options, tool_choice=choice))
     messages = [rename.message(message) for message in request.messages]
-    context.maps = rename.maps()
+    context.maps = rename.maps(context.maps or Maps())
     if not context.maps.ids and not context.maps.names:
         return request
     changed: ChatRequest = context.same(
@@ -152,15 +152,25 @@ class SchemaMap(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     dialect: str
 
 
+class SourceTool(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """What a function of the target is in the source: the tool `name` of a `namespace`, or one that takes free text."""
+
+    name: str
+    namespace: str | None = None
+    is_custom: bool = False
+
+
 class Maps(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
     """What stands for what in a converted request: from the source's call `ids` and tool `names` to the target's.
 
-    `schemas` are the source's parameters of tools whose schema the target got in another form, by the target's name.
+    `schemas` are the source's parameters of tools whose schema the target got in another form, and `tools` the tools
+    that are of another kind there, both by the target's name.
     """
 
     ids: dict[str, str] = {}
     names: dict[str, str] = {}
     schemas: dict[str, SchemaMap] = {}
+    tools: dict[str, SourceTool] = {}
 
     def undo(
         self,
@@ -179,6 +189,12 @@ class Maps(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid
             if not isinstance(content, ToolCallContent | ToolResultContent):
                 return content
             call_id, name = ids.get(content.call_id or "", content.call_id), names.get(content.name or "", content.name)
+            source = self.tools.get(content.name or "")
+            if source is not None and isinstance(content, FunctionCallContent | CustomToolCallContent):
+                is_custom = isinstance(content, FunctionCallContent) and source.is_custom and is_text_alone(content)
+                made = as_custom_call(content) if is_custom else content
+                named = {"call_id": call_id, "name": source.name, "namespace": source.namespace}
+                return replacing(content, msgspec.structs.replace(made, **named))
             if isinstance(content, ToolCallContent) and content.name in self.schemas:
                 arguments = self._restored(content, restore)
                 return changed(content, call_id=call_id, name=name, arguments=arguments)
@@ -187,7 +203,9 @@ class Maps(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid
         def changed(old: Any, **fields: Any) -> Any:
             if all(getattr(old, name) == value for name, value in fields.items()):
                 return old
-            new = msgspec.structs.replace(old, **fields)
+            return replacing(old, msgspec.structs.replace(old, **fields))
+
+        def replacing(old: Any, new: Any) -> Any:
             if replaced is not None:
                 replaced(old, new)
             return new
@@ -199,14 +217,9 @@ class Maps(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid
         answer: ChatResponse = changed(response, choices=choices)
         return answer
 
-    def undo_event(self, event: StreamEvent, restore: Callable[[Any, SchemaMap], Any]) -> StreamEvent:
-        """The same for a step of a streamed answer. Deltas keep the API's letters: a block's end is the authority."""
-        if not isinstance(event, BlockStart | BlockStop | BlockCatchUp) or self == Maps():
-            return event
-        message = ChatMessage(role="assistant", contents=[event.content])
-        answer = self.undo(ChatResponse(choices=[ChatChoice(messages=[message])]), restore)
-        changed: StreamEvent = msgspec.structs.replace(event, content=answer.messages[0].contents[0])
-        return changed
+    def undoing(self, restore: Callable[[Any, SchemaMap], Any]) -> Callable[[StreamEvent], list[StreamEvent]]:
+        """Return a function that does the same for the steps of one streamed answer, in their order."""
+        return (lambda event: [event]) if self == Maps() else _StreamUndoing(self, restore)
 
     def _restored(self, call: ToolCallContent, restore: Callable[[Any, SchemaMap], Any]) -> Any:
         """The arguments that the source's schema has; text that is no object, or needs no change, as it is."""
@@ -216,6 +229,51 @@ class Maps(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid
             return call.arguments
         restored = restore(arguments, self.schemas[call.name or ""])
         return call.arguments if restored == arguments else restored
+
+
+def is_text_alone(call: ToolCallContent) -> bool:
+    """Return whether a call has the one argument `input`, a text, as calls that stand for custom ones do."""
+    try:
+        arguments = call.arguments_object
+    except ToolArgumentsError:
+        return False
+    return arguments.keys() == {"input"} and arguments["input"].__class__ is str
+
+
+def as_custom_call(call: ToolCallContent) -> CustomToolCallContent:
+    """Return the custom call that a call with a text alone stands for."""
+    fields = {name: getattr(call, name) for name in CustomToolCallContent.__struct_fields__}
+    return CustomToolCallContent(**{**fields, "arguments": call.arguments_object["input"]})
+
+
+class _StreamUndoing:
+    """Undoes maps in a stream. Arguments that are written in another form come whole, with the end of their block."""
+
+    def __init__(self, maps: Maps, restore: Callable[[Any, SchemaMap], Any]) -> None:
+        self._maps = maps
+        self._restore = restore
+        self._held: set[int] = set()
+        """The blocks whose deltas are left out."""
+
+    def __call__(self, event: StreamEvent) -> list[StreamEvent]:
+        if isinstance(event, ArgumentsDelta) and event.index in self._held:
+            return []
+        if not isinstance(event, BlockStart | BlockStop | BlockCatchUp):
+            return [event]
+        name = getattr(event.content, "name", None)
+        if name in self._maps.schemas or name in self._maps.tools:
+            self._held.add(event.index)
+        changed: StreamEvent = msgspec.structs.replace(event, content=self._undone(event))
+        return [changed]
+
+    def _undone(self, event: BlockStart | BlockStop | BlockCatchUp) -> Any:
+        content: Any = event.content
+        source = self._maps.tools.get(getattr(content, "name", None) or "")
+        if source is not None and source.is_custom and isinstance(event, BlockStart) and not content.arguments:
+            content = msgspec.structs.replace(content, arguments={"input": ""})
+        message = ChatMessage(role="assistant", contents=[content])
+        answer = self._maps.undo(ChatResponse(choices=[ChatChoice(messages=[message])]), self._restore)
+        return answer.messages[0].contents[0]
 
 
 NAMED = frozenset(kind for kind in CONTENT_TYPES if issubclass(kind, ToolCallContent | ToolResultContent))
@@ -229,8 +287,10 @@ class _Renamer:
         self._ids = ids
         self._names = names
 
-    def maps(self) -> Maps:
-        return Maps(ids=self._ids.changed, names=self._names.changed)
+    def maps(self, before: Maps) -> Maps:
+        names = self._names.changed
+        tools = {names.get(name, name): tool for name, tool in before.tools.items()}
+        return msgspec.structs.replace(before, ids=self._ids.changed, names=names, tools=tools)
 
     def tool(self, tool: Any) -> Any:
         if isinstance(tool, ToolGroup):

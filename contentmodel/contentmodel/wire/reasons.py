@@ -163,8 +163,13 @@ AS_FUNCTION_RESULT = degraded("as-function-result", "{target} gets it as a funct
 STORED_ELSEWHERE = dropped("stored-elsewhere", "{target} cannot look up what another provider stores")
 
 # Tool definitions and schemas
-NO_CUSTOM_TOOL = dropped("no-custom-tool", "{target} has no tools that take free text")
+NO_TEXT_FORMAT = dropped("no-text-format", "{target} has no format of this kind for free text")
 NO_HOSTED_TOOL = dropped("no-hosted-tool", "{target} has no such tool")
+NAMESPACE_IN_NAME = degraded(
+    "namespace-in-name", "{target} has no namespaces: the name holds it, and the maps have both"
+)
+TOOLS_IN_ONE_LIST = moved("tools-in-one-list", "{target} has all tools in one list: those that are added are in it")
+REPEATED_TOOL = dropped("repeated-tool", "{target} takes no two tools of one name")
 NOT_STRICT = dropped("not-strict", "{target} cannot enforce the schema: {why}")
 REFUSED_SCHEMA = dropped("refused-schema", "{target} takes no such schema: {why}")
 SCHEMA_KEYWORD = dropped("schema-keyword", "{target} and {keyword}: {why}")

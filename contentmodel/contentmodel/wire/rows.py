@@ -118,7 +118,8 @@ class Row:
     attributes that the row leaves to somebody else, or that say nothing. `group` is one attribute that several wire
     fields make together in a way of their own. `fill` is what the API requires, for values of another API that do not
     say it. `certain` says that what this row decodes is always taken for its own when it is encoded, so that nobody has
-    to ask.
+    to ask. `aliases` gives other names of fields, by dotted path, the usual name: such a field is decoded under the
+    usual name, and encoded under its own again (with `snake_case`).
     """
 
     def __init__(
@@ -135,6 +136,7 @@ class Row:
         sets: Mapping[str, Any] | None = None,
         rest: str | None = None,
         snake_case: bool = False,
+        aliases: Mapping[str, str] | None = None,
         ignores: Sequence[str] = (),
         fill: Mapping[str, Any] | None = None,
         certain: bool = False,
@@ -154,6 +156,7 @@ class Row:
         self.sets = dict(sets or {})
         self.rest = rest
         self.snake_case = snake_case
+        self.aliases = dict(aliases or {})
         self.constants = dict(constants or {})
         self.api = ""
         self.is_one_of = False
@@ -331,6 +334,7 @@ class Row:
             fields += (key for key in self.group.keys if attribute in (self.group.attribute, says.get(key)))
         if self.columns and attribute == self.columns[0]:
             fields += self.columns[1]
+        fields += [alias for alias, usual in self.aliases.items() if f"{alias.rpartition('.')[0]}.{usual}" in fields]
         if attribute == self.rest:
             fields += (key for key in wire if key not in self.root.children and key not in self.constants)
         return fields or (self.fields_of(attribute.rpartition(".")[0], wire) if "." in attribute else [])

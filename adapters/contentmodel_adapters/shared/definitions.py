@@ -1,0 +1,92 @@
+"""Tool definitions in the form of a function, for APIs that lack a form of their own for them.
+
+A function without parameters has a schema that says so where the API requires one. A tool that takes free text is a
+function with one string parameter, `input`. Both forms are rows of the target's table, so decoding restores them.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from contentmodel.request import CustomTool, FunctionTool
+from contentmodel.wire import reasons
+from contentmodel.wire.codecs import Codec
+from contentmodel.wire.context import DecodeContext, EncodeContext
+from contentmodel.wire.table import Row
+
+NO_PARAMETERS = {
+    "type": "object",
+    "properties": {},
+    "additionalProperties": False,
+    "description": "This function has no parameters.",
+}
+"""The schema of a function that was defined without one."""
+
+FREE_TEXT = {
+    "type": "object",
+    "properties.input.type": "string",
+    "required": ["input"],
+    "additionalProperties": False,
+    "description": "The input is free text.",
+}
+"""The schema of a tool that takes free text, by dotted path."""
+
+_GRAMMAR = re.compile(r"The input matches this (lark|regex) grammar:\n(.*)", re.DOTALL)
+
+
+class Grammar(Codec):
+    """The format of a tool that takes free text, as a sentence in the description of its parameter `input`."""
+
+    classes = (str,)
+    identity = False
+
+    def holds(self, value: Any) -> bool:
+        return value.__class__ is str and _GRAMMAR.fullmatch(value) is not None
+
+    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> Any:
+        syntax, definition = _GRAMMAR.fullmatch(value).groups()  # type: ignore[union-attr]
+        return {"type": "grammar", "syntax": syntax, "definition": definition}
+
+    def encode(self, value: Any, context: EncodeContext, owner: Any) -> str | None:
+        if value == {"type": "text"}:
+            return None
+        syntax, definition = value.get("syntax"), value.get("definition")
+        text = f"The input matches this {syntax} grammar:\n{definition}"
+        if value.keys() == {"type", "syntax", "definition"} and definition.__class__ is str and self.holds(text):
+            return text
+        context.lose(owner, "format", reasons.NO_TEXT_FORMAT)
+        return None
+
+    def describe(self) -> str:
+        return "str"
+
+
+def free_text_row(name: str, schema: str, **options: Any) -> Row:
+    """Return the row of a tool that takes free text. `schema` is the field that holds the function's parameters."""
+    fields = {
+        "name": "name",
+        "description": "description",
+        f"{schema}.properties.input.description": ("format", Grammar()),
+    }
+    constants = {f"{schema}.{path}": value for path, value in FREE_TEXT.items()}
+    return Row(name, CustomTool, fields, constants=constants, **options)  # type: ignore[arg-type]
+
+
+def is_free_text(schema: Any) -> bool:
+    """Return whether a schema is that of a tool that takes free text."""
+    if schema.__class__ is not dict or schema.get("description") != FREE_TEXT["description"]:
+        return False
+    properties = schema.get("properties")
+    parameter = properties.get("input") if properties.__class__ is dict and len(properties) == 1 else None
+    if parameter.__class__ is not dict or parameter.keys() - {"type", "description"}:
+        return False
+    said = {**schema, "properties.input.type": parameter.get("type")}
+    del said["properties"]
+    return said == FREE_TEXT and Grammar().holds(parameter.get("description", "The input matches this lark grammar:\n"))
+
+
+def without_parameters_row(name: str, schema: str, **options: Any) -> Row:
+    """Return the row of a function without parameters, for an API that requires a schema in the field `schema`."""
+    fields = {"name": "name", "description": "description", "strict": "strict"}
+    return Row(name, FunctionTool, fields, constants={schema: NO_PARAMETERS}, ignores=("parameters",), **options)

@@ -1,0 +1,607 @@
+"""Tool definitions and tool choice in every API's form: functions, custom tools, what only some APIs have."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import msgspec
+import pytest
+
+from contentmodel import (
+    ChatChoice,
+    ChatMessage,
+    ChatRequest,
+    ChatResponse,
+    CustomTool,
+    CustomToolCallContent,
+    FunctionCallContent,
+    FunctionTool,
+    TextContent,
+    adapter,
+    audit,
+    check,
+    convert,
+    fold_stream,
+)
+from contentmodel.wire.losses import Encoded
+from contentmodel_adapters.shared.definitions import NO_PARAMETERS, is_free_text
+
+CHAT, RESPONSES = "openai-chat", "openai-responses"
+ANTHROPIC, GEMINI = "anthropic-messages", "google-generate-content"
+APIS = (CHAT, RESPONSES, ANTHROPIC, GEMINI)
+EMPTY = {"type": "object", "properties": {}}
+GRAMMAR = {"type": "grammar", "syntax": "lark", "definition": "start: /a+/"}
+
+
+def a_request(api: str, *tools: Any, **settings: Any) -> dict[str, Any]:
+    """The least request of an API with these tools."""
+    begin: dict[str, Any] = {"model": "m", "messages": [{"role": "user", "content": "Hi"}]}
+    if api == RESPONSES:
+        begin = {"model": "m", "input": "Hi"}
+    if api == ANTHROPIC:
+        begin["max_tokens"] = 100
+    if api == GEMINI:
+        begin = {"contents": [{"role": "user", "parts": [{"text": "Hi"}]}]}
+    return {**begin, **({"tools": list(tools)} if tools else {}), **settings}
+
+
+def a_function(api: str, name: str = "now") -> dict[str, Any]:
+    """A function of an API's own with a parameter schema that has nothing in it."""
+    return {
+        CHAT: {"type": "function", "function": {"name": name, "parameters": EMPTY}},
+        RESPONSES: {"type": "function", "name": name, "parameters": EMPTY, "strict": False},
+        ANTHROPIC: {"name": name, "input_schema": EMPTY},
+        GEMINI: {"functionDeclarations": [{"name": name, "parametersJsonSchema": EMPTY}]},
+    }[api]
+
+
+WITHOUT_PARAMETERS = {
+    CHAT: {"type": "function", "function": {"name": "now"}},
+    RESPONSES: {"type": "function", "name": "now", "parameters": None, "strict": False},
+    GEMINI: {"functionDeclarations": [{"name": "now"}]},
+}
+CUSTOM = {
+    CHAT: {
+        "type": "custom",
+        "custom": {
+            "name": "edit",
+            "description": "Edits.",
+            "format": {"type": "grammar", "grammar": {"syntax": "lark", "definition": "start: /a+/"}},
+        },
+    },
+    RESPONSES: {"type": "custom", "name": "edit", "description": "Edits.", "format": GRAMMAR},
+}
+
+
+def crossed(payload: Any, source: str, target: str, **options: Any) -> Encoded:
+    encoded = convert(payload, source=source, target=target, kind="request", **options)
+    assert isinstance(encoded, Encoded)
+    return encoded
+
+
+def told(encoded: Encoded) -> set[str]:
+    """The codes of the losses that mean something, without those that each target has."""
+    return {loss.code for loss in encoded.losses if loss.is_significant} - {"output-limit", "no-model", "in-url"}
+
+
+def other_apis(api: str) -> list[str]:
+    return [other for other in APIS if other != api]
+
+
+# -- functions without parameters --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("source", WITHOUT_PARAMETERS)
+@pytest.mark.parametrize("target", APIS)
+def test_function_without_parameters_is_accepted_and_restored(source: str, target: str) -> None:
+    tool = WITHOUT_PARAMETERS[source]
+    encoded = crossed(a_request(source, tool), source, target, model="m")
+    if target == ANTHROPIC:
+        assert encoded.payload["tools"][0]["input_schema"] == NO_PARAMETERS
+    assert check(encoded.payload, api=target, model="m") == []
+    [back] = crossed(encoded.payload, target, source, model="m").payload["tools"]
+    decoded = adapter(source).decode_request(a_request(source, back)).tools
+    assert [(tool.name, tool.parameters) for tool in decoded] == [("now", None)]
+
+
+@pytest.mark.parametrize("source", APIS)
+@pytest.mark.parametrize("target", APIS)
+def test_empty_parameter_schema_is_not_taken_for_none(source: str, target: str) -> None:
+    out = crossed(a_request(source, a_function(source)), source, target)
+    [tool] = adapter(target).decode_request(out.payload).tools
+    assert tool.parameters == EMPTY
+
+
+def test_anthropic_tool_without_parameters_keeps_its_schema_at_home() -> None:
+    payload = a_request(ANTHROPIC, {"name": "now", "input_schema": NO_PARAMETERS}, {"name": "bare"})
+    request = adapter(ANTHROPIC).decode_request(payload)
+    assert [tool.parameters for tool in request.tools] == [None, None]
+    assert adapter(ANTHROPIC).encode_request(request).payload == payload
+
+
+# -- custom tools ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("source", CUSTOM)
+@pytest.mark.parametrize("target", APIS)
+def test_custom_tool_crosses_with_its_grammar_and_comes_back(source: str, target: str) -> None:
+    encoded = crossed(a_request(source, CUSTOM[source]), source, target)
+    assert told(encoded) == set()
+    [tool] = adapter(target).decode_request(encoded.payload).tools
+    assert (tool.name, tool.description, tool.format) == ("edit", "Edits.", GRAMMAR)
+    assert crossed(encoded.payload, target, source).payload["tools"] == [CUSTOM[source]]
+
+
+@pytest.mark.parametrize("target", [ANTHROPIC, GEMINI])
+def test_custom_tool_is_a_function_of_one_text_where_an_api_has_no_custom_tools(target: str) -> None:
+    [tool] = crossed(a_request(RESPONSES, CUSTOM[RESPONSES]), RESPONSES, target).payload["tools"]
+    schema = tool["input_schema"] if target == ANTHROPIC else tool["functionDeclarations"][0]["parametersJsonSchema"]
+    assert schema["required"] == ["input"]
+    assert schema["properties"]["input"]["type"] == "string"
+    assert "start: /a+/" in schema["properties"]["input"]["description"]
+
+
+@pytest.mark.parametrize("target", [CHAT, ANTHROPIC, GEMINI])
+def test_unknown_format_of_a_custom_tool_is_a_loss(target: str) -> None:
+    tool = {"type": "custom", "name": "edit", "format": {"type": "regex9", "definition": "a"}}
+    encoded = crossed(a_request(RESPONSES, tool), RESPONSES, target)
+    assert "$.tools[0].format" in {loss.path for loss in encoded.losses}
+    assert "regex9" not in str(encoded.payload)
+
+
+@pytest.mark.parametrize("form", [{"type": "grammar", "syntax": "lark"}, {"type": "grammar", "grammar": 1}, "x", {}])
+def test_malformed_grammar_of_chat_stays_as_it_is(form: Any) -> None:
+    payload = a_request(CHAT, {"type": "custom", "custom": {"name": "edit", "format": form}})
+    request = adapter(CHAT).decode_request(payload)
+    assert adapter(CHAT).encode_request(request).payload == payload
+
+
+def test_schema_with_more_than_free_text_is_a_function() -> None:
+    [tool] = crossed(a_request(CHAT, CUSTOM[CHAT]), CHAT, ANTHROPIC).payload["tools"]
+    schema = tool["input_schema"]
+    assert is_free_text(schema)
+    for changed in (
+        {**schema, "title": "x"},
+        {**schema, "properties": {"input": {"type": "integer"}}},
+        {**schema, "properties": {**schema["properties"], "b": {}}},
+        {**schema, "properties": {"input": {"type": "string", "description": "Any text."}}},
+        {"type": "object", "properties": {"input": {"type": "string"}}},
+    ):
+        payload = a_request(ANTHROPIC, {"name": "edit", "input_schema": changed})
+        request = adapter(ANTHROPIC).decode_request(payload)
+        assert isinstance(request.tools[0], FunctionTool)
+        assert adapter(ANTHROPIC).encode_request(request).payload == payload
+
+
+# -- Gemini's list of tools --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("source", [CHAT, RESPONSES, ANTHROPIC])
+def test_functions_of_other_apis_stand_in_one_gemini_tool(source: str) -> None:
+    search = {RESPONSES: {"type": "web_search"}, ANTHROPIC: {"type": "web_search_20250305", "name": "web_search"}}
+    between = [search[source]] if source in search else []
+    payload = a_request(source, a_function(source, "a"), *between, a_function(source, "b"))
+    tools = crossed(payload, source, GEMINI).payload["tools"]
+    declared = [[f["name"] for f in tool["functionDeclarations"]] for tool in tools if "functionDeclarations" in tool]
+    assert declared == [["a", "b"]]
+    assert len(tools) == 1 + len(between)
+
+
+def test_functions_in_several_gemini_tools_break_a_rule() -> None:
+    payload = a_request(GEMINI, a_function(GEMINI, "a"), a_function(GEMINI, "b"))
+    assert [found.rule for found in check(payload, api=GEMINI)] == ["functions-stand-in-one-tool"]
+
+
+@pytest.mark.parametrize("target", [CHAT, RESPONSES, ANTHROPIC])
+def test_gemini_tools_may_be_one_object(target: str) -> None:
+    payload = a_request(GEMINI, tools={"functionDeclarations": [{"name": "a"}, {"name": "b"}], "googleSearch": {}})
+    request = adapter(GEMINI).decode_request(payload)
+    assert adapter(GEMINI).encode_request(request).payload == payload
+    encoded = crossed(payload, GEMINI, target)
+    names = [tool.name for tool in adapter(target).decode_request(encoded.payload).tools]
+    assert names[:2] == ["a", "b"]
+    assert "$.tools" not in {loss.path for loss in encoded.losses}
+
+
+# -- Gemini's two spellings of schemas ---------------------------------------------------------------------------------
+
+OPENAPI = {
+    "type": "OBJECT",
+    "properties": {
+        "at": {"type": "STRING", "format": "date-time", "nullable": True},
+        "size": {"anyOf": [{"type": "STRING"}, {"type": "NUMBER"}]},
+    },
+    "propertyOrdering": ["at", "size"],
+    "required": ["at"],
+}
+
+
+@pytest.mark.parametrize("field", ["responseSchema", "response_schema", "responseJsonSchema"])
+@pytest.mark.parametrize("target", [CHAT, RESPONSES, ANTHROPIC])
+def test_gemini_response_schema_is_a_json_schema_elsewhere(field: str, target: str) -> None:
+    settings = {"responseMimeType": "application/json", field: OPENAPI}
+    payload = a_request(GEMINI, generationConfig=settings)
+    request = adapter(GEMINI).decode_request(payload)
+    assert adapter(GEMINI).encode_request(request).payload == payload
+    encoded = crossed(payload, GEMINI, target)
+    made = adapter(target).decode_request(encoded.payload).options.response_format
+    assert made is not None
+    assert made.kind == "json_schema"
+    assert made.schema is not None
+    properties = made.schema["properties"]
+    assert made.schema["type"] == "object"
+    assert properties["at"]["type"] == ["string", "null"]
+    assert properties["size"]["anyOf"] == [{"type": "string"}, {"type": "number"}]
+    assert {loss.path for loss in encoded.losses} >= {f"$.generationConfig.{field}.properties.at.nullable"}
+
+
+def test_gemini_request_with_both_response_schemas_keeps_both() -> None:
+    settings = {"responseSchema": {"type": "STRING"}, "responseJsonSchema": {"type": "string"}}
+    payload = a_request(GEMINI, generationConfig=settings)
+    request = adapter(GEMINI).decode_request(payload)
+    assert adapter(GEMINI).encode_request(request).payload == payload
+
+
+def test_response_schema_that_is_no_object_stays_as_it_is() -> None:
+    payload = a_request(GEMINI, generationConfig={"responseSchema": "STRING"})
+    request = adapter(GEMINI).decode_request(payload)
+    assert adapter(GEMINI).encode_request(request).payload == payload
+
+
+def test_schema_of_what_a_gemini_function_returns_is_a_json_schema_elsewhere() -> None:
+    payload = a_request(GEMINI, {"functionDeclarations": [{"name": "f", "parameters": OPENAPI, "response": OPENAPI}]})
+    [tool] = crossed(payload, GEMINI, RESPONSES).payload["tools"]
+    assert tool["output_schema"]["properties"]["at"]["type"] == ["string", "null"]
+    assert tool["parameters"]["properties"]["at"]["type"] == ["string", "null"]
+
+
+# -- tool choice -------------------------------------------------------------------------------------------------------
+
+
+def a_choice(api: str, mode: str, *names: str) -> dict[str, Any]:
+    """The settings of a choice among some functions."""
+    if api == GEMINI:
+        word = {"required": "ANY", "auto": "VALIDATED"}[mode]
+        return {"toolConfig": {"functionCallingConfig": {"mode": word, "allowedFunctionNames": list(names)}}}
+    if api == RESPONSES:
+        tools = [{"type": "function", "name": name} for name in names]
+        return {"tool_choice": {"type": "allowed_tools", "mode": mode, "tools": tools}}
+    tools = [{"type": "function", "function": {"name": name}} for name in names]
+    return {"tool_choice": {"type": "allowed_tools", "allowed_tools": {"mode": mode, "tools": tools}}}
+
+
+@pytest.mark.parametrize("mode", ["auto", "required"])
+@pytest.mark.parametrize("source", [CHAT, RESPONSES, GEMINI])
+@pytest.mark.parametrize("target", [CHAT, RESPONSES, GEMINI])
+def test_choice_among_several_tools_crosses_and_comes_back(mode: str, source: str, target: str) -> None:
+    functions = [a_function(source, name) for name in "abc"]
+    payload = a_request(source, *functions, **a_choice(source, mode, "a", "b"))
+    encoded = crossed(payload, source, target)
+    choice = adapter(target).decode_request(encoded.payload).options.tool_choice
+    assert choice is not None
+    assert (choice.mode, choice.tools) == (mode, ["a", "b"])
+    assert crossed(encoded.payload, target, source).payload.items() >= a_choice(source, mode, "a", "b").items()
+
+
+@pytest.mark.parametrize(("mode", "kind"), [("auto", "auto"), ("required", "any")])
+@pytest.mark.parametrize("source", [CHAT, RESPONSES, GEMINI])
+def test_choice_among_several_tools_is_its_mode_to_anthropic(mode: str, kind: str, source: str) -> None:
+    functions = [a_function(source, name) for name in "abc"]
+    encoded = crossed(a_request(source, *functions, **a_choice(source, mode, "a", "b")), source, ANTHROPIC)
+    assert encoded.payload["tool_choice"] == {"type": kind}
+    assert [tool["name"] for tool in encoded.payload["tools"]] == ["a", "b", "c"]
+    assert "no-tool-choice" in told(encoded)
+
+
+CUSTOM_CHOICE = {
+    CHAT: {"type": "custom", "custom": {"name": "edit"}},
+    RESPONSES: {"type": "custom", "name": "edit"},
+    ANTHROPIC: {"type": "tool", "name": "edit"},
+}
+
+
+@pytest.mark.parametrize("source", CUSTOM)
+@pytest.mark.parametrize("target", CUSTOM_CHOICE)
+def test_choice_of_a_custom_tool_names_it_as_custom(source: str, target: str) -> None:
+    payload = a_request(source, CUSTOM[source], tool_choice=CUSTOM_CHOICE[source])
+    encoded = crossed(payload, source, target)
+    assert encoded.payload["tool_choice"] == CUSTOM_CHOICE[target]
+    assert told(encoded) == set()
+
+
+def test_choice_of_a_hosted_tool_is_by_name_to_anthropic_and_by_kind_to_responses() -> None:
+    search = {"type": "web_search_20250305", "name": "web_search"}
+    ours = a_request(ANTHROPIC, search, tool_choice={"type": "tool", "name": "web_search"})
+    theirs = a_request(RESPONSES, {"type": "web_search"}, tool_choice={"type": "web_search"})
+    assert crossed(ours, ANTHROPIC, RESPONSES).payload["tool_choice"] == {"type": "web_search"}
+    assert crossed(theirs, RESPONSES, ANTHROPIC).payload["tool_choice"] == {"type": "tool", "name": "web_search"}
+
+
+@pytest.mark.parametrize("word", ["VALIDATED", "any", "MODE_UNSPECIFIED", "NEW"])
+def test_gemini_mode_stays_as_it_is_and_has_a_meaning_elsewhere(word: str) -> None:
+    payload = a_request(GEMINI, a_function(GEMINI), toolConfig={"functionCallingConfig": {"mode": word}})
+    request = adapter(GEMINI).decode_request(payload)
+    assert adapter(GEMINI).encode_request(request).payload == payload
+    expected = "required" if word == "any" else "auto"
+    assert crossed(payload, GEMINI, CHAT).payload["tool_choice"] == expected
+
+
+# -- calls without arguments -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("target", [CHAT, RESPONSES, ANTHROPIC])
+def test_call_without_arguments_has_an_empty_object_in_answers(target: str, stream: bool) -> None:
+    answer = {
+        "candidates": [
+            {"content": {"role": "model", "parts": [{"functionCall": {"name": "now"}}]}, "finishReason": "STOP"}
+        ]
+    }
+    if stream:
+        data = b"data: " + json.dumps(answer).encode() + b"\r\n\r\n"
+        made = convert(data, source=GEMINI, target=target, kind="stream").payload
+        response = fold_stream([made], target)
+    else:
+        made = convert(answer, source=GEMINI, target=target, kind="response").payload
+        response = adapter(target).decode_response(made)
+    [call] = response.messages[0].tool_calls
+    assert call.arguments in ({}, "{}")
+
+
+def test_custom_tool_made_by_hand_is_written_by_every_api() -> None:
+    message = ChatMessage(role="user", contents=[TextContent(text="Hi")])
+    request = ChatRequest(model="m", messages=[message], tools=[CustomTool(name="edit", format=GRAMMAR)])
+    for api in APIS:
+        encoded = adapter(api).encode_request(request)
+        [tool] = adapter(api).decode_request(encoded.payload).tools
+        assert (tool.name, tool.format) == ("edit", GRAMMAR)
+
+
+# -- calls of custom tools ---------------------------------------------------------------------------------------------
+
+PATCH = "*** Begin\n\x1b[0m ünïcödé"
+
+
+def with_a_custom_call(api: str) -> dict[str, Any]:
+    """A request with a custom tool, a call of it, and its result."""
+    if api == RESPONSES:
+        items = [
+            {"type": "message", "role": "user", "content": "Hi"},
+            {"type": "custom_tool_call", "call_id": "c1", "name": "edit", "input": PATCH},
+            {"type": "custom_tool_call_output", "call_id": "c1", "output": "done"},
+            {"type": "message", "role": "user", "content": "Go on"},
+        ]
+        return {"model": "m", "input": items, "tools": [CUSTOM[api]]}
+    call = {"id": "c1", "type": "custom", "custom": {"name": "edit", "input": PATCH}}
+    messages = [
+        {"role": "user", "content": "Hi"},
+        {"role": "assistant", "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "c1", "content": "done"},
+        {"role": "user", "content": "Go on"},
+    ]
+    return {"model": "m", "messages": messages, "tools": [CUSTOM[api]]}
+
+
+@pytest.mark.parametrize("source", CUSTOM)
+@pytest.mark.parametrize("target", APIS)
+def test_custom_call_crosses_with_its_result_and_comes_back(source: str, target: str) -> None:
+    payload = with_a_custom_call(source)
+    encoded = crossed(payload, source, target, model="m")
+    assert check(encoded.payload, api=target, model="m") == []
+    assert told(encoded) <= {"placeholder-signature"}
+    request = adapter(target).decode_request(encoded.payload)
+    calls = [call for message in request.messages for call in message.tool_calls]
+    assert [(type(call), call.name, call.arguments) for call in calls] == [(CustomToolCallContent, "edit", PATCH)]
+    assert adapter(target).encode_request(request).payload == encoded.payload
+    back = crossed(encoded.payload, target, source, model="m").payload
+    key = "input" if source == RESPONSES else "messages"
+    assert back[key] == payload[key]
+
+
+def test_response_of_a_custom_call_has_its_name_to_gemini() -> None:
+    payload = crossed(with_a_custom_call(RESPONSES), RESPONSES, GEMINI).payload
+    parts = [part for content in payload["contents"] for part in content["parts"]]
+    assert [part["functionResponse"]["name"] for part in parts if "functionResponse" in part] == ["edit"]
+
+
+@pytest.mark.parametrize("arguments", [{"input": 1}, {"input": "a", "b": 2}, {}, {"text": "a"}])
+def test_call_of_a_free_text_function_with_other_arguments_stays_a_function_call(arguments: Any) -> None:
+    payload = crossed(with_a_custom_call(CHAT), CHAT, ANTHROPIC).payload
+    payload["messages"][1]["content"][0]["input"] = arguments
+    request = adapter(ANTHROPIC).decode_request(payload)
+    assert adapter(ANTHROPIC).encode_request(request).payload == payload
+    assert [type(call) for call in request.messages[1].tool_calls] == [FunctionCallContent]
+
+
+ANSWERS = {
+    ANTHROPIC: {
+        "id": "msg_1",
+        "type": "message",
+        "role": "assistant",
+        "model": "m",
+        "content": [{"type": "tool_use", "id": "c2", "name": "edit", "input": {"input": PATCH}}],
+        "stop_reason": "tool_use",
+        "stop_sequence": None,
+        "usage": {"input_tokens": 1, "output_tokens": 1},
+    },
+    GEMINI: {
+        "candidates": [
+            {
+                "content": {
+                    "role": "model",
+                    "parts": [{"functionCall": {"id": "c2", "name": "edit", "args": {"input": PATCH}}}],
+                },
+                "finishReason": "STOP",
+                "index": 0,
+            }
+        ]
+    },
+}
+
+
+def a_stream(api: str) -> bytes:
+    """The same answer as a stream. Anthropic's has the arguments in pieces."""
+    if api == GEMINI:
+        return b"data: " + json.dumps(ANSWERS[api]).encode() + b"\r\n\r\n"
+    text = json.dumps({"input": PATCH})
+    events = [
+        {"type": "message_start", "message": {**ANSWERS[api], "content": [], "stop_reason": None}},
+        {
+            "type": "content_block_start",
+            "index": 0,
+            "content_block": {"type": "tool_use", "id": "c2", "name": "edit", "input": {}},
+        },
+        *(
+            {"type": "content_block_delta", "index": 0, "delta": {"type": "input_json_delta", "partial_json": piece}}
+            for piece in (text[:9], text[9:20], text[20:])
+        ),
+        {"type": "content_block_stop", "index": 0},
+        {"type": "message_delta", "delta": {"stop_reason": "tool_use"}, "usage": {"output_tokens": 1}},
+        {"type": "message_stop"},
+    ]
+    return b"".join(f"event: {event['type']}\ndata: {json.dumps(event)}\n\n".encode() for event in events)
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("source", CUSTOM)
+@pytest.mark.parametrize("target", ANSWERS)
+def test_answer_calls_the_custom_tool_again(source: str, target: str, stream: bool) -> None:
+    maps = crossed(with_a_custom_call(source), source, target).maps
+    if stream:
+        made = convert(a_stream(target), source=target, target=source, kind="stream", maps=maps).payload
+        answer = fold_stream([made], source)
+    else:
+        made = convert(ANSWERS[target], source=target, target=source, kind="response", maps=maps).payload
+        answer = adapter(source).decode_response(made)
+    [call] = answer.messages[0].tool_calls
+    assert isinstance(call, CustomToolCallContent)
+    assert (call.name, call.arguments) == ("edit", PATCH)
+
+
+# -- namespaces --------------------------------------------------------------------------------------------------------
+
+NAMESPACE = {
+    "type": "namespace",
+    "name": "agents",
+    "description": "Other agents.",
+    "tools": [
+        {"type": "function", "name": "wait", "parameters": EMPTY, "strict": False},
+        {"type": "custom", "name": "tell"},
+    ],
+}
+
+
+def with_a_namespace(*names: str) -> dict[str, Any]:
+    """A request of Responses with two namespaces that have tools of one name, a plain one too, and their calls."""
+    items: list[Any] = [{"type": "message", "role": "user", "content": "Hi"}]
+    for number, name in enumerate(names):
+        namespace = {} if name == "" else {"namespace": name}
+        items += [
+            {"type": "function_call", "call_id": f"c{number}", "name": "wait", "arguments": "{}", **namespace},
+            {"type": "function_call_output", "call_id": f"c{number}", "output": "done"},
+        ]
+    tools = [NAMESPACE, {**NAMESPACE, "name": "mcp__x__"}, a_function(RESPONSES, "wait")]
+    return {"model": "m", "input": [*items, {"type": "message", "role": "user", "content": "Go on"}], "tools": tools}
+
+
+def names_in(request: Any) -> tuple[list[str], list[str]]:
+    """The names of the tools, and of the calls."""
+    calls = [c for message in request.messages for c in message.tool_calls]
+    return [tool.name for tool in request.tools], [call.name for call in calls]
+
+
+@pytest.mark.parametrize("target", [CHAT, ANTHROPIC, GEMINI])
+def test_tools_in_namespaces_are_tools_with_names_of_their_own(target: str) -> None:
+    payload = with_a_namespace("agents", "mcp__x__", "")
+    encoded = crossed(payload, RESPONSES, target, model="m")
+    assert check(encoded.payload, api=target, model="m") == []
+    tools, calls = names_in(adapter(target).decode_request(encoded.payload))
+    assert tools == ["agents__wait", "agents__tell", "mcp__x__wait", "mcp__x__tell", "wait"]
+    assert calls == ["agents__wait", "mcp__x__wait", "wait"]
+
+
+@pytest.mark.parametrize("target", [CHAT, ANTHROPIC, GEMINI])
+def test_answer_calls_a_tool_in_its_namespace_again(target: str) -> None:
+    encoded = crossed(with_a_namespace("agents"), RESPONSES, target)
+    for name, kind, namespace, source in (
+        ("agents__wait", FunctionCallContent, "agents", "wait"),
+        ("mcp__x__tell", CustomToolCallContent, "mcp__x__", "tell"),
+        ("wait", FunctionCallContent, None, "wait"),
+    ):
+        if target == CHAT and kind is CustomToolCallContent:
+            content: Any = CustomToolCallContent(call_id="c", name=name, arguments="a")
+        else:
+            content = FunctionCallContent(call_id="c", name=name, arguments={"input": "a"})
+        response = ChatResponse(choices=[ChatChoice(messages=[ChatMessage(role="assistant", contents=[content])])])
+        undone = encoded.maps.undo(response, adapter(target).restore_arguments)
+        made: Any = undone.messages[0].tool_calls[0]
+        assert (type(made), made.namespace, made.name) == (kind, namespace, source)
+
+
+def test_name_of_a_tool_in_a_namespace_is_that_of_no_other_tool() -> None:
+    payload = with_a_namespace("agents")
+    payload["tools"] = [a_function(RESPONSES, "agents__wait"), *payload["tools"]]
+    tools, calls = names_in(adapter(CHAT).decode_request(crossed(payload, RESPONSES, CHAT).payload))
+    assert len(set(tools)) == len(tools)
+    assert calls == ["agents__wait_"]
+
+
+@pytest.mark.parametrize("target", [ANTHROPIC, GEMINI])
+def test_names_of_tools_in_namespaces_fit_the_alphabet(target: str) -> None:
+    payload = with_a_namespace("agents")
+    payload["tools"] = [{**NAMESPACE, "name": "a b" * 50}]
+    encoded = crossed(payload, RESPONSES, target)
+    assert check(encoded.payload, api=target, model="m") == []
+    [name, _] = names_in(adapter(target).decode_request(encoded.payload))[0]
+    content = FunctionCallContent(call_id="c", name=name, arguments={})
+    response = ChatResponse(choices=[ChatChoice(messages=[ChatMessage(role="assistant", contents=[content])])])
+    [call] = encoded.maps.undo(response, adapter(target).restore_arguments).messages[0].tool_calls
+    assert isinstance(call, FunctionCallContent)
+    assert (call.namespace, call.name) == ("a b" * 50, "wait")
+
+
+@pytest.mark.parametrize("target", [CHAT, ANTHROPIC, GEMINI])
+def test_choice_of_a_tool_in_a_namespace_names_what_it_became(target: str) -> None:
+    payload = {**with_a_namespace(), "tools": [NAMESPACE], "tool_choice": {"type": "function", "name": "wait"}}
+    choice = adapter(target).decode_request(crossed(payload, RESPONSES, target).payload).options.tool_choice
+    assert choice is not None
+    assert choice.tools == ["agents__wait"]
+
+
+# -- tools that an item adds -------------------------------------------------------------------------------------------
+
+
+def with_added_tools(*tools: Any) -> dict[str, Any]:
+    items = [
+        {"type": "message", "role": "user", "content": "Hi"},
+        {"type": "additional_tools", "role": "developer", "tools": list(tools)},
+        {"type": "function_call", "call_id": "c1", "name": "later", "arguments": "{}"},
+        {"type": "function_call_output", "call_id": "c1", "output": "done"},
+    ]
+    return {"model": "m", "input": items, "tools": [a_function(RESPONSES, "first")]}
+
+
+@pytest.mark.parametrize("target", [CHAT, ANTHROPIC, GEMINI])
+def test_tools_that_an_item_adds_are_tools_of_the_target(target: str) -> None:
+    payload = with_added_tools(a_function(RESPONSES, "later"), CUSTOM[RESPONSES])
+    encoded = crossed(payload, RESPONSES, target)
+    assert names_in(adapter(target).decode_request(encoded.payload)) == (["first", "later", "edit"], ["later"])
+    paths = {loss.path: loss.kind for loss in encoded.losses}
+    assert paths["$.input[1]"] == "moved"
+    assert "$.input" not in paths
+    assert audit(payload, encoded) == []
+
+
+def test_added_tools_are_written_in_their_item_alone() -> None:
+    payload = with_added_tools(a_function(RESPONSES, "later"), {"type": "web_search"}, NAMESPACE)
+    request = adapter(RESPONSES).decode_request(payload)
+    assert [tool.name for tool in request.tools] == ["first", "later", None, "agents"]
+    assert adapter(RESPONSES).encode_request(request).payload == payload
+
+
+def test_added_tool_whose_item_was_removed_is_a_tool_of_the_request() -> None:
+    request = adapter(RESPONSES).decode_request(with_added_tools(a_function(RESPONSES, "later")))
+    messages = [m for m in request.messages if m.role != "developer"]
+    payload = adapter(RESPONSES).encode_request(msgspec.structs.replace(request, messages=messages)).payload
+    assert payload["tools"] == [a_function(RESPONSES, "first"), a_function(RESPONSES, "later")]
