@@ -29,6 +29,7 @@ from contentmodel import (
 from contentmodel_conformance.coverage import sdk_types
 from contentmodel_conformance.oracles import judge
 from contentmodel_conformance.oracles.accumulators import APIS as ACCUMULATING
+from contentmodel_conformance.readers import READERS, Reader
 from contentmodel_conformance.recordings import Recordings
 from contentmodel_conformance.strategies.transcripts import LIMITS, Limits
 
@@ -55,6 +56,7 @@ class Subject:
         others: Iterable[Any] | None = None,
         payloads: Mapping[str, Payloads] | None = None,
         limits: Limits | None = None,
+        reader: Reader | None = None,
         recordings: Recordings | None = None,
         is_one_of_many: bool = False,
     ) -> None:
@@ -65,6 +67,7 @@ class Subject:
         self.payloads = dict(payloads or {})
         self.limits = limits or LIMITS.get(self.api) or getattr(adapter, "limits", None)
         self.recordings = recordings
+        self.reader = reader or _reader_of(adapter)
         self._written: dict[str, list[Any]] = {}
         self.is_one_of_many = is_one_of_many
         """Whether the other adapters are tried as well: what comes from them is then tried with them."""
@@ -144,6 +147,15 @@ class Subject:
         known = self.recordings.of(self.api, *KINDS, "stream", "error") or self.recordings.bad.get(self.api)
         return "" if known else f"nothing of this API is in {self.recordings.folder}"
 
+    def reader_of(self, adapter: Any) -> Reader | None:
+        """The reader of the API of an adapter, which may be the subject; None if there is none."""
+        return self.reader if adapter is self.adapter else _reader_of(adapter)
+
+    @property
+    def no_reader(self) -> str:
+        """Why readings cannot be compared: nobody wrote a reader of the API."""
+        return "" if self.reader else "no reader of its payloads was given: see `reader`"
+
     @property
     def no_table(self) -> str:
         """Why no payloads can be made from the adapter's table; empty where it describes unions of blocks."""
@@ -181,6 +193,11 @@ class Subject:
         if given is None or isinstance(given, st.SearchStrategy):
             return given
         return st.sampled_from(list(given)) if given else None
+
+
+def _reader_of(adapter: Any) -> Reader | None:
+    found: Reader | None = READERS.get(adapter.api) or getattr(adapter, "reader", None)
+    return found
 
 
 def limits_of(adapter: Any) -> Limits:

@@ -16,6 +16,7 @@ import msgspec
 
 import contentmodel
 from contentmodel_conformance.checks import CHECKS, LAWS, Check
+from contentmodel_conformance.readers import Reader
 from contentmodel_conformance.recordings import Recordings
 from contentmodel_conformance.report import Outcome, Report, merged
 from contentmodel_conformance.strategies.transcripts import Limits
@@ -49,6 +50,7 @@ def check_adapter(
     progress: Told | None = None,
     payloads: Mapping[str, Payloads] | None = None,
     limits: Limits | None = None,
+    reader: Reader | None = None,
     target: str | None = None,
 ) -> Report:
     """Runs every check that applies to an adapter, and reports what each came to.
@@ -58,12 +60,15 @@ def check_adapter(
     installed. `only` has names of laws, or of checks ("identity", "identity/table"). `progress` is called before and
     after each check. `payloads` has payloads of the format, by kind ("request", "response"): a hypothesis strategy or
     some of them; the SDK's types and the adapter's table give others. `limits` says what transcripts of the API hold.
-    `target` is what the command line calls the adapter, for the commands that reports give.
+    `reader` reads payloads of the API without the adapter (see `contentmodel_conformance.readers`). `target` is what
+    the command line calls the adapter, for the commands that reports give.
 
     Whatever the adapter raises is a finding, and gets nowhere. ValueError where `only` names nothing there is.
     """
     chosen = selected(only)
-    subject = Subject(adapter, others=others, payloads=payloads, limits=limits, recordings=_recordings(corpus))
+    subject = Subject(
+        adapter, others=others, payloads=payloads, limits=limits, reader=reader, recordings=_recordings(corpus)
+    )
     return _report(subject, chosen, deep=deep, seed=seed, only=only, progress=progress, target=target)
 
 

@@ -15,6 +15,7 @@ import pytest
 
 import contentmodel
 from contentmodel_conformance.checks import CHECKS, LAWS, Check
+from contentmodel_conformance.readers import Reader
 from contentmodel_conformance.recordings import Recordings
 from contentmodel_conformance.rendering import finding_lines
 from contentmodel_conformance.report import Outcome
@@ -39,6 +40,8 @@ class AdapterConformance:
     """Payloads of the format, by kind ("request", "response"): a hypothesis strategy, or some of them."""
     limits: ClassVar[Limits | None] = None
     """What transcripts of the API can hold."""
+    reader: ClassVar[Reader | None] = None
+    """A function that reads payloads of the API without the adapter (see `contentmodel_conformance.readers`)."""
     others: ClassVar[Iterable[Any] | None] = None
     """The adapters to convert from and to; by default all that are installed."""
     corpus: ClassVar[Path | str | None] = None
@@ -71,6 +74,8 @@ class AdapterConformance:
             others=cls.others,
             payloads=cls.payloads,
             limits=cls.limits,
+            # Of the class: a plain function would become a method of an object.
+            reader=cls.reader,
             recordings=Recordings(folder) if folder else None,
             is_one_of_many=cls.is_one_of_many,
         )

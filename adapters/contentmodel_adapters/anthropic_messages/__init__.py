@@ -29,6 +29,7 @@ from contentmodel_adapters.anthropic_messages.rules import CALL_IDS, RULES, TOOL
 from contentmodel_adapters.anthropic_messages.stream import Decoder
 from contentmodel_adapters.anthropic_messages.stream_encoder import Encoder
 from contentmodel_adapters.anthropic_messages.tools import ADDED, OUTPUT_FORMAT, TOOLS, ChoiceAndParallel
+from contentmodel_adapters.shared.answer import of_the_model
 from contentmodel_adapters.shared.fitting import ANTHROPIC, restored_arguments, with_fitting_schemas
 from contentmodel_adapters.shared.links import GOOGLE_FILES
 from contentmodel_adapters.shared.usage import counted
@@ -133,7 +134,7 @@ class AnthropicMessages(TableAdapter):
         return with_fitting_schemas(request, context, ANTHROPIC)
 
     def prepare_response(self, response: ChatResponse, context: EncodeContext) -> ChatResponse:
-        response = media.without_media(passes.settle_response(response, context), context)
+        response = media.without_media(passes.settle_response(of_the_model(response, context), context), context)
         if not context.native:
             response = passes.without_blank_answers(response, context)
         passes.tell_broken_calls(response, context)

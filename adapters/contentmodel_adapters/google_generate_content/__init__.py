@@ -41,6 +41,7 @@ from contentmodel_adapters.google_generate_content.rules import (
 from contentmodel_adapters.google_generate_content.stream import Decoder
 from contentmodel_adapters.google_generate_content.stream_encoder import Encoder
 from contentmodel_adapters.google_generate_content.tools import TOOL_CHOICE, Level, Tools
+from contentmodel_adapters.shared.answer import of_the_model
 from contentmodel_adapters.shared.fitting import GOOGLE, restored_arguments, with_fitting_schemas
 from contentmodel_adapters.shared.modalities import Modalities
 from contentmodel_adapters.shared.times import date_of
@@ -162,7 +163,7 @@ class GoogleGenerateContent(TableAdapter):
         return msgspec.structs.replace(request, messages=messages)
 
     def prepare_response(self, response: ChatResponse, context: EncodeContext) -> ChatResponse:
-        response = passes.settle_response(response, context)
+        response = passes.settle_response(of_the_model(response, context), context)
         return counted(response, context, cached_inside=True, reasoning_inside=False)
 
     def complete_response(

@@ -72,9 +72,10 @@ class OwnId(Codec):
 class ResponseObject(Codec):
     """The JSON object that a tool gives back, as texts.
 
-    One string under one key is that string ("output" is the usual key, another is noted). A list of several strings
-    under "output" or "error" is as many texts. Any other object is its JSON text. The note ":response" of the first
-    text says which, "" for JSON. An empty object says nothing.
+    One string under "output", "error" or "result" is that string, and a list of several strings under "output" or
+    "error" is as many texts. Any other object is its JSON text: without those keys "the whole response is treated as
+    function output" (types.py of google-genai, FunctionResponse; the SDK itself writes "result"; seen 2026-11-22). The
+    note ":response" of the first text has the key, "" for JSON. An empty object says nothing.
     """
 
     classes = (dict,)
@@ -87,7 +88,7 @@ class ResponseObject(Codec):
         if len(value) == 1:
             ((name, said),) = value.items()
             texts = said if _is_texts(said) and name in ("output", "error") else [said]
-            if name and texts[0].__class__ is str:
+            if name in _OUTPUTS and texts[0].__class__ is str:
                 extra = None if name == "output" else {API: {":response": name}}
                 return [TextContent(text=texts[0], extra=extra), *(TextContent(text=text) for text in texts[1:])]
         return [TextContent(text=write(value).decode(), extra={API: {":response": ""}})]
@@ -118,6 +119,9 @@ class ResponseObject(Codec):
 
     def describe(self) -> str:
         return "dict"
+
+
+_OUTPUTS = ("output", "error", "result")
 
 
 def _is_texts(value: Any) -> bool:

@@ -30,6 +30,7 @@ from contentmodel_adapters.openai_chat.rules import CALL_IDS, RULES, TOOL_NAMES,
 from contentmodel_adapters.openai_chat.stream import Decoder
 from contentmodel_adapters.openai_chat.stream_encoder import Encoder
 from contentmodel_adapters.openai_chat.tools import RESPONSE_FORMAT, TOOL_CHOICE, TOOLS
+from contentmodel_adapters.shared.answer import of_the_model
 from contentmodel_adapters.shared.fitting import OPENAI, restored_arguments, with_fitting_schemas
 from contentmodel_adapters.shared.links import GOOGLE_FILES
 from contentmodel_adapters.shared.modalities import Modalities
@@ -175,7 +176,7 @@ class OpenAIChat(TableAdapter):
 
     def prepare_response(self, response: ChatResponse, context: EncodeContext) -> ChatResponse:
         context.reasoning_fields = REASONING_FIELDS
-        response = passes.settle_response(response, context)
+        response = passes.settle_response(of_the_model(response, context), context)
         return counted(response, context, cached_inside=True, reasoning_inside=True)
 
     def complete_request(self, payload: dict[str, Any], request: ChatRequest, context: EncodeContext) -> dict[str, Any]:

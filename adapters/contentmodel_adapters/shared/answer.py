@@ -35,6 +35,25 @@ def misfits(wire: Mapping[str, Any], **kinds: type) -> dict[str, Any]:
     }
 
 
+def of_the_model(response: ChatResponse, context: EncodeContext) -> ChatResponse:
+    """Return an answer of another API without messages of users. A compacted conversation of OpenAI has some, and as
+    part of another API's answer they would be the model's words.
+    """
+    if context.native or not any(message.role in _OTHERS for choice in response.choices for message in choice.messages):
+        return response
+    choices = []
+    for choice in response.choices:
+        for message in choice.messages:
+            if message.role in _OTHERS:
+                context.lose(message, None, reasons.OTHERS_MESSAGE, role=message.role)
+        messages = [message for message in choice.messages if message.role not in _OTHERS]
+        choices.append(context.same(choice, msgspec.structs.replace(choice, messages=messages)))
+    return msgspec.structs.replace(response, choices=choices)
+
+
+_OTHERS = frozenset({"user", "system", "developer"})
+
+
 class OnlyChoice(Group):
     """The fields of an envelope that make its one choice."""
 

@@ -8,7 +8,8 @@ from contentmodel_conformance.checks.registry import CHECKS, LAWS, Check
 
 __all__ = ["CHECKS", "LAWS", "Check"]
 
-# One adapter and its payloads, its values, two adapters, errors, voices, streams, costs, fairness, recordings.
+# One adapter and its payloads, its values, two adapters, errors, voices, streams, costs, fairness, recordings,
+# readers.
 for _name in (
     "payloads",
     "values",
@@ -19,6 +20,7 @@ for _name in (
     "bounds",
     "fairness",
     "recorded",
+    "agreement",
     "recorded_streams",
 ):
     import_module(f"{__name__}.{_name}")

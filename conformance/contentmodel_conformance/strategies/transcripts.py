@@ -173,14 +173,28 @@ def answers(draw: DrawFn, api: str, limits: Limits | None = None) -> ChatRespons
         else ChatMessage(role="assistant", contents=[TextContent(text=draw(_WORDS))], origin=writer.origin)
     )
     reason = "tool_calls" if called else draw(st.sampled_from(["stop", "length"]))
-    usage = Usage(input_tokens=draw(st.integers(1, 999)), output_tokens=draw(st.integers(1, 99)))
     return ChatResponse(
         id="answer_1",
         model=limits.model,
         created=1_780_000_000,
         choices=[ChatChoice(messages=[message], finish_reason=FinishReason(reason=reason))],
-        usage=usage,
+        usage=draw(_usages()),
         origin=writer.origin,
+    )
+
+
+@st.composite
+def _usages(draw: DrawFn) -> Usage:
+    """What an answer cost: counters that differ, so that one that takes another's place is seen."""
+    read, written, rest = (draw(st.integers(low, low + 99)) for low in (100, 200, 300))
+    thought, spoken = (draw(st.integers(low, low + 99)) for low in (1000, 2000))
+    has = draw(st.booleans())
+    return Usage(
+        input_tokens=rest + read + written,
+        output_tokens=thought + spoken,
+        cache_read_tokens=read if has else None,
+        cache_write_tokens=written if has else None,
+        reasoning_tokens=thought if has else None,
     )
 
 

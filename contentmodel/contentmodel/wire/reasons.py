@@ -112,6 +112,7 @@ EMPTY_MESSAGE = dropped("empty-message", "nothing that was in it can be sent")
 WRONG_ROLE = dropped(
     "wrong-role", "a message of the role {role!r} holds it, and only the assistant thinks and calls tools"
 )
+OTHERS_MESSAGE = dropped("not-of-the-model", "an answer of {target} has no messages of the role {role!r}")
 BEGUN_BEFORE = synthesized("user-turn-first", "{target} requires a user's turn before this one")
 ANSWER_FIELDS = degraded("answer-field", "requests of {target} do not take {name!r} here")
 

@@ -1,0 +1,221 @@
+"""The law of agreement: readers that know nothing of the adapters read the same from a payload and from its conversion.
+
+The adapters' tables cannot prove themselves: two counters that a row exchanges in both directions satisfy every law of
+round trips. Each fact that the source's reader finds has to be found by the target's, unless a loss names it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from contentmodel.accounting import leaves
+from contentmodel.wire.json import value_at
+from contentmodel_conformance import laws
+from contentmodel_conformance.laws import ABSENT, LawBroken, Words
+from contentmodel_conformance.readers import Reader
+from contentmodel_conformance.readers.reading import (
+    ASSISTANT,
+    CALL,
+    COUNTERS,
+    ENDED,
+    FAILED,
+    FINISH,
+    MEDIUM,
+    RESULT,
+    STOP,
+    SYSTEM,
+    TOOL_CALLS,
+    USER,
+    Fact,
+    Reading,
+)
+
+ORDERED = (SYSTEM, USER, ASSISTANT, CALL, RESULT)
+
+
+def agreement(readers: tuple[Reader, Reader], source: Any, target: Any, kind: str, payload: Any) -> None:
+    """Readers written by hand take the same texts, calls, results, media, counters and finish reason out of a payload
+    and of what it is converted to, except where a loss names the difference.
+    """
+    encoded = laws.crossed(source, target, kind, payload)
+    names = {there: here for here, there in encoded.maps.names.items()}
+    after = readers[1](kind, encoded.payload)
+    after.facts = [_renamed(fact, names) for fact in _unmarked(after.facts)]
+    before = readers[0](kind, payload)
+    before.facts = list(_unmarked(before.facts))
+    compare(before, after, Excuses(payload, encoded.losses))
+
+
+def compare(before: Reading, after: Reading, excuses: Excuses) -> None:
+    """Raise LawBroken if two readings differ in what no loss names."""
+    for name in ORDERED:
+        _sequence(before.of(name), after.of(name), excuses)
+    for name in (MEDIUM, FAILED):
+        _bag(before.of(name), after.of(name), excuses)
+    _finish(before, after, excuses)
+    for counter in COUNTERS:
+        _counter(before.of(counter), after.of(counter), excuses)
+
+
+_ADDING = ("degraded", "moved", "synthesized")
+"""The kinds of losses that add texts and calls to an output. So does the loss of a list, which hides those in it."""
+
+
+class Excuses:
+    """The losses of a conversion by path: which facts they name, and how many texts they may have added."""
+
+    def __init__(self, payload: Any, losses: Iterable[Any]) -> None:
+        found = [loss for loss in losses if loss.path != "$"]
+        self._paths = {loss.path for loss in found}
+        values = [(loss, value_at(payload, loss.path)) for loss in found]
+        # What one block becomes (a hosted tool's results, as texts) has no more texts than the block has values.
+        self.added = sum(
+            max(1, len(list(leaves(value))))
+            for loss, value in values
+            if loss.kind in _ADDING or isinstance(value, list)
+        )
+
+    def name(self, fact: Fact) -> bool:
+        """Whether a loss names one of the fact's paths, something that holds it, or a part of its value."""
+        above = (path for place in fact.paths for path in _with_above(place))
+        inside = tuple(f"{fact.paths[0]}{mark}" for mark in ".[")
+        return not self._paths.isdisjoint(above) or any(path.startswith(inside) for path in self._paths)
+
+
+def _with_above(path: str) -> list[str]:
+    ends = [index for index, character in enumerate(path) if character in ".[" and index > 1]
+    return [path, *(path[:end] for end in ends)]
+
+
+def _renamed(fact: Fact, names: dict[str, str]) -> Fact:
+    if fact.kind != CALL:
+        return fact
+    name, arguments = fact.value
+    return Fact(CALL, (names.get(name, name), arguments), fact.paths)
+
+
+_IS_ERROR = re.compile(r"\[is_error: (true|false) #[0-9a-f]{16}\](\n|\Z)")
+_FOLLOWING = re.compile(r"(\n|\A)\[media of this result follow:( #[0-9a-f]{16})+\]\Z")
+
+
+def _unmarked(facts: Iterable[Fact]) -> Iterator[Fact]:
+    """Return facts as the marks say that encoders write where an API has no field: a failure, media that follow."""
+    for fact in facts:
+        if fact.kind != RESULT:
+            yield fact
+            continue
+        mark = _IS_ERROR.match(fact.value)
+        if mark and mark[1] == "true":
+            yield Fact(FAILED, True, fact.paths)
+        text = _FOLLOWING.sub("", fact.value[mark.end() :] if mark else fact.value)
+        if text:
+            yield replace(fact, value=text)
+
+
+def _sequence(before: Sequence[Fact], after: Sequence[Fact], excuses: Excuses) -> None:
+    """Facts in order: what is not excused is there again, and there is no more than losses account for."""
+    rest, excused = _Rest(after, excuses), 0
+    for fact in before:
+        if excuses.name(fact):
+            excused += 1
+        elif not rest.take(fact):
+            raise _broken(fact, rest.next)
+    new = rest.left()
+    if len(new) > excused + excuses.added:
+        raise LawBroken("agreement", "$", f"the output has a {new[0].kind} that no loss names", ABSENT, new[0].value)
+
+
+class _Rest:
+    """The facts of an output, to be taken in their order. A text that stands alone is taken in parts."""
+
+    def __init__(self, facts: Sequence[Fact], excuses: Excuses) -> None:
+        self._facts, self._excuses = facts, excuses
+        self._index = self._offset = 0
+        self._left: list[Fact] = []
+
+    @property
+    def next(self) -> Fact | None:
+        """The next fact that is not taken."""
+        return self._facts[self._index] if self._index < len(self._facts) else None
+
+    def take(self, fact: Fact) -> bool:
+        """Take the next fact of this value, also with a mark of the library before or behind it. False if none is."""
+        for index in range(self._index, len(self._facts)):
+            found = self._facts[index]
+            offset = self._offset if index == self._index else 0
+            at = found.value.find(fact.value, offset) if found.alone else -1
+            if at >= 0:
+                self._skip(index, found.value[offset:at])
+                self._offset = at + len(fact.value)
+                return True
+            if offset == 0 and (found.value == fact.value or self._is_marked(found, fact)):
+                self._skip(index)
+                self._index += 1
+                return True
+        return False
+
+    def left(self) -> list[Fact]:
+        """Return the facts that were not taken, and what is left of those that were taken in parts."""
+        self._skip(len(self._facts))
+        return self._left
+
+    def _skip(self, index: int, before: str = "") -> None:
+        """Go on to a fact: what is before it, and `before` in it, is left."""
+        if index > self._index:
+            first = self.next
+            if first is not None and self._offset:
+                rest = first.value[self._offset :]
+                self._left += [replace(first, value=rest)] if rest.strip() else []
+                self._index += 1
+            self._left += self._facts[self._index : index]
+            self._index, self._offset = index, 0
+        if before.strip():
+            self._left.append(replace(self._facts[index], value=before))
+
+    def _is_marked(self, found: Fact, fact: Fact) -> bool:
+        if not self._excuses.added or not isinstance(fact.value, str):
+            return False
+        text: str = found.value
+        return text.startswith(f"{fact.value}\n[") or text.endswith(f"]\n{fact.value}")
+
+
+def _bag(before: Sequence[Fact], after: Sequence[Fact], excuses: Excuses) -> None:
+    """Facts in any order: media may stand in another message than the result that they belong to."""
+    left = Counter(fact.value for fact in after)
+    for fact in before:
+        if excuses.name(fact):
+            continue
+        if not left[fact.value]:
+            raise _broken(fact, next((other for other in after if left[other.value]), None))
+        left[fact.value] -= 1
+
+
+def _finish(before: Reading, after: Reading, excuses: Excuses) -> None:
+    for fact, found in zip(before.of(FINISH), [*after.of(FINISH), None], strict=False):
+        if (found is None or not _is_same_end(fact.value, found.value)) and not excuses.name(fact):
+            raise _broken(fact, found)
+
+
+def _is_same_end(one: str, other: str) -> bool:
+    return one == other or (ENDED in (one, other) and {one, other} <= {ENDED, STOP, TOOL_CALLS})
+
+
+def _counter(before: Sequence[Fact], after: Sequence[Fact], excuses: Excuses) -> None:
+    value = sum(fact.value for fact in before)
+    found = sum(fact.value for fact in after)
+    # A counter that one API has and the other has not is the same as none.
+    if not before or value == found or any(excuses.name(fact) for fact in before):
+        return
+    raise _broken(before[0], after[0] if after else None)
+
+
+def _broken(fact: Fact, found: Fact | None) -> LawBroken:
+    there = Words("nothing of the kind") if found is None else found.value
+    detail = f"the {fact.kind} is another in the output, and no loss says so"
+    if found is not None and found.paths:
+        detail += f" (there, at {found.paths[0]})"
+    return LawBroken("agreement", fact.paths[0], detail, fact.value, there)

@@ -1,0 +1,68 @@
+"""The checks of agreement: readers written by hand read the same from a payload and from what it is converted to."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from msgspec.structs import replace
+
+from contentmodel import TextContent
+from contentmodel_conformance.agreement import agreement
+from contentmodel_conformance.checks.crossing import WayLaw, conversations, label, ways
+from contentmodel_conformance.checks.recorded import crossing
+from contentmodel_conformance.checks.registry import check
+from contentmodel_conformance.laws import Refused, encode
+from contentmodel_conformance.strategies.sdk import sdk_payloads
+from contentmodel_conformance.subject import Subject
+from contentmodel_conformance.trying import Trial
+
+
+def _law(subject: Subject) -> WayLaw:
+    def law(source: Any, target: Any, kind: str, payload: Any) -> None:
+        readers = subject.reader_of(source), subject.reader_of(target)
+        if readers[0] is None or readers[1] is None:
+            raise Refused(f"no reader of {target.api if readers[0] else source.api}")
+        agreement((readers[0], readers[1]), source, target, kind, payload)
+
+    return law
+
+
+@check(agreement, "crossing", "conversations, from and to every other API", "others", "reader")
+def generated(subject: Subject, trial: Trial) -> None:
+    law = _law(subject)
+    for source, target, kind in ways(subject):
+        values = conversations(source, kind)
+        if kind == "request":
+            values = values.map(_with_texts_apart)
+        trial.each(values, partial(_crossed, law, source, target, kind), label(source, target, kind))
+
+
+def _crossed(law: WayLaw, source: Any, target: Any, kind: str, value: Any) -> None:
+    law(source, target, kind, encode(source, kind, value).payload)
+
+
+def _with_texts_apart(request: Any) -> Any:
+    """The request with a second text behind the first of each user's turn."""
+    messages = [
+        replace(message, contents=[*message.contents[:1], TextContent(text="And this."), *message.contents[1:]])
+        if message.role == "user"
+        else message
+        for message in request.messages
+    ]
+    return replace(request, messages=messages)
+
+
+@check(agreement, "sdk", "answers that the SDK's types allow, to every other API", "types", "others", "reader")
+def typed(subject: Subject, trial: Trial) -> None:
+    for source, target, kind in ways(subject, "response"):
+        if source is subject.adapter:
+            payloads = sdk_payloads(subject.api, kind)
+            trial.each(payloads, partial(_law(subject), source, target, kind), label(source, target, kind))
+
+
+@check(
+    agreement, "recorded", "recorded requests and answers, from and to every other API", "corpus", "others", "reader"
+)
+def recorded(subject: Subject, trial: Trial) -> None:
+    crossing(subject, trial, _law(subject))

@@ -1,0 +1,25 @@
+"""Readers: what payloads of each API say, read by hand from its documentation, without the adapters' tables.
+
+reading = READERS["openai-chat"]("response", payload)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from contentmodel_conformance.readers import anthropic, chat, gemini, responses
+from contentmodel_conformance.readers.reading import Fact, Reading
+
+__all__ = ["READERS", "Fact", "Reader", "Reading"]
+
+Reader = Callable[[str, dict[str, Any]], Reading]
+"""A function that reads a payload of a kind ("request", "response")."""
+
+READERS: dict[str, Reader] = {
+    "anthropic-messages": anthropic.read,
+    "openai-chat": chat.read,
+    "openai-responses": responses.read,
+    "google-generate-content": gemini.read,
+}
+"""The readers of this project, by API."""

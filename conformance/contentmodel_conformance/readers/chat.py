@@ -1,0 +1,117 @@
+"""OpenAI Chat Completions, read by hand.
+
+From https://platform.openai.com/docs/api-reference/chat (seen 2026-11-22): `prompt_tokens` include
+`prompt_tokens_details.cached_tokens` and `cache_write_tokens`; `completion_tokens` include
+`completion_tokens_details.reasoning_tokens`. The reason is `stop` also for calls, if the request said which function to
+call. `function_call` and the role `function` are the deprecated form of calls.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from contentmodel_conformance.readers.reading import (
+    ASSISTANT,
+    CALL,
+    ENDED,
+    FILTERED,
+    FINISH,
+    LENGTH,
+    MEDIUM,
+    STOP,
+    SYSTEM,
+    TOOL_CALLS,
+    USER,
+    Reading,
+    digest,
+    link,
+    objects,
+    texts,
+    word,
+)
+
+_ROLES = {"system": SYSTEM, "developer": SYSTEM, "user": USER, "assistant": ASSISTANT}
+_STOPS = {
+    "stop": STOP,
+    "length": LENGTH,
+    "tool_calls": TOOL_CALLS,
+    "function_call": TOOL_CALLS,
+    "content_filter": FILTERED,
+}
+
+
+def read(kind: str, payload: dict[str, Any]) -> Reading:
+    """Return what a request or an answer says; of several choices, what the first says."""
+    reading = Reading()
+    if kind == "request":
+        for path, message in objects(payload.get("messages"), "$.messages"):
+            _message(reading, message, path)
+        return reading
+    for path, choice in [*objects(payload.get("choices"), "$.choices")][:1]:
+        for where, message in objects(choice.get("message"), f"{path}.message"):
+            _message(reading, {"role": "assistant", **message}, where, alone=True)
+        reason = word(_STOPS, choice.get("finish_reason"))
+        reading.add(FINISH, ENDED if reason == STOP and reading.of(CALL) else reason, f"{path}.finish_reason")
+    usage = payload.get("usage")
+    if isinstance(usage, dict):
+        _usage(reading, usage)
+    return reading
+
+
+def _usage(reading: Reading, usage: dict[str, Any]) -> None:
+    reading.counters(
+        usage,
+        "$.usage",
+        input_tokens=("prompt_tokens",),
+        cached_tokens=("prompt_tokens_details.cached_tokens",),
+        output_tokens=("completion_tokens",),
+        reasoning_tokens=("completion_tokens_details.reasoning_tokens",),
+        total_tokens=("total_tokens",),
+        cache_written_tokens=("prompt_tokens_details.cache_write_tokens",),
+    )
+
+
+def _message(reading: Reading, message: dict[str, Any], path: str, *, alone: bool = False) -> None:
+    role, content = message.get("role", ""), message.get("content")
+    for where, text in texts(content, f"{path}.content", ["text"]):
+        if role in ("tool", "function"):
+            reading.result(text, where)
+        else:
+            reading.add(_ROLES.get(role, USER), text, where, f"{path}.role", alone=alone)
+    for where, part in objects(content, f"{path}.content"):
+        _medium(reading, part, where)
+    audio = message.get("audio")
+    if isinstance(audio, dict):
+        reading.add(MEDIUM, digest(audio.get("data")), f"{path}.audio.data")
+    for where, call in objects(message.get("tool_calls"), f"{path}.tool_calls"):
+        _call(reading, call, where)
+    if isinstance(message.get("function_call"), dict):
+        _function(reading, message["function_call"], f"{path}.function_call")
+
+
+def _call(reading: Reading, call: dict[str, Any], path: str) -> None:
+    if isinstance(call.get("function"), dict):
+        _function(reading, call["function"], f"{path}.function")
+    elif isinstance(call.get("custom"), dict):
+        custom = call["custom"]
+        reading.call(custom.get("name"), custom.get("input"), f"{path}.custom.input", f"{path}.custom.name")
+
+
+def _function(reading: Reading, function: dict[str, Any], path: str) -> None:
+    reading.call(function.get("name"), function.get("arguments"), f"{path}.arguments", f"{path}.name")
+
+
+def _medium(reading: Reading, part: dict[str, Any], path: str) -> None:
+    held = part.get(part.get("type", ""))
+    if not isinstance(held, dict):
+        return
+    where = f"{path}.{part['type']}"
+    if part["type"] == "image_url":
+        reading.add(MEDIUM, link(held.get("url")), f"{where}.url")
+    elif part["type"] == "input_audio":
+        reading.add(MEDIUM, digest(held.get("data")), f"{where}.data")
+    elif part["type"] == "file":
+        data = held.get("file_data")
+        is_uri = isinstance(data, str) and data.startswith("data:")
+        reading.add(MEDIUM, link(data) if is_uri else digest(data), f"{where}.file_data")
+        reading.add(MEDIUM, held.get("file_id"), f"{where}.file_id")

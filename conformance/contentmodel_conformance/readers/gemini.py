@@ -1,0 +1,115 @@
+"""Gemini generateContent, read by hand. Both spellings of fields are read, as protobuf's JSON mapping allows.
+
+From https://ai.google.dev/api/generate-content and https://ai.google.dev/api/caching (seen 2026-11-22):
+`promptTokenCount` includes `cachedContentTokenCount`; `toolUsePromptTokenCount`, the results of hosted tools, is
+counted beside it; `candidatesTokenCount` does not include `thoughtsTokenCount`. `STOP` is also the reason of an answer
+that ends in a function call; enums may be numbers. A function's response is an object: the text under `output`, or
+under `error` if it failed, else the whole object. The official SDKs write `result` if they call a function themselves.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from contentmodel_conformance.readers.reading import (
+    ASSISTANT,
+    ENDED,
+    FAILED,
+    FAILURE,
+    FILTERED,
+    FINISH,
+    LENGTH,
+    MEDIUM,
+    PAUSED,
+    SYSTEM,
+    USER,
+    Reading,
+    digest,
+    first,
+    link,
+    objects,
+    word,
+)
+
+_FILTERS = (
+    *("SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "IMAGE_SAFETY", "IMAGE_PROHIBITED_CONTENT"),
+    *("IMAGE_RECITATION", "MODEL_ARMOR", "ESCALATION", "PUP_LIMITED_DISABLED"),
+)
+_FAILURES = ("MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "TOO_MANY_TOOL_CALLS", "MALFORMED_RESPONSE")
+_STOPS: dict[Any, str] = {"STOP": ENDED, "MAX_TOKENS": LENGTH, **dict.fromkeys(_FILTERS, FILTERED), 1: ENDED, 2: LENGTH}
+_STOPS |= {"CONTINUATION": PAUSED}
+_STOPS |= dict.fromkeys(_FAILURES, FAILURE)
+_WRAPPERS = ("output", "error", "result")
+
+
+def read(kind: str, payload: dict[str, Any]) -> Reading:
+    """Return what a request or an answer says; of several candidates, what the first says."""
+    reading = Reading()
+    if kind == "request":
+        key, system = first(payload, "systemInstruction", "system_instruction")
+        for path, content in objects(system, f"$.{key}"):
+            _parts(reading, content, path, SYSTEM)
+        for path, content in objects(payload.get("contents"), "$.contents"):
+            _parts(reading, content, path, ASSISTANT if content.get("role") == "model" else USER)
+        return reading
+    for path, candidate in [*objects(payload.get("candidates"), "$.candidates")][:1]:
+        for where, content in objects(candidate.get("content"), f"{path}.content"):
+            _parts(reading, content, where, ASSISTANT)
+        key, reason = first(candidate, "finishReason", "finish_reason")
+        reading.add(FINISH, word(_STOPS, reason), f"{path}.{key}")
+    key, usage = first(payload, "usageMetadata", "usage_metadata")
+    if isinstance(usage, dict):
+        _usage(reading, usage, f"$.{key}")
+    return reading
+
+
+def _usage(reading: Reading, usage: dict[str, Any], path: str) -> None:
+    reading.counters(
+        usage,
+        path,
+        input_tokens=("promptTokenCount", "toolUsePromptTokenCount"),
+        cached_tokens=("cachedContentTokenCount",),
+        output_tokens=("candidatesTokenCount", "thoughtsTokenCount"),
+        reasoning_tokens=("thoughtsTokenCount",),
+        total_tokens=("totalTokenCount",),
+    )
+
+
+def _parts(reading: Reading, content: dict[str, Any], path: str, kind: str) -> None:
+    for where, part in objects(content.get("parts"), f"{path}.parts"):
+        if part.get("thought"):
+            continue  # Reasoning.
+        reading.add(kind, part.get("text"), f"{where}.text", f"{path}.role")
+        _medium(reading, part, where)
+        key, call = first(part, "functionCall", "function_call")
+        if isinstance(call, dict):
+            reading.call(call.get("name"), call.get("args") or {}, f"{where}.{key}.args", f"{where}.{key}.name")
+        key, response = first(part, "functionResponse", "function_response")
+        if isinstance(response, dict):
+            _result(reading, response, f"{where}.{key}")
+
+
+def _medium(reading: Reading, part: dict[str, Any], path: str) -> None:
+    key, data = first(part, "inlineData", "inline_data")
+    if isinstance(data, dict):
+        reading.add(MEDIUM, digest(data.get("data")), f"{path}.{key}.data")
+    key, file = first(part, "fileData", "file_data")
+    if isinstance(file, dict):
+        inner, uri = first(file, "fileUri", "file_uri")
+        reading.add(MEDIUM, link(uri), f"{path}.{key}.{inner}")
+
+
+def _result(reading: Reading, result: dict[str, Any], path: str) -> None:
+    response, where = result.get("response"), f"{path}.response"
+    key, text = next(iter(response.items())) if isinstance(response, dict) and len(response) == 1 else ("", None)
+    if key == "error":
+        reading.add(FAILED, True, f"{where}.error")
+    if key in _WRAPPERS and isinstance(text, str):
+        reading.result(text, f"{where}.{key}", alone=True)
+    elif key in _WRAPPERS and isinstance(text, list) and all(isinstance(item, str) for item in text):
+        for index, item in enumerate(text):
+            reading.result(item, f"{where}.{key}[{index}]")
+    elif response:
+        reading.result(response, where, alone=True)
+    for at, part in objects(result.get("parts"), f"{path}.parts"):
+        _medium(reading, part, at)

@@ -1,0 +1,111 @@
+"""OpenAI Responses, read by hand.
+
+From https://platform.openai.com/docs/api-reference/responses (seen 2026-11-22): `input_tokens` include
+`input_tokens_details.cached_tokens` and `cache_write_tokens`; `output_tokens` include
+`output_tokens_details.reasoning_tokens`. The status of an answer is `completed` whether it ends in a call or not;
+`incomplete_details.reason` says why it is `incomplete`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from contentmodel_conformance.readers.reading import (
+    ASSISTANT,
+    ENDED,
+    FILTERED,
+    FINISH,
+    LENGTH,
+    MEDIUM,
+    SYSTEM,
+    USER,
+    Reading,
+    digest,
+    link,
+    objects,
+    texts,
+    word,
+)
+
+_ROLES = {"system": SYSTEM, "developer": SYSTEM, "user": USER, "assistant": ASSISTANT}
+_TEXTS = ("input_text", "output_text", "text")
+_INCOMPLETE = {"max_output_tokens": LENGTH, "content_filter": FILTERED}
+
+
+def read(kind: str, payload: dict[str, Any]) -> Reading:
+    """Return what a request or an answer says."""
+    reading = Reading()
+    if kind == "request":
+        for path, text in texts(payload.get("instructions"), "$.instructions", _TEXTS):
+            reading.add(SYSTEM, text, path)
+        if isinstance(payload.get("input"), str):
+            reading.add(USER, payload["input"], "$.input")
+        _items(reading, payload.get("input"), "$.input")
+        return reading
+    _items(reading, payload.get("output"), "$.output")
+    _finish(reading, payload)
+    usage = payload.get("usage")
+    if isinstance(usage, dict):
+        _usage(reading, usage)
+    return reading
+
+
+def _finish(reading: Reading, payload: dict[str, Any]) -> None:
+    status, details = payload.get("status"), payload.get("incomplete_details")
+    reason = details.get("reason") if status == "incomplete" and isinstance(details, dict) else None
+    if reason is not None:
+        reading.add(FINISH, word(_INCOMPLETE, reason), "$.incomplete_details.reason", "$.status")
+    else:
+        reading.add(FINISH, ENDED if status == "completed" else status, "$.status")
+
+
+def _usage(reading: Reading, usage: dict[str, Any]) -> None:
+    reading.counters(
+        usage,
+        "$.usage",
+        input_tokens=("input_tokens",),
+        cached_tokens=("input_tokens_details.cached_tokens",),
+        output_tokens=("output_tokens",),
+        reasoning_tokens=("output_tokens_details.reasoning_tokens",),
+        total_tokens=("total_tokens",),
+        cache_written_tokens=("input_tokens_details.cache_write_tokens",),
+    )
+
+
+def _items(reading: Reading, items: Any, path: str) -> None:
+    for where, item in objects(items, path):
+        name = item.get("type", "message")
+        if name == "message":
+            _message(reading, item, where)
+        elif name == "function_call":
+            reading.call(item.get("name"), item.get("arguments"), f"{where}.arguments", f"{where}.name")
+        elif name == "custom_tool_call":
+            reading.call(item.get("name"), item.get("input"), f"{where}.input", f"{where}.name")
+        elif name in ("function_call_output", "custom_tool_call_output"):
+            for at, text in texts(item.get("output"), f"{where}.output", _TEXTS):
+                reading.result(text, at)
+            _media(reading, item.get("output"), f"{where}.output")
+        elif name == "image_generation_call":
+            reading.add(MEDIUM, digest(item.get("result")), f"{where}.result")
+
+
+def _message(reading: Reading, message: dict[str, Any], path: str) -> None:
+    content = message.get("content")
+    for where, text in texts(content, f"{path}.content", _TEXTS):
+        reading.add(_ROLES.get(message.get("role", ""), USER), text, where, f"{path}.role")
+    _media(reading, content, f"{path}.content")
+
+
+def _media(reading: Reading, content: Any, path: str) -> None:
+    for where, part in objects(content, path):
+        if part.get("type") == "input_image":
+            reading.add(MEDIUM, link(part.get("image_url")), f"{where}.image_url")
+            reading.add(MEDIUM, part.get("file_id"), f"{where}.file_id")
+        elif part.get("type") == "input_file":
+            data = part.get("file_data")
+            is_uri = isinstance(data, str) and data.startswith("data:")
+            reading.add(MEDIUM, link(data) if is_uri else digest(data), f"{where}.file_data")
+            reading.add(MEDIUM, link(part.get("file_url")), f"{where}.file_url")
+            reading.add(MEDIUM, part.get("file_id"), f"{where}.file_id")
+        elif part.get("type") == "input_audio" and isinstance(part.get("input_audio"), dict):
+            reading.add(MEDIUM, digest(part["input_audio"].get("data")), f"{where}.input_audio.data")

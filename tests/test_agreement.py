@@ -1,0 +1,279 @@
+"""The readers written by hand, and the law that compares what they read with what the adapters convert."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import contentmodel
+from contentmodel import convert
+from contentmodel_conformance import agreement, check_adapter, laws, readers
+from contentmodel_conformance.agreement import Excuses, compare
+from contentmodel_conformance.readers import READERS
+from contentmodel_conformance.readers.reading import (
+    ASSISTANT,
+    CACHED,
+    CALL,
+    FAILED,
+    FINISH,
+    INPUT,
+    MEDIUM,
+    OUTPUT,
+    REASONING,
+    RESULT,
+    SYSTEM,
+    TOTAL,
+    USER,
+    WRITTEN,
+    digest,
+    link,
+)
+
+ANTHROPIC, CHAT, RESPONSES, GEMINI = READERS
+PIXEL = "iVBORw0KGgo="
+ANSWERS: dict[str, Any] = {
+    ANTHROPIC: {
+        "id": "i",
+        "type": "message",
+        "role": "assistant",
+        "model": "m",
+        "content": [
+            {"type": "text", "text": "Hm."},
+            {"type": "tool_use", "id": "c", "name": "look", "input": {"q": 1}},
+        ],
+        "stop_reason": "tool_use",
+        "usage": {
+            "input_tokens": 10,
+            "cache_read_input_tokens": 200,
+            "cache_creation_input_tokens": 3000,
+            "output_tokens": 50,
+            "output_tokens_details": {"thinking_tokens": 7},
+        },
+    },
+    CHAT: {
+        "id": "i",
+        "object": "chat.completion",
+        "created": 1,
+        "model": "m",
+        "choices": [
+            {
+                "index": 0,
+                "finish_reason": "tool_calls",
+                "message": {
+                    "role": "assistant",
+                    "content": "Hm.",
+                    "tool_calls": [
+                        {"id": "c", "type": "function", "function": {"name": "look", "arguments": '{"q": 1}'}}
+                    ],
+                },
+            }
+        ],
+        "usage": {
+            "prompt_tokens": 3210,
+            "completion_tokens": 50,
+            "total_tokens": 3260,
+            "prompt_tokens_details": {"cached_tokens": 200, "cache_write_tokens": 3000},
+            "completion_tokens_details": {"reasoning_tokens": 7},
+        },
+    },
+    RESPONSES: {
+        "id": "i",
+        "object": "response",
+        "created_at": 1,
+        "model": "m",
+        "status": "completed",
+        "output": [
+            {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Hm."}]},
+            {"type": "function_call", "call_id": "c", "name": "look", "arguments": '{"q":1}'},
+        ],
+        "usage": {
+            "input_tokens": 3210,
+            "output_tokens": 50,
+            "total_tokens": 3260,
+            "input_tokens_details": {"cached_tokens": 200, "cache_write_tokens": 3000},
+            "output_tokens_details": {"reasoning_tokens": 7},
+        },
+    },
+    GEMINI: {
+        "responseId": "i",
+        "modelVersion": "m",
+        "candidates": [
+            {
+                "content": {
+                    "role": "model",
+                    "parts": [{"text": "Hm."}, {"functionCall": {"name": "look", "args": {"q": 1}}}],
+                },
+                "finishReason": "STOP",
+            }
+        ],
+        "usageMetadata": {
+            "promptTokenCount": 3200,
+            "toolUsePromptTokenCount": 10,
+            "cachedContentTokenCount": 200,
+            "candidatesTokenCount": 43,
+            "thoughtsTokenCount": 7,
+            "totalTokenCount": 3260,
+        },
+    },
+}
+"""The same answer in each API, but for what one of them cannot say."""
+
+
+def values(reading: Any, kind: str) -> list[Any]:
+    return [fact.value for fact in reading.of(kind)]
+
+
+@pytest.mark.parametrize("api", READERS)
+def test_readers_take_the_same_out_of_the_same_answer(api: str) -> None:
+    reading = READERS[api]("response", ANSWERS[api])
+    assert values(reading, ASSISTANT) == ["Hm."]
+    assert values(reading, CALL) == [("look", '{"q":1}')]
+    assert (values(reading, INPUT), values(reading, OUTPUT)) == ([3210], [50])
+    assert (values(reading, CACHED), values(reading, REASONING)) == ([200], [7])
+    assert values(reading, WRITTEN) in ([3000], [])
+    assert values(reading, TOTAL) in ([3260], [])
+    assert values(reading, FINISH)[0] in ("tool calls", "ended")
+
+
+def test_readers_know_neither_the_library_nor_its_adapters() -> None:
+    for path in Path(readers.__file__).parent.glob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            names = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            names += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            assert not any(name.split(".")[0] in ("contentmodel", "contentmodel_adapters", "msgspec") for name in names)
+
+
+def test_readers_take_bytes_of_either_alphabet_and_data_uris_as_the_same_medium() -> None:
+    assert digest("-_-_") == digest("+/+/") == link("data:image/png;base64,+/+/") != digest("AAAA")
+    assert digest("iVBORw0KGgo") == digest(f" {PIXEL}\n")
+    assert link("https://example.org/a.png") == "https://example.org/a.png"
+
+
+REQUEST = {
+    "model": "m",
+    "messages": [
+        {"role": "system", "content": [{"type": "text", "text": "Be brief."}, {"type": "text", "text": "Be kind."}]},
+        {
+            "role": "user",
+            "content": [
+                {"type": "text", "text": "Look."},
+                {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{PIXEL}"}},
+                {"type": "text", "text": "And this."},
+            ],
+        },
+        {
+            "role": "assistant",
+            "content": "I look.",
+            "tool_calls": [{"id": "c", "type": "function", "function": {"name": "look", "arguments": '{"q": 1}'}}],
+        },
+        {"role": "tool", "tool_call_id": "c", "content": "Seen."},
+        {"role": "user", "content": "Thanks."},
+    ],
+}
+
+
+def readings_of(kind: str, payload: Any, source: str, target: str) -> tuple[Any, Any, Any]:
+    encoded = convert(payload, source=source, target=target, kind=kind)
+    before, after = READERS[source](kind, payload), READERS[target](kind, encoded.payload)
+    return before, after, Excuses(payload, encoded.losses)
+
+
+CASES = [("request", REQUEST, CHAT, target) for target in READERS if target != CHAT]
+CASES += [("response", ANSWERS[source], source, target) for source in READERS for target in READERS if source != target]
+IDS = [f"{kind} {source} to {target}" for kind, _, source, target in CASES]
+
+
+@pytest.mark.parametrize(("kind", "payload", "source", "target"), CASES, ids=IDS)
+def test_each_fact_that_is_gone_from_the_output_is_found(kind: str, payload: Any, source: str, target: str) -> None:
+    before, after, excuses = readings_of(kind, payload, source, target)
+    compare(before, after, excuses)
+    told = [fact for fact in after.facts if fact.value in values(before, fact.kind) and fact.kind != TOTAL]
+    assert len(told) >= 5
+    facts = after.facts
+    for fact in told:
+        after.facts = [other for other in facts if other is not fact]
+        if any(excuses.name(one) for one in before.of(fact.kind)):
+            continue
+        with pytest.raises(laws.LawBroken) as found:
+            compare(before, after, excuses)
+        assert fact.kind in found.value.detail
+
+
+def test_what_a_request_says_is_read_with_its_roles() -> None:
+    reading = READERS[CHAT]("request", REQUEST)
+    kinds = [fact.kind for fact in reading.facts]
+    assert kinds == [SYSTEM, SYSTEM, USER, USER, MEDIUM, ASSISTANT, CALL, RESULT, USER]
+    assert reading.facts[0].paths == ("$.messages[0].content[0].text", "$.messages[0].role")
+
+
+@pytest.mark.parametrize("damage", ["glued", "swapped", "added"])
+def test_texts_that_are_glued_swapped_or_added_are_found(damage: str) -> None:
+    before, after, excuses = readings_of("request", REQUEST, CHAT, ANTHROPIC)
+    first, second, *_ = after.of(USER)
+    kept = [fact for fact in after.facts if fact.kind != USER]
+    fact = type(first)
+    changed = {
+        "glued": [fact(USER, first.value + second.value, first.paths), *after.of(USER)[2:]],
+        "swapped": [second, first, *after.of(USER)[2:]],
+        "added": [*after.of(USER), *(fact(USER, f"More {number}.", first.paths) for number in range(40))],
+    }[damage]
+    after.facts = [*kept, *changed]
+    with pytest.raises(laws.LawBroken, match="user text"):
+        compare(before, after, excuses)
+
+
+def test_a_loss_excuses_what_is_under_its_path_and_nothing_else() -> None:
+    payload = {**REQUEST, "messages": [*REQUEST["messages"][:2], {"role": "user", "content": "Thanks."}]}
+    before, after, _ = readings_of("request", payload, CHAT, ANTHROPIC)
+    after.facts = [fact for fact in after.facts if fact.value not in ("And this.", "Be kind.")]
+    lost = contentmodel.Loss(path="$.messages[1].content[2]", kind="dropped", what="TextContent", why="a test")
+    with pytest.raises(laws.LawBroken) as found:
+        compare(before, after, Excuses(payload, [lost]))
+    assert found.value.where == "$.messages[0].content[1].text"
+
+
+def test_a_failure_of_a_tool_is_read_off_flags_keys_and_marks() -> None:
+    result = {"type": "tool_result", "tool_use_id": "c", "content": "No.", "is_error": True}
+    call = {"type": "tool_use", "id": "c", "name": "look", "input": {}}
+    messages = [{"role": "assistant", "content": [call]}, {"role": "user", "content": [result]}]
+    payload = {"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": "Hi."}, *messages]}
+    assert values(READERS[ANTHROPIC]("request", payload), FAILED) == [True]
+    anthropic = contentmodel.adapter(ANTHROPIC)
+    for target in (CHAT, RESPONSES, GEMINI):
+        there = contentmodel.adapter(target)
+        agreement.agreement((READERS[ANTHROPIC], READERS[target]), anthropic, there, "request", payload)
+
+
+def test_a_compacted_conversation_gives_the_model_no_words_of_the_user() -> None:
+    said = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "What is 2+2?"}]}
+    payload = {"id": "i", "object": "response.compaction", "created_at": 1, "output": [said]}
+    for target in (ANTHROPIC, CHAT, GEMINI):
+        encoded = convert(payload, source=RESPONSES, target=target, kind="response")
+        assert not values(READERS[target]("response", encoded.payload), ASSISTANT)
+        assert ("$.output[0]", "not-of-the-model") in [(loss.path, loss.code) for loss in encoded.losses]
+
+
+@pytest.mark.parametrize("key", ["return_value", "temperature", "instructions"])
+def test_a_function_response_keeps_a_key_that_the_api_does_not_define(key: str) -> None:
+    call = {"role": "model", "parts": [{"functionCall": {"id": "c", "name": "look", "args": {}}}]}
+    answer = {"role": "user", "parts": [{"functionResponse": {"id": "c", "name": "look", "response": {key: "18"}}}]}
+    payload = {"contents": [{"role": "user", "parts": [{"text": "Hi."}]}, call, answer]}
+    encoded = convert(payload, source=GEMINI, target=CHAT, kind="request")
+    assert values(READERS[CHAT]("request", encoded.payload), RESULT) == [f'{{"{key}":"18"}}']
+
+
+def test_an_adapter_without_a_reader_is_not_tried_and_one_with_a_reader_is() -> None:
+    class Delegate:
+        api = "like-chat"
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(contentmodel.adapter(CHAT), name)
+
+    others = [contentmodel.adapter(ANTHROPIC)]
+    (outcome,) = check_adapter(Delegate(), only=["agreement/crossing"], others=others).outcomes
+    assert (outcome.status, "no reader" in outcome.note) == ("skipped", True)
+    (outcome,) = check_adapter(Delegate(), only=["agreement/crossing"], others=others, reader=READERS[CHAT]).outcomes
+    assert outcome.status != "skipped"
