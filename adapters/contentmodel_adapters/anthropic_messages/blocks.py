@@ -48,13 +48,15 @@ from contentmodel.content.tools import (
     FunctionCallContent,
     FunctionResultContent,
     HostedToolCallContent,
-    ToolResultContent,
+    HostedToolResultContent,
 )
 from contentmodel.usage import Usage
 from contentmodel.wire.codecs import ArgumentsObject, Codec, Pair, Sealed
 from contentmodel.wire.context import DecodeContext, EncodeContext
-from contentmodel.wire.nested import Blocks, BlocksOrOne, One, Record, TextOrBlocks, WordsOf
-from contentmodel.wire.table import Column, Row, Spec, Table, row
+from contentmodel.wire.failures import is_error_alone
+from contentmodel.wire.nested import Blocks, One, Outputs, Record, TextOrBlocks, WordsOf
+from contentmodel.wire.table import Column, Failure, Named, Row, Shape, Sign, Spec, Table, row
+from contentmodel_adapters.shared.hosted import output_columns
 
 API = "anthropic-messages"
 TABLE = Table(API)
@@ -193,18 +195,8 @@ def _usual(content: Any, rows: list[Row]) -> Row | None:
         return _usual_media(content, rows)
     if content.__class__ is DocumentContent:
         return rows[0] if content.uri is not None and content.title is not None else rows[1]
-    if isinstance(content, ToolResultContent) and len(rows) > 1:
-        return _usual_result(content, rows)
     if content.__class__ is ToolChangeContent:
         return rows[0] if content.action == "add" else rows[1]
-    return rows[0]
-
-
-def _usual_result(content: Any, rows: list[Row]) -> Row:
-    failed = content.error is not None
-    for r in rows:
-        if r.name.endswith("_error") == failed:
-            return r
     return rows[0]
 
 
@@ -237,15 +229,43 @@ FILES = TABLE.union(
     ],
 )
 FOUND_TOOLS = TABLE.union("found tool", [row("tool_reference", ReferenceContent, {"tool_name": "item_id"})])
+ANY_TYPE = ("",)
+OTHER_ERROR = Row(
+    "other_error",
+    ErrorContent,
+    {"error_code": "code", "error_message": "message"},
+    shape=Shape(("_error",), {"error_code": str}),
+)
 FOUND_PAGES = TABLE.union(
     "web search result",
     [
         row("web_search_result", UriContent, {"url": "uri", "title": "title"}),
         row("web_search_tool_result_error", ErrorContent, {"error_code": "code"}),
+        OTHER_ERROR,
     ],
+)
+# What can be read of the outputs of a tool that is not known: the type of such a block stays in its residue.
+GIVEN_BACK = TABLE.union(
+    "hosted tool output",
+    [
+        *RESULT_PARTS.rows,
+        *FILES.rows,
+        FOUND_PAGES.rows[0],
+        OTHER_ERROR,
+        Row("other_text", TextContent, {"text": "text"}, shape=Shape(ANY_TYPE, {"text": str})),
+        Row("other_printed", TextContent, {"stdout": "text"}, shape=Shape(ANY_TYPE, {"stdout": str})),
+        Row("other_page", UriContent, {"url": "uri", "title": "title"}, shape=Shape(ANY_TYPE, {"url": str})),
+        Row("other_file", HostedFileContent, {"file_id": "file_id"}, shape=Shape(ANY_TYPE, {"file_id": str})),
+    ],
+    prefer=_usual,
+    takes_untyped=True,
 )
 RESULT: dict[str, Spec] = {"tool_use_id": "call_id", "caller": ("caller", Record(CALLER, home=True))}
 UNSAID = ("name", "status", "is_error")
+# Programs report a failure by their exit code (docs.claude.com, "Code execution tool", seen 2026-11-22).
+EXIT_CODE = Failure(Sign("content.return_code", failed=1))
+IS_ERROR = Sign("is_error", failed=True)
+STATUS = Sign("status", ("failed", "error"), failed="failed")
 WORDS = WordsOf(TextContent, "text")
 
 
@@ -262,6 +282,7 @@ def _result_rows(tag: str, model: type[Any], **kinds: Kind) -> list[Row]:
             constants={"type": tag, "content.type": kind},
             columns=("outputs", columns) if columns else None,
             ignores=UNSAID,
+            failure=EXIT_CODE if columns else None,
         )
         for kind, (fields, columns) in kinds.items()
     ]
@@ -278,6 +299,7 @@ def _failed_row(tag: str, error: str, model: type[Any]) -> Row:
         constants={"type": tag},
         select=("content.type", (error,)),
         ignores=UNSAID,
+        takes=is_error_alone,
     )
 
 
@@ -320,7 +342,7 @@ HOSTED_RESULTS = [
     row(
         "web_search_tool_result",
         WebSearchToolResultContent,
-        {**RESULT, "content": ("outputs", BlocksOrOne(FOUND_PAGES, ErrorContent))},
+        {**RESULT, "content": ("outputs", Outputs(FOUND_PAGES, ErrorContent))},
         ignores=UNSAID,
     ),
     *_result_rows(
@@ -369,12 +391,28 @@ HOSTED_RESULTS = [
             "content": ("outputs", TextOrBlocks(TEXT_PARTS, "list")),
         },
         ignores=("name", "status", "caller", "server"),
+        failure=Failure(IS_ERROR, worded=True, alone=True),
     ),
     row(
         "mcp_tool_listing",
         McpListToolsToolResultContent,
         {"mcp_server_name": "server", "tools": "tools"},
         ignores=(*UNSAID, "call_id", "caller"),
+    ),
+    # Every hosted tool has results of this form. A result with an object of an unknown type is one, too.
+    Row(
+        "other_tool_result",
+        HostedToolResultContent,
+        {
+            **RESULT,
+            "type": ("name", Named("_tool_result")),
+            "is_error": "is_error",
+        },
+        columns=("outputs", output_columns(GIVEN_BACK, "content")),
+        shape=Shape(("_tool_result",), {"tool_use_id": str}),
+        select=("type", ("hosted_tool_result",)),
+        ignores=("status",),
+        failure=Failure(IS_ERROR, *EXIT_CODE.signs, Sign("error"), Sign("content.error"), STATUS, worded=True),
     ),
 ]
 
@@ -430,6 +468,7 @@ CALLS = [
         for model, names in SERVER_TOOLS
     ),
     row("server_tool_use", HostedToolCallContent, CALL, ignores=("status",), fill=NO_INPUT),
+    Row("other_tool_use", HostedToolCallContent, CALL, shape=Shape(("_tool_use",), {"id": str}), ignores=("status",)),
     row(
         "mcp_tool_use",
         McpServerToolCallContent,

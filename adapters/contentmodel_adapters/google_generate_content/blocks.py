@@ -42,7 +42,7 @@ from contentmodel.wire.context import DecodeContext, EncodeContext
 from contentmodel.wire.json import parse, snake_name, write
 from contentmodel.wire.nested import Blocks, WordsOf
 from contentmodel.wire.notes import MINTED
-from contentmodel.wire.table import Column, Row, Spec, Table, note_of
+from contentmodel.wire.table import Column, Failure, Row, Sign, Spec, Table, note_of
 
 API = "google-generate-content"
 TABLE = Table(API)
@@ -220,6 +220,16 @@ def _tool_call(name: str, model: type[Any], **constants: str) -> Row:
     return Row(name, model, fields, constants=_dotted(constants), ignores=UNSAID, snake_case=True)
 
 
+# The key "error" has what went wrong, as in the response of a function (types.FunctionResponse.response).
+RESPONSE_ERROR = Failure(Sign("toolResponse.response.error"), worded=True)
+# Enums are words, or numbers where the caller asked for integers (types.Outcome, types.UrlRetrievalStatus).
+OUTCOME = Failure(
+    Sign("codeExecutionResult.outcome", ("OUTCOME_FAILED", "OUTCOME_DEADLINE_EXCEEDED", 2, 3), failed="OUTCOME_FAILED"),
+    alone=True,
+)
+UNREAD = {f"URL_RETRIEVAL_STATUS_{word}" for word in ("ERROR", "PAYWALL", "UNSAFE")} | {2, 3, 4}
+
+
 def _tool_result(name: str, model: type[Any], **constants: str) -> Row:
     fields: dict[str, Spec] = {**SIGNED, "toolResponse.id": ("call_id", CALL_ID)}
     if not constants:
@@ -233,6 +243,7 @@ def _tool_result(name: str, model: type[Any], **constants: str) -> Row:
         columns=("outputs", columns),
         ignores=UNSAID,
         snake_case=True,
+        failure=RESPONSE_ERROR,
     )
 
 
@@ -343,6 +354,7 @@ PARTS = TABLE.union(
             columns=("outputs", {"codeExecutionResult.output": Column(WORDS, TextContent)}),
             ignores=UNSAID,
             snake_case=True,
+            failure=OUTCOME,
         ),
         *(_tool_call(f"toolCall.{t}", call, toolCall__toolType=t) for t, (call, _) in TOOL_TYPES.items()),
         *(_tool_result(f"toolResponse.{t}", result, toolResponse__toolType=t) for t, (_, result) in TOOL_TYPES.items()),
@@ -401,10 +413,39 @@ SUPPORT = TABLE.record(
     sets={"span.unit": "byte"},
     ignores=("url", "title"),
 )
+
+
+class Unread(Codec):
+    """The address of a page that could not be read, in the words of an error."""
+
+    classes = (str,)
+    identity = False
+    prefix = "could not read "
+
+    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> str:
+        return f"{self.prefix}{value}"
+
+    def encode(self, value: Any, context: EncodeContext, owner: Any) -> str:
+        return str(value).removeprefix(self.prefix)
+
+    def describe(self) -> str:
+        return "str"
+
+
+def _url_row(wire: dict[str, Any]) -> str | None:
+    if wire.get("retrievedUrl").__class__ is not str:
+        return None
+    status = wire.get("urlRetrievalStatus")
+    return "unread url" if status.__class__ in (str, int) and status in UNREAD else "url"
+
+
 READ_URLS = TABLE.union(
     "url metadata",
-    [Row("url", UriContent, {"retrievedUrl": "uri"})],
-    find=lambda wire: "url" if wire.get("retrievedUrl").__class__ is str else None,
+    [
+        Row("url", UriContent, {"retrievedUrl": "uri"}),
+        Row("unread url", ErrorContent, {"retrievedUrl": ("message", Unread()), "urlRetrievalStatus": "code"}),
+    ],
+    find=_url_row,
 )
 
 USAGE = TABLE.record(

@@ -12,12 +12,17 @@ from contentmodel.content.media import DataContent, HostedFileContent, UriConten
 from contentmodel.content.outcomes import ErrorContent
 from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.text import TextContent
-from contentmodel.content.tools import CustomToolCallContent, FunctionCallContent, FunctionResultContent
+from contentmodel.content.tools import (
+    CustomToolCallContent,
+    FunctionCallContent,
+    FunctionResultContent,
+    HostedToolCallContent,
+)
 from contentmodel.usage import Usage
 from contentmodel.wire.codecs import ArgumentsText, DataUri, Home, Renamed, Sealed, is_data_uri
 from contentmodel.wire.json import write
 from contentmodel.wire.nested import TextOrBlocks
-from contentmodel.wire.table import Row, Table, row
+from contentmodel.wire.table import Row, Shape, Table, row
 
 API = "openai-chat"
 TABLE = Table(API)
@@ -119,6 +124,12 @@ RESULT_CONTENT = TABLE.union(
     abroad=(TextContent,),
 )
 
+
+def _usual_call(call: Any, rows: list[Row]) -> Row | None:
+    """Return the row of a call; None for a hosted one that did not come from a host of this API."""
+    return None if call.__class__ is HostedToolCallContent else rows[0]
+
+
 TOOL_CALLS = TABLE.union(
     "tool call",
     [
@@ -134,8 +145,25 @@ TOOL_CALLS = TABLE.union(
             {"id": "call_id", "custom.name": "name", "custom.input": "arguments"},
             fill={"custom.input": ""},
         ),
+        # Hosts have tools of their own here, and the application answers their calls: those of Moonshot are a function
+        # under another type (platform.moonshot.ai/docs/guide/use-web-search, seen 2026-11-22).
+        Row(
+            "other.function",
+            HostedToolCallContent,
+            {"id": "call_id", "function.name": "name", "function.arguments": ("arguments", ArgumentsText())},
+            shape=Shape(("",), {"id": str, "function": dict}),
+            sets={"executor": "client"},
+        ),
+        Row(
+            "other",
+            HostedToolCallContent,
+            {"id": "call_id", "type": "name", "arguments": "arguments"},
+            shape=Shape(("",), {"id": str}),
+            sets={"executor": "client"},
+        ),
     ],
     default="function",
+    prefer=_usual_call,
 )
 
 # reasoning_details is OpenRouter's (openrouter.ai/docs, "Reasoning tokens", seen November 2026). The signatures in it

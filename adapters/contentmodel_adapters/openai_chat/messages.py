@@ -15,6 +15,7 @@ from contentmodel.content.tools import (
     CustomToolCallContent,
     FunctionCallContent,
     FunctionResultContent,
+    HostedToolCallContent,
     ToolResultContent,
 )
 from contentmodel.message import ChatMessage
@@ -73,7 +74,7 @@ COLUMNS = {
     "refusal": REFUSAL_COLUMN,
     "audio": Column(Said(AUDIO_ANSWER), DataContent, HostedFileContent, noted=True),
     "images": Column(Blocks(CONTENT), DataContent, UriContent, noted=True),
-    "tool_calls": Column(Blocks(TOOL_CALLS), FunctionCallContent, CustomToolCallContent),
+    "tool_calls": Column(Blocks(TOOL_CALLS), FunctionCallContent, CustomToolCallContent, HostedToolCallContent),
     "function_call": Column(Said(FUNCTION_CALL), FunctionCallContent, noted=True),
 }
 # Where reasoning_details stand, `reasoning` repeats their words.

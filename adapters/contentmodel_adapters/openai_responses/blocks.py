@@ -6,8 +6,10 @@ Read off openai 3.52 (types/responses), seen November 2026. An item of a hosted 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
+
+import msgspec
 
 from contentmodel.content.citations import Citation
 from contentmodel.content.media import DataContent, HostedFileContent, UriContent
@@ -20,8 +22,10 @@ from contentmodel.usage import Usage
 from contentmodel.wire import reasons
 from contentmodel.wire.codecs import Codec, DataUri, Place, Sealed, is_data_uri
 from contentmodel.wire.context import DecodeContext, EncodeContext
+from contentmodel.wire.failures import FAILURE
+from contentmodel.wire.fields import text_of
 from contentmodel.wire.nested import Blocks, WordsOf
-from contentmodel.wire.table import Row, Table, row
+from contentmodel.wire.table import Failure, Row, Shape, Sign, Table, note_of, noted, row
 
 API = "openai-responses"
 TABLE = Table(API)
@@ -226,9 +230,75 @@ CODE_OUTPUTS = TABLE.union(
     "code interpreter output",
     [row("logs", TextContent, {"logs": "text"}), row("image", UriContent, {"url": "uri"}, sets={"kind": "image"})],
 )
-# One entry for each command: what it printed to stdout is the text; stderr and the outcome stay beside it.
+# One entry for each command. What it printed to stderr, and how it failed, follows as contents of its own.
 SHELL_OUTPUTS = TABLE.union(
     "shell output", [Row("output", TextContent, {"stdout": "text"})], find=lambda wire: "output"
+)
+SHELL_FAILURE = Failure(Sign("outcome.exit_code"), Sign("outcome.type", ("timeout",)))
+
+
+class ShellOutputs(Blocks):
+    """The outputs of shell commands: each a text (stdout), then a text (stderr) and an error if there are any."""
+
+    def quick_decode(self, name: str, call: str, bind: Callable[[str, Any], str]) -> str:
+        return call
+
+    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[Any]:
+        contents: list[Any] = []
+        for content, wire in zip(super().decode(value, context, container, key), value, strict=False):
+            if content.__class__ is not TextContent:
+                contents.append(content)
+                continue
+            stderr = text_of(wire, "stderr")
+            contents.append(_without_field(content, "stderr") if stderr else content)
+            if stderr:
+                contents.append(TextContent(text=stderr, extra={API: {":column": "stderr"}}))
+            contents += SHELL_FAILURE.errors(wire, API)
+        return contents
+
+    def places(self, value: Any, wire: Any, path: str) -> Iterable[Place]:
+        index = -1
+        for content in value:
+            index += 0 if _follows(content) else 1
+            if 0 <= index < len(wire):
+                yield content, f"{path}[{index}]", wire[index], None if _follows(content) else self.union
+
+    def encode(self, value: Any, context: EncodeContext, owner: Any) -> Any:
+        entries: list[Any] = []
+        for content in value:
+            if note_of(content, API, ":column") == "stderr" and entries and content.__class__ is TextContent:
+                entries[-1] = context.same(entries[-1], noted(entries[-1], API, "stderr", content.text))
+            elif not _follows(content):
+                entries.append(content)
+        return super().encode(entries, context, owner)
+
+
+def _follows(content: Any) -> bool:
+    """Return whether a content belongs to the entry of the content before it."""
+    is_stderr: bool = note_of(content, API, ":column") == "stderr"
+    return is_stderr or note_of(content, API, FAILURE) is not None
+
+
+def _without_field(content: Any, field: str) -> Any:
+    own = {key: value for key, value in content.extra[API].items() if key != field}
+    return msgspec.structs.replace(content, extra={API: own} if own else None)
+
+
+# What can be read of the outputs of a tool that is not known: the type of such an object stays in its residue.
+ANY_TYPE = ("",)
+GIVEN_BACK = TABLE.union(
+    "hosted tool output",
+    [
+        *INPUT.rows,
+        *CODE_OUTPUTS.rows,
+        Row("other_text", TextContent, {"text": "text"}, shape=Shape(ANY_TYPE, {"text": str})),
+        Row("other_printed", TextContent, {"stdout": "text"}, shape=Shape(ANY_TYPE, {"stdout": str})),
+        Row("other_page", UriContent, {"url": "uri", "title": "title"}, shape=Shape(ANY_TYPE, {"url": str})),
+        Row("other_file", HostedFileContent, {"file_id": "file_id"}, shape=Shape(ANY_TYPE, {"file_id": str})),
+    ],
+    choose=CHOOSE,
+    prefer=_usual_part,
+    takes_untyped=True,
 )
 
 

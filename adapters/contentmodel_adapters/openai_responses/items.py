@@ -46,26 +46,32 @@ from contentmodel.content.tools import (
     CustomToolResultContent,
     FunctionCallContent,
     FunctionResultContent,
+    HostedToolCallContent,
+    HostedToolResultContent,
     ToolApprovalRequestContent,
     ToolApprovalResponseContent,
 )
 from contentmodel.wire.codecs import LIST, ArgumentsObject, ArgumentsText, Sealed
 from contentmodel.wire.nested import Blocks, One, Record, TextOrBlocks
-from contentmodel.wire.table import Column, Row, Spec, row
+from contentmodel.wire.table import Column, Failure, Named, Row, Shape, Sign, Spec, row
 from contentmodel_adapters.openai_responses.blocks import (
     CODE_OUTPUTS,
     ENCRYPTED,
     FOUND,
+    GIVEN_BACK,
     INPUT,
     SCREENSHOT,
+    SHELL_FAILURE,
     SHELL_OUTPUTS,
     SOURCES,
     TABLE,
     WORDS,
     FailureObject,
     MadeImage,
+    ShellOutputs,
     named_row,
 )
+from contentmodel_adapters.shared.hosted import output_columns
 
 # -- items ---------------------------------------------------------------------------------------------------------
 
@@ -74,6 +80,11 @@ CALL: dict[str, Spec] = {"call_id": "call_id", "status": "status", "caller": ("c
 HOSTED: dict[str, Spec] = {"id": "call_id", "status": "status"}
 RESULT_OF = ("call_id", "name", "caller", "status", "is_error")
 PARTS = TextOrBlocks(INPUT, "string")
+# The status of an item is that of the call; a call that failed may have no other sign of it.
+STATUS = Sign("status", ("failed",), failed="failed")
+FAILED = Failure(STATUS)
+FAILED_ALONE = Failure(STATUS, alone=True)
+OUTPUTS = output_columns(GIVEN_BACK, "output")
 
 PAIRS = [
     TABLE.pair(
@@ -90,6 +101,7 @@ PAIRS = [
             ignores=RESULT_OF,
         ),
         ("sources",),
+        FAILED_ALONE,
     ),
     TABLE.pair(
         row(
@@ -106,6 +118,7 @@ PAIRS = [
             ignores=RESULT_OF,
         ),
         ("results",),
+        FAILED_ALONE,
     ),
     TABLE.pair(
         row(
@@ -122,6 +135,7 @@ PAIRS = [
             ignores=RESULT_OF,
         ),
         ("outputs",),
+        FAILED_ALONE,
     ),
     TABLE.pair(
         row(
@@ -145,6 +159,7 @@ PAIRS = [
             ignores=RESULT_OF,
         ),
         ("result", "error"),
+        FAILED,
     ),
     TABLE.pair(
         row(
@@ -164,6 +179,7 @@ PAIRS = [
             ignores=(*RESULT_OF, "server"),
         ),
         ("output", "error"),
+        FAILED,
     ),
     TABLE.pair(
         row(
@@ -180,6 +196,7 @@ PAIRS = [
             ignores=(*RESULT_OF, "server"),
         ),
         ("tools", "error"),
+        FAILED,
     ),
 ]
 
@@ -263,27 +280,98 @@ RESULTS = [
         ComputerUseToolResultContent,
         {**CALL, "output": ("outputs", One(SCREENSHOT))},
         ignores=("name",),
+        failure=FAILED,
     ),
     row(
         "shell_call_output",
         ShellToolResultContent,
-        {**CALL, "output": ("outputs", Blocks(SHELL_OUTPUTS))},
+        {**CALL, "output": ("outputs", ShellOutputs(SHELL_OUTPUTS))},
         ignores=("name",),
+        failure=FAILED,
     ),
     row(
         "local_shell_call_output",
         ShellToolResultContent,
         {"id": "call_id", "status": "status", "output": ("outputs", WORDS)},
         ignores=("name", "caller"),
+        failure=FAILED,
     ),
     row(
         "apply_patch_call_output",
         ApplyPatchToolResultContent,
         {**CALL, "output": ("outputs", WORDS)},
         ignores=("name",),
+        failure=Failure(STATUS, worded=True, alone=True),
     ),
-    row("tool_search_output", ToolSearchToolResultContent, {**CALL, "tools": "tools"}, ignores=("name",)),
-    row("program_output", ProgramToolResultContent, {**CALL, "result": ("outputs", WORDS)}, ignores=("name",)),
+    row(
+        "tool_search_output",
+        ToolSearchToolResultContent,
+        {**CALL, "tools": "tools"},
+        ignores=("name",),
+        failure=FAILED,
+    ),
+    row(
+        "program_output",
+        ProgramToolResultContent,
+        {**CALL, "result": ("outputs", WORDS)},
+        ignores=("name",),
+        # A program that did not come to its end has no other word for it (types/responses, ProgramOutput.status).
+        failure=Failure(Sign("status", ("incomplete", "failed"), failed="incomplete"), alone=True),
+    ),
+]
+
+# -- tools that no class names -------------------------------------------------------------------------------------
+
+_INPUTS = ("action", "operation", "input", "query", "queries", "code", "prompt")
+_FAILED_ANYHOW = Failure(STATUS, Sign("error"), Sign("is_error"), SHELL_FAILURE.signs[0], Sign("exit_code"))
+
+
+def _other_calls(name: str, fields: dict[str, Spec], shape: Shape) -> list[Row]:
+    """Return the rows of calls of an unknown tool: with `arguments`, or with inputs of other names."""
+    named: dict[str, Spec] = {**fields, "type": ("name", Named("_call"))}
+    tag, ignores = ("type", ("hosted_call",)), ("caller",)
+    less = Shape(shape.endings, shape.fields, (*shape.without, "arguments"))
+    return [
+        Row(
+            f"{name}.inputs",
+            HostedToolCallContent,
+            named,
+            gather=("arguments", _INPUTS),
+            shape=less,
+            select=tag,
+            ignores=ignores,
+        ),
+        Row(name, HostedToolCallContent, {**named, "arguments": "arguments"}, shape=shape, select=tag, ignores=ignores),
+    ]
+
+
+# An item without `call_id` is call and result in one, as all that OpenAI runs by itself; others have an item each.
+OTHER_PAIRS = [
+    TABLE.pair(
+        call,
+        Row(
+            "other_result",
+            HostedToolResultContent,
+            {},
+            columns=("outputs", OUTPUTS),
+            ignores=RESULT_OF,
+        ),
+        tuple(OUTPUTS),
+        _FAILED_ANYHOW,
+    )
+    for call in _other_calls("other_pair", HOSTED, Shape(("_call",), {"id": str}, without=("call_id",)))
+]
+OTHER_TOOLS = [
+    *_other_calls("other_call", CALL, Shape(("_call",), {"call_id": str})),
+    Row(
+        "other_call_output",
+        HostedToolResultContent,
+        {**CALL, "type": ("name", Named("_call_output"))},
+        columns=("outputs", OUTPUTS),
+        shape=Shape(("_call_output",), {"call_id": str}),
+        select=("type", ("hosted_call_output",)),
+        failure=_FAILED_ANYHOW,
+    ),
 ]
 OTHERS = [
     row("compaction", CompactionContent, {"encrypted_content": ("protected", ENCRYPTED)}),
@@ -331,7 +419,7 @@ def _usual_item(content: Any, rows: list[Row]) -> Row:
 
 ITEMS = TABLE.union(
     "item",
-    [*CLIENT_CALLS, *PROVIDER_CALLS, *RESULTS, *OTHERS],
+    [*CLIENT_CALLS, *PROVIDER_CALLS, *RESULTS, *OTHERS, *OTHER_TOOLS],
     choose={"shell_call": _shell_row},
     prefer=_usual_item,
 )

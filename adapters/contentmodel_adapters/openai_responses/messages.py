@@ -24,6 +24,8 @@ from contentmodel.content.tools import (
     CustomToolResultContent,
     FunctionCallContent,
     FunctionResultContent,
+    HostedToolCallContent,
+    HostedToolResultContent,
     ToolApprovalResponseContent,
     ToolResultContent,
 )
@@ -37,7 +39,7 @@ from contentmodel.wire.notes import escaped, note_of, noted, wire_fields
 from contentmodel.wire.roles import Roles
 from contentmodel.wire.table import PairRow, row
 from contentmodel_adapters.openai_responses.blocks import API, ENCRYPTED, INPUT, OUTPUT, REASONING, TABLE
-from contentmodel_adapters.openai_responses.items import ITEMS, PAIRS
+from contentmodel_adapters.openai_responses.items import ITEMS, OTHER_PAIRS, PAIRS
 from contentmodel_adapters.shared.citations import whole_citations
 from contentmodel_adapters.shared.replay import Change, Replay
 
@@ -50,8 +52,9 @@ MESSAGE = TABLE.records["message"] = row(
 ).bind(API)
 
 _PAIR_BY_TAG = {pair.name: pair for pair in PAIRS}
-_PAIR_BY_CALL: dict[type, PairRow] = {pair.call.model: pair for pair in PAIRS}
-_PAIR_BY_RESULT: dict[type, PairRow] = {pair.result.model: pair for pair in PAIRS}
+_OTHER_BY_NAME = {pair.name: pair for pair in OTHER_PAIRS}
+_PAIR_BY_CALL: dict[type, PairRow] = {pair.call.model: pair for pair in (*PAIRS, *OTHER_PAIRS)}
+_PAIR_BY_RESULT: dict[type, PairRow] = {pair.result.model: pair for pair in (*PAIRS, *OTHER_PAIRS)}
 _REASONING_FIELDS = (("summary", "summary_text"), ("content", "reasoning_text"))
 
 
@@ -106,6 +109,8 @@ def _decode_item(
     pair = _PAIR_BY_TAG.get(tag) if tag.__class__ is str else None
     if pair is not None:
         contents = _decode_pair(pair, item, context)
+    elif (other := _decode_other_pair(item, context)) is not None:
+        pair, contents = other
     elif "type" not in item and item.get("id").__class__ is str:
         contents = [noted(ITEMS.decode({**item, "type": "item_reference"}, context), API, ":absent", ["type"])]
     else:
@@ -132,6 +137,19 @@ def _decode_pair(pair: PairRow, item: dict[str, Any], context: DecodeContext) ->
     lifted = {**item, "action": inner, "sources": action["sources"]}
     context.copied(lifted, item)
     return pair.decode(lifted, context)
+
+
+def _decode_other_pair(item: dict[str, Any], context: DecodeContext) -> tuple[PairRow, list[Any]] | None:
+    """Return the call and the result of an item of a tool that no class names; None if it has another form."""
+    pair = next((pair for pair in OTHER_PAIRS if pair.call.shape is not None and pair.call.shape.fits(item)), None)
+    if pair is None or ITEMS.knows(item):
+        return None
+    contents = context.attempt(pair.decode, item)
+    if contents is None or len(contents) != 2:
+        return None
+    call, result = contents
+    result = msgspec.structs.replace(result, name=call.name)
+    return pair, [noted(content, API, ":row", pair.name) for content in (call, result)]
 
 
 _FUNCTION_RESULTS = frozenset({FunctionResultContent, CustomToolResultContent})
@@ -224,6 +242,13 @@ def _moved(old: Any, new: Any, context: DecodeContext) -> Any:
 # -- encoding ------------------------------------------------------------------------------------------------------
 
 
+def _pair_of(content: Any) -> PairRow | None:
+    """Return the pair that a call or a result is half of; None for one of an unknown tool that has its own item."""
+    if content.__class__ in (HostedToolCallContent, HostedToolResultContent):
+        return _OTHER_BY_NAME.get(note_of(content, API, ":row"))
+    return _PAIR_BY_CALL.get(content.__class__) or _PAIR_BY_RESULT.get(content.__class__)
+
+
 class _Writer:
     """Writes items; holds the item that still takes parts."""
 
@@ -252,7 +277,7 @@ class _Writer:
         self.context.leave_residue(message)
         if not contents and message.role == "assistant" and self.context.native:
             self.items.append(MESSAGE.encode(message, self.context))
-        results: list[Any] = [c for c in contents if c.__class__ in _PAIR_BY_RESULT]
+        results: list[Any] = [c for c in contents if c.__class__ in _PAIR_BY_RESULT and _pair_of(c) is not None]
         self._results = {}
         for result in results:
             self._results.setdefault((result.call_id, result.__class__), deque()).append(result)
@@ -261,21 +286,22 @@ class _Writer:
 
     def _write(self, content: Any, message: ChatMessage) -> None:
         kind = content.__class__
+        pair = _pair_of(content) if kind in _PAIR_BY_CALL or kind in _PAIR_BY_RESULT else None
         if kind in _FUNCTION_RESULTS and needs_error_mark(content):
             content = with_error_told(content, self.context)
         if kind is ReasoningContent:
             self._reasoning(content)
-        elif kind in _PAIR_BY_CALL:
+        elif pair is not None and kind in _PAIR_BY_CALL:
             self._open = None
             # Ids should be unique, and need not be: results are taken in their order.
-            waiting = self._results.get((content.call_id, _PAIR_BY_CALL[kind].result.model))
+            waiting = self._results.get((content.call_id, pair.result.model))
             result = waiting.popleft() if waiting else None
             self._joined.add(id(result))
-            self._pair(_PAIR_BY_CALL[kind], content, result)
-        elif kind in _PAIR_BY_RESULT:
+            self._pair(pair, content, result)
+        elif pair is not None:
             if id(content) not in self._joined:
                 self._open = None
-                self._pair(_PAIR_BY_RESULT[kind], None, content)
+                self._pair(pair, None, content)
         elif ITEMS.has(kind) or (kind is UnknownContent and self._is_item(content)):
             self._open = None
             self.items.extend(ITEMS.encode_list([content], self.context))
@@ -298,6 +324,7 @@ class _Writer:
             # Arguments that are text are what was searched for.
             asked = action if isinstance(action, dict) else {"type": "search", "query": action}
             item["action"] = {**asked, "sources": item.pop("sources")}
+        item.setdefault("type", f"{getattr(result, 'name', None) or 'hosted'}_call")
         self.items.append(item)
 
     def _part(self, content: Any, message: ChatMessage) -> None:

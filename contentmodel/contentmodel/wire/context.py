@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -47,6 +47,15 @@ class DecodeContext:
     def expected(self, container: Any, key: str | int | None, wanted: str, value: Any) -> None:
         """`container[key]` is `value`, which is not `wanted`."""
         self.fault(container, key, f"expected {wanted}, got {kind_of(value)}")
+
+    def attempt(self, decode: Callable[..., Any], wire: Any) -> Any:
+        """Return what `decode` makes of a wire object; None, and no fault of the payload, if it finds faults in it."""
+        before = dict(self._faults)
+        value = decode(wire, self)
+        if len(self._faults) == len(before):
+            return value
+        self._faults = before
+        return None
 
     def trace(self, row: Any, objects: list[Any], container: Any, key: str | int | None, *, spread: bool) -> None:
         """`objects` were decoded from `container[key]`: each from its own element of it where `spread`.

@@ -13,7 +13,7 @@ import msgspec
 from contentmodel.content.base import content_tag
 from contentmodel.content.documents import DocumentContent
 from contentmodel.content.media import DataContent, HostedFileContent, UriContent
-from contentmodel.content.outcomes import CompactionContent, ErrorContent
+from contentmodel.content.outcomes import CompactionContent, ErrorContent, ReferenceContent
 from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.text import TextContent
 from contentmodel.content.tools import (
@@ -25,6 +25,7 @@ from contentmodel.content.tools import (
     ToolResultContent,
 )
 from contentmodel.wire import reasons
+from contentmodel.wire.json import write
 
 if TYPE_CHECKING:
     from contentmodel.wire.context import EncodeContext
@@ -73,6 +74,8 @@ def as_text(content: Any) -> str:
         return _lines(content.title, content.name, where, content.text)
     if isinstance(content, ErrorContent):
         return content.message or content.code or ""
+    if isinstance(content, ReferenceContent):
+        return content.item_id
     if isinstance(content, DocumentContent):
         return _lines(content.title, content.uri, *(as_text(part) for part in content.parts))
     return getattr(content, "text", None) or ""
@@ -103,8 +106,13 @@ def reasoning_by_policy(content: ReasoningContent, context: EncodeContext, *, is
     return [context.same(content, TextContent(text=content.text + between))]
 
 
+def crosses_as_function(content: ToolCallContent | ToolResultContent, context: EncodeContext) -> bool:
+    """Return whether a hosted call or result is sent as that of a function: in answers, a call for the client alone."""
+    return context.kind == "request" or (isinstance(content, ToolCallContent) and content.executor == "client")
+
+
 def as_function_call(content: ToolCallContent, context: EncodeContext) -> list[Any]:
-    if context.kind != "request" and content.executor != "client":
+    if not crosses_as_function(content, context):
         return []
     arguments = content.arguments
     if isinstance(content, CustomToolCallContent):
@@ -116,18 +124,24 @@ def as_function_call(content: ToolCallContent, context: EncodeContext) -> list[A
 
 
 def as_function_result(content: ToolResultContent, context: EncodeContext) -> list[Any]:
-    if context.kind != "request":
+    if not crosses_as_function(content, context):
         return []
     context.lose(content, None, reasons.AS_FUNCTION_RESULT)
     is_error = content.is_error or (True if content.error is not None else None)
-    outputs = [_output(output, context) for output in content.outputs]
+    outputs = [_output(output, context) for output in content.outputs] + _listed(content)
     made = FunctionResultContent(call_id=content.call_id, name=content.name, outputs=outputs, is_error=is_error)
     return [context.same(content, made)]
 
 
+def _listed(content: ToolResultContent) -> list[Any]:
+    """The tools that a search or a server listed, which stand beside the outputs, as JSON."""
+    tools = getattr(content, "tools", None)
+    return [TextContent(text=write(tools).decode())] if tools else []
+
+
 def _output(content: Any, context: EncodeContext) -> Any:
     """An output as the result of a function may hold it: text and media, with nothing of the hosted tool's own."""
-    if isinstance(content, UriContent | HostedFileContent | ErrorContent | DocumentContent):
+    if isinstance(content, UriContent | HostedFileContent | ErrorContent | DocumentContent | ReferenceContent):
         return context.same(content, TextContent(text=as_text(content)))
     if isinstance(content, TextContent | DataContent):
         plain = msgspec.structs.replace(content, extra=None, annotations=None, protected=None)

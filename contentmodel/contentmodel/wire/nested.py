@@ -13,6 +13,7 @@ from contentmodel.content.text import TextContent
 from contentmodel.wire import reasons
 from contentmodel.wire.codecs import Codec, Place, spread
 from contentmodel.wire.context import DecodeContext, EncodeContext, defaults_of
+from contentmodel.wire.notes import note_of, noted
 
 if TYPE_CHECKING:
     from contentmodel.wire.rows import Row
@@ -127,42 +128,6 @@ class Blocks(Codec):
         return f"list of {self.union.name}"
 
 
-class BlocksOrOne(Blocks):
-    """A list of blocks, or one block in the list's place (results, or the error object that replaces them).
-
-    Outputs that are one `single` content are written as one block.
-    """
-
-    classes: tuple[type, ...] = (list, dict)
-
-    def __init__(self, union: Union, single: type[AIContent] | tuple[type[AIContent], ...]) -> None:
-        super().__init__(union)
-        self._single = single
-
-    def holds(self, value: Any) -> bool:
-        return value.__class__ is dict or (value.__class__ is list and bool(value))
-
-    def test(self, name: str) -> str | None:
-        return f"{name}.__class__ is dict or ({name}.__class__ is list and {name})"
-
-    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> Any:
-        if value.__class__ is list:
-            return self.union.decode_list(value, context)
-        return [self.union.decode(value, context)]
-
-    def quick_decode(self, name: str, call: str, bind: Callable[[str, Any], str]) -> str:
-        return call
-
-    def encode(self, value: Any, context: EncodeContext, owner: Any) -> Any:
-        blocks = self.union.encode_list(value, context)
-        if len(blocks) == 1 and isinstance(value[0], self._single):
-            return blocks[0]
-        return blocks or None
-
-    def describe(self) -> str:
-        return f"list of {self.union.name} or one"
-
-
 class TextOrBlocks(Blocks):
     """A string, or a list of blocks.
 
@@ -231,6 +196,54 @@ class TextOrBlocks(Blocks):
 
     def describe(self) -> str:
         return f"str or list of {self.union.name}"
+
+
+class Outputs(Blocks):
+    """What a hosted tool gave back: a list of blocks, one block in the list's place, or a string.
+
+    A single content of a class in `single` is written as one block, anything else as a list. Where the wire had another
+    form, the content carries the note `":form"`.
+    """
+
+    classes = (list, dict, str)
+
+    def __init__(self, union: Union, *single: type[AIContent]) -> None:
+        super().__init__(union)
+        self._single = single
+
+    def holds(self, value: Any) -> bool:
+        if value.__class__ is list:
+            return bool(value) and all(item.__class__ is dict for item in value)
+        return value.__class__ in (dict, str)
+
+    def test(self, name: str) -> str | None:
+        return None
+
+    def quick_decode(self, name: str, call: str, bind: Callable[[str, Any], str]) -> str:
+        return call
+
+    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> Any:
+        if value.__class__ is str:
+            return [TextContent(text=value, extra={context.api: {":form": "string"}})]
+        is_list = value.__class__ is list
+        contents = self.union.decode_list(value, context) if is_list else [self.union.decode(value, context)]
+        if contents and self._is_usually_list(contents) is not is_list:
+            contents[0] = noted(contents[0], context.api, ":form", "list" if is_list else "one")
+        return contents
+
+    def _is_usually_list(self, contents: list[Any]) -> bool:
+        return len(contents) != 1 or not isinstance(contents[0], self._single)
+
+    def encode(self, value: Any, context: EncodeContext, owner: Any) -> Any:
+        blocks = self.union.encode_list(value, context)
+        form = note_of(value[0], context.api, ":form") if len(value) == 1 else None
+        if form == "string" and value[0].__class__ is TextContent:
+            return value[0].text
+        is_list = self._is_usually_list(value) if form in (None, "string") else form == "list"
+        return blocks or None if is_list or len(blocks) != 1 else blocks[0]
+
+    def describe(self) -> str:
+        return f"list of {self.union.name} or one"
 
 
 def _plain_text(content: Any) -> str | None:

@@ -329,7 +329,7 @@ def _reasoning(content: ReasoningContent, context: EncodeContext, *, is_last: bo
 
 def _hosted(content: Any, context: EncodeContext) -> Iterable[Any]:
     policy = context.policies.get("hosted_tools", "function")
-    if policy == "function" and context.kind == "request":
+    if policy == "function" and lowering.crosses_as_function(content, context):
         is_call = isinstance(content, ToolCallContent)
         return lowering.as_function_call(content, context) if is_call else lowering.as_function_result(content, context)
     if policy == "text" and isinstance(content, ToolResultContent):

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from operator import eq
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -21,6 +21,10 @@ from contentmodel.wire.introspect import attribute_of, codec_for, fields_of, get
 from contentmodel.wire.json import snake_name, wire_path
 from contentmodel.wire.nested import Blocks
 from contentmodel.wire.notes import wire_fields
+
+if TYPE_CHECKING:
+    from contentmodel.wire.failures import Failure
+    from contentmodel.wire.shapes import Shape
 
 Spec = str | tuple[str | tuple[str, ...], Codec]
 
@@ -118,7 +122,9 @@ class Row:
     attributes that the row leaves to somebody else, or that say nothing. `group` is one attribute that several wire
     fields make together in a way of their own. `fill` is what the API requires, for values of another API that do not
     say it. `certain` says that what this row decodes is always taken for its own when it is encoded, so that nobody has
-    to ask. `aliases` gives other names of fields, by dotted path, the usual name: such a field is decoded under the
+    to ask. A row with a `shape` reads the blocks of that form whose tag has no row. `failure` has the fields that tell
+    that a tool failed. `takes` tells whether a content of the row's class is usually written as this row.
+    `aliases` gives other names of fields, by dotted path, the usual name: such a field is decoded under the
     usual name, and encoded under its own again (with `snake_case`).
     """
 
@@ -140,8 +146,12 @@ class Row:
         ignores: Sequence[str] = (),
         fill: Mapping[str, Any] | None = None,
         certain: bool = False,
+        shape: Shape | None = None,
+        failure: Failure | None = None,
+        takes: Callable[[Any], bool] | None = None,
     ) -> None:
         self.name = name
+        self.shape, self.failure, self.takes = shape, failure, takes
         self.model = model
         self.select = select
         self.certain = certain
@@ -234,7 +244,8 @@ class Row:
     def _compile(self) -> None:
         from contentmodel.wire.compile import compile_row
 
-        self._decode, self._encode = compile_row(self)
+        pair = compile_row(self)
+        self._decode, self._encode = pair if self.failure is None else self.failure.around(*pair, self.model, self.api)
 
     @property
     def functions(self) -> tuple[Callable[..., Any], Callable[..., Any]]:
@@ -369,23 +380,28 @@ class Row:
                     for k, c in self.columns[1].items()
                 }
             )
-        return {
+        described: dict[str, Any] = {
             "name": self.name,
             "model": self.model.__name__,
             "constants": self.constants,
             "fields": fields,
         }
+        if self.shape is not None:
+            described["shape"] = self.shape.describe()
+        if self.failure is not None:
+            described["failure"] = self.failure.describe()
+        return described
 
 
 class PairRow:
     """One wire object that is a call and its result: two contents with one call id.
 
     `apart` are the wire fields that belong to the result. The result stands right after its call, and is joined with it
-    again; either half may be missing.
+    again; either half may be missing. `failure` has the fields of the object that report that the tool failed.
     """
 
-    def __init__(self, call: Row, result: Row, apart: Sequence[str]) -> None:
-        self.call, self.result, self.apart = call, result, tuple(apart)
+    def __init__(self, call: Row, result: Row, apart: Sequence[str], failure: Failure | None = None) -> None:
+        self.call, self.result, self.apart, self.failure = call, result, tuple(apart), failure
         self.name = call.name
 
     def bind(self, api: str) -> PairRow:
@@ -406,7 +422,8 @@ class PairRow:
         result = self.result.decode(apart, context)
         if result.__class__ is UnknownContent:
             return [UnknownContent(api=self.call.api, block=wire)]
-        return [call, msgspec.structs.replace(result, call_id=call.call_id)]
+        result = msgspec.structs.replace(result, call_id=call.call_id)
+        return [call, result if self.failure is None else self.failure.read(result, wire, self.result.api)]
 
     def row_of(self, value: Any) -> Row:
         """The row of a call or of a result."""
@@ -415,11 +432,22 @@ class PairRow:
     def encode(self, call: Any, result: Any, context: EncodeContext) -> dict[str, Any]:
         """The wire object of a call, of its result, or of both."""
         wire = self.call.encode(call, context) if call is not None else dict(self.call.constants)
-        if result is not None:
-            wire.update(self.result.encode(result, context))
-            if call is None and result.call_id is not None:
-                wire.setdefault("id", result.call_id)
+        if result is None:
+            return wire
+        plain = result if self.failure is None else self.failure.without(result, context)
+        wire.update(self.result.encode(plain, context))
+        if call is None and result.call_id is not None:
+            wire.setdefault("id", result.call_id)
+        if self.failure is not None:
+            self.failure.write(result, wire)
         return wire
+
+    def describe(self) -> dict[str, Any]:
+        """Return both rows as data, the result's with the fields that report a failure."""
+        result = self.result.describe()
+        if self.failure is not None:
+            result["failure"] = self.failure.describe()
+        return {"call": self.call.describe(), "result": result}
 
 
 class Fields:

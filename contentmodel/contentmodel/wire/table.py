@@ -10,16 +10,22 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from contentmodel.wire.failures import Failure, Sign
 from contentmodel.wire.notes import note_of, noted
 from contentmodel.wire.rows import Column, Fields, Group, PairRow, Row, Spec
+from contentmodel.wire.shapes import Named, Shape
 from contentmodel.wire.unions import Union
 
 __all__ = [
     "Column",
+    "Failure",
     "Fields",
     "Group",
+    "Named",
     "PairRow",
     "Row",
+    "Shape",
+    "Sign",
     "Spec",
     "Table",
     "Union",
@@ -57,9 +63,9 @@ class Table:
         made = self.unions[name] = Union(self.api, name, rows, **options)
         return made
 
-    def pair(self, call: Row, result: Row, apart: Sequence[str]) -> PairRow:
+    def pair(self, call: Row, result: Row, apart: Sequence[str], failure: Failure | None = None) -> PairRow:
         """A wire object that is a call and its result."""
-        made = PairRow(call, result, apart).bind(self.api)
+        made = PairRow(call, result, apart, failure).bind(self.api)
         self.pairs.append(made)
         return made
 
@@ -75,7 +81,7 @@ class Table:
         """The tables as data: every row with its fields, the words that are known, the fields that are kept."""
         return {
             "api": self.api,
-            "pairs": [{"call": p.call.describe(), "result": p.result.describe()} for p in self.pairs],
+            "pairs": [pair.describe() for pair in self.pairs],
             "words": {name: list(words) for name, words in self.words.items()},
             "kept": {name: list(fields) for name, fields in self.kept.items()},
             "records": {name: r.describe() for name, r in self.records.items()},

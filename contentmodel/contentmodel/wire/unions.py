@@ -26,7 +26,9 @@ class Union:
     a block carries the note `":absent"`. `other` is the row of a tag that nobody knows, not UnknownContent. Where
     several rows have one class, `prefer` says which is the usual one (None: what another API says has no place here);
     a block that came as another row keeps its row's name in the note `":row"`. `abroad` are the classes that a request
-    of another API may put here: others are lowered, though this API's hosts have been seen to send them.
+    of another API may put here: others are lowered, though this API's hosts have been seen to send them. Rows with a
+    shape read blocks whose tag has no row, and rows with `takes` are preferred for the contents that they take. If the
+    union `takes_untyped` blocks, one without a tag is an unknown block, and no fault.
     """
 
     def __init__(
@@ -42,16 +44,19 @@ class Union:
         other: Row | None = None,
         abroad: Iterable[type] | None = None,
         prefer: Callable[[Any, list[Row]], Row | None] | None = None,
+        takes_untyped: bool = False,
     ) -> None:
         self.api, self.name, self.tag, self._find = api, name, tag, find
         self.rows = [r.bind(api) for r in (*rows, *([other] if other else []))]
         for r in self.rows:
             r.is_one_of = True
         self._other = other
+        self._shaped = [r for r in self.rows if r.shape is not None]
         self._abroad = None if abroad is None else frozenset(abroad)
         self._abroad_encoders: dict[type, Callable[..., Any]] = {}
         self._choose = choose or {}
         self._default = default
+        self._takes_untyped = takes_untyped or other is not None or find is not None
         self._prefer = prefer
         self._decoders: dict[str, Callable[..., Any]] = {}
         self._encoders: dict[type, Callable[..., Any]] = {}
@@ -73,12 +78,18 @@ class Union:
         if decoder is None:
             if tag is None and self._default is not None and self.tag not in wire:
                 return self._decode_untagged(wire, context)
-            if tag is None and self._find is None and self._other is None:
+            if tag is None and not self._takes_untyped:
                 context.fault(wire, self.tag, f"missing string: the type of this {self.name}")
             return self._unknown(wire, context)
         return decoder(wire, context)
 
     def _unknown(self, wire: dict[str, Any], context: DecodeContext) -> Any:
+        """Return what a row that reads blocks of this form makes of it; UnknownContent if no row does."""
+        for r in self._shaped:
+            if r.shape is not None and r.shape.fits(wire):
+                content = context.attempt(self._decoder(r), wire)
+                if content.__class__ is r.model:
+                    return content
         if self._other is None:
             return UnknownContent(api=self.api, block=wire)
         return self._decoder(self._other)(wire, context)
@@ -184,6 +195,11 @@ class Union:
         """Whether a content of this class can stand here as it is."""
         return model in self._by_class and (native or self._abroad is None or model in self._abroad)
 
+    def knows(self, wire: dict[str, Any]) -> bool:
+        """Return whether a row is named by the tag of this block."""
+        tag = wire.get(self.tag)
+        return any(r.shape is None and r.constants.get(self.tag) == tag for r in self.rows)
+
     # -- compiling ---------------------------------------------------------------------------------------------
 
     def _build(self) -> None:
@@ -194,7 +210,7 @@ class Union:
                 self._abroad_encoders[model] = self._encoders[model]
         groups: dict[str, list[Row]] = {}
         for r in self.rows:
-            if r is not self._other:
+            if r is not self._other and r.shape is None:
                 groups.setdefault(r.name if self._find else r.constants.get(self.tag, r.name), []).append(r)
         for tag, rows in groups.items():
             self._decoders[tag] = self._decoder_when_needed(tag, rows)
@@ -298,8 +314,8 @@ class Union:
 
     def _picking_encoder(self, rows: list[Row]) -> Callable[..., Any]:
         encoders = {r.name: r.functions[1] for r in rows}
-        api, prefer = self.api, self._prefer
-        if prefer is None:
+        api, choose = self.api, self._usual
+        if self._prefer is None and not any(r.takes for r in rows):
             usual = rows[0].functions[1]
 
             def pick_usual(content: Any, context: EncodeContext) -> Any:
@@ -313,7 +329,7 @@ class Union:
             name = note_of(content, api, ":row") if content.extra is not None else None
             if name in encoders:
                 return encoders[name](content, context)
-            r = prefer(content, rows)
+            r = choose(content, rows)
             if r is None:
                 raise _NoRow
             return encoders[r.name](content, context)
@@ -321,6 +337,9 @@ class Union:
         return pick
 
     def _usual(self, content: Any, rows: list[Row]) -> Row | None:
+        for r in rows:
+            if r.takes is not None and r.takes(content):
+                return r
         return self._prefer(content, rows) if self._prefer is not None else rows[0]
 
     # -- what others ask of it ---------------------------------------------------------------------------------

@@ -1,0 +1,163 @@
+"""How an API reports, beside the outputs of a tool, that the tool failed: a status word, an exit code, a flag.
+
+A row names its signs of failure as data. What a failed tool gave back then has an `ErrorContent` among its outputs, so
+that `result.error` is right for every API, and an API without that sign gets the words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from contentmodel.content.outcomes import ErrorContent
+from contentmodel.content.text import TextContent
+from contentmodel.wire.notes import note_of, noted
+from contentmodel.wire.rows import wire_at
+
+if TYPE_CHECKING:
+    from contentmodel.content.tools import ToolResultContent
+    from contentmodel.wire.context import DecodeContext, EncodeContext
+
+FAILURE = ":failure"
+"""The note of an error that a decoder made: "sign" if a field beside the outputs reports it, "text" if a text does."""
+
+
+class Sign(msgspec.Struct, frozen=True):
+    """A field of a wire object that may report a failure.
+
+    `words` are the values at the dotted `path` that do; None is any value but null, false, zero and the empty ones.
+    `failed` is the value that an encoder writes there.
+    """
+
+    path: str
+    words: Collection[Any] | None = None
+    failed: Any = None
+
+    def error(self, wire: Mapping[str, Any]) -> ErrorContent | None:
+        """Return the failure that the field reports, or None."""
+        value = wire_at(wire, self.path)
+        reports = bool(value) if self.words is None else value.__class__ in (str, int) and value in self.words
+        return _error(self.path.rpartition(".")[2], value) if reports else None
+
+    def describe(self) -> dict[str, Any]:
+        """Return the sign as data."""
+        words = None if self.words is None else list(self.words)
+        return {"path": self.path, "words": words, "failed": self.failed}
+
+
+def _error(name: str, value: Any) -> ErrorContent:
+    if value.__class__ is dict:
+        message, code = value.get("message"), value.get("code") or value.get("type")
+        said = message if message.__class__ is str else ""
+        return ErrorContent(message=said, code=code if code.__class__ is str else name, details=value)
+    if value.__class__ is str:
+        return ErrorContent(code=value)
+    if value.__class__ is int:
+        return ErrorContent(message=f"{name.replace('_', ' ')} {value}", code=name, details={name: value})
+    return ErrorContent(code=name)
+
+
+class Failure:
+    """The signs of failure of one kind of result.
+
+    `worded` results give back nothing but their error if they failed: their texts are errors then. An `alone` sign is
+    the only place that the wire has for a failure: an encoder writes it for an error of any origin.
+    """
+
+    def __init__(self, *signs: Sign, worded: bool = False, alone: bool = False) -> None:
+        self.signs, self._worded, self._alone = signs, worded, alone
+
+    def describe(self) -> list[dict[str, Any]]:
+        """Return the signs as data."""
+        return [sign.describe() for sign in self.signs]
+
+    def errors(self, wire: Mapping[str, Any], api: str) -> list[ErrorContent]:
+        """Return the error that a sign of the wire object reports, with a note that the sign stays its only place."""
+        found = (error for sign in self.signs if (error := sign.error(wire)) is not None)
+        return [noted(error, api, FAILURE, "sign") for error in islice(found, 1)]
+
+    def read(self, result: Any, wire: Mapping[str, Any], api: str) -> Any:
+        """Return a decoded result with the error that its wire object reports among its outputs."""
+        errors = self.errors(wire, api)
+        if not errors or any(output.__class__ is ErrorContent for output in result.outputs):
+            return result
+        outputs = [_as_error(output, api) for output in result.outputs] if self._worded else result.outputs
+        if outputs and any(output.__class__ is ErrorContent for output in outputs):
+            errors = []
+        return msgspec.structs.replace(result, outputs=[*outputs, *errors])
+
+    def without(self, result: ToolResultContent, context: EncodeContext) -> Any:
+        """Return a result without the errors that signs report, and with texts where errors were texts."""
+        if not any(output.__class__ is ErrorContent for output in result.outputs):
+            return result
+        outputs = [made for output in result.outputs for made in self._before(output, context)]
+        plain = msgspec.structs.replace(result, outputs=outputs)
+        return context.same(result, plain)
+
+    def _before(self, output: Any, context: EncodeContext) -> list[Any]:
+        if output.__class__ is not ErrorContent:
+            return [output]
+        note = note_of(output, context.api, FAILURE)
+        if note == "sign":
+            return []
+        return [_as_text(output, context)] if note == "text" else [output]
+
+    def write(self, result: ToolResultContent, wire: dict[str, Any]) -> None:
+        """Write the sign of failure that the wire object of a failed result lacks."""
+        if not self._alone or any(sign.error(wire) is not None for sign in self.signs):
+            return
+        if result.error is not None:
+            _put(wire, self.signs[0].path, self.signs[0].failed)
+
+    def around(
+        self, decode: Callable[..., Any], encode: Callable[..., Any], model: type, api: str
+    ) -> tuple[Callable[..., Any], Callable[..., Any]]:
+        """Return the functions of a row that has these signs."""
+
+        def decode_failing(wire: dict[str, Any], context: DecodeContext) -> Any:
+            result = decode(wire, context)
+            return self.read(result, wire, api) if result.__class__ is model else result
+
+        def encode_failing(result: Any, context: EncodeContext) -> dict[str, Any]:
+            wire: dict[str, Any] = encode(self.without(result, context), context)
+            self.write(result, wire)
+            return wire
+
+        return decode_failing, encode_failing
+
+
+def is_error_alone(result: ToolResultContent) -> bool:
+    """Return whether a result reports its failure by an error of its own, and not by a sign beside its outputs."""
+    errors = (output for output in result.outputs if output.__class__ is ErrorContent)
+    return any(all(FAILURE not in own for own in (error.extra or {}).values()) for error in errors)
+
+
+def _as_error(output: Any, api: str) -> Any:
+    if output.__class__ is not TextContent:
+        return output
+    error = ErrorContent(
+        message=output.text, annotations=output.annotations, protected=output.protected, extra=output.extra
+    )
+    return noted(error, api, FAILURE, "text")
+
+
+def _as_text(error: ErrorContent, context: EncodeContext) -> TextContent:
+    context.lose_attributes(error, ("details", "code") if error.message else ("details",))
+    own = {key: value for key, value in ((error.extra or {}).get(context.api) or {}).items() if key != FAILURE}
+    extra = {**(error.extra or {}), context.api: own}
+    kept = {api: residue for api, residue in extra.items() if residue} or None
+    text = TextContent(
+        text=error.message or error.code or "", annotations=error.annotations, protected=error.protected, extra=kept
+    )
+    made: TextContent = context.same(error, text)
+    return made
+
+
+def _put(wire: dict[str, Any], path: str, value: Any) -> None:
+    *parents, key = path.split(".")
+    for parent in parents:
+        wire = wire.setdefault(parent, {})
+    wire[key] = value
