@@ -29,8 +29,10 @@ from contentmodel import (
 from contentmodel_conformance.coverage import sdk_types
 from contentmodel_conformance.oracles import judge
 from contentmodel_conformance.oracles.accumulators import APIS as ACCUMULATING
+from contentmodel_conformance.oracles.hosted import FAILURES
 from contentmodel_conformance.readers import READERS, Reader
 from contentmodel_conformance.recordings import Recordings
+from contentmodel_conformance.strategies.hosted import HOSTED_APIS
 from contentmodel_conformance.strategies.transcripts import LIMITS, Limits
 
 KINDS = ("request", "response")
@@ -108,6 +110,16 @@ class Subject:
         except Exception:
             return ""
         return ""
+
+    @property
+    def no_hosted(self) -> str:
+        """Why no call of an unknown hosted tool can be drawn for this API; empty if one can."""
+        return "" if self.api in HOSTED_APIS else "this kit does not know how the API writes calls of hosted tools"
+
+    @property
+    def no_hosted_failures(self) -> str:
+        """Why it is not known how hosted tools of this API fail; empty if it is."""
+        return "" if self.api in FAILURES else "this kit does not know how hosted tools of the API report a failure"
 
     @cached_property
     def no_judge(self) -> str:

@@ -14,6 +14,7 @@ import msgspec
 
 from contentmodel.content import CONTENT_TYPES, Content
 from contentmodel.content.base import AIContent
+from contentmodel.content.tools import HostedToolCallContent, HostedToolResultContent
 from contentmodel.errors import DecodeError, EncodeError, Fault
 from contentmodel.events import EVENT_TYPES, StreamEvent
 from contentmodel.message import ChatMessage
@@ -225,8 +226,35 @@ def _wrap(value: Any, kind: Any) -> Any:
         return value
     struct = _struct_for(value, kind)
     if struct is None:
-        return {"type": "unknown", "api": _NEWER, "block": value} if _is_content(kind) else value
+        return _wrap_newer_content(value) if _is_content(kind) else value
     return _wrap_fields(value, struct)
+
+
+_BASES = {"_tool_call": HostedToolCallContent, "_tool_result": HostedToolResultContent}
+
+
+def _wrap_newer_content(value: dict[str, Any]) -> dict[str, Any]:
+    """Return a content of a newer type, or of an application's own, as its hosted base if it is one and fits."""
+    tag = value.get("type")
+    base = next((base for ending, base in _BASES.items() if isinstance(tag, str) and tag.endswith(ending)), None)
+    if base is not None:
+        wrapped = _wrap_fields({**value, "type": base.__struct_config__.tag}, base)
+        extra = wrapped.get("extra") or {}
+        if isinstance(extra, dict):
+            wrapped["extra"] = {**extra, _NEWER: {**extra.get(_NEWER, {}), "type": tag}}
+            if _fits(wrapped, base):
+                return wrapped
+    return {"type": "unknown", "api": _NEWER, "block": value}
+
+
+def _fits(value: dict[str, Any], kind: Any) -> bool:
+    """Return whether the fields of a content fit its type, but for its outputs, which are made to fit on their own."""
+    outputs = value.get("outputs")
+    try:
+        msgspec.convert({**value, "outputs": []} if isinstance(outputs, list) else value, kind)
+    except (msgspec.ValidationError, UnicodeEncodeError):
+        return False
+    return True
 
 
 def _wrap_fields(value: dict[str, Any], struct: Any) -> dict[str, Any]:

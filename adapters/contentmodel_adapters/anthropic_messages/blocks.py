@@ -53,8 +53,8 @@ from contentmodel.content.tools import (
 from contentmodel.usage import Usage
 from contentmodel.wire.codecs import ArgumentsObject, Codec, Pair, Sealed
 from contentmodel.wire.context import DecodeContext, EncodeContext
-from contentmodel.wire.failures import is_error_alone
 from contentmodel.wire.nested import Blocks, One, Outputs, Record, TextOrBlocks, WordsOf
+from contentmodel.wire.signs import is_error_alone
 from contentmodel.wire.table import Column, Failure, Named, Row, Shape, Sign, Spec, Table, row
 from contentmodel_adapters.shared.hosted import output_columns
 

@@ -22,9 +22,9 @@ from contentmodel.usage import Usage
 from contentmodel.wire import reasons
 from contentmodel.wire.codecs import Codec, DataUri, Place, Sealed, is_data_uri
 from contentmodel.wire.context import DecodeContext, EncodeContext
-from contentmodel.wire.failures import FAILURE
 from contentmodel.wire.fields import text_of
 from contentmodel.wire.nested import Blocks, WordsOf
+from contentmodel.wire.signs import FAILURE
 from contentmodel.wire.table import Failure, Row, Shape, Sign, Table, note_of, noted, row
 
 API = "openai-responses"

@@ -73,8 +73,10 @@ GROWN = {"function": "arguments", "custom": "input"}
 
 
 def stub(wire: dict[str, Any]) -> dict[str, Any]:
-    """A call before its arguments."""
+    """Return a call before its arguments; one of another type has none that grow."""
     kind = "custom" if wire.get("type") == "custom" else "function"
+    if wire.get("type") not in (None, *GROWN) and kind not in wire:
+        return {"id": "", **wire}
     return {"id": "", **wire, kind: {"name": "", GROWN[kind]: "", **object_of(wire, kind)}}
 
 

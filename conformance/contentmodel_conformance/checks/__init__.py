@@ -15,6 +15,7 @@ for _name in (
     "values",
     "crossing",
     "failures",
+    "hosted",
     "voices",
     "streams",
     "bounds",

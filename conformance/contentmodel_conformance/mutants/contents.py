@@ -8,8 +8,11 @@ from typing import Any
 
 from contentmodel import (
     ChatMessage,
+    ErrorContent,
     FunctionCallContent,
     FunctionResultContent,
+    HostedToolCallContent,
+    HostedToolResultContent,
     Loss,
     ReasoningContent,
     TextContent,
@@ -48,6 +51,33 @@ class DropsUnknownBlocks(Broken):
 
     def decoded(self, kind: str, value: Any) -> Any:
         return each_content(value, lambda content: None if isinstance(content, UnknownContent) else content)
+
+
+@mutant("openai-responses", "hosted/unknown")
+class KnowsNoNewTools(Broken):
+    """Reads the call and the result of a hosted tool that it does not know as unknown blocks."""
+
+    def decoded(self, kind: str, value: Any) -> Any:
+        return each_content(value, _without_new_tool)
+
+
+def _without_new_tool(content: Any) -> Any:
+    is_new = content.__class__ in (HostedToolCallContent, HostedToolResultContent)
+    return UnknownContent(api="openai-responses") if is_new else content
+
+
+@mutant(ANTHROPIC, "hosted-failures/listed")
+class HidesFailures(Broken):
+    """Gives back what a hosted tool printed, and not that it failed."""
+
+    def decoded(self, kind: str, value: Any) -> Any:
+        return each_content(value, _without_error)
+
+
+def _without_error(content: Any) -> Any:
+    if not isinstance(content, HostedToolResultContent):
+        return content
+    return replace(content, outputs=[output for output in content.outputs if not isinstance(output, ErrorContent)])
 
 
 @mutant(CHAT, "identity/sdk")

@@ -23,8 +23,8 @@ from contentmodel.wire.nested import Blocks
 from contentmodel.wire.notes import wire_fields
 
 if TYPE_CHECKING:
-    from contentmodel.wire.failures import Failure
     from contentmodel.wire.shapes import Shape
+    from contentmodel.wire.signs import Failure
 
 Spec = str | tuple[str | tuple[str, ...], Codec]
 

@@ -1,0 +1,70 @@
+"""The checks of hosted tools: those that no class names, and the ways in which they fail."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from hypothesis import strategies as st
+
+from contentmodel.events import unfold
+from contentmodel_conformance import laws, streams
+from contentmodel_conformance.checks.crossing import label
+from contentmodel_conformance.checks.payloads import of
+from contentmodel_conformance.checks.registry import check
+from contentmodel_conformance.hosted import hosted, hosted_failures
+from contentmodel_conformance.oracles.hosted import FAILURES, SUCCESSES, payload_of
+from contentmodel_conformance.strategies.hosted import surprising, unknown_tools
+from contentmodel_conformance.subject import Subject
+from contentmodel_conformance.trying import Trial
+
+
+@check(hosted, "unknown", "requests and answers with a call of a tool that no class names, and its result", "hosted")
+def unknown(subject: Subject, trial: Trial) -> None:
+    for kind in subject.does:
+        trial.each(unknown_tools(subject.api), partial(hosted, subject.adapter, kind), kind)
+
+
+@check(laws.identity, "hosted", "unknown calls and results of hosted tools with fields of surprising classes", "hosted")
+def surprises(subject: Subject, trial: Trial) -> None:
+    for kind in subject.does:
+        trial.each(_payloads(subject.api, kind, odd=True), of(subject, laws.disturbance, kind), kind)
+
+
+@check(laws.conversion, "hosted", "unknown calls and results of hosted tools, to every other API", "hosted", "others")
+def crossing(subject: Subject, trial: Trial) -> None:
+    for other in subject.others:
+        for kind in subject.does:
+            law = partial(laws.conversion, subject.adapter, other, kind)
+            trial.each(_payloads(subject.api, kind), law, label(subject.adapter, other, kind))
+
+
+@check(
+    streams.encoding, "hosted", "streams of answers with unknown calls and results of hosted tools", "hosted", "streams"
+)
+def streamed(subject: Subject, trial: Trial) -> None:
+    def law(payload: Any) -> None:
+        raw, _ = streams.encode(subject.adapter, list(unfold(subject.adapter.decode_response(payload))))
+        streams.encoding(subject.adapter, streams.decode(subject.adapter, [raw]))
+
+    trial.each(_payloads(subject.api, "response"), law)
+
+
+def _payloads(api: str, kind: str, *, odd: bool = False) -> st.SearchStrategy[Any]:
+    blocks = surprising(api) if odd else unknown_tools(api)
+    return blocks.map(lambda drawn: payload_of(api, kind, drawn))
+
+
+@check(
+    hosted_failures,
+    "listed",
+    "every way in which hosted tools of the API report a failure, and successes",
+    "hosted_failures",
+)
+def failures(subject: Subject, trial: Trial) -> None:
+    for kind in subject.does:
+        law = partial(hosted_failures, subject.adapter, kind)
+        for name, blocks in FAILURES[subject.api].items():
+            trial.once(blocks, law, f"{kind}: {name}")
+        for name, blocks in SUCCESSES[subject.api].items():
+            trial.once(blocks, partial(law, failed=False), f"{kind}: {name}, without a failure")

@@ -1,0 +1,45 @@
+"""The laws of hosted tools: unknown ones are calls and results like known ones, and no failure is hidden."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from contentmodel import ChatRequest, HostedToolCallContent, HostedToolResultContent
+from contentmodel_conformance import laws
+from contentmodel_conformance.laws import LawBroken
+from contentmodel_conformance.oracles.hosted import payload_of
+
+__all__ = ["hosted", "hosted_failures"]
+
+
+def hosted(adapter: Any, kind: str, blocks: list[dict[str, Any]]) -> None:
+    """The call and the result of a hosted tool that no class names are of the hosted base classes, with one id."""
+    payload = payload_of(adapter.api, kind, blocks)
+    value = laws.decode(adapter, kind, payload)
+    calls = [content for content in _contents(value) if isinstance(content, HostedToolCallContent)]
+    if len(calls) != 1 or calls[0].call_id is None or calls[0].name is None:
+        raise LawBroken("hosted", "$", "the call of an unknown tool is not read", "one hosted call", calls)
+    results = [content for content in _contents(value) if isinstance(content, HostedToolResultContent)]
+    # Where the application answers the call, the result is that of any function.
+    expected = 1 if calls[0].executor == "provider" else 0
+    if [result.call_id for result in results] != [calls[0].call_id] * expected:
+        raise LawBroken("hosted", "$", "the result of an unknown tool is not read", calls[0], results)
+    laws.identity(adapter, kind, payload)
+
+
+def hosted_failures(adapter: Any, kind: str, blocks: list[dict[str, Any]], *, failed: bool = True) -> None:
+    """A hosted tool that failed has an error, however its provider reports it; one that did not fail has none."""
+    payload = payload_of(adapter.api, kind, blocks)
+    value = laws.decode(adapter, kind, payload)
+    results = [content for content in _contents(value) if isinstance(content, HostedToolResultContent)]
+    if not results:
+        raise LawBroken("hosted failures", "$", "no hosted result is read", blocks[-1], _contents(value))
+    if (results[-1].error is not None) is not failed:
+        why = "the failure is hidden" if failed else "there was no failure"
+        raise LawBroken("hosted failures", "$", why, blocks[-1], results[-1])
+    laws.identity(adapter, kind, payload)
+
+
+def _contents(value: Any) -> list[Any]:
+    messages = value.messages if isinstance(value, ChatRequest) else value.choices[0].messages
+    return [content for message in messages for content in message.contents]

@@ -1,0 +1,344 @@
+"""Hosted tools: unknown ones, failures, and how both cross to other APIs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import contentmodel
+from contentmodel import (
+    ChatMessage,
+    ErrorContent,
+    HostedToolCallContent,
+    HostedToolResultContent,
+    UnknownContent,
+    audit,
+    convert,
+    dumps,
+    fold_stream,
+    loads,
+    unfold,
+)
+from contentmodel_conformance import streams
+from contentmodel_conformance.oracles.hosted import FAILURES, SUCCESSES, payload_of
+
+ANTHROPIC, RESPONSES, GOOGLE, CHAT = (
+    "anthropic-messages",
+    "openai-responses",
+    "google-generate-content",
+    "openai-chat",
+)
+KINDS = ("request", "response")
+
+
+def decoded(api: str, kind: str, payload: Any) -> Any:
+    """Return the decoded payload, after a check that it is encoded as it was."""
+    adapter = contentmodel.adapter(api)
+    value = getattr(adapter, f"decode_{kind}")(payload)
+    assert getattr(adapter, f"encode_{kind}")(value).payload == payload
+    return value
+
+
+def contents_of(value: Any) -> list[Any]:
+    return [content for message in value.messages for content in message.contents]
+
+
+def hosted_of(value: Any) -> list[Any]:
+    return [c for c in contents_of(value) if isinstance(c, HostedToolCallContent | HostedToolResultContent)]
+
+
+UNKNOWN: dict[str, tuple[str, list[dict[str, Any]]]] = {
+    "Anthropic, a list": (
+        ANTHROPIC,
+        [
+            {"type": "server_tool_use", "id": "t1", "name": "quantum", "input": {"a": 1}},
+            {"type": "quantum_tool_result", "tool_use_id": "t1", "content": [{"type": "text", "text": "done"}]},
+        ],
+    ),
+    "Anthropic, an object of an unknown type": (
+        ANTHROPIC,
+        [
+            {"type": "quantum_tool_use", "id": "t1", "name": "quantum", "input": {"a": 1}},
+            {"type": "quantum_tool_result", "tool_use_id": "t1", "content": {"type": "qubits", "text": "done", "n": 1}},
+        ],
+    ),
+    "Anthropic, a string": (
+        ANTHROPIC,
+        [
+            {"type": "server_tool_use", "id": "t1", "name": "quantum", "input": {"a": 1}},
+            {"type": "quantum_tool_result", "tool_use_id": "t1", "output": "done"},
+        ],
+    ),
+    "Responses, one item": (
+        RESPONSES,
+        [{"type": "quantum_call", "id": "t1", "arguments": '{"a":1}', "outputs": [{"type": "logs", "logs": "done"}]}],
+    ),
+    "Responses, two items": (
+        RESPONSES,
+        [
+            {"type": "quantum_call", "id": "i1", "call_id": "t1", "status": "completed", "arguments": '{"a":1}'},
+            {"type": "quantum_call_output", "id": "o1", "call_id": "t1", "output": [{"type": "x", "text": "done"}]},
+        ],
+    ),
+    "Gemini": (
+        GOOGLE,
+        [
+            {"toolCall": {"id": "t1", "toolType": "quantum", "args": {"a": 1}}},
+            {"toolResponse": {"id": "t1", "toolType": "quantum", "response": {"output": "done"}}},
+        ],
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("case", sorted(UNKNOWN))
+def test_an_unknown_hosted_tool_decodes_to_the_base_classes(case: str, kind: str) -> None:
+    api, blocks = UNKNOWN[case]
+    call, result = hosted_of(decoded(api, kind, payload_of(api, kind, blocks)))
+    assert (call.__class__, result.__class__) == (HostedToolCallContent, HostedToolResultContent)
+    assert (call.call_id, call.name, call.arguments_object) == ("t1", "quantum", {"a": 1})
+    assert (result.call_id, result.name, result.text, result.error) == ("t1", "quantum", "done", None)
+
+
+@pytest.mark.parametrize("case", sorted(UNKNOWN))
+def test_a_stream_with_an_unknown_hosted_tool_folds_to_the_base_classes(case: str) -> None:
+    api, blocks = UNKNOWN[case]
+    response = decoded(api, "response", payload_of(api, "response", blocks))
+    raw, losses = streams.encode(contentmodel.adapter(api), list(unfold(response)))
+    assert not losses
+    call, result = hosted_of(fold_stream([raw], api))
+    assert (call.name, result.name, result.text) == ("quantum", "quantum", "done")
+
+
+@pytest.mark.parametrize("target", [ANTHROPIC, RESPONSES, GOOGLE, CHAT])
+@pytest.mark.parametrize("case", sorted(UNKNOWN))
+def test_an_unknown_hosted_tool_crosses_as_a_function(case: str, target: str) -> None:
+    api, blocks = UNKNOWN[case]
+    if api == target:
+        return
+    payload = payload_of(api, "request", blocks)
+    encoded = convert(payload, source=api, target=target, model="gemini-2.5-pro" if target == GOOGLE else "m")
+    contents = contents_of(contentmodel.adapter(target).decode_request(encoded.payload))
+    call = next(c for c in contents if isinstance(c, contentmodel.FunctionCallContent))
+    result = next(c for c in contents if isinstance(c, contentmodel.FunctionResultContent))
+    assert (call.name, call.arguments_object) == ("quantum", {"a": 1})
+    assert (result.call_id, result.text, result.error) == (call.call_id, "done", None)
+    assert not audit(payload, encoded)
+
+
+SURPRISES = {
+    "a number as the id of a result": (ANTHROPIC, {"type": "quantum_tool_result", "tool_use_id": 5, "content": []}),
+    "a result without an id": (ANTHROPIC, {"type": "quantum_tool_result", "content": "x"}),
+    "a text that is a number": (
+        ANTHROPIC,
+        {"type": "quantum_tool_result", "tool_use_id": "t", "content": [{"type": "text", "text": 5}]},
+    ),
+    "a number as the id of an item": (RESPONSES, {"type": "quantum_call", "id": 5, "output": "x"}),
+    "a part whose text is a number": (
+        RESPONSES,
+        {"type": "quantum_call", "id": "i", "output": [{"type": "input_text", "text": 5}]},
+    ),
+    "a call without an id": (CHAT, {"type": "quantum", "quantum": {}}),
+}
+
+
+@pytest.mark.parametrize("case", sorted(SURPRISES))
+def test_an_unknown_block_with_surprising_fields_stays_an_unknown_block(case: str) -> None:
+    api, block = SURPRISES[case]
+    for kind in KINDS:
+        value = decoded(api, kind, payload_of(api, kind, [block]))
+        assert [c.block for c in contents_of(value) if isinstance(c, UnknownContent)] == [block]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        {"type": "web_search_tool_result_error", "error_code": "unavailable"},
+        [{"type": "web_search_tool_result_error", "error_code": "unavailable"}],
+        {"type": "other_error", "error_code": "unavailable"},
+        [{"type": "other_error", "error_code": "unavailable"}],
+        {"type": "web_search_result", "url": "https://example.com", "title": "a"},
+        {"type": "nothing_known"},
+        [{"type": "nothing_known"}],
+        "words",
+        [],
+        None,
+    ],
+)
+def test_the_content_of_a_web_search_keeps_its_form(content: Any) -> None:
+    block = {"type": "web_search_tool_result", "tool_use_id": "t1", "content": content}
+    for kind in KINDS:
+        decoded(ANTHROPIC, kind, payload_of(ANTHROPIC, kind, [block]))
+
+
+def test_a_host_of_chat_has_tools_of_its_own() -> None:
+    call = {"id": "c1", "type": "builtin_function", "function": {"name": "$web_search", "arguments": "{}"}}
+    for kind in KINDS:
+        (hosted,) = hosted_of(decoded(CHAT, kind, payload_of(CHAT, kind, [call])))
+        assert (hosted.call_id, hosted.name, hosted.executor) == ("c1", "$web_search", "client")
+
+
+# -- failures ----------------------------------------------------------------------------------------------------------
+
+FAILING = [(api, name) for api, cases in FAILURES.items() for name in cases]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("api", "case"), FAILING)
+def test_a_failure_of_a_hosted_tool_is_an_error_among_its_outputs(api: str, case: str, kind: str) -> None:
+    value = decoded(api, kind, payload_of(api, kind, FAILURES[api][case]))
+    result = hosted_of(value)[-1]
+    assert result.error is not None
+    assert any(isinstance(output, ErrorContent) for output in result.outputs)
+    assert loads(dumps(value)) == value
+
+
+@pytest.mark.parametrize(("api", "case"), [(api, name) for api, cases in SUCCESSES.items() for name in cases])
+def test_a_hosted_tool_that_did_not_fail_has_no_error(api: str, case: str) -> None:
+    for kind in KINDS:
+        assert hosted_of(decoded(api, kind, payload_of(api, kind, SUCCESSES[api][case])))[-1].error is None
+
+
+@pytest.mark.parametrize("target", [ANTHROPIC, RESPONSES, GOOGLE, CHAT])
+@pytest.mark.parametrize(("api", "case"), FAILING)
+def test_a_failure_of_a_hosted_tool_crosses_as_a_failed_function(api: str, case: str, target: str) -> None:
+    if api == target:
+        return
+    payload = payload_of(api, "request", FAILURES[api][case])
+    encoded = convert(payload, source=api, target=target)
+    results = contents_of(contentmodel.adapter(target).decode_request(encoded.payload))
+    failed = [c for c in results if isinstance(c, contentmodel.FunctionResultContent)][-1]
+    assert failed.error is not None
+    assert not audit(payload, encoded)
+
+
+def test_what_a_shell_printed_to_stderr_and_its_exit_code_are_outputs() -> None:
+    blocks = FAILURES[RESPONSES]["an exit code"]
+    payload = payload_of(RESPONSES, "request", blocks)
+    result = hosted_of(decoded(RESPONSES, "request", payload))[-1]
+    assert result.text == "halfno such file"
+    assert (result.error.message, result.error.details) == ("exit code 2", {"exit_code": 2})
+    told = convert(payload, source=RESPONSES, target=ANTHROPIC).payload["messages"]
+    (given,) = [block for message in told for block in message["content"] if block["type"] == "tool_result"]
+    assert [part["text"] for part in given["content"]] == ["half", "no such file", "exit code 2"]
+    assert given["is_error"] is True
+
+
+def test_what_a_shell_printed_to_stderr_can_be_edited() -> None:
+    adapter = contentmodel.adapter(RESPONSES)
+    payload = payload_of(RESPONSES, "request", FAILURES[RESPONSES]["an exit code"])
+    request = adapter.decode_request(payload)
+    result = hosted_of(request)[-1]
+    result.outputs[1] = contentmodel.TextContent(text="edited", extra=result.outputs[1].extra)
+    output = adapter.encode_request(request).payload["input"][-1]["output"]
+    assert output == [{"stdout": "half", "stderr": "edited", "outcome": {"type": "exit", "exit_code": 2}}]
+
+
+def test_pages_that_could_not_be_read_are_errors() -> None:
+    payload = payload_of(GOOGLE, "response", [{"text": "So."}])
+    statuses = {"https://a.example": "ERROR", "https://b.example": "SUCCESS", "https://c.example": "PAYWALL"}
+    payload["candidates"][0]["urlContextMetadata"] = {
+        "urlMetadata": [
+            {"retrievedUrl": url, "urlRetrievalStatus": f"URL_RETRIEVAL_STATUS_{word}"}
+            for url, word in statuses.items()
+        ]
+    }
+    result = hosted_of(decoded(GOOGLE, "response", payload))[-1]
+    assert [output.__class__.__name__ for output in result.outputs] == ["ErrorContent", "UriContent", "ErrorContent"]
+    assert result.error.code == "URL_RETRIEVAL_STATUS_ERROR"
+    assert "https://a.example" in result.error.message
+
+
+# -- calls for the client, and tools that were found -------------------------------------------------------------------
+
+CLIENT_CALLS = {
+    "shell": {"type": "shell_call", "id": "i1", "call_id": "c1", "action": {"commands": ["ls"]}},
+    "apply_patch": {
+        "type": "apply_patch_call",
+        "id": "i1",
+        "call_id": "c1",
+        "operation": {"type": "delete_file", "path": "a"},
+    },
+}
+
+
+@pytest.mark.parametrize("target", [ANTHROPIC, GOOGLE, CHAT])
+@pytest.mark.parametrize("name", sorted(CLIENT_CALLS))
+def test_a_hosted_call_for_the_client_crosses_as_a_function_call_in_answers(name: str, target: str) -> None:
+    payload = payload_of(RESPONSES, "response", [{**CLIENT_CALLS[name], "status": "completed"}])
+    encoded = convert(payload, source=RESPONSES, target=target)
+    response = contentmodel.adapter(target).decode_response(encoded.payload)
+    (call,) = [c for c in contents_of(response) if isinstance(c, contentmodel.FunctionCallContent)]
+    assert (call.call_id, call.name) == ("c1", name)
+    assert response.choices[0].finish_reason.reason == "tool_calls"
+    assert not audit(payload, encoded)
+
+
+@pytest.mark.parametrize(
+    ("api", "blocks"),
+    [
+        (
+            ANTHROPIC,
+            [
+                {"type": "server_tool_use", "id": "t1", "name": "tool_search_tool_bm25", "input": {"query": "rain"}},
+                {
+                    "type": "tool_search_tool_result",
+                    "tool_use_id": "t1",
+                    "content": {
+                        "type": "tool_search_tool_search_result",
+                        "tool_references": [{"type": "tool_reference", "tool_name": "get_weather"}],
+                    },
+                },
+            ],
+        ),
+        (
+            RESPONSES,
+            [
+                {"type": "tool_search_call", "call_id": "t1", "arguments": {"query": "rain"}, "execution": "server"},
+                {
+                    "type": "tool_search_output",
+                    "call_id": "t1",
+                    "execution": "server",
+                    "tools": [{"type": "function", "name": "get_weather", "parameters": None, "strict": None}],
+                },
+            ],
+        ),
+    ],
+)
+def test_tools_that_a_search_found_cross_in_its_result(api: str, blocks: list[dict[str, Any]]) -> None:
+    payload = payload_of(api, "request", blocks)
+    encoded = convert(payload, source=api, target=CHAT)
+    (result,) = [message for message in encoded.payload["messages"] if message["role"] == "tool"]
+    assert "get_weather" in result["content"]
+
+
+# -- classes of an application -----------------------------------------------------------------------------------------
+
+
+class QuantumToolCallContent(HostedToolCallContent, frozen=True, kw_only=True):
+    """A hosted tool that an application has a class for."""
+
+    qubits: int = 0
+
+
+class QuantumToolResultContent(HostedToolResultContent, frozen=True, kw_only=True):
+    """Its result."""
+
+
+def test_classes_derived_from_the_hosted_bases_load_as_their_bases() -> None:
+    call = QuantumToolCallContent(call_id="t1", name="quantum", arguments={"a": 1}, qubits=3)
+    result = QuantumToolResultContent(call_id="t1", outputs=[ErrorContent(message="no")])
+    written = dumps([ChatMessage(role="assistant", contents=[call, result])])
+    loaded = loads(written)
+    base_call, base_result = loaded[0].contents
+    assert (base_call.__class__, base_result.__class__) == (HostedToolCallContent, HostedToolResultContent)
+    assert (base_call.call_id, base_call.arguments, base_result.error.message) == ("t1", {"a": 1}, "no")
+    assert dumps(loaded) == written
+
+
+def test_a_newer_hosted_type_whose_fields_do_not_fit_the_base_stays_unknown() -> None:
+    written = b'{"contentmodel":1,"kind":"content","value":{"type":"quantum_tool_call","call_id":5}}'
+    loaded = loads(written)
+    assert isinstance(loaded, UnknownContent)
+    assert dumps(loaded) == written
