@@ -166,6 +166,7 @@ def test_columns_of_a_chat_message_are_contents_in_order() -> None:
             {"id": "1", "type": "function", "function": {"name": "f", "arguments": "{}"}},
             {"id": "2", "type": "custom", "custom": {"name": "g", "input": "free"}},
             {"id": "3", "type": "telepathy", "telepathy": {}},
+            {"type": "telepathy", "telepathy": {}},
         ],
     }
     adapter = contentmodel.adapter("openai-chat")
@@ -176,6 +177,7 @@ def test_columns_of_a_chat_message_are_contents_in_order() -> None:
         "TextContent",
         "FunctionCallContent",
         "CustomToolCallContent",
+        "HostedToolCallContent",
         "UnknownContent",
     ]
     assert adapter.encode_request(request).payload["messages"] == [message]

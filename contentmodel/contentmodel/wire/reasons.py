@@ -161,6 +161,8 @@ FOREIGN_HOSTED_TOOL = dropped("foreign-hosted-tool", "{target} has no block for 
 HOSTED_AS_TEXT = degraded("hosted-as-text", "its words became text, as the policy says")
 AS_FUNCTION_CALL = degraded("as-function-call", "{target} gets it as a function call")
 AS_FUNCTION_RESULT = degraded("as-function-result", "{target} gets it as a function result")
+ERROR_ADDED = synthesized("error-added", "a failed result of {target} has an error among its outputs")
+TEXT_AS_ERROR = degraded("text-as-error", "{target} takes the texts of a failed result for its error")
 STORED_ELSEWHERE = dropped("stored-elsewhere", "{target} cannot look up what another provider stores")
 
 # Tool definitions and schemas

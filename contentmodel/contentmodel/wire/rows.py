@@ -439,7 +439,7 @@ class PairRow:
         if call is None and result.call_id is not None:
             wire.setdefault("id", result.call_id)
         if self.failure is not None:
-            self.failure.write(result, wire)
+            self.failure.write(result, wire, context)
         return wire
 
     def describe(self) -> dict[str, Any]:

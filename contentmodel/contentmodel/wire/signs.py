@@ -14,6 +14,7 @@ import msgspec
 
 from contentmodel.content.outcomes import ErrorContent
 from contentmodel.content.text import TextContent
+from contentmodel.wire import reasons
 from contentmodel.wire.notes import note_of, noted
 from contentmodel.wire.rows import wire_at
 
@@ -105,12 +106,24 @@ class Failure:
             return []
         return [_as_text(output, context)] if note == "text" else [output]
 
-    def write(self, result: ToolResultContent, wire: dict[str, Any]) -> None:
-        """Write the sign of failure that the wire object of a failed result lacks."""
-        if not self._alone or any(sign.error(wire) is not None for sign in self.signs):
-            return
-        if result.error is not None:
-            _put(wire, self.signs[0].path, self.signs[0].failed)
+    def write(self, result: ToolResultContent, wire: dict[str, Any], context: EncodeContext) -> None:
+        """Write the sign of failure that the wire object of a failed result lacks.
+
+        Report what a decoder makes of a sign without an error: it adds the error, or takes the texts for it.
+        """
+        is_reported = bool(self.errors(wire, context.api))
+        if any(output.__class__ is ErrorContent for output in result.outputs):
+            if self._alone and not is_reported:
+                _put(wire, self.signs[0].path, self.signs[0].failed)
+        elif is_reported:
+            self._report(result, context)
+
+    def _report(self, result: ToolResultContent, context: EncodeContext) -> None:
+        texts = [output for output in result.outputs if output.__class__ is TextContent] if self._worded else []
+        for text in texts:
+            context.lose(text, None, reasons.TEXT_AS_ERROR)
+        if not texts:
+            context.lose(result, "outputs", reasons.ERROR_ADDED)
 
     def around(
         self, decode: Callable[..., Any], encode: Callable[..., Any], model: type, api: str
@@ -123,7 +136,7 @@ class Failure:
 
         def encode_failing(result: Any, context: EncodeContext) -> dict[str, Any]:
             wire: dict[str, Any] = encode(self.without(result, context), context)
-            self.write(result, wire)
+            self.write(result, wire, context)
             return wire
 
         return decode_failing, encode_failing
