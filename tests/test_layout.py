@@ -68,7 +68,7 @@ def test_every_adapter_has_the_same_files(name: str) -> None:
         # How people spell what a format says in one way.
         assert present - files == {"spelling.py"}
     else:
-        files |= {"capabilities.py", "tools.py", "stream.py", "stream_encoder.py", "client.py"}
+        files |= {"tools.py", "stream.py", "stream_encoder.py", "client.py"}
         # The Responses API has as many items as the others have blocks.
         assert present - files <= {"items.py"}
     assert present >= files
@@ -90,7 +90,10 @@ def test_the_core_needs_msgspec_alone() -> None:
     allowed = set(sys.stdlib_module_names) | {"contentmodel", "msgspec"}
     wrong = {}
     for path in files("contentmodel"):
-        if path.relative_to(PACKAGES["contentmodel"]).parts[0] in ("cli", "history", "server"):
+        # pydantic itself asks for the last one.
+        if path.relative_to(PACKAGES["contentmodel"]).parts[0] in ("cli", "history", "server") or (
+            path.parts[-2:] == ("interop", "pydantic.py")
+        ):
             continue
         for node in ast.parse(path.read_text()).body:
             modules = [a.name for a in node.names] if isinstance(node, ast.Import) else []

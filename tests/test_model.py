@@ -1,26 +1,32 @@
-"""Law 7: the model's own JSON, its schema, and its place inside pydantic and FastAPI."""
+"""Law 7: the model's own JSON and its schema; values of the wrong type."""
 
 from __future__ import annotations
 
 import json
 import subprocess
 import sys
-from typing import Annotated, Any
+from datetime import date
+from typing import Any
 
-import fastapi
 import jsonschema
-import pydantic
+import msgspec
 import pytest
-from fastapi.testclient import TestClient
+from hypothesis import given
 
 import contentmodel
 from contentmodel import (
+    ChatChoice,
     ChatMessage,
+    ChatOptions,
     ChatRequest,
+    ChatResponse,
     DataContent,
     DecodeError,
+    DocumentContent,
+    EncodeError,
     ErrorContent,
     FunctionCallContent,
+    FunctionResultContent,
     HostedToolResultContent,
     TextContent,
     ToolArgumentsError,
@@ -32,6 +38,7 @@ from contentmodel import (
     loads,
     schema,
 )
+from contentmodel_conformance.strategies import model as strategies
 
 VALIDATOR = jsonschema.Draft202012Validator(schema())
 
@@ -133,37 +140,104 @@ def test_media_types_compare_whatever_their_case_and_bytes_stay_as_they_came() -
     assert DataContent.from_bytes(b"\xff\xef", "image/png").data == "/+8="
 
 
-# FastAPI takes only its own kinds of classes for bodies unless it is told.
-Body = Annotated[ChatRequest, fastapi.Body()]
+# Values of the wrong type ---------------------------------------------------------------------------------------------
 
 
-class Stored(pydantic.BaseModel):
-    request: ChatRequest
-    last: ChatMessage | None = None
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: ChatMessage(role="user", contents=5), "contents: expected a list of contents or a text, got int"),
+        (lambda: ChatMessage(role="user", contents=["a", 5]), r"contents\[1\]: expected a content or a text, got int"),
+        (lambda: ChatRequest(instructions=None), "instructions: expected a list of contents or a text, got NoneType"),
+        (lambda: FunctionResultContent(call_id="1", outputs=None), "outputs: expected a list of contents or a text"),
+        (lambda: DocumentContent(parts={"a": 1}), "parts: expected a list of contents or a text, got dict"),
+    ],
+)
+def test_contents_of_a_wrong_type_are_refused_when_they_are_given(make: Any, message: str) -> None:
+    with pytest.raises(TypeError, match=message):
+        make()
 
 
-def test_the_model_is_a_field_of_pydantic_models() -> None:
-    stored = Stored(request=ChatRequest(model="m", messages=[MESSAGE]), last=MESSAGE)
-    assert Stored.model_validate_json(stored.model_dump_json()) == stored
-    assert Stored.model_validate(stored.model_dump()) == stored
-    assert "properties" in Stored.model_json_schema()
-    with pytest.raises(pydantic.ValidationError):
-        Stored.model_validate({"request": {"messages": 5}})
+def test_a_text_where_contents_are_expected_is_a_text_content() -> None:
+    hello = [TextContent(text="Hello")]
+    assert ChatMessage(role="user", contents="Hello").contents == hello
+    assert ChatMessage(role="user", contents=("Hello",)).contents == hello
+    assert ChatMessage(role="user", contents=["Hello", ErrorContent()]).contents == [*hello, ErrorContent()]
+    assert ChatRequest(instructions="Hello").instructions == hello
+    assert FunctionResultContent(outputs="Hello").outputs == hello
+    assert DocumentContent(parts="Hello").parts == hello
 
 
-def test_the_model_is_a_body_of_fastapi() -> None:
-    app = fastapi.FastAPI()
+WRONG = [
+    (TextContent(text=5), r"\$.text"),
+    (ErrorContent(details={"a": {1, 2}}), r"\$.details.a"),
+    (FunctionCallContent(arguments={"a": [b"x"]}), r"\$.arguments.a\[0\]"),
+    (FunctionCallContent(arguments={"a": date(2026, 1, 1)}), r"date is no type of JSON at \$.arguments.a"),
+    (FunctionCallContent(arguments={"a": float("nan")}), r"\$.arguments.a"),
+    (FunctionCallContent(arguments={"a": object()}), "object"),
+    (TextContent(text="a", extra={"x": {5: 1}}), r"\$.extra"),
+]
+REQUESTS = [
+    (ChatRequest(messages=[ChatMessage(role=5)]), r"\$.messages\[0\].role"),
+    (ChatRequest(messages="Hello"), r"\$.messages"),
+    (ChatRequest(messages=["Hello"]), r"\$.messages\[0\]"),
+    (ChatRequest(tools=[{"name": "now"}]), r"\$.tools\[0\]"),
+    (ChatRequest(options={"temperature": 1}), r"expected ChatOptions, got dict at \$.options"),
+    (ChatRequest(options=ChatOptions(temperature="hot")), r"\$.options.temperature"),
+]
 
-    @app.post("/last")
-    def last(request: Body) -> ChatMessage:
-        return request.messages[-1]
 
-    client = TestClient(app)
-    answer = client.post("/last", json={"model": "m", "messages": [{"role": "user"}]})
-    assert answer.status_code == 200, answer.text
-    assert answer.json() == {"role": "user"}
-    assert client.post("/last", json={"messages": 5}).status_code == 422
-    assert client.get("/openapi.json").status_code == 200
+@pytest.mark.parametrize(("value", "path"), [*WRONG, *REQUESTS])
+def test_dumps_refuses_a_value_that_loads_would_not_give_back(value: Any, path: str) -> None:
+    with pytest.raises(EncodeError, match=path):
+        dumps(value)
+
+
+@pytest.mark.parametrize("api", sorted(contentmodel.adapters()))
+@pytest.mark.parametrize(("value", "path"), [*WRONG, *REQUESTS])
+def test_encoders_refuse_a_value_of_the_wrong_type(api: str, value: Any, path: str) -> None:
+    adapter = contentmodel.adapter(api)
+    if not isinstance(value, ChatRequest):
+        response = ChatResponse(choices=[ChatChoice(messages=[contentmodel.assistant(value)])])
+        with pytest.raises(EncodeError, match=path.replace(r"\$", r"\$\S*")):
+            adapter.encode_response(response)
+        value = ChatRequest(model="m", messages=[contentmodel.user("Hello"), contentmodel.assistant(value)])
+    with pytest.raises(EncodeError, match=path.replace(r"\$", r"\$\S*")):
+        adapter.encode_request(value)
+
+
+def test_encoders_refuse_a_wrong_message_among_decoded_ones() -> None:
+    chat = contentmodel.adapter("openai-chat")
+    request = chat.decode_request({"model": "m", "messages": [{"role": "user", "content": "Hello"}]})
+    messages = [*request.messages, contentmodel.user(TextContent(text=5))]
+    with pytest.raises(EncodeError, match=r"\$.messages\[1\].contents\[0\].text"):
+        chat.encode_request(msgspec.structs.replace(request, messages=messages))
+
+
+def test_short_makers_give_messages_of_their_roles() -> None:
+    call = WebSearchToolCallContent(call_id="1", name="web_search")
+    assert contentmodel.system("Be brief.") == ChatMessage(role="system", contents="Be brief.")
+    assert contentmodel.user("What is it?", UriContent(uri="https://a.example/b.png")).role == "user"
+    assert contentmodel.assistant(call).contents == [call]
+    made = contentmodel.tool_result(call, "found", is_error=True)
+    result = WebSearchToolResultContent(call_id="1", name="web_search", outputs="found", is_error=True)
+    assert made == ChatMessage(role="tool", contents=[result])
+    result = FunctionResultContent(call_id="1", outputs=["a", "b"])
+    assert contentmodel.tool_result("1", "a", "b") == ChatMessage(role="tool", contents=[result])
+
+
+@given(strategies.contents())
+def test_an_unknown_block_of_a_newer_writer_is_read_as_it_was_written(content: Any) -> None:
+    for block in (msgspec.to_builtins(content), {"text": "no type"}, {"type": 5}, {"type": "newer"}, 7, None):
+        unknown = UnknownContent(api="contentmodel", block=block)
+        assert loads(dumps(unknown)) == unknown
+
+
+@pytest.mark.parametrize("value", [{"text": "Hello"}, {}, {"type": 5}, "Hello", 5, None])
+def test_a_content_without_a_type_is_a_fault(value: Any) -> None:
+    document = {"contentmodel": 1, "kind": "contents", "value": [value]}
+    with pytest.raises(DecodeError, match=r"\$.value\[0\]"):
+        loads(json.dumps(document))
 
 
 def test_importing_it_loads_neither_pydantic_nor_an_sdk() -> None:

@@ -133,7 +133,7 @@ from contentmodel.events import (
     grown,
     unfold,
 )
-from contentmodel.message import ChatMessage, Origin
+from contentmodel.message import ChatMessage, Origin, assistant, system, tool_result, user
 from contentmodel.partial import PartialJsonReader, partial_json
 from contentmodel.planning import Plan, plan
 from contentmodel.request import (
@@ -315,6 +315,7 @@ __all__ = [
     "adapter",
     "adapters",
     "adecode_stream",
+    "assistant",
     "async_chat_client",
     "audit",
     "chat_client",
@@ -337,5 +338,8 @@ __all__ = [
     "safe_cuts",
     "schema",
     "splice_text",
+    "system",
+    "tool_result",
     "unfold",
+    "user",
 ]

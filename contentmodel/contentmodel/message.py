@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from contentmodel.content import Content
+import msgspec
+
+from contentmodel.content import Content, result_type
+from contentmodel.content.base import AIContent
 from contentmodel.content.reasoning import ReasoningContent
-from contentmodel.content.text import TextContent
-from contentmodel.content.tools import ToolCallContent
+from contentmodel.content.text import TextContent, are_contents, as_contents
+from contentmodel.content.tools import FunctionResultContent, ToolCallContent
 from contentmodel.interop import Model
 
 
@@ -28,6 +31,8 @@ class Origin(Model, frozen=True, kw_only=True):
 class ChatMessage(Model, frozen=True, kw_only=True):
     """One turn, or one part of a turn, of a conversation.
 
+    `contents` is a list of contents; a text in it, or in place of it, becomes a TextContent. TypeError for others.
+
     `role` is an open set: "system", "developer", "user", "assistant", "tool" (a message of nothing but results of
     the application's tools), or what an API calls it.
     """
@@ -38,6 +43,10 @@ class ChatMessage(Model, frozen=True, kw_only=True):
     message_id: str | None = None
     origin: Origin | None = None
     extra: dict[str, dict[str, Any]] | None = None
+
+    def __post_init__(self) -> None:
+        if not are_contents(self.contents):
+            msgspec.structs.force_setattr(self, "contents", as_contents(self.contents, "contents"))
 
     @property
     def text(self) -> str:
@@ -54,3 +63,31 @@ class ChatMessage(Model, frozen=True, kw_only=True):
         """Calls that the application has to run, in order."""
         calls = (c for c in self.contents if isinstance(c, ToolCallContent))
         return [c for c in calls if c.executor == "client"]
+
+
+def system(*contents: AIContent | str) -> ChatMessage:
+    """Return a message of the role "system". Each text becomes a TextContent."""
+    return ChatMessage(role="system", contents=as_contents(contents, "contents"))
+
+
+def user(*contents: AIContent | str) -> ChatMessage:
+    """Return a message of the role "user". Each text becomes a TextContent."""
+    return ChatMessage(role="user", contents=as_contents(contents, "contents"))
+
+
+def assistant(*contents: AIContent | str) -> ChatMessage:
+    """Return a message of the role "assistant". Each text becomes a TextContent."""
+    return ChatMessage(role="assistant", contents=as_contents(contents, "contents"))
+
+
+def tool_result(call: ToolCallContent | str, *outputs: AIContent | str, is_error: bool | None = None) -> ChatMessage:
+    """Return a message of the role "tool" with the result of a call: the call itself, or the id of a function call.
+
+    The result has the type that belongs to the call (`result_type`). Each text of `outputs` becomes a TextContent.
+    """
+    if isinstance(call, str):
+        result: Any = FunctionResultContent(call_id=call, outputs=as_contents(outputs, "outputs"), is_error=is_error)
+    else:
+        kind = result_type(call)
+        result = kind(call_id=call.call_id, name=call.name, outputs=as_contents(outputs, "outputs"), is_error=is_error)
+    return ChatMessage(role="tool", contents=[result])

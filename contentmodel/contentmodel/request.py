@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
+
 from contentmodel.content import Content
+from contentmodel.content.text import are_contents, as_contents
 from contentmodel.interop import Model
 from contentmodel.message import ChatMessage, Origin
 
@@ -126,7 +129,10 @@ class ChatOptions(Model, frozen=True, kw_only=True):
 
 
 class ChatRequest(Model, frozen=True, kw_only=True):
-    """What is sent to a model. `instructions` is a system prompt that stands apart from the messages."""
+    """What is sent to a model.
+
+    `instructions` is a system prompt apart from the messages: contents, or one text.
+    """
 
     model: str | None = None
     instructions: list[Content] = []
@@ -135,3 +141,7 @@ class ChatRequest(Model, frozen=True, kw_only=True):
     options: ChatOptions = ChatOptions()
     origin: Origin | None = None
     extra: dict[str, dict[str, Any]] | None = None
+
+    def __post_init__(self) -> None:
+        if not are_contents(self.instructions):
+            msgspec.structs.force_setattr(self, "instructions", as_contents(self.instructions, "instructions"))

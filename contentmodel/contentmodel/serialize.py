@@ -6,28 +6,34 @@ newer than itself: they become UnknownContent and residue of the api "contentmod
 
 from __future__ import annotations
 
+import datetime
+from decimal import Decimal
 from functools import reduce
 from operator import or_
 from typing import Any
+from uuid import UUID
 
 import msgspec
 
 from contentmodel.content import CONTENT_TYPES, Content
 from contentmodel.content.base import AIContent
+from contentmodel.content.outcomes import UnknownContent
 from contentmodel.content.tools import HostedToolCallContent, HostedToolResultContent
 from contentmodel.errors import DecodeError, EncodeError, Fault
 from contentmodel.events import EVENT_TYPES, StreamEvent
+from contentmodel.interop import options_of
 from contentmodel.message import ChatMessage
 from contentmodel.request import ChatRequest
 from contentmodel.response import ChatResponse
 from contentmodel.usage import Usage
-from contentmodel.wire.json import parse, write
+from contentmodel.wire.json import child_path, parse, write
 
 VERSION = 1
 """The version of the format. It grows only where old readers would misread."""
 
 _NEWER = "contentmodel"
 _NEWER_MARK = b'"contentmodel"'
+_TAGS = {kind.__struct_config__.tag for kind in CONTENT_TYPES}
 _Event: Any = reduce(or_, EVENT_TYPES)
 _KINDS: dict[str, Any] = {
     "request": ChatRequest,
@@ -43,15 +49,14 @@ _KINDS: dict[str, Any] = {
 
 
 def dumps(value: Any) -> bytes:
-    """A request, response, message, content, usage, stream event, or list of messages, contents or events, as JSON.
+    """Return a request, response, message, content, usage, stream event, or a list of them, as JSON.
 
-    EncodeError where the value holds something that JSON cannot say.
+    Raise EncodeError, with a path, if a field holds a value of the wrong type or something that JSON cannot hold.
     """
-    kind = _kind_of(value)
-    body = write(value)
+    body = require_valid(value)
     if _NEWER_MARK in body:
         body = write(_unwrap(parse(body)))
-    return b'{"contentmodel":%d,"kind":"%s","value":%b}' % (VERSION, kind.encode(), body)
+    return b'{"contentmodel":%d,"kind":"%s","value":%b}' % (VERSION, _kind_of(value).encode(), body)
 
 
 def loads(data: bytes | str) -> Any:
@@ -74,6 +79,68 @@ def to_builtins(value: Any) -> Any:
         return _unwrap(msgspec.to_builtins(value))
     except RecursionError:
         raise EncodeError("nested too deeply to be written as JSON") from None
+
+
+def require_valid(value: Any, path: str = "$") -> bytes:
+    """Return the JSON of a model value, without the envelope, if reading it gives an equal value.
+
+    Otherwise raise EncodeError, which names the first value in it that has the wrong type or is no value of JSON by
+    its path, below `path`.
+    """
+    kind = _KINDS[_kind_of(value)]
+    body = write(value)
+    try:
+        read = _read(body, kind, path)
+        fault = None if read == value else _misread(value, read, path)
+    except DecodeError as error:
+        fault = error.faults[0]
+    if fault is not None:
+        raise EncodeError(f"{type(value).__name__}: {fault}")
+    return body
+
+
+def require_valid_parts(value: ChatRequest | ChatResponse) -> None:
+    """Raise EncodeError, as `require_valid` does, for what was made by hand: it has no origin.
+
+    Values that a decoder made are valid.
+    """
+    if value.origin is None:
+        require_valid(value)
+        return
+    for index, message in enumerate(value.messages):
+        if message.origin is None:
+            require_valid(message, f"$.messages[{index}]")
+
+
+def _read(body: bytes, kind: Any, path: str) -> Any:
+    try:
+        return msgspec.json.decode(body, type=kind)
+    except (RecursionError, ValueError):
+        return convert_value(parse(body), kind, path)
+
+
+_NOT_JSON = (bytes, bytearray, memoryview, datetime.datetime, datetime.date, datetime.time, UUID, Decimal)
+"""Classes that msgspec writes as texts, and that no field of the model has."""
+
+
+def _misread(value: Any, read: Any, path: str) -> Fault | None:
+    """Return the first place where a value has another class than what is read of its JSON."""
+    if isinstance(value, _NOT_JSON):
+        return Fault(path, f"{type(value).__name__} is no type of JSON")
+    if isinstance(value, msgspec.Struct) and isinstance(read, type(value)):
+        pairs = [(f"{path}.{name}", getattr(value, name), getattr(read, name)) for name in value.__struct_fields__]
+    elif isinstance(value, dict) and isinstance(read, dict):
+        odd = next((key for key in value if not isinstance(key, str)), None)
+        if odd is not None:
+            return Fault(path, f"expected keys of type str, got {odd!r}")
+        pairs = [(child_path(path, key), item, read.get(key)) for key, item in value.items()]
+    elif isinstance(value, list | tuple) and isinstance(read, list):
+        pairs = [(f"{path}[{index}]", *both) for index, both in enumerate(zip(value, read, strict=True))]
+    else:
+        fits = isinstance(value, type(read) | AIContent)
+        return None if fits else Fault(path, f"expected {type(read).__name__}, got {type(value).__name__}")
+    faults = (_misread(item, other, inner) for inner, item, other in pairs)
+    return next((fault for fault in faults if fault is not None), None)
 
 
 def convert_value(value: Any, kind: Any, path: str = "$") -> Any:
@@ -100,7 +167,7 @@ def convert_value(value: Any, kind: Any, path: str = "$") -> Any:
 
 def _misfit(error: msgspec.ValidationError, path: str) -> DecodeError:
     message, _, where = str(error).partition(" - at `")
-    return DecodeError("contentmodel", [Fault(path + where.rstrip("`").removeprefix("$"), message)])
+    return DecodeError("contentmodel", [Fault(path + where.rpartition("$")[2].rstrip("`"), message)])
 
 
 def _misfit_of_halves(value: Any, kind: Any, path: str) -> DecodeError:
@@ -143,41 +210,6 @@ def schema() -> dict[str, Any]:
     }
 
 
-def schema_of(kind: Any) -> dict[str, Any]:
-    """The JSON Schema of one model type without references, for generators that collect schemas of their own.
-
-    Contents inside are told by their `type` alone: contents may hold contents, and a schema without references ends
-    somewhere. `schema()` is the whole one.
-    """
-    (top,), components = msgspec.json.schema_components([kind], ref_template="{name}")
-    name = top.get("$ref")
-    inlined: dict[str, Any] = _inline(components[name] if name else top, components)
-    return inlined
-
-
-_CONTENT_NAMES = frozenset(c.__name__ for c in CONTENT_TYPES)
-_CONTENT_STUB = {
-    "type": "object",
-    "properties": {"type": {"enum": sorted(str(c.__struct_config__.tag) for c in CONTENT_TYPES)}},
-    "required": ["type"],
-}
-
-
-def _inline(schema: Any, components: dict[str, Any]) -> Any:
-    if isinstance(schema, list):
-        return [_inline(item, components) for item in schema]
-    if not isinstance(schema, dict):
-        return schema
-    if schema.get("$ref") in _CONTENT_NAMES:
-        return _CONTENT_STUB
-    if "$ref" in schema:
-        return _inline(components[schema["$ref"]], components)
-    choices = schema.get("anyOf")
-    if choices and all(choice.get("$ref") in _CONTENT_NAMES for choice in choices):
-        return _CONTENT_STUB
-    return {key: _inline(item, components) for key, item in schema.items() if key != "discriminator"}
-
-
 def _kind_of(value: Any) -> str:
     for kind, name in (
         (ChatRequest, "request"),
@@ -204,7 +236,7 @@ def _unwrap(value: Any) -> Any:
         return [_unwrap(item) for item in value]
     if not isinstance(value, dict):
         return value
-    if value.get("type") == "unknown" and value.get("api") == _NEWER:
+    if value.get("type") == "unknown" and value.get("api") == _NEWER and _is_kept(value.get("block")):
         return value["block"]
     plain = {key: _unwrap(item) for key, item in value.items()}
     extra = plain.get("extra")
@@ -219,18 +251,32 @@ def _unwrap(value: Any) -> Any:
 def _wrap(value: Any, kind: Any) -> Any:
     """Makes room for what a newer writer said: unknown content types, unknown fields of known types."""
     if isinstance(value, list):
-        lists = (option.__args__[0] for option in _options(kind) if getattr(option, "__origin__", None) is list)
+        lists = (option.__args__[0] for option in options_of(kind) if getattr(option, "__origin__", None) is list)
         inner = next(lists, Any)
         return [_wrap(item, inner) for item in value]
     if not isinstance(value, dict):
         return value
     struct = _struct_for(value, kind)
-    if struct is None:
-        return _wrap_newer_content(value) if _is_content(kind) else value
-    return _wrap_fields(value, struct)
+    if struct is not None:
+        return _wrap_fields(value, struct)
+    takes_newer = _OPEN & set(options_of(kind)) and _is_newer(value)
+    return _wrap_newer_content(value) if takes_newer else value
+
+
+def _is_newer(value: Any) -> bool:
+    """Return whether `value` is a content of a type that this version does not know."""
+    tag = value.get("type") if isinstance(value, dict) else None
+    return isinstance(tag, str) and tag not in _TAGS
+
+
+def _is_kept(block: Any) -> bool:
+    """Return whether `block` is a content that is read as UnknownContent."""
+    return _is_newer(block) and _wrap_newer_content(block)["type"] == "unknown"
 
 
 _BASES = {"_tool_call": HostedToolCallContent, "_tool_result": HostedToolResultContent}
+_OPEN = {UnknownContent, *_BASES.values()}
+"""The types of content that those of a newer version become."""
 
 
 def _wrap_newer_content(value: dict[str, Any]) -> dict[str, Any]:
@@ -266,17 +312,8 @@ def _wrap_fields(value: dict[str, Any], struct: Any) -> dict[str, Any]:
     return wrapped
 
 
-def _options(kind: Any) -> tuple[Any, ...]:
-    args = getattr(kind, "__args__", None)
-    return args if args and getattr(kind, "__origin__", None) is not list else (kind,)
-
-
-def _is_content(kind: Any) -> bool:
-    return any(isinstance(k, type) and issubclass(k, AIContent) for k in _options(kind))
-
-
 def _struct_for(value: dict[str, Any], kind: Any) -> Any:
-    structs = [k for k in _options(kind) if isinstance(k, type) and issubclass(k, msgspec.Struct)]
+    structs = [k for k in options_of(kind) if isinstance(k, type) and issubclass(k, msgspec.Struct)]
     if not structs:
         return None
     tagged = [s for s in structs if s.__struct_config__.tag is not None]

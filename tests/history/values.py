@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import types
 import typing
 from functools import cache
 from typing import Any
@@ -10,7 +9,8 @@ from typing import Any
 import msgspec
 from hypothesis import strategies as st
 
-from contentmodel import CONTENT_TYPES, ChatMessage, ChatRequest, ChatResponse, TextContent
+from contentmodel import CONTENT_TYPES, ChatMessage, ChatRequest, ChatResponse, Content, TextContent
+from contentmodel.interop import options_of
 from contentmodel.wire.introspect import fields_of
 from contentmodel_conformance.strategies.sdk import json_values
 
@@ -35,12 +35,11 @@ def values(kind: Any, depth: int = DEPTH) -> st.SearchStrategy[Any]:
         return st.floats(allow_nan=False, allow_infinity=False)
     if kind is type(None):
         return st.none()
-    origin, args = typing.get_origin(kind), typing.get_args(kind)
-    if origin in (types.UnionType, typing.Union):
-        contents = [k for k in args if k in CONTENT_TYPES]
-        if len(contents) == len(CONTENT_TYPES):
-            return any_content(depth - 1)
-        return st.one_of([values(option, depth) for option in args])
+    if kind is Content:
+        return any_content(depth - 1)
+    origin, args, options = typing.get_origin(kind), typing.get_args(kind), options_of(kind)
+    if len(options) > 1:
+        return st.one_of([values(option, depth) for option in options])
     if origin is list:
         return st.lists(values(args[0], depth), max_size=2 if depth > 0 else 0)
     if origin is dict:

@@ -99,11 +99,7 @@ DETAILED_ASSISTANT = TABLE.record(
     ignores=("message_id",),
 )
 # The other roles have records of their own.
-ROLES = Roles(
-    API,
-    {"system": "system", "developer": "developer", "user": "user"},
-    elsewhere=("assistant", "tool", "function"),
-)
+ROLES = Roles(API, {"system": "system", "developer": "developer", "user": "user"})
 PLAIN = TABLE.record(
     "message",
     ChatMessage,

@@ -17,6 +17,7 @@ from contentmodel.message import ChatMessage, Origin
 from contentmodel.request import ChatRequest
 from contentmodel.response import ChatResponse
 from contentmodel.rules import Violation
+from contentmodel.serialize import require_valid_parts
 from contentmodel.wire.context import DecodeContext, EncodeContext
 from contentmodel.wire.json import kind_of
 from contentmodel.wire.losses import Encoded
@@ -57,9 +58,11 @@ class TurnBlocks:
     def encode_request(
         self, request: ChatRequest, policies: Mapping[str, str] | None = None, model: str | None = None
     ) -> Encoded:
-        """The transcript as rows, for `model` where it is named. Nothing is lost. EncodeError where it is nested too
-        deeply.
+        """Return the transcript as rows, for `model` if it is given. Nothing is lost.
+
+        Raise EncodeError if it is nested too deeply, or if a value that was made by hand has the wrong type.
         """
+        require_valid_parts(request)
         if model is not None:
             request = msgspec.structs.replace(request, model=model)
         context = EncodeContext(API, self.issuer, "request", policies, request.origin)
@@ -80,6 +83,7 @@ class TurnBlocks:
 
     def encode_response(self, response_: ChatResponse, policies: Mapping[str, str] | None = None) -> Encoded:
         """The answer as one turn. Nothing is lost. EncodeError where it is nested too deeply."""
+        require_valid_parts(response_)
         context = EncodeContext(API, self.issuer, "response", policies, response_.origin)
         return Encoded(_write(response.write_response, response_), response_, context)
 

@@ -21,6 +21,7 @@ from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.text import TextContent
 from contentmodel.content.tools import FunctionCallContent, FunctionResultContent
 from contentmodel.errors import DecodeError, EncodeError, Fault
+from contentmodel.interop import options_of
 from contentmodel.serialize import convert_value, to_builtins
 from contentmodel.wire.codecs import Place
 from contentmodel.wire.introspect import fields_of
@@ -103,7 +104,7 @@ def value_of(data: Any, kind: Any, path: str, reading: Reading) -> Any:
 
 def _known(data: Any, kind: Any) -> Any:
     """JSON without the keys that a Struct with no place for residue does not know."""
-    options = typing.get_args(kind) or (kind,)
+    options = options_of(kind)
     if isinstance(data, list):
         inner = next((typing.get_args(o)[0] for o in (kind, *options) if typing.get_origin(o) is list), Any)
         return [_known(item, inner) for item in data]

@@ -5,7 +5,6 @@ Knows no API. Half of the fields say nothing, so that what is drawn stays readab
 
 from __future__ import annotations
 
-import types
 import typing
 from functools import cache
 from typing import Any
@@ -20,11 +19,13 @@ from contentmodel import (
     ChatOptions,
     ChatRequest,
     ChatResponse,
+    Content,
     ReasoningOptions,
     ResponseFormat,
     TextContent,
     ToolChoice,
 )
+from contentmodel.interop import options_of
 from contentmodel.wire.introspect import fields_of
 from contentmodel_conformance.strategies.sdk import json_values
 
@@ -92,11 +93,11 @@ def _values(kind: Any, depth: int) -> SearchStrategy[Any]:
     """Any value of a type that a field of the model has."""
     if kind in _PLAIN:
         return _PLAIN[kind]
-    origin, arguments = typing.get_origin(kind), typing.get_args(kind)
-    if origin in (types.UnionType, typing.Union):
-        if sum(option in CONTENT_TYPES for option in arguments) == len(CONTENT_TYPES):
-            return _any_content(depth - 1)
-        return st.one_of([_values(option, depth) for option in arguments])
+    if kind is Content:
+        return _any_content(depth - 1)
+    origin, arguments, options = typing.get_origin(kind), typing.get_args(kind), options_of(kind)
+    if len(options) > 1:
+        return st.one_of([_values(option, depth) for option in options])
     if origin is typing.Literal:
         return st.sampled_from(arguments)
     if origin is list:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from functools import reduce
 from operator import or_
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from contentmodel.content import base, citations, documents, hosted, media, outcomes, reasoning, text, tools
 from contentmodel.content.base import AIContent
+from contentmodel.interop import Discriminated
 
 _ABSTRACT = {"AIContent", "MediaContent", "ToolCallContent", "ToolResultContent"}
 
@@ -36,7 +37,7 @@ def result_type(call: tools.ToolCallContent) -> type[tools.ToolResultContent]:
 if TYPE_CHECKING:
     Content = AIContent
 else:
-    Content = reduce(or_, CONTENT_TYPES)
+    Content = Annotated[reduce(or_, CONTENT_TYPES), Discriminated(AIContent)]
     # msgspec resolves the annotation `list[Content]` in the module that wrote it.
     tools.Content = documents.Content = Content
 

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from contentmodel.content.base import AIContent
+from contentmodel.content.text import are_contents, as_contents
 
 if TYPE_CHECKING:
     from contentmodel.content import Content
@@ -19,3 +22,7 @@ class DocumentContent(AIContent, frozen=True, kw_only=True):
     parts: list[Content] = []
     title: str | None = None
     uri: str | None = None
+
+    def __post_init__(self) -> None:
+        if not are_contents(self.parts):
+            msgspec.structs.force_setattr(self, "parts", as_contents(self.parts, "parts"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from itertools import accumulate
+from typing import Any
 
 import msgspec
 
@@ -16,6 +17,42 @@ class TextContent(AIContent, frozen=True, kw_only=True):
     """Words. Empty text is content too: it may carry a signature."""
 
     text: str
+
+
+_CONTENTS: set[type] = {TextContent}
+"""Classes that were found to be contents. A look-up here is faster than `isinstance`."""
+
+
+def are_contents(value: Any) -> bool:
+    """Return whether `value` is a list of contents. Every message that is made is checked by this."""
+    if type(value) is not list:
+        return False
+    for item in value:
+        if type(item) not in _CONTENTS:
+            if not isinstance(item, AIContent):
+                return False
+            _CONTENTS.add(type(item))
+    return True
+
+
+def as_contents(value: Any, field: str) -> list[AIContent]:
+    """Return the contents that a field is given: a list or tuple of contents and texts, or one text.
+
+    Raise TypeError, which names `field`, for anything else.
+    """
+    if isinstance(value, str):
+        return [TextContent(text=value)]
+    if not isinstance(value, list | tuple):
+        raise TypeError(f"{field}: expected a list of contents or a text, got {type(value).__name__}")
+    return [_as_content(item, f"{field}[{index}]") for index, item in enumerate(value)]
+
+
+def _as_content(value: Any, field: str) -> AIContent:
+    if isinstance(value, str):
+        return TextContent(text=value)
+    if not isinstance(value, AIContent):
+        raise TypeError(f"{field}: expected a content or a text, got {type(value).__name__}")
+    return value
 
 
 _MEASURES: dict[str, Callable[[str], int]] = {

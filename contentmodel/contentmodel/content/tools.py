@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from contentmodel.content.base import AIContent
 from contentmodel.content.outcomes import ErrorContent
-from contentmodel.content.text import TextContent
+from contentmodel.content.text import TextContent, are_contents, as_contents
 from contentmodel.errors import DecodeError, ToolArgumentsError
 from contentmodel.interop import Model
 from contentmodel.wire.json import kind_of, parse, write
@@ -83,6 +85,10 @@ class ToolResultContent(AIContent, frozen=True, kw_only=True):
     status: str | None = None
     caller: Caller | None = None
     executor: str = "provider"
+
+    def __post_init__(self) -> None:
+        if not are_contents(self.outputs):
+            msgspec.structs.force_setattr(self, "outputs", as_contents(self.outputs, "outputs"))
 
     @property
     def error(self) -> ErrorContent | None:

@@ -8,17 +8,15 @@ from typing import Any
 import msgspec
 
 from contentmodel.adapter import Payload, as_json
-from contentmodel.capabilities import Known
 from contentmodel.errors import DecodeError, Fault
 from contentmodel.limits import LimitHeaders
 from contentmodel.message import Origin
 from contentmodel.request import ChatRequest
 from contentmodel.response import ChatResponse
 from contentmodel.rules import Rules, Violation
+from contentmodel.serialize import require_valid_parts
 from contentmodel.wire import reasons
-from contentmodel.wire.classes import misfits
-from contentmodel.wire.codecs import Codec
-from contentmodel.wire.context import UNLIMITED, DecodeContext, EncodeContext
+from contentmodel.wire.context import DecodeContext, EncodeContext
 from contentmodel.wire.error_words import ErrorWords
 from contentmodel.wire.json import kind_of, name_of, without_path
 from contentmodel.wire.losses import Encoded
@@ -39,8 +37,6 @@ class TableAdapter:
     """The words that the API has for the kinds of errors."""
     limit_headers: LimitHeaders | None = None
     """The headers in which the API reports limits, if it does."""
-    also_takes: Mapping[str, tuple[type, ...]] = {}
-    """Fields, by their paths in a wire object, that take JSON classes beside those that the model holds."""
     requires: Mapping[str, type] = {}
     """What a request cannot be without, and the JSON class that it has."""
 
@@ -119,9 +115,12 @@ class TableAdapter:
     def encode_request(
         self, request: ChatRequest, policies: Mapping[str, str] | None = None, model: str | None = None
     ) -> Encoded:
-        """The request as this API (and this model of it) takes it, and what it cannot carry."""
+        """Return the request as this API (and this model of it) takes it, and what it cannot carry.
+
+        Raise EncodeError if a value that was made by hand, and so has no origin, has the wrong type.
+        """
+        require_valid_parts(request)
         context = EncodeContext(self.api, self.issuer, "request", policies, request.origin)
-        context.known = self.knowing(request.model if model is None else model, policies)
         if model is not None and model != request.model:
             if request.model is not None:
                 context.lose(request, "model", reasons.OTHER_MODEL)
@@ -141,22 +140,25 @@ class TableAdapter:
     ) -> dict[str, Any]:
         """The payload without settings that this API refuses, each a loss. One that goes may free another."""
         for _ in range(20):
-            named = payload if model is None else {**payload, "model": model}
-            found = self.rules.to_leave_out(named, context.known.takes)
+            found = self.rules.to_leave_out(payload if model is None else {**payload, "model": model})
             if found is None:
                 break
-            rule, places = found
+            rule, paths = found
             before = payload
-            for path, what in places:
+            for path in paths:
                 payload = without_path(payload, path)
                 attribute = self.request.attribute_at(path) or "options"
-                context.lose(request, attribute, reasons.REFUSED_SETTING, rule=f"{what}: {rule.says}")
+                context.lose(request, attribute, reasons.REFUSED_SETTING, rule=rule.says)
             if payload == before:
                 break
         return payload
 
     def encode_response(self, response: ChatResponse, policies: Mapping[str, str] | None = None) -> Encoded:
-        """The answer as this API would have given it, and what it cannot carry."""
+        """Return the answer as this API would have given it, and what it cannot carry.
+
+        Raise EncodeError if a value of an answer that was made by hand, and so has no origin, has the wrong type.
+        """
+        require_valid_parts(response)
         context = EncodeContext(self.api, self.issuer, "response", policies, response.origin)
         prepared = self.prepare_response(response, context)
         payload = self.response.encode(context.same(response, prepared), context)
@@ -168,46 +170,23 @@ class TableAdapter:
         """Arguments that a model of this API gave for an adapted schema, as the original schema has them."""
         return arguments
 
-    def knowing(self, model: str | None, policies: Mapping[str, str] | None = None) -> Known:
-        """What is known of a model: `takes` says what it takes. The policy `capabilities` overrides the table.
-
-        ValueError if that policy names a model that the table does not list.
-        """
-        table = self.rules.capabilities
-        return UNLIMITED if table is None else table.chosen(model, policies)
-
-    def check_request(
-        self, payload: Payload, model: str | None = None, policies: Mapping[str, str] | None = None
-    ) -> list[Violation]:
+    def check_request(self, payload: Payload, model: str | None = None) -> list[Violation]:
         """What this API refuses, ignores or answers badly in a request; DecodeError where it is no JSON object.
 
-        `model` is the one that the request is for, where the payload does not say it. Of the `policies`, `capabilities`
-        says what the model takes. Rules that could not be applied to the model give "unchecked" in their place.
+        `model` is the one that the request is for, where the payload does not say it.
         """
         wire = _as_object(payload, self.api)
-        named = wire if model is None else {**wire, "model": model}
-        known = self.knowing(_text_of(named, "model"), policies)
-        broken = self.rules.check(named, known)
-        judged = {violation.path for violation in broken if violation.severity != "unchecked"}
-        misshapen = [found for found in self._misshapen(wire, known) if found.path not in judged]
-        shapes = {found.path for found in misshapen}
-        return [*misshapen, *(v for v in broken if v.severity != "unchecked" or v.path not in shapes)]
+        return [*self._misshapen(wire), *self.rules.check(wire if model is None else {**wire, "model": model})]
 
-    def _misshapen(self, wire: dict[str, Any], known: Known) -> list[Violation]:
-        """What is malformed: faults of decoding, else values of a wrong JSON class and words that the API has not."""
+    def _misshapen(self, wire: dict[str, Any]) -> list[Violation]:
         try:
-            _, payload, context = self.trace_request(wire)
-            faults = list(misfits(payload, context, self.takes_value, is_own=known.status != "other"))
+            self.decode_request(wire)
         except DecodeError as error:
-            faults = list(error.faults)
-        return [
-            Violation(path=f.path, rule="shape", severity="refused", what=f.message, fix="send what the API reads")
-            for f in faults
-        ]
-
-    def takes_value(self, name: str, value: Any, codec: Codec) -> bool:
-        """Whether the API takes a value in a field, by its path in a wire object, that its codec does not hold."""
-        return value.__class__ in self.also_takes.get(name, ())
+            return [
+                Violation(path=f.path, rule="shape", severity="refused", what=f.message, fix="send what the API reads")
+                for f in error.faults
+            ]
+        return []
 
     def describe(self) -> dict[str, Any]:
         """The tables as data, for documentation, coverage and generators."""
@@ -219,8 +198,3 @@ def _as_object(payload: Payload, api: str) -> dict[str, Any]:
     if wire.__class__ is not dict:
         raise DecodeError(api, [Fault("$", f"expected an object, got {kind_of(wire)}")])
     return wire
-
-
-def _text_of(wire: Mapping[str, Any], key: str) -> str | None:
-    value = wire.get(key)
-    return value if isinstance(value, str) else None

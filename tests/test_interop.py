@@ -1,0 +1,186 @@
+"""The model inside of pydantic and FastAPI: what goes in comes out, and the schemas stay small."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Any
+
+import fastapi
+import jsonschema
+import pydantic
+import pytest
+from fastapi.testclient import TestClient
+from hypothesis import given
+from hypothesis import strategies as st
+
+from contentmodel import (
+    CONTENT_TYPES,
+    EVENT_TYPES,
+    AIContent,
+    ChatMessage,
+    ChatRequest,
+    ChatResponse,
+    Content,
+    DataContent,
+    FunctionCallContent,
+    HostedToolResultContent,
+    MediaContent,
+    StreamEvent,
+    TextContent,
+    ToolCallContent,
+    UnknownContent,
+    Usage,
+    WebSearchToolResultContent,
+    user,
+)
+from contentmodel.serialize import convert_value, to_builtins
+from contentmodel_conformance.strategies import model as strategies
+
+
+class Everything(pydantic.BaseModel):
+    request: ChatRequest
+    response: ChatResponse | None = None
+    parts: list[Content] = []
+    last: AIContent | None = None
+    message: ChatMessage | None = None
+    pair: dict[str, TextContent | DataContent] = {}
+
+
+class Bases(pydantic.BaseModel):
+    call: ToolCallContent | None = None
+    result: HostedToolResultContent | None = None
+    media: MediaContent | None = None
+    event: StreamEvent | None = None
+
+
+Body = Annotated[Everything, fastapi.Body()]
+
+
+def app() -> TestClient:
+    application = fastapi.FastAPI()
+
+    @application.post("/everything")
+    def everything(body: Body) -> Everything:
+        return body
+
+    @application.post("/contents")
+    def contents(body: Annotated[list[Content], fastapi.Body()]) -> list[Content]:
+        return body
+
+    @application.post("/request")
+    def request(body: Annotated[ChatRequest, fastapi.Body()]) -> ChatRequest:
+        return body
+
+    @application.post("/message")
+    def message(body: Annotated[ChatMessage, fastapi.Body()]) -> ChatMessage:
+        return body
+
+    return TestClient(application)
+
+
+CLIENT = app()
+JSON = {"content-type": "application/json"}
+
+
+def without_halves(value: Any) -> Any:
+    """The value without halves of surrogate pairs: pydantic cannot write them."""
+    text = json.dumps(to_builtins(value), ensure_ascii=False).encode("utf-8", "replace")
+    return convert_value(json.loads(text), list[Content] if isinstance(value, list) else type(value))
+
+
+EACH = st.sampled_from(CONTENT_TYPES).flatmap(strategies.contents)
+ALL = st.tuples(*(strategies.contents(kind) for kind in CONTENT_TYPES)).map(list)
+"""One content of each type."""
+
+
+@given(ALL, EACH)
+def test_every_content_comes_back_from_a_pydantic_model(contents: list[Any], last: Any) -> None:
+    stored = Everything(request=ChatRequest(), parts=contents, last=last)
+    assert Everything.model_validate(stored.model_dump()) == stored
+    for content in contents:
+        assert pydantic.TypeAdapter(type(content)).validate_python(to_builtins(content)) == content
+
+
+@given(ALL.map(without_halves))
+def test_every_content_comes_back_from_fastapi(contents: list[Any]) -> None:
+    stored = Everything(request=ChatRequest(), parts=contents, last=contents[0])
+    text = stored.model_dump_json()
+    assert Everything.model_validate_json(text) == stored
+    answer = CLIENT.post("/everything", content=text, headers=JSON)
+    assert answer.status_code == 200, answer.text
+    assert Everything.model_validate_json(answer.content) == stored
+
+
+@given(strategies.requests().map(without_halves))
+def test_every_request_comes_back_from_fastapi(request: ChatRequest) -> None:
+    answer = CLIENT.post("/request", content=pydantic.TypeAdapter(ChatRequest).dump_json(request), headers=JSON)
+    assert pydantic.TypeAdapter(ChatRequest).validate_json(answer.content) == request
+
+
+@given(st.sampled_from(EVENT_TYPES).flatmap(strategies.structs))
+def test_every_event_is_a_field_of_its_base(event: Any) -> None:
+    stored = Bases(event=event)
+    assert Bases.model_validate(stored.model_dump()) == stored
+
+
+def test_a_base_class_takes_each_of_its_types() -> None:
+    stored = Bases(
+        call=FunctionCallContent(name="f"), result=WebSearchToolResultContent(), media=DataContent(data="AAAA")
+    )
+    assert Bases.model_validate_json(stored.model_dump_json()) == stored
+    with pytest.raises(pydantic.ValidationError, match=r"text.*\$.type"):
+        Bases.model_validate({"media": {"type": "text", "text": "Hello"}})
+
+
+@pytest.mark.parametrize("value", [{"text": "Hello"}, {}, {"type": 5}, {"type": "text"}, "Hello", 5, None])
+@pytest.mark.parametrize("field", ["parts", "pair", "last"])
+def test_what_is_no_content_is_refused(field: str, value: Any) -> None:
+    if (field, value) == ("last", None):
+        return
+    given = {"parts": [value], "pair": {"a": value}, "last": value}[field]
+    with pytest.raises(pydantic.ValidationError):
+        Everything.model_validate({"request": {}, field: given})
+
+
+def test_a_content_of_a_newer_type_is_kept() -> None:
+    newer = {"type": "smell", "strength": 3}
+    read = Everything.model_validate({"request": {}, "parts": [newer]})
+    assert read.parts == [UnknownContent(api="contentmodel", block=newer)]
+    assert read.model_dump()["parts"] == [newer]
+    with pytest.raises(pydantic.ValidationError):
+        Everything.model_validate({"request": {}, "pair": {"a": newer}})
+
+
+def test_fastapi_refuses_what_does_not_fit() -> None:
+    for body in ({"messages": 5}, {"messages": [{"role": "user", "contents": [{"text": "x"}]}]}, [], "Hello"):
+        assert CLIENT.post("/request", json=body).status_code == 422
+
+
+def test_schemas_are_made_of_definitions_and_are_small() -> None:
+    schema = Everything.model_json_schema()
+    assert len(json.dumps(schema)) < 60_000
+    assert schema["properties"]["request"] == {"$ref": "#/$defs/ChatRequest"}
+    assert schema["properties"]["parts"]["items"] == {"$ref": "#/$defs/AIContent"}
+    document = CLIENT.get("/openapi.json").json()
+    assert len(json.dumps(document)) < 60_000
+    names = {name.removesuffix("-Input").removesuffix("-Output") for name in document["components"]["schemas"]}
+    assert {"ChatRequest", "ChatMessage", "AIContent", "TextContent"} <= names
+    assert not [name for name in schema["$defs"] if "__" in name]
+
+
+@given(strategies.requests(), strategies.responses())
+def test_schemas_fit_what_is_written(request: ChatRequest, response: ChatResponse) -> None:
+    stored = Everything(request=request, response=response, message=user("Hello"), last=TextContent(text="a"))
+    VALIDATOR.validate(stored.model_dump())
+
+
+VALIDATOR = jsonschema.Draft202012Validator(Everything.model_json_schema())
+
+
+@pytest.mark.parametrize(
+    "kind", [TextContent, WebSearchToolResultContent, MediaContent, StreamEvent, Usage, ChatMessage]
+)
+def test_the_schema_of_one_type_is_complete(kind: type[Any]) -> None:
+    schema = pydantic.TypeAdapter(kind).json_schema()
+    jsonschema.Draft202012Validator.check_schema(schema)
+    assert pydantic.TypeAdapter(kind).json_schema(mode="serialization") == schema
