@@ -45,6 +45,10 @@ class Clock:
         assert self._begun is not None
         self._ahead = self._begun + self.SECONDS - seconds - time.monotonic()
 
+    def advance(self, seconds: float) -> None:
+        """Set the clock forward by `seconds`."""
+        self._ahead += seconds
+
     @classmethod
     def install(cls, monkeypatch: pytest.MonkeyPatch) -> Clock:
         """Return a new clock, which the runners read until the end of the test."""

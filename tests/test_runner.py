@@ -6,7 +6,6 @@ import asyncio
 import math
 import pickle
 import threading
-import time
 from typing import Any, Literal
 
 import msgspec
@@ -1052,14 +1051,20 @@ def test_a_task_is_cancelled_whenever_it_is(ticks: int) -> None:
     asyncio.run(some())
 
 
-def test_who_reads_slowly_changes_no_outcome() -> None:
-    @tool(timeout=0.5)
+def test_who_reads_slowly_changes_no_outcome(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = Clock.install(monkeypatch)
+
+    @tool(timeout=LONG)
     def quick() -> str:
         return "done"
 
     def slowly(event: Any) -> None:
+        """Take longer than the tool may, once it is done."""
         if isinstance(event, cm.Notice) and event.kind == "tool_use":
-            time.sleep(0.6)
+            for thread in threading.enumerate():
+                if thread.name == "tool quick":
+                    thread.join(LONG)
+            clock.advance(2 * LONG)
 
     script = [answer(call("quick", "a"), call("quick", "b")), answer("Done.")]
     stream = ToolRunner(Scripted(script), [quick]).stream("Go.")

@@ -93,16 +93,21 @@ class CallIds:
         """The message with ids on every call and result, failures marked, the role "tool" where it is all results."""
         contents = message.contents
         self._messages += 1
-        has_result = False
+        has_call = has_result = False
         for index, content in enumerate(contents):
             if content.__class__ is TextContent:
                 continue
             if isinstance(content, ToolCallContent):
+                has_call = True
                 if content.call_id is None:
                     contents[index] = content = with_id(content, self._own_id(content))
                 self._ids[self._messages, index] = content.call_id
             elif isinstance(content, ToolResultContent):
                 has_result = True
+        if not has_call and not has_result:
+            if contents and message.role != "assistant":
+                self._pending.close()
+            return message
         calls = answers(self._pending, self._messages, contents, message.role)
         if not has_result:
             return message
