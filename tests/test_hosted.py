@@ -9,7 +9,9 @@ import pytest
 import contentmodel
 from contentmodel import (
     ChatMessage,
+    ChatRequest,
     ErrorContent,
+    HostedTool,
     HostedToolCallContent,
     HostedToolResultContent,
     UnknownContent,
@@ -20,7 +22,8 @@ from contentmodel import (
     loads,
     unfold,
 )
-from contentmodel_conformance import streams
+from contentmodel_conformance import laws, streams
+from contentmodel_conformance.oracles import judge
 from contentmodel_conformance.oracles.hosted import FAILURES, SUCCESSES, payload_of
 
 ANTHROPIC, RESPONSES, GOOGLE, CHAT = (
@@ -342,3 +345,102 @@ def test_a_newer_hosted_type_whose_fields_do_not_fit_the_base_stays_unknown() ->
     loaded = loads(written)
     assert isinstance(loaded, UnknownContent)
     assert dumps(loaded) == written
+
+
+# -- definitions made by hand ------------------------------------------------------------------------------------------
+
+MCP = {"server_label": "docs", "server_url": "https://mcp.example"}
+SCREEN = {"display_width_px": 800, "display_height_px": 600}
+SENT: dict[str, list[tuple[HostedTool, Any]]] = {
+    ANTHROPIC: [
+        (
+            HostedTool(kind="web_search", settings={"max_uses": 3}),
+            {"type": "web_search_20250305", "name": "web_search", "max_uses": 3},
+        ),
+        (HostedTool(kind="web_fetch"), {"type": "web_fetch_20250910", "name": "web_fetch"}),
+        (HostedTool(kind="code_interpreter"), {"type": "code_execution_20250825", "name": "code_execution"}),
+        (HostedTool(kind="shell"), {"type": "bash_20250124", "name": "bash"}),
+        (HostedTool(kind="computer"), {"type": "computer_toolset_20260801"}),
+        (
+            HostedTool(kind="computer", settings=SCREEN),
+            {"type": "computer_20251124", "name": "computer", **SCREEN},
+        ),
+        (
+            HostedTool(kind="mcp", settings={"mcp_server_name": "docs"}),
+            {"type": "mcp_toolset", "mcp_server_name": "docs"},
+        ),
+    ],
+    RESPONSES: [
+        (HostedTool(kind="mcp", settings=MCP), {"type": "mcp", **MCP}),
+        (HostedTool(kind="code_interpreter"), {"type": "code_interpreter", "container": {"type": "auto"}}),
+        (
+            HostedTool(kind="code_interpreter", settings={"container": "cntr_1"}),
+            {"type": "code_interpreter", "container": "cntr_1"},
+        ),
+        (
+            HostedTool(kind="file_search", settings={"vector_store_ids": ["vs_1"]}),
+            {"type": "file_search", "vector_store_ids": ["vs_1"]},
+        ),
+        (HostedTool(kind="shell"), {"type": "shell"}),
+        (HostedTool(kind="computer"), {"type": "computer"}),
+    ],
+    GOOGLE: [
+        (HostedTool(kind="web_search"), {"googleSearch": {}}),
+        (HostedTool(kind="maps", settings={"enableWidget": True}), {"googleMaps": {"enableWidget": True}}),
+        (
+            HostedTool(kind="file_search", settings={"fileSearchStoreNames": ["fileSearchStores/a"]}),
+            {"fileSearch": {"fileSearchStoreNames": ["fileSearchStores/a"]}},
+        ),
+        (HostedTool(kind="mcp", settings={"name": "docs"}), {"mcpServers": [{"name": "docs"}]}),
+    ],
+}
+NOT_SENT = {
+    ANTHROPIC: {"image_generation": "no-hosted-tool", "mcp": "needs-settings"},
+    RESPONSES: {"web_fetch": "no-hosted-tool", "mcp": "needs-settings", "file_search": "needs-settings"},
+    GOOGLE: {"memory": "no-hosted-tool", "file_search": "needs-settings"},
+    CHAT: {"web_search": "no-block", "mcp": "no-block"},
+}
+
+
+def asking(*tools: Any, **fields: Any) -> ChatRequest:
+    """Return a request with these tools, made by hand."""
+    messages = [ChatMessage(role="user", contents=[contentmodel.TextContent(text="Go on.")])]
+    return ChatRequest(model="m", messages=messages, tools=list(tools), **fields)
+
+
+@pytest.mark.parametrize(("api", "tool", "wire"), [(api, *case) for api, cases in SENT.items() for case in cases])
+def test_a_hosted_tool_made_by_hand_is_sent(api: str, tool: HostedTool, wire: Any) -> None:
+    encoded = contentmodel.adapter(api).encode_request(asking(tool))
+    assert encoded.payload["tools"] == [wire]
+    assert not [loss for loss in encoded.losses if "Tool" in loss.what]
+    laws.acceptance(judge(api, "request"), encoded)
+
+
+@pytest.mark.parametrize(("api", "kind"), [(api, kind) for api, kinds in NOT_SENT.items() for kind in kinds])
+def test_a_hosted_tool_that_cannot_be_sent_is_reported(api: str, kind: str) -> None:
+    encoded = contentmodel.adapter(api).encode_request(asking(HostedTool(kind=kind)))
+    assert "tools" not in encoded.payload
+    assert [loss.code for loss in encoded.losses if "HostedTool" in loss.what] == [NOT_SENT[api][kind]]
+
+
+def test_the_settings_of_another_api_are_not_sent() -> None:
+    payload = {"model": "m", "input": "Hi.", "tools": [{"type": "mcp", **MCP}, {"type": "code_interpreter"}]}
+    encoded = convert(payload, source=RESPONSES, target=GOOGLE)
+    assert encoded.payload["tools"] == [{"codeExecution": {}}]
+    assert [loss.code for loss in encoded.losses if loss.path == "$.tools[0]"] == ["needs-settings"]
+
+
+def test_a_function_with_the_name_of_a_hosted_tool_gets_another_name() -> None:
+    function = contentmodel.FunctionTool(name="web_search", parameters={"type": "object"})
+    call = contentmodel.FunctionCallContent(call_id="c1", name="web_search", arguments={})
+    result = contentmodel.FunctionResultContent(call_id="c1", outputs=[contentmodel.TextContent(text="Done.")])
+    request = asking(HostedTool(kind="web_search"), function)
+    turns = [ChatMessage(role="assistant", contents=[call]), ChatMessage(role="tool", contents=[result])]
+    encoded = contentmodel.adapter(ANTHROPIC).encode_request(
+        ChatRequest(model="m", messages=[*request.messages, *turns], tools=request.tools)
+    )
+    names = [tool["name"] for tool in encoded.payload["tools"]]
+    assert names[0] == "web_search"
+    assert len(set(names)) == 2
+    assert encoded.maps.names == {"web_search": names[1]}
+    assert encoded.payload["messages"][1]["content"][0]["name"] == names[1]

@@ -28,9 +28,10 @@ from contentmodel_adapters.anthropic_messages.response import ERRORS, LIMIT_HEAD
 from contentmodel_adapters.anthropic_messages.rules import CALL_IDS, RULES, TOOL_NAMES
 from contentmodel_adapters.anthropic_messages.stream import Decoder
 from contentmodel_adapters.anthropic_messages.stream_encoder import Encoder
-from contentmodel_adapters.anthropic_messages.tools import ADDED, OUTPUT_FORMAT, TOOLS, ChoiceAndParallel
+from contentmodel_adapters.anthropic_messages.tools import ADDED, CURRENT, OUTPUT_FORMAT, TOOLS, ChoiceAndParallel
 from contentmodel_adapters.shared.answer import of_the_model
 from contentmodel_adapters.shared.fitting import ANTHROPIC, restored_arguments, with_fitting_schemas
+from contentmodel_adapters.shared.hosted import fixed_names, with_sendable_tools
 from contentmodel_adapters.shared.links import GOOGLE_FILES
 from contentmodel_adapters.shared.usage import counted
 
@@ -122,13 +123,21 @@ class AnthropicMessages(TableAdapter):
         request = with_known_tools(ADDED.leave_out(request), context, KINDS)
         if is_home(request, context):
             return request
+        request = with_sendable_tools(request, context, CURRENT)
         request = without_sampling(hoist_instructions(request, context), context)
         messages = passes.settle_foreign(request.messages, context)
         messages = passes.join_assistant(passes.join_results(messages, context), context)
         messages = media.with_readable_media(passes.without_blank_texts(messages, context), context, READS)
         messages = passes.with_a_turn(messages, request, context)
         request = context.same(request, msgspec.structs.replace(request, messages=messages))
-        request = with_fitting_calls(request, context, ids=CALL_IDS, names=TOOL_NAMES, media_apart="errors")
+        request = with_fitting_calls(
+            request,
+            context,
+            ids=CALL_IDS,
+            names=TOOL_NAMES,
+            media_apart="errors",
+            reserved=fixed_names(request, CURRENT),
+        )
         told = tell_instructions(request.messages, context, after_user=takes_system_messages(request.model))
         request = context.same(request, msgspec.structs.replace(request, messages=told))
         return with_fitting_schemas(request, context, ANTHROPIC)

@@ -18,6 +18,7 @@ from contentmodel_adapters.shared.definitions import (
     is_free_text,
     without_parameters_row,
 )
+from contentmodel_adapters.shared.hosted import Current, Hosted, declaration
 
 # Hosted tools are dated types; the exact one stays with the definition, the kind is what they do.
 HOSTED_KINDS = {
@@ -51,8 +52,25 @@ HOSTED_KINDS = {
     "tool_search_tool_regex_20251119": "tool_search",
     "mcp_toolset": "mcp",
 }
-# What a tool of another API becomes here: the type, and the name that this API fixes for it.
-CARRIED = {"web_search": "web_search_20250305"}
+# The definitions that hosted tools get which were made by hand, or for another API: the newest of those that need no
+# other tool beside them and no beta (anthropic 2.12, types/*_param.py, seen 2026-11-22).
+CURRENT: Current = {
+    "web_search": (Hosted("web_search_20250305", "web_search", crosses=True),),
+    "web_fetch": (Hosted("web_fetch_20250910", "web_fetch"),),
+    "code_interpreter": (Hosted("code_execution_20250825", "code_execution"),),
+    "shell": (Hosted("bash_20250124", "bash"),),
+    "text_editor": (Hosted("text_editor_20250728", "str_replace_based_edit_tool"),),
+    "computer": (
+        Hosted("computer_20251124", "computer", needs=("display_width_px", "display_height_px")),
+        Hosted("computer_toolset_20260801"),
+    ),
+    "browser": (Hosted("browser_toolset_20260801"),),
+    "memory": (Hosted("memory_20250818", "memory"),),
+    "advisor": (Hosted("advisor_20260301", "advisor", needs=("model",)),),
+    "tool_search": (Hosted("tool_search_tool_bm25_20251119", "tool_search_tool_bm25"),),
+    "mcp": (Hosted("mcp_toolset", needs=("mcp_server_name",)),),
+}
+_NAMES = {hosted.tag: hosted.name for known in CURRENT.values() for hosted in known}
 
 
 def _usual_tool(tool: Any, rows: list[Row]) -> Row | None:
@@ -60,7 +78,8 @@ def _usual_tool(tool: Any, rows: list[Row]) -> Row | None:
         return rows[1] if tool.parameters is None else rows[0]
     if tool.__class__ is not HostedTool:
         return rows[0]
-    return next((r for r in rows if r.name == CARRIED.get(tool.kind)), None)
+    known = declaration(tool, CURRENT)
+    return next((r for r in rows if known is not None and r.name == known.tag), None)
 
 
 FUNCTION = Row(
@@ -94,7 +113,7 @@ TOOLS = TABLE.union(
                 constants={"type": tag},
                 sets={"kind": kind},
                 rest="settings",
-                fill={"name": kind} if tag in CARRIED.values() else None,
+                fill={"name": _NAMES[tag]} if _NAMES.get(tag) else None,
             )
             for tag, kind in HOSTED_KINDS.items()
         ),

@@ -40,9 +40,10 @@ from contentmodel_adapters.google_generate_content.rules import (
 )
 from contentmodel_adapters.google_generate_content.stream import Decoder
 from contentmodel_adapters.google_generate_content.stream_encoder import Encoder
-from contentmodel_adapters.google_generate_content.tools import TOOL_CHOICE, Level, Tools
+from contentmodel_adapters.google_generate_content.tools import CURRENT, TOOL_CHOICE, Level, Tools
 from contentmodel_adapters.shared.answer import of_the_model
 from contentmodel_adapters.shared.fitting import GOOGLE, restored_arguments, with_fitting_schemas
+from contentmodel_adapters.shared.hosted import with_sendable_tools
 from contentmodel_adapters.shared.modalities import Modalities
 from contentmodel_adapters.shared.times import date_of
 from contentmodel_adapters.shared.usage import counted
@@ -145,6 +146,7 @@ class GoogleGenerateContent(TableAdapter):
         request = with_known_tools(request, context, KINDS)
         if is_home(request, context):
             return request
+        request = with_sendable_tools(request, context, CURRENT)
         request = with_media_type(hoist_instructions(request, context), context)
         for instruction in request.instructions:
             context.lose_attributes(instruction, ("annotations",))

@@ -13,6 +13,7 @@ from contentmodel.wire.table import Row, note_of, noted
 from contentmodel_adapters.google_generate_content.blocks import API, TABLE
 from contentmodel_adapters.shared.choice import Choice
 from contentmodel_adapters.shared.definitions import free_text_row, is_free_text
+from contentmodel_adapters.shared.hosted import Current, Hosted, declaration
 
 # The members of a Tool that are no function declarations, and what each does.
 HOSTED_KINDS = {
@@ -29,8 +30,17 @@ HOSTED_KINDS = {
     "computerUse": "computer",
     "mcpServers": "mcp",
 }
-# What can be declared without anything that only the application knows.
-CARRIED = {"web_search": "googleSearch", "code_interpreter": "codeExecution", "url_context": "urlContext"}
+# The members that hosted tools get which were made by hand, or for another API (google-genai 3.4, types.Tool, seen
+# 2026-11-22).
+CURRENT: Current = {
+    "web_search": (Hosted("googleSearch", crosses=True),),
+    "code_interpreter": (Hosted("codeExecution", crosses=True),),
+    "url_context": (Hosted("urlContext", crosses=True),),
+    "file_search": (Hosted("fileSearch", needs=("fileSearchStoreNames",)),),
+    "maps": (Hosted("googleMaps"),),
+    "computer": (Hosted("computerUse", needs=("environment",)),),
+    "mcp": (Hosted("mcpServers", needs=("name",)),),
+}
 DECLARATIONS = "functionDeclarations"
 
 _SCHEMAS = {"name": "name", "description": "description"}
@@ -166,13 +176,15 @@ def _encode_hosted(tool: HostedTool, entry: dict[str, Any], context: EncodeConte
     if own is not None and ":key" in own:
         entry[own[":key"]] = own.get(":value", tool.settings)
         return
-    member = CARRIED.get(tool.kind)
-    if member is None:
+    known = declaration(tool, CURRENT)
+    if known is None:
         context.lose(tool, None, reasons.NO_HOSTED_TOOL)
         return
     context.leave_residue(tool, own=True)
-    context.lose_attributes(tool, ("name", "settings"))
-    entry[member] = {}
+    is_ours = context.is_ours(tool)
+    context.lose_attributes(tool, ("name",) if is_ours else ("name", "settings"))
+    settings = dict(tool.settings) if is_ours else {}
+    entry[known.tag] = [settings] if known.tag == "mcpServers" else settings
 
 
 TABLE.say("tool.members", DECLARATIONS, *HOSTED_KINDS)

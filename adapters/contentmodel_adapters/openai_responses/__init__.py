@@ -28,8 +28,9 @@ from contentmodel_adapters.openai_responses.response import RESPONSE
 from contentmodel_adapters.openai_responses.rules import CALL_IDS, RULES, TOOL_NAMES
 from contentmodel_adapters.openai_responses.stream import Decoder
 from contentmodel_adapters.openai_responses.stream_encoder import Encoder
-from contentmodel_adapters.openai_responses.tools import ADDED, TEXT_FORMAT, TOOL_CHOICE, TOOLS
+from contentmodel_adapters.openai_responses.tools import ADDED, CURRENT, TEXT_FORMAT, TOOL_CHOICE, TOOLS
 from contentmodel_adapters.shared.fitting import OPENAI, restored_arguments, with_fitting_schemas
+from contentmodel_adapters.shared.hosted import with_sendable_tools
 from contentmodel_adapters.shared.links import GOOGLE_FILES
 from contentmodel_adapters.shared.openai_errors import ERRORS, LIMIT_HEADERS
 from contentmodel_adapters.shared.times import seconds_of
@@ -122,6 +123,7 @@ class OpenAIResponses(TableAdapter):
         request = with_known_tools(ADDED.leave_out(request), context, KINDS)
         if is_home(request, context):
             return request
+        request = with_sendable_tools(request, context, CURRENT)
         messages = media.with_readable_media(passes.settle_foreign(request.messages, context), context, READS)
         options = request.options
         is_continued = (options.previous_response_id or options.conversation_id) is not None

@@ -10,6 +10,7 @@ from contentmodel.wire.nested import Blocks
 from contentmodel.wire.table import Row, row
 from contentmodel_adapters.openai_responses.blocks import TABLE
 from contentmodel_adapters.shared.choice import Choice, custom_names
+from contentmodel_adapters.shared.hosted import Current, Hosted, declaration
 
 FUNCTION = row(
     "function",
@@ -43,18 +44,43 @@ HOSTED_KINDS = {
     "tool_search": "tool_search",
     "programmatic_tool_calling": "program",
 }
-# What can be declared without anything that only the application knows.
-CARRIED = {"web_search": "web_search", "image_generation": "image_generation"}
+# The definitions that hosted tools get which were made by hand, or for another API (openai 3.54, types/responses/
+# tool_param.py, seen 2026-11-22).
+_SCREEN = ("display_width", "display_height", "environment")
+CURRENT: Current = {
+    "web_search": (Hosted("web_search", crosses=True),),
+    "file_search": (Hosted("file_search", needs=("vector_store_ids",)),),
+    "code_interpreter": (Hosted("code_interpreter"),),
+    "image_generation": (Hosted("image_generation", crosses=True),),
+    "mcp": (Hosted("mcp", needs=("server_label",)),),
+    "computer": (Hosted("computer_use_preview", needs=_SCREEN), Hosted("computer")),
+    "shell": (Hosted("shell"),),
+    "apply_patch": (Hosted("apply_patch"),),
+    "tool_search": (Hosted("tool_search"),),
+    "program": (Hosted("programmatic_tool_calling"),),
+}
+# What the API requires of a tool and has an automatic choice for.
+_FILL: dict[str, dict[str, Any]] = {"code_interpreter": {"container": {"type": "auto"}}}
 
 
 def _usual_tool(tool: Any, rows: list[Row]) -> Row | None:
     if tool.__class__ is not HostedTool:
         return rows[0]
-    return next((r for r in rows if r.sets.get("kind") == tool.kind and r.name in CARRIED.values()), None)
+    known = declaration(tool, CURRENT)
+    return next((r for r in rows if known is not None and r.name == known.tag), None)
 
 
 HOSTED = [
-    Row(tag, HostedTool, {}, constants={"type": tag}, sets={"kind": kind}, rest="settings", ignores=("name",))
+    Row(
+        tag,
+        HostedTool,
+        {},
+        constants={"type": tag},
+        sets={"kind": kind},
+        rest="settings",
+        ignores=("name",),
+        fill=_FILL.get(tag),
+    )
     for tag, kind in HOSTED_KINDS.items()
 ]
 OTHER = Row("other", HostedTool, {"type": "kind"}, rest="settings", ignores=("name",))

@@ -1,10 +1,17 @@
-"""What the rows of hosted tools that no class names have in common."""
+"""What the APIs have in common about hosted tools: their definitions, and the outputs of those that no class names."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
+import msgspec
+
 from contentmodel.content.outcomes import UnknownContent
+from contentmodel.request import ChatRequest, HostedTool
+from contentmodel.wire import reasons
+from contentmodel.wire.context import EncodeContext
+from contentmodel.wire.json import snake_name
 from contentmodel.wire.nested import Outputs
 from contentmodel.wire.table import Column, Union
 
@@ -17,3 +24,61 @@ def output_columns(union: Union, usual: str) -> dict[str, Column]:
         usual: Column(Outputs(union), *models),
         **{name: Column(Outputs(union), *models, noted=True) for name in others},
     }
+
+
+class Hosted(msgspec.Struct, frozen=True):
+    """How an API declares one of its hosted tools.
+
+    `tag` is the type or the key of the definition, `name` the name that the API fixes for it, and `needs` the settings
+    that it requires. `crosses` tells whether the tool of another API is declared so: its settings stay behind.
+    """
+
+    tag: str
+    name: str | None = None
+    needs: tuple[str, ...] = ()
+    crosses: bool = False
+
+    def has_needs(self, tool: HostedTool) -> bool:
+        """Return whether the settings of a tool have what the API requires."""
+        return all(name in tool.settings or snake_name(name) in tool.settings for name in self.needs)
+
+
+Current = Mapping[str, tuple[Hosted, ...]]
+"""The current declarations of each kind of tool; the first whose settings are there is used."""
+
+
+def declaration(tool: HostedTool, current: Current) -> Hosted | None:
+    """Return the declaration that a tool gets; None if the API has none that its settings allow."""
+    return next((hosted for hosted in current.get(tool.kind, ()) if hosted.has_needs(tool)), None)
+
+
+def with_sendable_tools(request: ChatRequest, context: EncodeContext, current: Current) -> ChatRequest:
+    """Return a request without the hosted tools that the API does not have, or whose required settings are missing."""
+    if context.native or not any(tool.__class__ is HostedTool for tool in request.tools):
+        return request
+    tools = [tool for tool in request.tools if tool.__class__ is not HostedTool or _is_sendable(tool, context, current)]
+    changed: ChatRequest = context.same(request, msgspec.structs.replace(request, tools=tools))
+    return changed
+
+
+def _is_sendable(tool: Any, context: EncodeContext, current: Current) -> bool:
+    known = current.get(tool.kind, ())
+    if context.api in (tool.extra or {}):
+        return True
+    if context.is_ours(tool):
+        if declaration(tool, current) is not None:
+            return True
+    elif any(hosted.crosses for hosted in known):
+        return True
+    if known and known[-1].needs:
+        context.lose(tool, None, reasons.NEEDS_SETTINGS, needs=" and ".join(known[-1].needs))
+    else:
+        context.lose(tool, None, reasons.NO_HOSTED_TOOL)
+    return False
+
+
+def fixed_names(request: ChatRequest, current: Current) -> list[str]:
+    """Return the names that the API fixes for the hosted tools of a request: no function may have one of them."""
+    tools = [tool for tool in request.tools if isinstance(tool, HostedTool)]
+    found = (tool.name or (known.name if (known := declaration(tool, current)) else None) for tool in tools)
+    return [name for name in found if name is not None]

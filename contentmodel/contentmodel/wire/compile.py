@@ -357,8 +357,7 @@ def merge_residue(row: Row, residue: dict[str, Any], wire: dict[str, Any]) -> No
 def encode_rest(row: Row, value: Any, wire: dict[str, Any], context: EncodeContext) -> None:
     """Settings in the words of the API that they came from: they mean nothing to another."""
     settings = getattr(value, row.rest or "")
-    is_ours = context.native or (context.by_hand and (value.extra is None or row.api in value.extra))
-    if settings and not is_ours:
+    if settings and not context.is_ours(value):
         context.lose(value, row.rest, reasons.FOREIGN_SETTINGS)
         return
     for key, item in settings.items():

@@ -257,6 +257,10 @@ class EncodeContext:
         self.status: int | None = None
         """The HTTP status of the error that was encoded."""
 
+    def is_ours(self, tool: Any) -> bool:
+        """Return whether the settings of a hosted tool are this API's: it came from it, or was made by hand for it."""
+        return self.native or (self.by_hand and (tool.extra is None or self.api in tool.extra))
+
     def same(self, original: Any, stand_in: Any) -> Any:
         """`stand_in` is encoded in the place of `original`: what it loses, the original loses. Gives the stand-in."""
         self.stand_ins.append((original, stand_in))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -73,7 +73,9 @@ class Bijection:
     What a text becomes depends on the texts before it alone, so that a longer conversation keeps what it had.
     """
 
-    def __init__(self, takes: Alphabet, make: Callable[[str, str, Alphabet], str]) -> None:
+    def __init__(
+        self, takes: Alphabet, make: Callable[[str, str, Alphabet], str], reserved: Iterable[str] = ()
+    ) -> None:
         self._takes = takes
         self._accepts = acceptor(takes)
         self._make = make
@@ -81,7 +83,9 @@ class Bijection:
         """The texts that stand for themselves."""
         self.changed: dict[str, str] = {}
         """Every text that something else stands for, and what does."""
-        self._made: set[str] = set()
+        self.reserved = frozenset(reserved)
+        """Texts that have another meaning: no text stays one of these, or becomes one."""
+        self._made: set[str] = set(self.reserved)
 
     def __call__(self, text: str) -> str:
         return text if self.keeps(text) else self.changed.get(text) or self._add(text)
@@ -124,11 +128,18 @@ def _tool_name(text: str, digest: str, takes: Alphabet) -> str:
     return f"{readable if not readable[0].isdigit() else '_' + readable[1:]}_{digest[:8]}"
 
 
-def with_names(request: ChatRequest, context: EncodeContext, *, ids: Alphabet, names: Alphabet) -> ChatRequest:
+def with_names(
+    request: ChatRequest,
+    context: EncodeContext,
+    *,
+    ids: Alphabet,
+    names: Alphabet,
+    reserved: Iterable[str] = (),
+) -> ChatRequest:
     """A request of another API with ids and tool names that the target takes, the same on definitions, calls, results
     and tool choice. The maps are kept in `context.maps`.
     """
-    rename = _Renamer(context, Bijection(ids, _call_id), Bijection(names, _tool_name))
+    rename = _Renamer(context, Bijection(ids, _call_id), Bijection(names, _tool_name, reserved))
     tools = [rename.tool(tool) for tool in request.tools]
     options = request.options
     if options.tool_choice is not None:
@@ -349,5 +360,6 @@ class _Renamer:
         if not new:
             return value
         for field in new:
-            self._context.lose(value, field, reasons.MAPPED_NAME)
+            is_reserved = field == "name" and value.name in self._names.reserved
+            self._context.lose(value, field, reasons.RESERVED_NAME if is_reserved else reasons.MAPPED_NAME)
         return self._context.same(value, msgspec.structs.replace(value, **new))

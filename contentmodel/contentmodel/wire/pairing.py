@@ -8,7 +8,7 @@ the very end are left open, for their results are still to come.
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -72,13 +72,17 @@ def with_fitting_calls(
     names: Alphabet,
     media_apart: str = "never",
     is_continued: bool = False,
+    reserved: Iterable[str] = (),
 ) -> ChatRequest:
-    """A request of another API whose calls and results are in pairs, under ids and names that the target takes."""
+    """A request of another API whose calls and results are in pairs, under ids and names that the target takes.
+
+    `reserved` are names of hosted tools: a function of that name gets another.
+    """
     if _Fit(ids, names, media_apart).holds(request):
         return request
     messages = with_distinct_ids(with_arguments(request.messages, context), context)
     distinct = msgspec.structs.replace(request, messages=messages)
-    named = with_names(context.same(request, distinct), context, ids=ids, names=names)
+    named = with_names(context.same(request, distinct), context, ids=ids, names=names, reserved=reserved)
     messages = pair_calls(named.messages, context, media_apart=media_apart, is_continued=is_continued)
     changed: ChatRequest = context.same(named, msgspec.structs.replace(named, messages=messages))
     return changed

@@ -139,6 +139,7 @@ SPELLING = degraded("arguments-spelling", "the arguments are an object here: the
 ARGUMENTS_AS_OBJECT = degraded("arguments-as-object", "{target} takes no text here: it is one property of an object")
 CALL_ID = synthesized("call-id", "{target} requires an id")
 REPEATED_CALL_ID = degraded("repeated-call-id", "two calls of one turn have this id: one of them gets another")
+RESERVED_NAME = degraded("reserved-name", "a hosted tool has this name in {target}: the maps have what replaces it")
 MAPPED_NAME = degraded("mapped-name", "{target} takes other letters or fewer: the maps have what replaces it")
 BROKEN_CALL = dropped("broken-call", "{target} has no word for a call that broke off")
 NO_ERROR_FLAG = degraded("no-error-flag", "{target} has no flag for a failure: a text states it")
@@ -167,6 +168,7 @@ STORED_ELSEWHERE = dropped("stored-elsewhere", "{target} cannot look up what ano
 
 # Tool definitions and schemas
 NO_TEXT_FORMAT = dropped("no-text-format", "{target} has no format of this kind for free text")
+NEEDS_SETTINGS = dropped("needs-settings", "{target} needs {needs} for this tool, which the request does not have")
 NO_HOSTED_TOOL = dropped("no-hosted-tool", "{target} has no such tool")
 NAMESPACE_IN_NAME = degraded(
     "namespace-in-name", "{target} has no namespaces: the name holds it, and the maps have both"
