@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -85,7 +87,6 @@ def test_the_clients_are_the_providers() -> None:
 
 def test_the_core_needs_msgspec_alone() -> None:
     """Outside of what is an extra as a whole, only the standard library and msgspec are imported at the top."""
-    import sys
 
     allowed = set(sys.stdlib_module_names) | {"contentmodel", "msgspec"}
     wrong = {}
@@ -122,3 +123,35 @@ def test_the_public_face_is_pinned() -> None:
 
 def test_every_content_type_is_public() -> None:
     assert {c.__name__ for c in contentmodel.CONTENT_TYPES} <= set(contentmodel.__all__)
+
+
+BARE = """
+import importlib, sys
+
+class Bare:
+    allowed = {*sys.stdlib_module_names, "msgspec", "contentmodel", "contentmodel_adapters"}
+
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] not in self.allowed:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+sys.meta_path.insert(0, Bare())
+importlib.import_module(sys.argv[1])
+"""
+
+
+@pytest.mark.parametrize(
+    ("package", "extra"),
+    [
+        ("contentmodel.tools", "tools"),
+        ("contentmodel.runner", "tools"),
+        ("contentmodel.tools.mcp", "tools"),
+        ("contentmodel.history", "history"),
+        ("contentmodel.server", "server"),
+    ],
+)
+def test_a_package_without_its_extra_names_what_to_install(package: str, extra: str) -> None:
+    done = subprocess.run([sys.executable, "-c", BARE, package], capture_output=True, text=True, check=False)
+    assert done.returncode != 0
+    last = done.stderr.strip().splitlines()[-1]
+    assert last.endswith(f'which is not installed: pip install "contentmodel[{extra}]"')

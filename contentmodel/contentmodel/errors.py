@@ -47,6 +47,14 @@ class UnknownApiError(ContentModelError, LookupError):
     """No adapter is registered under this API id."""
 
 
+class MissingExtraError(ContentModelError, ModuleNotFoundError):
+    """An optional dependency is not installed. The message says what to install; `name` is the missing module."""
+
+    def __init__(self, extra: str, name: str) -> None:
+        self.extra = extra
+        super().__init__(f'this needs {name}, which is not installed: pip install "contentmodel[{extra}]"', name=name)
+
+
 class ToolArgumentsError(ContentModelError, ValueError):
     """A model's arguments for a tool are not a JSON object: they must not be run."""
 

@@ -3,21 +3,24 @@
 Needs `contentmodel[history]`; for PostgreSQL `contentmodel[postgresql]` as well.
 """
 
-from contentmodel.history.asynchronous import AsyncTurnStore
-from contentmodel.history.errors import (
-    ConflictError,
-    DamagedError,
-    HistoryError,
-    InvalidTurnError,
-    NotFoundError,
-    SchemaError,
-)
-from contentmodel.history.log import ConversationLog, record_notices
-from contentmodel.history.log_async import AsyncConversationLog, arecord_notices
-from contentmodel.history.log_entries import InvalidEntryError, LogEntry
-from contentmodel.history.recording import arecord, record
-from contentmodel.history.store import TurnStore
-from contentmodel.history.turns import START, STATUSES, Block, Conversation, Status, StoredTurn, Turn
+from contentmodel.extras import needs_extra
+
+with needs_extra("history"):
+    from contentmodel.history.asynchronous import AsyncTurnStore
+    from contentmodel.history.errors import (
+        ConflictError,
+        DamagedError,
+        HistoryError,
+        InvalidTurnError,
+        NotFoundError,
+        SchemaError,
+    )
+    from contentmodel.history.log import ConversationLog, record_notices
+    from contentmodel.history.log_async import AsyncConversationLog, arecord_notices
+    from contentmodel.history.log_entries import InvalidEntryError, LogEntry
+    from contentmodel.history.recording import arecord, record
+    from contentmodel.history.store import TurnStore
+    from contentmodel.history.turns import START, STATUSES, Block, Conversation, Status, StoredTurn, Turn
 
 __all__ = [
     "START",

@@ -3,10 +3,13 @@
 Needs `contentmodel[server]`, and an ASGI server.
 """
 
-from contentmodel.server.app import RunContext, create_app
-from contentmodel.server.hub import Hub, Live
-from contentmodel.server.limits import Limits
-from contentmodel.server.log import Log, Reader, Told
-from contentmodel.server.sse import EventReader
+from contentmodel.extras import needs_extra
+
+with needs_extra("server"):
+    from contentmodel.server.app import RunContext, create_app
+    from contentmodel.server.hub import Hub, Live
+    from contentmodel.server.limits import Limits
+    from contentmodel.server.log import Log, Reader, Told
+    from contentmodel.server.sse import EventReader
 
 __all__ = ["EventReader", "Hub", "Limits", "Live", "Log", "Reader", "RunContext", "Told", "create_app"]
