@@ -100,8 +100,9 @@ def _run(
     if not hasattr(found, "adapter"):
         return suite.check_adapter(found, target=target, **given)
     adapter = contentmodel.adapter(found.adapter) if isinstance(found.adapter, str) else found.adapter
-    for name in ("payloads", "limits", "others"):
+    for name in ("payloads", "limits", "others", "reader"):
         given[name] = getattr(found, name, None)
+    given["examples"] = getattr(found, "examples", ())
     return suite.check_adapter(adapter, target=target, **given)
 
 

@@ -10,6 +10,7 @@ import json
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
 from functools import cache
+from itertools import takewhile
 from typing import Any, NamedTuple
 
 import msgspec
@@ -507,12 +508,21 @@ def difference(one: Any, other: Any, path: str = "$") -> Difference | None:
         return _object_difference(one, other, path)
     if isinstance(one, list) and isinstance(other, list):
         if len(one) != len(other):
-            return Difference(path, f"{len(one)} elements became {len(other)}", one, other)
+            return _list_difference(one, other, path)
         pairs = ((f"{path}[{i}]", a, b) for i, (a, b) in enumerate(zip(one, other, strict=True)))
         return next(filter(None, (difference(a, b, where) for where, a, b in pairs)), None)
     if type(one) is type(other) and one == other:
         return None
     return Difference(path, f"{_short(one)} became {_short(other)}", one, other)
+
+
+def _list_difference(one: list[Any], other: list[Any], path: str) -> Difference:
+    """The first element that differs in two lists of different lengths."""
+    same = takewhile(lambda pair: difference(*pair) is None, zip(one, other, strict=False))
+    at = sum(1 for _ in same)
+    expected, found = (value[at] if at < len(value) else ABSENT for value in (one, other))
+    detail = f"{len(one)} elements became {len(other)}, and the first that differs is this"
+    return Difference(f"{path}[{at}]", detail, expected, found)
 
 
 def _object_difference(one: dict[str, Any], other: dict[str, Any], path: str) -> Difference | None:

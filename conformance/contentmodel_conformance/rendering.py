@@ -75,6 +75,8 @@ def finding_lines(finding: Finding) -> Iterator[str]:
         yield f"  recorded  {finding.source}"
     if finding.minimal:
         yield f"  input     {finding.minimal}"
+    if finding.wire:
+        yield f"  as wire   {finding.wire}"
     yield f"  again     {finding.command}"
 
 

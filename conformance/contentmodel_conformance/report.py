@@ -28,7 +28,8 @@ class ReportError(ContentModelError, ValueError):
 class Finding(msgspec.Struct, frozen=True, kw_only=True):
     """One way in which a law is broken: which `law`, `where` (a JSON path, an event, a byte), in words (`detail`), the
     value that was `expected` there and the one that was `found`, both as text; and on what: the `minimal` input that
-    shows it, as text, or the `source` of a recorded one. `command` shows it again.
+    shows it, as text, or the `source` of a recorded one. If the input is a value of the model, `wire` is the payload
+    that its adapter writes of it. `command` shows it again.
     """
 
     law: str
@@ -40,6 +41,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     label: str = ""
     minimal: str = ""
     source: str = ""
+    wire: str = ""
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):
@@ -196,6 +198,21 @@ def shown(value: Any, longest: int = 300) -> str:
     """A value as text for people: JSON where it can be, bytes as the text they are; cut where it is too long."""
     text = printable(_text_of(value))
     return text if len(text) <= longest else f"{text[:longest]}... ({len(text):,} characters)"
+
+
+def beside(one: Any, other: Any, longest: int = 300) -> tuple[str, str]:
+    """Two values as text for people, each cut around the place where they begin to differ."""
+    texts = printable(_text_of(one)), printable(_text_of(other))
+    common = next((at for at, (a, b) in enumerate(zip(*texts, strict=False)) if a != b), min(map(len, texts)))
+    start = max(0, common - longest // 4) if max(map(len, texts)) > longest else 0
+    return _from(texts[0], start, longest), _from(texts[1], start, longest)
+
+
+def _from(text: str, start: int, longest: int) -> str:
+    if start == 0 and len(text) <= longest:
+        return text
+    before, end = "..." if start else "", start + longest
+    return f"{before}{text[start:end]}{'...' if end < len(text) else ''} ({len(text):,} characters)"
 
 
 def printable(text: str) -> str:

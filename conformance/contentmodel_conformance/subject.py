@@ -27,11 +27,13 @@ from contentmodel import (
     TextContent,
 )
 from contentmodel_conformance.coverage import sdk_types
+from contentmodel_conformance.examples import EXAMPLES, Example
 from contentmodel_conformance.oracles import judge
 from contentmodel_conformance.oracles.accumulators import APIS as ACCUMULATING
 from contentmodel_conformance.oracles.hosted import FAILURES
 from contentmodel_conformance.readers import READERS, Reader
 from contentmodel_conformance.recordings import Recordings
+from contentmodel_conformance.report import shown
 from contentmodel_conformance.strategies.hosted import HOSTED_APIS
 from contentmodel_conformance.strategies.transcripts import LIMITS, Limits
 
@@ -59,6 +61,7 @@ class Subject:
         payloads: Mapping[str, Payloads] | None = None,
         limits: Limits | None = None,
         reader: Reader | None = None,
+        examples: Sequence[Example] = (),
         recordings: Recordings | None = None,
         is_one_of_many: bool = False,
     ) -> None:
@@ -70,6 +73,7 @@ class Subject:
         self.limits = limits or LIMITS.get(self.api) or getattr(adapter, "limits", None)
         self.recordings = recordings
         self.reader = reader or _reader_of(adapter)
+        self.examples = list(examples) or EXAMPLES.get(self.api, [])
         self._written: dict[str, list[Any]] = {}
         self.is_one_of_many = is_one_of_many
         """Whether the other adapters are tried as well: what comes from them is then tried with them."""
@@ -169,6 +173,11 @@ class Subject:
         return "" if self.reader else "no reader of its payloads was given: see `reader`"
 
     @property
+    def no_examples(self) -> str:
+        """Why no payload is compared with the value that it means: nobody gave such pairs."""
+        return "" if self.examples else "no payloads with the values expected of them were given: see `examples`"
+
+    @property
     def no_table(self) -> str:
         """Why no payloads can be made from the adapter's table; empty where it describes unions of blocks."""
         unions = self.description.get("unions")
@@ -198,6 +207,16 @@ class Subject:
         if kind not in self._written:
             self._written[kind] = [made for value in samples(kind) if (made := _write(self.adapter, kind, value))]
         return self._written[kind]
+
+    def wire(self, value: Any) -> str:
+        """The payload of a value of the model as text, by the adapter of the API that it came from; "" if none is."""
+        if not isinstance(value, ChatRequest | ChatResponse):
+            return ""
+        api = self.api if value.origin is None else value.origin.api
+        adapter = next((other for other in self.others if other.api == api), self.adapter)
+        kind = "request" if isinstance(value, ChatRequest) else "response"
+        payload = _write(adapter, kind, value)
+        return "" if payload is None else shown(payload, 4000)
 
     def own(self, kind: str) -> st.SearchStrategy[Any] | None:
         """The payloads that came with the adapter, as a strategy; None where there are none."""

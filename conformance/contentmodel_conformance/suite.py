@@ -16,6 +16,7 @@ import msgspec
 
 import contentmodel
 from contentmodel_conformance.checks import CHECKS, LAWS, Check
+from contentmodel_conformance.examples import Example
 from contentmodel_conformance.readers import Reader
 from contentmodel_conformance.recordings import Recordings
 from contentmodel_conformance.report import Outcome, Report, merged
@@ -51,6 +52,7 @@ def check_adapter(
     payloads: Mapping[str, Payloads] | None = None,
     limits: Limits | None = None,
     reader: Reader | None = None,
+    examples: Sequence[Example] = (),
     target: str | None = None,
 ) -> Report:
     """Runs every check that applies to an adapter, and reports what each came to.
@@ -60,14 +62,21 @@ def check_adapter(
     installed. `only` has names of laws, or of checks ("identity", "identity/table"). `progress` is called before and
     after each check. `payloads` has payloads of the format, by kind ("request", "response"): a hypothesis strategy or
     some of them; the SDK's types and the adapter's table give others. `limits` says what transcripts of the API hold.
-    `reader` reads payloads of the API without the adapter (see `contentmodel_conformance.readers`). `target` is what
-    the command line calls the adapter, for the commands that reports give.
+    `reader` reads payloads of the API without the adapter (see `contentmodel_conformance.readers`). `examples` are
+    payloads, each with the ChatRequest or the ChatResponse that it means. `target` is what the command line calls the
+    adapter, for the commands that reports give.
 
     Whatever the adapter raises is a finding, and gets nowhere. ValueError where `only` names nothing there is.
     """
     chosen = selected(only)
     subject = Subject(
-        adapter, others=others, payloads=payloads, limits=limits, reader=reader, recordings=_recordings(corpus)
+        adapter,
+        others=others,
+        payloads=payloads,
+        limits=limits,
+        reader=reader,
+        examples=examples,
+        recordings=_recordings(corpus),
     )
     return _report(subject, chosen, deep=deep, seed=seed, only=only, progress=progress, target=target)
 
@@ -132,7 +141,8 @@ def run_check(
 ) -> Outcome:
     """Runs one check of one adapter. Whatever the adapter raises is a finding."""
     known: dict[str, Any] = {"api": subject.api, "check": check.name, "law": check.law, "on": check.on}
-    trial = Trial(check.name, check.law, _command(check, subject, deep, seed, target), deep=deep, seed=seed)
+    command = _command(check, subject, deep, seed, target)
+    trial = Trial(check.name, check.law, command, deep=deep, seed=seed, wire=subject.wire)
     trial.run(lambda: _run_unless_skipped(check, subject, trial))
     if trial.skipped:
         return Outcome(status="skipped", note=trial.skipped, **known)

@@ -7,7 +7,7 @@ class TestMyApi(AdapterConformance):
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -15,6 +15,7 @@ import pytest
 
 import contentmodel
 from contentmodel_conformance.checks import CHECKS, LAWS, Check
+from contentmodel_conformance.examples import Example
 from contentmodel_conformance.readers import Reader
 from contentmodel_conformance.recordings import Recordings
 from contentmodel_conformance.rendering import finding_lines
@@ -42,6 +43,8 @@ class AdapterConformance:
     """What transcripts of the API can hold."""
     reader: ClassVar[Reader | None] = None
     """A function that reads payloads of the API without the adapter (see `contentmodel_conformance.readers`)."""
+    examples: ClassVar[Sequence[Example]] = ()
+    """Payloads, each with the ChatRequest or the ChatResponse that it means."""
     others: ClassVar[Iterable[Any] | None] = None
     """The adapters to convert from and to; by default all that are installed."""
     corpus: ClassVar[Path | str | None] = None
@@ -76,6 +79,7 @@ class AdapterConformance:
             limits=cls.limits,
             # Of the class: a plain function would become a method of an object.
             reader=cls.reader,
+            examples=cls.examples,
             recordings=Recordings(folder) if folder else None,
             is_one_of_many=cls.is_one_of_many,
         )

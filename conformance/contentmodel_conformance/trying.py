@@ -22,7 +22,7 @@ from hypothesis.strategies import SearchStrategy
 from contentmodel import ContentModelError, DecodeError
 from contentmodel_conformance import watchdog
 from contentmodel_conformance.laws import LawBroken, Refused, Words
-from contentmodel_conformance.report import Finding, printable, shown
+from contentmodel_conformance.report import Finding, beside, printable, shown
 from contentmodel_conformance.watchdog import Hangs, Watch, hung_call, watched
 
 QUICK, DEEP = 25, 2500
@@ -43,9 +43,20 @@ class _TimeUp(BaseException):
 class Trial:
     """One check while it runs: how much it may try, what it has tried, and what it has found."""
 
-    def __init__(self, check: str, law: str, command: str, *, deep: bool = False, seed: int = 0) -> None:
+    def __init__(
+        self,
+        check: str,
+        law: str,
+        command: str,
+        *,
+        deep: bool = False,
+        seed: int = 0,
+        wire: Callable[[Any], str] | None = None,
+    ) -> None:
         self.check, self.law, self.command = check, law, command
         self.deep, self.seed = deep, seed
+        self.wire = wire
+        """Shows the payload that is written of a value of the model; "" for other values."""
         self.examples = DEEP if deep else QUICK
         self.tried = self.refused = self.failed = 0
         self.findings: list[Finding] = []
@@ -198,24 +209,32 @@ def _finding(trial: Trial, value: Any, error: BaseException, label: str, source:
         law=law,
         where=printable(where),
         detail=printable(detail),
-        expected=printable(expected),
-        found=printable(found),
+        expected=expected,
+        found=found,
         label=label,
         minimal="" if source else shown(value, 4000),
+        wire="" if source or trial.hangs or trial.wire is None else trial.wire(value),
         source=source,
         command=trial.command,
     )
 
 
+def _beside(expected: Any, found: Any) -> tuple[str, str]:
+    """Both values as text: cut around their difference, unless one of them is in words."""
+    if isinstance(expected, Words) or isinstance(found, Words):
+        return _worded(expected), _worded(found)
+    return beside(expected, found)
+
+
 def _worded(value: Any) -> str:
-    return str(value) if isinstance(value, Words) else shown(value)
+    return printable(value) if isinstance(value, Words) else shown(value)
 
 
 def _told(error: BaseException, law: str) -> tuple[str, str, str, str, str]:
     """The law, the place, what is wrong, what was expected and what was found."""
     if isinstance(error, LawBroken):
         name = error.law if error.law in ("totality", law) else law
-        return name, error.where, error.detail, _worded(error.expected), _worded(error.found)
+        return name, error.where, error.detail, *_beside(error.expected, error.found)
     if isinstance(error, DecodeError):
         fault = error.faults[0]
         return law, fault.path, f"refused as no payload of {error.api}: {fault.message}", "a value", str(error)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import chat_log
 
+from contentmodel import ChatChoice, ChatMessage, ChatResponse, FinishReason, TextContent
 from contentmodel_conformance import AdapterConformance, Limits
 
 LOG = {
@@ -23,11 +24,14 @@ ANSWER = {
     "ended": "done",
 }
 TROUBLE = {"trouble": {"words": "The bot is asleep.", "code": "asleep"}}
+SAID = ChatMessage(role="assistant", contents=[TextContent(text="Mild.")])
+MEANT = ChatResponse(model="house-7b", choices=[ChatChoice(messages=[SAID], finish_reason=FinishReason(reason="stop"))])
 
 
 class TestChatLog(AdapterConformance):
     adapter = chat_log.adapter
     payloads = {"request": [LOG], "response": [ANSWER, TROUBLE]}
+    examples = [(ANSWER, MEANT)]
     limits = Limits(
         issuer="house", model="house-7b", signs=False, hosted_search=False, images_in_results=False, errors=False
     )

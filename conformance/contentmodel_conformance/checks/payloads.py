@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from hypothesis import strategies as st
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 from contentmodel import DecodeError
 from contentmodel_conformance import conduct, laws
 from contentmodel_conformance.checks.registry import check
+from contentmodel_conformance.examples import example
 from contentmodel_conformance.oracles import judge
 from contentmodel_conformance.strategies.sdk import (
     disturbed,
@@ -103,6 +105,12 @@ def own_unknowns(subject: Subject, trial: Trial) -> None:
         given = subject.own(kind)
         if given is not None:
             trial.each(with_unknowns(given), of(subject, laws.disturbance, kind), kind)
+
+
+@check(example, "given", "payloads with the values that their author expects", "examples")
+def examples(subject: Subject, trial: Trial) -> None:
+    for number, given in enumerate(subject.examples):
+        trial.once(given, partial(example, subject.adapter), f"example {number}")
 
 
 # -- purity and the model's own JSON -----------------------------------------------------------------------------------

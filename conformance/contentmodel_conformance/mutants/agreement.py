@@ -38,21 +38,21 @@ class _Counters(Exchanging):
         return replace(answer, usage=replace(usage, **values))
 
 
-@mutant(CHAT, _CHECK)
+@mutant(CHAT, _CHECK, "example/given")
 class ExchangesTokens(_Counters):
     """Takes the tokens of the prompt for those of the completion, and the other way round."""
 
     one, other = "input_tokens", "output_tokens"
 
 
-@mutant(ANTHROPIC, _CHECK)
+@mutant(ANTHROPIC, _CHECK, "example/given")
 class ExchangesCacheCounters(_Counters):
     """Takes the tokens read from the cache for those written to it, and the other way round."""
 
     one, other = "cache_read_tokens", "cache_write_tokens"
 
 
-@mutant(CHAT, _CHECK)
+@mutant(CHAT, _CHECK, "example/given")
 class ReadsLengthAsStop(Exchanging):
     """Takes an answer that reached its limit for one that is complete, and the other way round."""
 

@@ -1,0 +1,160 @@
+"""Answers of the APIs of this project, each with the value of the model that it says: an answer that reached its limit.
+
+An author gives such pairs for an adapter (`examples`). They are the only input of which somebody says what it means.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
+from contentmodel import ChatChoice, ChatMessage, ChatRequest, ChatResponse, FinishReason, TextContent, Usage
+from contentmodel.serialize import to_builtins
+from contentmodel_conformance import laws
+from contentmodel_conformance.laws import LawBroken
+
+Example: TypeAlias = tuple[Any, ChatRequest | ChatResponse]
+"""A payload, and the request or the answer that it is expected to be."""
+
+
+def example(adapter: Any, given: Example) -> None:
+    """A payload that the author gave is read as the value that the author expects, and is written again as it was.
+
+    What came from where, and what the adapter keeps for itself (`origin`, `extra`, a finish reason's `raw`) is compared
+    only if the expected value has it.
+    """
+    payload, expected = given
+    kind = "request" if isinstance(expected, ChatRequest) else "response"
+    found = laws.decode(adapter, kind, payload)
+    before, after = to_builtins(expected), to_builtins(found)
+    difference = laws.difference(_stated(before), _like(_stated(before), after))
+    if difference is not None:
+        raise LawBroken("example", *difference)
+    laws.identity(adapter, kind, payload)
+
+
+_KEPT = ("origin", "extra", "raw")
+
+
+def _stated(value: Any) -> Any:
+    """The JSON of the model without the fields that are unset."""
+    if isinstance(value, dict):
+        return {key: _stated(item) for key, item in value.items() if item is not None}
+    return [_stated(item) for item in value] if isinstance(value, list) else value
+
+
+def _like(expected: Any, found: Any) -> Any:
+    """The JSON that was found, without what the adapter keeps for itself and the expected value does not have."""
+    if isinstance(expected, dict) and isinstance(found, dict):
+        hidden = {key for key in _KEPT if key not in expected}
+        return {
+            key: _like(expected.get(key), item) for key, item in found.items() if key not in hidden and item is not None
+        }
+    if isinstance(expected, list) and isinstance(found, list):
+        return [_like(one, two) for one, two in zip([*expected, *[None] * len(found)], found, strict=False)]
+    return _without_kept(found) if expected is None else found
+
+
+def _without_kept(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {k: _without_kept(v) for k, v in value.items() if k not in _KEPT and v is not None}
+    return [_without_kept(item) for item in value] if isinstance(value, list) else value
+
+
+def _answer(usage: Usage, **fields: Any) -> ChatResponse:
+    said = ChatMessage(role="assistant", contents=[TextContent(text="The sky is")])
+    choice = ChatChoice(messages=[said], finish_reason=FinishReason(reason="length"), **fields)
+    return ChatResponse(id="a", model="m", choices=[choice], usage=usage)
+
+
+_COUNTS: dict[str, Any] = {"cache_read_tokens": 200, "output_tokens": 50, "reasoning_tokens": 7}
+
+EXAMPLES: dict[str, Sequence[Example]] = {
+    "anthropic-messages": [
+        (
+            {
+                "id": "a",
+                "type": "message",
+                "role": "assistant",
+                "model": "m",
+                "content": [{"type": "text", "text": "The sky is"}],
+                "stop_reason": "max_tokens",
+                "usage": {
+                    "input_tokens": 10,
+                    "cache_read_input_tokens": 200,
+                    "cache_creation_input_tokens": 3000,
+                    "output_tokens": 50,
+                    "output_tokens_details": {"thinking_tokens": 7},
+                },
+            },
+            _answer(Usage(input_tokens=10, cache_write_tokens=3000, cached_inside=False, **_COUNTS)),
+        )
+    ],
+    "openai-chat": [
+        (
+            {
+                "id": "a",
+                "model": "m",
+                "choices": [
+                    {"index": 0, "finish_reason": "length", "message": {"role": "assistant", "content": "The sky is"}}
+                ],
+                "usage": {
+                    "prompt_tokens": 3210,
+                    "completion_tokens": 50,
+                    "total_tokens": 3260,
+                    "prompt_tokens_details": {"cached_tokens": 200, "cache_write_tokens": 3000},
+                    "completion_tokens_details": {"reasoning_tokens": 7},
+                },
+            },
+            _answer(Usage(input_tokens=3210, cache_write_tokens=3000, total_tokens=3260, **_COUNTS), index=0),
+        )
+    ],
+    "openai-responses": [
+        (
+            {
+                "id": "a",
+                "model": "m",
+                "status": "incomplete",
+                "incomplete_details": {"reason": "max_output_tokens"},
+                "output": [
+                    {
+                        "type": "message",
+                        "role": "assistant",
+                        "content": [{"type": "output_text", "text": "The sky is"}],
+                    }
+                ],
+                "usage": {
+                    "input_tokens": 3210,
+                    "output_tokens": 50,
+                    "total_tokens": 3260,
+                    "input_tokens_details": {"cached_tokens": 200, "cache_write_tokens": 3000},
+                    "output_tokens_details": {"reasoning_tokens": 7},
+                },
+            },
+            _answer(Usage(input_tokens=3210, cache_write_tokens=3000, total_tokens=3260, **_COUNTS)),
+        )
+    ],
+    "google-generate-content": [
+        (
+            {
+                "responseId": "a",
+                "modelVersion": "m",
+                "candidates": [
+                    {
+                        "content": {"role": "model", "parts": [{"text": "The sky is"}]},
+                        "finishReason": "MAX_TOKENS",
+                    }
+                ],
+                "usageMetadata": {
+                    "promptTokenCount": 3210,
+                    "cachedContentTokenCount": 200,
+                    "candidatesTokenCount": 50,
+                    "thoughtsTokenCount": 7,
+                    "totalTokenCount": 3267,
+                },
+            },
+            _answer(Usage(input_tokens=3210, total_tokens=3267, reasoning_inside=False, **_COUNTS)),
+        )
+    ],
+}
+"""The examples of the APIs of this project. Their counters all differ."""

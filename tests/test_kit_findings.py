@@ -1,0 +1,103 @@
+"""What findings of the kit show: the place of a difference, both values around it, the payload; and examples."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+
+import contentmodel
+from contentmodel import ChatResponse, FinishReason
+from contentmodel_conformance import check_adapter, laws
+from contentmodel_conformance.examples import EXAMPLES, example
+from contentmodel_conformance.laws import ABSENT, LawBroken
+from contentmodel_conformance.rendering import finding_lines
+from contentmodel_conformance.report import beside
+
+CHAT = contentmodel.adapter("openai-chat")
+
+
+class Delegate:
+    """Chat, as it is: what a test breaks of it, it overrides."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(CHAT, name)
+
+
+def test_lists_of_different_lengths_differ_at_their_first_other_element() -> None:
+    found = laws.difference({"a": [1, {"b": 2}, 3]}, {"a": [1, {"b": 4}, 3, 5]})
+    assert found is not None
+    assert (found.where, found.expected, found.found) == ("$.a[1]", {"b": 2}, {"b": 4})
+    assert found.detail.startswith("3 elements became 4")
+    longer = laws.difference([1], [1, 2])
+    assert longer is not None
+    assert (longer.where, longer.expected, longer.found) == ("$[1]", ABSENT, 2)
+
+
+def test_both_values_are_cut_around_their_difference() -> None:
+    same = ["the same words"] * 200
+    one, other = beside([*same, "left", *same], [*same, "right", *same])
+    assert '"left"' in one
+    assert '"right"' in other
+    assert max(len(one), len(other)) < 400
+    assert one.startswith("...")
+    assert beside({"a": 1}, {"a": 2}) == ('{"a": 1}', '{"a": 2}')
+
+
+def test_values_that_are_one_the_beginning_of_the_other_are_shown_to_their_end() -> None:
+    one, other = beside("x" * 1000, "x" * 1000 + "y")
+    assert 'y"' in other
+    assert 'x"' in one
+
+
+def test_a_finding_on_a_value_of_the_model_shows_the_payload_as_well() -> None:
+    class Shouting(Delegate):
+        """Takes the words of users for louder ones."""
+
+        def decode_request(self, payload: Any) -> Any:
+            request = CHAT.decode_request(payload)
+            raw = msgspec.json.encode(request).replace(b"Look it up.", b"LOOK IT UP.")
+            return msgspec.json.decode(raw, type=contentmodel.ChatRequest)
+
+    (outcome,) = check_adapter(Shouting(), only=["section/home"], others=[]).outcomes
+    finding = outcome.findings[0]
+    assert finding.minimal.startswith('{"model"')
+    assert '"role": "user", "content": "Look it up."' in finding.wire
+    assert any(line.startswith("  as wire   {") for line in finding_lines(finding))
+
+
+@pytest.mark.parametrize("api", EXAMPLES)
+def test_the_examples_of_our_apis_say_what_no_default_says(api: str) -> None:
+    ((payload, expected),) = EXAMPLES[api]
+    assert isinstance(expected, ChatResponse)
+    assert expected.finish_reason == FinishReason(reason="length")
+    example(contentmodel.adapter(api), (payload, expected))
+
+
+def test_an_example_that_is_read_as_another_value_is_found_where_it_differs() -> None:
+    ((payload, expected),) = EXAMPLES["openai-chat"]
+    assert isinstance(expected, ChatResponse)
+    choice = msgspec.structs.replace(expected.choices[0], finish_reason=FinishReason(reason="stop"))
+    with pytest.raises(LawBroken) as found:
+        example(CHAT, (payload, msgspec.structs.replace(expected, choices=[choice])))
+    assert found.value.where == "$.choices[0].finish_reason.reason"
+    assert (found.value.expected, found.value.found) == ("stop", "length")
+
+
+def test_an_example_says_all_that_there_is() -> None:
+    ((payload, expected),) = EXAMPLES["openai-chat"]
+    with pytest.raises(LawBroken) as found:
+        example(CHAT, (payload, msgspec.structs.replace(expected, usage=None)))
+    assert found.value.where == "$.usage"
+
+
+def test_examples_come_with_an_adapter_or_the_check_does_not_apply() -> None:
+    class Unknown(Delegate):
+        api = "like-chat"
+
+    (outcome,) = check_adapter(Unknown(), only=["example"], others=[]).outcomes
+    assert (outcome.status, "were given" in outcome.note) == ("skipped", True)
+    given = EXAMPLES["openai-chat"]
+    (outcome,) = check_adapter(Unknown(), only=["example"], others=[], examples=given).outcomes
+    assert (outcome.status, outcome.tried) == ("passed", 1)
