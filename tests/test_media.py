@@ -133,6 +133,46 @@ def test_data_that_is_not_base64_is_left_out_with_a_loss(target: str) -> None:
     assert ("$.messages[0].contents[1]", "not-base64") in [(loss.path, loss.code) for loss in encoded.losses]
 
 
+@pytest.mark.parametrize("target", [ANTHROPIC, GEMINI, RESPONSES, CHAT])
+@pytest.mark.parametrize(
+    ("data", "name", "media_type"),
+    [
+        (b"\x89PNG\r\n\x1a\n" + bytes(4), None, "image/png"),
+        (b"RIFF\x00\x00\x00\x00WEBPVP8 ", None, "image/webp"),
+        (b"%PDF-1.7", None, "application/pdf"),
+        (b"a,b", "table.txt", "text/plain"),
+    ],
+)
+def test_data_without_a_media_type_gets_the_one_that_its_name_or_its_first_bytes_tell(
+    target: str, data: bytes, name: str | None, media_type: str
+) -> None:
+    content = DataContent(data=base64.b64encode(data).decode(), name=name)
+    request = ChatRequest(model=MODELS[target], messages=[ChatMessage(role="user", contents=[content])])
+    encoded = contentmodel.adapter(target).encode_request(request)
+    assert media_type in str(encoded.payload)
+    codes = {loss.code: loss.path for loss in encoded.losses}
+    assert codes["guessed-media-type"].startswith("$.messages[0].contents[0]")
+    assert contentmodel.check(encoded.payload, api=target, model=MODELS[target]) == []
+
+
+@pytest.mark.parametrize("target", APIS_BY_NAME)
+def test_data_of_which_nothing_tells_the_media_type_is_left_out(target: str) -> None:
+    contents = [TextContent(text="See."), DataContent(data="AAAA")]
+    request = ChatRequest(model=MODELS[target], messages=[ChatMessage(role="user", contents=contents)])
+    encoded = contentmodel.adapter(target).encode_request(request)
+    assert "AAAA" not in str(encoded.payload)
+    assert ("$.messages[0].contents[1]", "untyped-data") in [(loss.path, loss.code) for loss in encoded.losses]
+
+
+@pytest.mark.parametrize("media_type", ["text/plain", "text/csv"])
+def test_a_text_document_in_base64_is_text_for_a_target_that_reads_it_so(media_type: str) -> None:
+    payload = of_user(GEMINI, inline(base64.b64encode("a,ü".encode()).decode(), media_type))
+    encoded = crossed(GEMINI, ANTHROPIC, payload)
+    (block,) = parts_of(encoded.payload)
+    plain = document("text", "text/plain", "a,ü")
+    assert block == (plain if media_type == "text/plain" else {"type": "text", "text": "a,ü"})
+
+
 # -- names of files ----------------------------------------------------------------------------------------------------
 
 

@@ -313,14 +313,15 @@ def prefixes(adapter: Any, request: ChatRequest) -> None:
     """What was written for the first turns stands, byte for byte, at the head of what is written for more; only the
     last message of it may have grown, by whole blocks. Instructions at the end may change if no answer follows them.
 
-    Instructions alone are no conversation yet: a target that requires a turn gets a placeholder until there is one.
+    A target that requires a turn gets a placeholder (loss "no-turn") while nothing can be sent: instructions alone, or
+    a blank text, are no conversation yet.
     """
     before: list[Any] = []
     key = _growing(adapter, request)
-    first = next((i for i, m in enumerate(request.messages) if m.role not in ("system", "developer")), 0)
-    for count in range(first + 1, len(request.messages) + 1):
+    for count in range(1, len(request.messages) + 1):
         start = msgspec.structs.replace(request, messages=request.messages[:count])
-        after = adapter.encode_request(start).payload.get(key, [])
+        encoded = adapter.encode_request(start)
+        after = encoded.payload.get(key, [])
         after = after if isinstance(after, list) else [after]
         for index, turn in enumerate(before):
             whole = index < len(before) - 1
@@ -330,7 +331,8 @@ def prefixes(adapter: Any, request: ChatRequest) -> None:
                 now = after[index] if index < len(after) else ABSENT
                 detail = f"{_short(turn)} changed when message {count} was added"
                 raise LawBroken("prefixes", f"$[{index}]", detail, turn, now)
-        before = after
+        is_placeholder = len(after) == 1 and any(loss.code == "no-turn" for loss in encoded.losses)
+        before = [] if is_placeholder else after
 
 
 def _are_unanswered(turn: Any, following: list[Any]) -> bool:

@@ -32,7 +32,7 @@ from contentmodel_adapters.anthropic_messages.tools import ADDED, CURRENT, OUTPU
 from contentmodel_adapters.shared.answer import of_the_model
 from contentmodel_adapters.shared.fitting import ANTHROPIC, restored_arguments, with_fitting_schemas
 from contentmodel_adapters.shared.hosted import fixed_names, with_sendable_tools
-from contentmodel_adapters.shared.links import GOOGLE_FILES
+from contentmodel_adapters.shared.media import GOOGLE_FILES
 from contentmodel_adapters.shared.usage import counted
 
 # The API requires a limit; where nobody gave one, this is enough for an answer and allowed for every model.

@@ -32,7 +32,7 @@ from contentmodel_adapters.openai_chat.stream_encoder import Encoder
 from contentmodel_adapters.openai_chat.tools import RESPONSE_FORMAT, TOOL_CHOICE, TOOLS
 from contentmodel_adapters.shared.answer import of_the_model
 from contentmodel_adapters.shared.fitting import OPENAI, restored_arguments, with_fitting_schemas
-from contentmodel_adapters.shared.links import GOOGLE_FILES
+from contentmodel_adapters.shared.media import GOOGLE_FILES
 from contentmodel_adapters.shared.modalities import Modalities
 from contentmodel_adapters.shared.openai_errors import ERRORS, LIMIT_HEADERS
 from contentmodel_adapters.shared.times import seconds_of

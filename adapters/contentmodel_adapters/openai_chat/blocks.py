@@ -19,19 +19,16 @@ from contentmodel.content.tools import (
     HostedToolCallContent,
 )
 from contentmodel.usage import Usage
-from contentmodel.wire.codecs import ArgumentsText, DataUri, Home, Renamed, Sealed, is_data_uri
+from contentmodel.wire.codecs import ArgumentsText, DataUri, Home, Sealed, is_data_uri
 from contentmodel.wire.json import write
 from contentmodel.wire.nested import TextOrBlocks
 from contentmodel.wire.table import Row, Shape, Table, row
+from contentmodel_adapters.shared.media import AUDIO
 
 API = "openai-chat"
 TABLE = Table(API)
 
 DATA_URI = DataUri()
-# input_audio.format has the format's short name where everybody else has a media type.
-AUDIO = Renamed(
-    {"wav": "audio/wav", "mp3": "audio/mpeg", "flac": "audio/flac", "opus": "audio/opus", "aac": "audio/aac"}
-)
 
 
 def _refusal(message: str) -> dict[str, Any]:

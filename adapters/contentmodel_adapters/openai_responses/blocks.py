@@ -26,6 +26,7 @@ from contentmodel.wire.fields import text_of
 from contentmodel.wire.nested import Blocks, WordsOf
 from contentmodel.wire.signs import FAILURE
 from contentmodel.wire.table import Failure, Row, Shape, Sign, Table, note_of, noted, row
+from contentmodel_adapters.shared.media import AUDIO
 
 API = "openai-responses"
 TABLE = Table(API)
@@ -143,7 +144,7 @@ MEDIA = [
         {"file_id": "file_id", "filename": "name", "detail": "detail"},
         sets={"kind": "document"},
     ),
-    row("input_audio", DataContent, {"input_audio.data": "data", "input_audio.format": "name"}),
+    row("input_audio", DataContent, {"input_audio.data": "data", "input_audio.format": ("media_type", AUDIO)}),
 ]
 CHOOSE = {"input_image": _image_row, "input_file": _file_row}
 

@@ -61,7 +61,9 @@ _SCALARS: dict[str, SearchStrategy[JSON]] = {
     "bool": st.booleans(),
     "null": st.none(),
     "date": st.datetimes().map(lambda moment: moment.isoformat() + "Z"),
-    "bytes": st.binary(max_size=9).map(lambda data: base64.b64encode(data).decode()),
+    # The SDK of Gemini writes the URL-safe alphabet, and reads both.
+    "bytes": st.binary(max_size=9).map(lambda data: base64.b64encode(data).decode())
+    | st.binary(min_size=2, max_size=9).map(lambda data: base64.urlsafe_b64encode(b"\xfb\xff" + data).decode()),
 }
 json_values: SearchStrategy[JSON] = st.recursive(
     st.none() | st.booleans() | _INTS | _FLOATS | _TEXT,

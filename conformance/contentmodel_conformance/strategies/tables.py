@@ -34,6 +34,15 @@ _FORMS: dict[str, SearchStrategy[Any]] = {
     "list|str": _TEXT,
     "list[str]": st.lists(_TEXT, max_size=2),
     "opaque": st.binary(min_size=3, max_size=9).map(lambda data: base64.b64encode(data).decode()),
+    "data uri": st.sampled_from(
+        [
+            "data:image/png;base64,+/8=",
+            "data:image/png;base64,-_8",
+            "data:application/pdf;base64,JVBERg==",
+            "data:;base64,AAAA",
+            "data:image/png;base64,no, really",
+        ]
+    ),
     "any": json_values,
 }
 

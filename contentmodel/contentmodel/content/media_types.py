@@ -5,6 +5,8 @@ The table is the same on every machine; the one of `mimetypes` depends on files 
 
 from __future__ import annotations
 
+from base64 import b64decode
+
 MEDIA_TYPES = {
     "pdf": "application/pdf",
     "txt": "text/plain",
@@ -77,6 +79,28 @@ def media_type_of_link(uri: str) -> str | None:
 def usual_media_type(kind: str | None) -> str | None:
     """Return the most common media type of a kind ("image/jpeg" of "image"); None if the kind has none."""
     return _USUAL.get(kind or "")
+
+
+_BEGINNINGS = {
+    "iVBORw0KGgo": "image/png",
+    "/9j/": "image/jpeg",
+    "R0lGOD": "image/gif",
+    "JVBERi": "application/pdf",
+    "SUQz": "audio/mpeg",
+    "T2dnUw": "audio/ogg",
+    "ZkxhQ": "audio/flac",
+}
+_RIFF = {b"WEBP": "image/webp", b"WAVE": "audio/wav"}
+
+
+def media_type_of_data(data: str) -> str | None:
+    """Return the media type that the first bytes of standard base64 tell; None if they tell none that is known here."""
+    for beginning, media_type in _BEGINNINGS.items():
+        if data.startswith(beginning):
+            return media_type
+    if data.startswith("UklGR"):
+        return _RIFF.get(b64decode(data[:16])[8:12])
+    return None
 
 
 def ending_of(media_type: str | None) -> str:

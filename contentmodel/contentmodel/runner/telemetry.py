@@ -495,8 +495,8 @@ def _response(outputs: Iterable[Any]) -> Any:
 
 
 def _media(content: MediaContent) -> Attributes:
-    group = (content.media_type or "").partition("/")[0].lower()
-    said = {"mime_type": content.media_type, "modality": group if group in ("image", "video", "audio") else "document"}
+    kind = content.media_kind
+    said = {"mime_type": content.media_type, "modality": kind if kind in ("image", "video", "audio") else "document"}
     if isinstance(content, UriContent):
         return {"type": "uri", **said, "uri": content.uri}
     if isinstance(content, HostedFileContent):

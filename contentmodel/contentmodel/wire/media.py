@@ -18,7 +18,14 @@ from contentmodel.content.media import (
     media_type_matches,
     standard_base64,
 )
-from contentmodel.content.media_types import essence_of, kind_of_media, media_type_of_link, usual_media_type
+from contentmodel.content.media_types import (
+    essence_of,
+    kind_of_media,
+    media_type_of_data,
+    media_type_of_link,
+    media_type_of_name,
+    usual_media_type,
+)
 from contentmodel.content.text import TextContent
 from contentmodel.content.tools import CustomToolResultContent, FunctionResultContent
 from contentmodel.message import ChatMessage
@@ -179,11 +186,43 @@ def _readable_data(content: DataContent, context: EncodeContext, reads: Reads) -
     if data is not content.data:
         context.lose(content, "data", reasons.BASE64_SPELLING)
         content = context.same(content, msgspec.structs.replace(content, data=data))
+    if content.name is not None and is_made_name(content):
+        context.lose(content, "name", reasons.MADE_NAME)
+        content = context.same(content, msgspec.structs.replace(content, name=None))
+    if content.media_type is None:
+        return [made for typed in _with_type(content, context) for made in _read(typed, context, reads)]
+    return _read(content, context, reads)
+
+
+def _with_type(content: DataContent, context: EncodeContext) -> Iterable[DataContent]:
+    """Return inline data with the media type that its name or its first bytes tell: every API requires one."""
+    media_type = media_type_of_name(content.name or "") or media_type_of_data(content.data)
+    if media_type is None:
+        context.lose(content, None, reasons.UNTYPED_DATA)
+        return ()
+    context.lose(content, "media_type", reasons.GUESSED_MEDIA_TYPE, media_type=media_type)
+    return (context.same(content, msgspec.structs.replace(content, media_type=media_type)),)
+
+
+def _read(content: DataContent, context: EncodeContext, reads: Reads) -> Iterable[Any]:
+    if reads.texts and content.text is None and content.is_media_type("text/*"):
+        content = _with_text(content, context)
     return [_named(typed, context, reads) for typed in _typed(content, context, reads)]
 
 
+def _with_text(content: DataContent, context: EncodeContext) -> DataContent:
+    """Return a text document as text, for targets whose base64 is that of other documents."""
+    try:
+        text = content.to_bytes().decode("utf-8")
+    except UnicodeDecodeError:
+        return content
+    context.lose(content, "data", reasons.DOCUMENT_TEXT)
+    made: DataContent = context.same(content, msgspec.structs.replace(content, data="", text=text))
+    return made
+
+
 def _typed(content: DataContent, context: EncodeContext, reads: Reads) -> Iterable[Any]:
-    if content.media_type is None or reads.media_types is None:
+    if reads.media_types is None:
         return (content,)
     essence = essence_of(content.media_type)
     named = _ALIASES.get(essence, essence)
@@ -200,12 +239,9 @@ def _typed(content: DataContent, context: EncodeContext, reads: Reads) -> Iterab
 
 
 def _named(content: Any, context: EncodeContext, reads: Reads) -> Any:
-    """Return inline data with the name that the target requires, and without one that was made for another target."""
+    """Return inline data with the name that the target requires."""
     if content.__class__ is not DataContent:
         return content
-    if content.name is not None and is_made_name(content):
-        context.lose(content, "name", reasons.MADE_NAME)
-        content = context.same(content, msgspec.structs.replace(content, name=None))
     if content.name or not reads.named or content.media_kind in ("image", "audio"):
         return content
     context.lose(content, "name", reasons.FILE_NAME)

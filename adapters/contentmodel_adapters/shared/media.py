@@ -1,0 +1,13 @@
+"""What is true of media at several APIs: words for formats of audio, and links that only one provider can fetch."""
+
+from __future__ import annotations
+
+from contentmodel.wire.codecs import Renamed
+
+AUDIO = Renamed(
+    {"wav": "audio/wav", "mp3": "audio/mpeg", "flac": "audio/flac", "opus": "audio/opus", "aac": "audio/aac"}
+)
+"""`input_audio.format` of OpenAI's APIs: the short name of a format, where others have a media type."""
+
+GOOGLE_FILES = ("https://generativelanguage.googleapis.com/", "https://aiplatform.googleapis.com/")
+"""Files of Gemini's Files API need the key of their owner (ai.google.dev/gemini-api/docs/files, seen 2026-11-22)."""
