@@ -202,6 +202,8 @@ class _Held:
     def __init__(self, output: Any) -> None:
         self._counts: Counter[Any] = Counter()
         self._texts: list[str] = []
+        self._whole: Counter[str] = Counter()
+        """The texts that were taken as they are."""
         self._told: set[str] = set()
         """The texts that were looked for and are part of longer ones."""
         for _, value, _ in leaves(output):
@@ -219,12 +221,16 @@ class _Held:
         key = _key(value)
         if self._counts[key] > 0:
             self._counts[key] -= 1
+            if value.__class__ is str:
+                self._whole[value] += 1
             return True
         return again and key in self._counts
 
     def look_for(self, values: Iterable[Any]) -> None:
         """Finds out, for all values at once, which of them longer texts hold."""
         texts = {value for value in values if isinstance(value, str)}
+        inner = (part for text in texts for part in _inside(text) or ())
+        texts |= {part for part in inner if isinstance(part, str) and self._whole[part]}
         self._told = contained(texts | {unmarked(text) for text in texts}, self._texts)
 
     def take_in_other_form(self, value: Any) -> bool:
@@ -250,7 +256,18 @@ class _Held:
         parts = _inside(text)
         if parts is None:
             return False
-        return all(self.take(part) or self._take_bytes(part) for part in parts if not _says_nothing(part))
+        return all(
+            self.take(part) or self._take_bytes(part) or self._take_over(part)
+            for part in parts
+            if not _says_nothing(part)
+        )
+
+    def _take_over(self, part: Any) -> bool:
+        """Whether another value took this one that is part of a longer text as well, which then stands for the other."""
+        if part not in self._told or self._whole[part] <= 0:
+            return False
+        self._whole[part] -= 1
+        return True
 
 
 def _key(value: Any) -> Any:

@@ -25,6 +25,7 @@ from contentmodel.content.hosted import (
     WebSearchToolResultContent,
 )
 from contentmodel.content.media import DataContent, UriContent
+from contentmodel.content.media_types import kind_of_media
 from contentmodel.content.outcomes import ConfigurationContent, ErrorContent
 from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.text import TextContent
@@ -165,7 +166,11 @@ class FileUri(Codec):
         return value, "video" if is_video else None
 
     def encode(self, value: Any, context: EncodeContext, owner: Any) -> Any:
-        return value[0]
+        uri, kind = value
+        told = kind_of_media(owner.media_type) or self.decode(uri, context, {}, "")[1]  # type: ignore[arg-type]
+        if kind not in (None, told):
+            context.lose(owner, "kind", reasons.OTHER_WORD, word=told)
+        return uri
 
     def describe(self) -> str:
         return "str"

@@ -171,12 +171,14 @@ _FORMS: dict[type[AIContent], Any] = {
     UriContent: lambda api, issuer: {
         "of an image": {"uri": "https://example.org/sky.png", "media_type": "image/png"},
         "of a PDF": {"uri": "https://example.org/weather.pdf", "media_type": "application/pdf"},
+        "of a paper": {"uri": "https://example.org/papers/7", "kind": "document"},
         "of a page": {"uri": "https://example.org/weather", "title": "Weather"},
     },
     HostedFileContent: lambda api, issuer: {
         "a file": {"file_id": "file_0123456789"},
         "an image": {"file_id": "file_0123456789", "media_type": "image/png"},
         "a PDF": {"file_id": "file_0123456789", "media_type": "application/pdf"},
+        "a picture": {"file_id": "file_0123456789", "kind": "image"},
     },
     DocumentContent: lambda api, issuer: {
         "a text in blocks": {"parts": [_TEXT], "title": "Weather"},
@@ -214,8 +216,8 @@ _FORMS: dict[type[AIContent], Any] = {
 _VARIED: dict[type[AIContent], frozenset[str]] = {
     ReasoningContent: frozenset({"text", "protected"}),
     DataContent: frozenset({"data", "text", "media_type"}),
-    UriContent: frozenset({"media_type"}),
-    HostedFileContent: frozenset({"media_type"}),
+    UriContent: frozenset({"media_type", "kind"}),
+    HostedFileContent: frozenset({"media_type", "kind"}),
     DocumentContent: frozenset({"parts"}),
     ErrorContent: frozenset({"message", "code"}),
     CompactionContent: frozenset({"text", "protected"}),
@@ -263,6 +265,7 @@ _FIELDS: dict[str, Any] = {
     "caller": Caller(kind="direct"),
     "name": "weather.png",
     "title": "Weather",
+    "detail": "low",
     "text": "18 degrees, cloudy.",
     "uri": "https://example.org/weather",
     "transcript": "18 degrees.",
