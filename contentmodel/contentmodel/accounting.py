@@ -263,7 +263,7 @@ class _Held:
         )
 
     def _take_over(self, part: Any) -> bool:
-        """Whether another value took this one that is part of a longer text as well, which then stands for the other."""
+        """Whether another value took this text, and is part of a longer text as well: then that one stands for it."""
         if part not in self._told or self._whole[part] <= 0:
             return False
         self._whole[part] -= 1
