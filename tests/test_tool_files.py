@@ -214,6 +214,16 @@ def test_tool_of_the_type_function_is_a_declaration() -> None:
     assert (result.stop, [made.name for made in result.handed_back]) == ("handed_back", ["now"])
 
 
+def test_local_tool_that_cannot_run_is_a_fault() -> None:
+    class Empty(Tool):
+        name = "empty"
+
+    entry = {"type": "local", "function": {"name": "empty"}}
+    path, message = only_fault(entry, functions={"empty": Empty()})
+    assert path == "$[0].function.name"
+    assert "it has no method run" in message
+
+
 def test_tool_of_the_type_function_may_have_a_context() -> None:
     parameters = {"type": "object", "properties": {"user": {"type": "string"}}}
     entry = {"type": "function", "function": {"name": "now", "parameters": parameters}, "context": ["user"]}

@@ -430,6 +430,27 @@ def test_tool_without_a_method_that_runs_it_is_refused_where_it_is_bound() -> No
     assert ToolSet([empty.definition]).names == ("made",)
 
 
+class Aliased(pydantic.BaseModel):
+    city: str = pydantic.Field(alias="City")
+    days: int = 1
+
+
+def test_class_tool_takes_the_fields_of_its_schema_whatever_their_aliases() -> None:
+    made = frameworks_tool(Aliased, _run=_run)
+    script = [answer(call_of("made", "a", City="Oslo", days=2)), answer("Done.")]
+    result = ToolRunner(Scripted(script), [made]).run("Go.")
+    assert result.messages[1].contents[0].text == '["sync", "Oslo", 2]'  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("schema", [CityModel, CityData, CityModel.model_json_schema()])
+def test_method_with_a_parameter_that_no_argument_supplies_is_refused_where_it_is_bound(schema: Any) -> None:
+    def _run(self: Any, city: str, country: str) -> str:
+        return city + country
+
+    with pytest.raises(ToolDefinitionError, match="no argument supplies the parameter country of _run"):
+        ToolSet([frameworks_tool(schema, _run=_run)])
+
+
 @pytest.mark.parametrize(
     ("results", "expected"),
     [

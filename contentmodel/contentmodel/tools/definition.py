@@ -13,7 +13,7 @@ from contentmodel.request import FunctionTool
 from contentmodel.tools.arguments import Arguments, FunctionArguments, arguments_of
 from contentmodel.tools.docstrings import read_docstring
 from contentmodel.tools.faults import as_json_text
-from contentmodel.tools.methods import NAMES, Method, methods_of
+from contentmodel.tools.methods import NAMES, Method, field_names, methods_of
 from contentmodel.tools.outcome import ToolOutcome
 from contentmodel.tools.schema import ToolDefinitionError
 from contentmodel.tools.signature import ToolContext, read_signature
@@ -67,12 +67,17 @@ class Tool:
         return self._method(is_async=True).is_async
 
     def check(self) -> None:
-        """Raise ToolDefinitionError if the tool has no method that runs it."""
+        """Raise ToolDefinitionError if the tool has no method that runs it, or one that cannot be called."""
+        faults = [
+            f"no argument supplies the parameter {name} of {method.name}: add it to the schema, or give it a default"
+            for method in self._methods
+            for name in method.missing
+        ]
         if not self._methods:
             missing = f"it has no method {', '.join(NAMES[:-1])} or {NAMES[-1]}"
-            raise ToolDefinitionError(
-                self.name or type(self).__name__, [f"{missing}: define one, or give its `definition`, a FunctionTool"]
-            )
+            faults = [f"{missing}: define one, or give its `definition`, a FunctionTool"]
+        if faults:
+            raise ToolDefinitionError(self.name or type(self).__name__, faults)
 
     @cached_property
     def arguments(self) -> Arguments:
@@ -126,7 +131,10 @@ class Tool:
 
     @cached_property
     def _methods(self) -> list[Method]:
-        return methods_of(self, Tool.run, self.arguments.schema.get("properties", {}) if self._has_schema else None)
+        if not self._has_schema:
+            return methods_of(self, Tool.run, None)
+        names = field_names(self.args_schema) or list(self.arguments.schema.get("properties", {}))
+        return methods_of(self, Tool.run, names)
 
     def _method(self, *, is_async: bool) -> Method:
         """Return the method that runs the tool, one of this kind if there is one."""

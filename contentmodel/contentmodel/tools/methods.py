@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -24,8 +24,9 @@ WHOLE = ("args", "arguments")
 class Method(msgspec.Struct, frozen=True):
     """A method that does a tool's work.
 
-    `takes_names` says that it takes the arguments by name, `names` which of them (None: all). `context` is the
-    parameter of the ToolContext: its name, "" for the second position, None where there is none.
+    `takes_names` says that it takes the arguments by name, `names` which of them (None: all), and `missing` are those
+    that it needs and no argument supplies. `context` is the parameter of the ToolContext: its name, "" for the second
+    position, None where there is none.
     """
 
     name: str
@@ -33,6 +34,7 @@ class Method(msgspec.Struct, frozen=True):
     takes_names: bool = False
     names: frozenset[str] | None = None
     context: str | None = None
+    missing: tuple[str, ...] = ()
 
     def call(self, tool: Any, args: Any, context: ToolContext) -> Any:
         """Do the work."""
@@ -45,51 +47,60 @@ class Method(msgspec.Struct, frozen=True):
         return function(**given, **({self.context: context} if self.context else {}))
 
 
-def methods_of(tool: Any, base: Callable[..., Any], properties: Mapping[str, Any] | None) -> list[Method]:
+def methods_of(tool: Any, base: Callable[..., Any], arguments: Sequence[str] | None) -> list[Method]:
     """Return the methods that do a tool's work; none if it only has the `base` method that raises.
 
-    `properties` are those of the tool's schema, None if its class has no schema of its own.
+    `arguments` are the names of those of the tool's schema, None if its class has no schema of its own.
     """
     found = []
     for name in NAMES:
         function = getattr(tool, name, None)
         if callable(function) and getattr(function, "__func__", function) is not base:
-            found.append(_method(name, function, properties))
+            found.append(_method(name, function, arguments))
     return found
 
 
-def _method(name: str, function: Callable[..., Any], properties: Mapping[str, Any] | None) -> Method:
+def _method(name: str, function: Callable[..., Any], arguments: Sequence[str] | None) -> Method:
     is_async = inspect.iscoroutinefunction(function)
     parameters = inspect.signature(function).parameters
     if name == "run":
         return Method(name, is_async, context="" if len(parameters) > 1 else None)
     context = context_parameter(function)
     others = {key: parameter for key, parameter in parameters.items() if key != context}
-    if _takes_all(others, properties):
+    if _takes_all(others, arguments):
         return Method(name, is_async, context=context)
     takes_any = any(parameter.kind is parameter.VAR_KEYWORD for parameter in others.values())
-    return Method(name, is_async, True, None if takes_any else frozenset(others), context)
+    missing = (
+        [] if arguments is None else [key for key, p in others.items() if _is_required(p) and key not in arguments]
+    )
+    return Method(name, is_async, True, None if takes_any else frozenset(others), context, tuple(missing))
 
 
-def _takes_all(parameters: Mapping[str, inspect.Parameter], properties: Mapping[str, Any] | None) -> bool:
+def _is_required(parameter: inspect.Parameter) -> bool:
+    variable = parameter.kind in (parameter.VAR_KEYWORD, parameter.VAR_POSITIONAL)
+    return parameter.default is parameter.empty and not variable
+
+
+def _takes_all(parameters: Mapping[str, inspect.Parameter], arguments: Sequence[str] | None) -> bool:
     if len(parameters) != 1:
         return False
     ((name, parameter),) = parameters.items()
     if parameter.kind in (parameter.VAR_KEYWORD, parameter.KEYWORD_ONLY):
         return False
-    if properties is None:
+    if arguments is None:
         return name in WHOLE
-    return name not in properties
+    return name not in arguments
 
 
 def values_of(args: Any) -> dict[str, Any]:
     """Return the arguments by name: those of a mapping, a Struct, a dataclass or a pydantic model."""
     if isinstance(args, Mapping):
         return dict(args)
-    if isinstance(args, msgspec.Struct):
-        names: Any = args.__struct_fields__
-    elif dataclasses.is_dataclass(args):
-        names = [field.name for field in dataclasses.fields(args)]
-    else:
-        names = type(args).model_fields
-    return {name: getattr(args, name) for name in names}
+    return {name: getattr(args, name) for name in field_names(type(args))}
+
+
+def field_names(kind: Any) -> list[str]:
+    """Return the names of the attributes of a class of arguments; none for a schema or a TypedDict."""
+    if dataclasses.is_dataclass(kind):
+        return [field.name for field in dataclasses.fields(kind)]
+    return list(getattr(kind, "__struct_fields__", None) or getattr(kind, "model_fields", None) or ())

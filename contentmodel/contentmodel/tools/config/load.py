@@ -168,6 +168,7 @@ def _local_faults(entry: LocalTool, functions: Functions) -> Iterator[Fault]:
         return
     try:
         inner = function_tool(name, functions[name])
+        inner.check()
         yield from function_faults(inner, property_names(entry.function.parameters))
     except ToolDefinitionError as error:
         yield from (Fault("function.name", f"its function cannot be a tool: {fault}") for fault in error.faults)
