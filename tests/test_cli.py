@@ -14,6 +14,10 @@ from typing import Any
 
 import msgspec
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.console import Console
+from rich.text import Text
 
 pytest.importorskip("typer")
 pytest.importorskip("rich")
@@ -23,7 +27,7 @@ import typer.testing
 import contentmodel
 from contentmodel.cli.app import app
 from contentmodel.cli.console import HOSTILE, safe_json, visible
-from contentmodel.cli.pieces import Page
+from contentmodel.cli.pieces import Page, wrapped
 from contentmodel.pairs import pair
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
@@ -711,3 +715,9 @@ def test_an_interrupt_leaves_no_half_file(tmp_path: Path) -> None:
 def test_a_page_cuts_by_lines_too() -> None:
     assert Page().cut("a\n" * 100, 2000)[1] == "… +120 characters"
     assert Page(full=True).cut("a\n" * 100, 2000) == ("a\n" * 100, "")
+
+
+@given(text=st.text("ab c-. \n", max_size=80), width=st.integers(1, 20))
+def test_lines_are_wrapped_as_rich_wraps_them(text: str, width: int) -> None:
+    expected = [line.plain for line in Text(text).wrap(Console(width=80), width)]
+    assert [piece for line in text.split("\n") for piece in wrapped(line, width)] == expected

@@ -65,7 +65,9 @@ def convert(
 
 
 def detect(payload: Payload, *, api: str | None = None, kind: str | None = None) -> tuple[str, str]:
-    """The API id and the kind ("request", "response" or "stream") of a payload, from what only that API has.
+    """Return the API id and the kind ("request", "response" or "stream") of a payload, from what only that API has.
+
+    A list of messages is a request that has nothing else.
 
     A stream is told by the first of its events that says what it is. What is known already is given: `api`, or `kind`.
     DetectError says which come closest where none, or more than one, is recognised.
@@ -73,6 +75,8 @@ def detect(payload: Payload, *, api: str | None = None, kind: str | None = None)
     if kind == "stream" or (kind is None and _is_stream(payload)):
         return _detect_stream(payload, api), "stream"
     payload = as_json(payload, api or "json")
+    if isinstance(payload, list) and kind != "response":
+        return _detect_list(payload, api), "request"
     if not isinstance(payload, dict):
         raise DetectError(f"expected an object to detect its API from, got {kind_of(payload)}")
     candidates = adapters() if api is None else {api: adapter(api)}
@@ -93,6 +97,23 @@ def detect(payload: Payload, *, api: str | None = None, kind: str | None = None)
         names = " or ".join(f"{name} ({found})" for name, found in winners)
         raise DetectError(f"this may be {names}: name the API")
     return winners[0]
+
+
+def _detect_list(items: list[Any], api: str | None) -> str:
+    """Return the API whose messages a list holds: the one that is given, or the one that they look most like."""
+    candidates = adapters() if api is None else {api: adapter(api)}
+    scores = {
+        name: candidate.recognises_list(items) for name, candidate in candidates.items() if _reads_lists(candidate)
+    }
+    best = max(scores, key=lambda name: scores[name], default="")
+    if not scores.get(best):
+        whose = "of an API" if api is None else f"of {api}"
+        raise DetectError(f"an array is read as a conversation, and this one holds no messages {whose}")
+    return best
+
+
+def _reads_lists(candidate: Any) -> bool:
+    return hasattr(candidate, "recognises_list")
 
 
 def _is_stream(payload: Payload) -> bool:

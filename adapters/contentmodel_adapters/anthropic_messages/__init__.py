@@ -100,6 +100,7 @@ class AnthropicMessages(TableAdapter):
     request = REQUEST
     requires = {"messages": list}
     response = RESPONSE
+    conversation = "messages"
     errors = ERRORS
     limit_headers = LIMIT_HEADERS
     meaningless = {"type": "message"}
@@ -165,6 +166,10 @@ class AnthropicMessages(TableAdapter):
         defaults = {"id": "", "type": "message", "role": "assistant", "model": "", "content": []}
         usage = {"input_tokens": 0, "output_tokens": 0, **payload.get("usage", {})}
         return {**defaults, "stop_reason": None, "stop_sequence": None, **payload, "usage": usage}
+
+    def recognises_list(self, items: list[Any]) -> float:
+        """Typed blocks are this API's; other messages may be of any API."""
+        return 0.95 if any(map(_has_typed_blocks, items)) else 0.3 if self.have_roles(items) else 0.0
 
     def recognises(self, payload: dict[str, Any]) -> Mapping[str, float]:
         """A message says its type; a request has a limit, a system prompt beside its messages, or typed blocks."""

@@ -120,6 +120,7 @@ class GoogleGenerateContent(TableAdapter):
     request = REQUEST
     requires = {"contents": list}
     response = RESPONSE
+    conversation = "contents"
     errors = ERRORS
 
     def origin_of(self, payload: Mapping[str, Any]) -> Origin:
@@ -179,6 +180,10 @@ class GoogleGenerateContent(TableAdapter):
             del payload["createTime"]
             payload |= {} if date is None else {"createTime": date}
         return payload
+
+    def recognises_list(self, items: list[Any]) -> float:
+        """Turns of `parts` are no other API's."""
+        return 1.0 if items and all(isinstance(item, dict) and "parts" in item for item in items) else 0.0
 
     def recognises(self, payload: dict[str, Any]) -> Mapping[str, float]:
         """`contents` and `candidates` are nobody else's."""

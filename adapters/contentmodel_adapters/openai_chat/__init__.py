@@ -137,6 +137,7 @@ class OpenAIChat(TableAdapter):
     request = REQUEST
     requires = {"messages": list}
     response = RESPONSE
+    conversation = "messages"
     errors = ERRORS
     limit_headers = LIMIT_HEADERS
     meaningless = {"object": "chat.completion"}
@@ -200,6 +201,10 @@ class OpenAIChat(TableAdapter):
         if "usage" in filled:
             filled["usage"] = complete_usage(filled["usage"])
         return filled
+
+    def recognises_list(self, items: list[Any]) -> float:
+        """Messages with a role are Chat's as well as any API's."""
+        return recognise_messages({"messages": items}).get("request", 0.0) if self.have_roles(items) else 0.0
 
     def recognises(self, payload: dict[str, Any]) -> Mapping[str, float]:
         """Chat's own keys; a bare list of messages with string contents is Chat's as well as anybody's."""

@@ -101,6 +101,7 @@ class OpenAIResponses(TableAdapter):
     rules = RULES
     request = REQUEST
     response = RESPONSE
+    conversation = "input"
     errors = ERRORS
     limit_headers = LIMIT_HEADERS
     meaningless = {"id": None, "object": None, "status": "completed"}
@@ -170,6 +171,12 @@ class OpenAIResponses(TableAdapter):
         if usage is not None:
             filled["usage"] = complete_usage(usage)
         return filled
+
+    def recognises_list(self, items: list[Any]) -> float:
+        """Typed items are this API's; messages without a type may be of any API."""
+        if not items or not all(isinstance(item, dict) and ("type" in item or "role" in item) for item in items):
+            return 0.0
+        return 0.9 if any("type" in item for item in items) else 0.2
 
     def recognises(self, payload: dict[str, Any]) -> Mapping[str, float]:
         """`input` and `output` are nobody else's."""

@@ -67,6 +67,24 @@ def accounted(source: Any, target: Any, kind: str, payload: Any) -> None:
     laws.accounting(told, encoded, vocabulary_of(source))
 
 
+@check(laws.accounting, "list", "lists of messages in the place of requests, to every other API and its own", "others")
+def lists(subject: Subject, trial: Trial) -> None:
+    field = getattr(subject.adapter, "conversation", "")
+    for target in [subject.adapter, *subject.others] if field and "request" in subject.does else []:
+        law = _of_payload(_of_list(field), subject.adapter, target, "request")
+        trial.each(conversations(subject.adapter, "request"), law, label(subject.adapter, target, "request"))
+
+
+def _of_list(field: str) -> WayLaw:
+    def law(source: Any, target: Any, kind: str, payload: Any) -> None:
+        if source is target:
+            laws.identity(source, kind, payload[field])
+        else:
+            accounted(source, target, kind, payload[field])
+
+    return law
+
+
 @check(laws.accounting, "sdk", "requests and answers that the SDK's types allow, to every other API", "types", "others")
 def sdk_crossing(subject: Subject, trial: Trial) -> None:
     for kind in subject.does:

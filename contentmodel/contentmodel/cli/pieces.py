@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import singledispatch
+from itertools import islice, pairwise
 from typing import Any
 
-from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.segment import Segment
 from rich.styled import Styled
 from rich.text import Text
@@ -83,17 +85,70 @@ class Indent:
     by: int
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        narrow = options.update(width=max(options.max_width - self.by, 1), height=None)
+        width = max(options.max_width - self.by, 1)
+        if isinstance(self.part, Text):
+            yield from self._lines_of(self.part, console, width)
+            return
+        narrow = options.update(width=width, height=None)
         for line in console.render_lines(self.part, narrow, pad=False):
             yield Segment(" " * self.by)
             yield from line
             yield Segment.line()
 
+    def _lines_of(self, text: Text, console: Console, width: int) -> Iterable[Segment]:
+        """Return the lines of a text; one of plain letters and one style takes a short way, for most texts are such."""
+        before = " " * self.by
+        if text.spans or "\t" in text.plain or not text.plain.isascii():
+            for line in text.wrap(console, width, tab_size=console.tab_size):
+                yield Segment(before)
+                yield from line.render(console, end="\n")
+            return
+        style = console.get_style(text.style, default="")
+        for plain in text.plain.split("\n"):
+            for piece in wrapped(plain, width):
+                yield Segment(before)
+                yield Segment(piece, style)
+                yield Segment.line()
+
+
+_WORD = re.compile(r"\s*\S+\s*")
+
+
+def wrapped(line: str, width: int) -> Iterator[str]:
+    """Yield a line of ASCII in pieces of at most `width` characters, cut between words where they fit, as rich does."""
+    if len(line) <= width:
+        yield line
+        return
+    starts = [0]
+    used = 0
+    for match in _WORD.finditer(line):
+        word, start = match.group(), match.start()
+        size = len(word.rstrip())
+        if size <= width - used:
+            used += len(word)
+        elif size > width:
+            starts += range(start, match.end(), width)
+            used = match.end() - starts[-1]
+        else:
+            starts.append(start)
+            used = len(word)
+    starts = [*dict.fromkeys(starts), len(line)]
+    for start, end in pairwise(starts):
+        piece = line[start:end]
+        yield piece[: max(width, len(piece.rstrip()))]
+
 
 def indented(parts: Iterable[RenderableType], by: int = 2) -> Parts:
-    """Further right."""
+    """Further right. What is indented twice is one part that is indented by both."""
     for part in parts:
-        yield Indent(part, by)
+        yield Indent(part.part, part.by + by) if isinstance(part, Indent) else Indent(part, by)
+
+
+def print_parts(console: Console, parts: Iterable[RenderableType], at_once: int = 200) -> None:
+    """Print parts, many with one call: each call of rich's asks for the size of the terminal and fills a buffer."""
+    rest = iter(parts)
+    while batch := list(islice(rest, at_once)):
+        console.print(Group(*(Indent(part, 0) if isinstance(part, Text) else part for part in batch)))
 
 
 def label(name: str, style: str = "bold") -> Text:

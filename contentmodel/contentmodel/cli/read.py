@@ -121,13 +121,21 @@ def identify(document: Document, api: str | None, kind: str | None) -> Payload:
     value = _parse(document)
     if api == STORED or (api is None and isinstance(value, dict) and STORED in value):
         return _identify_stored(value, kind)
-    if not isinstance(value, dict):
-        hint = f"a file of many has one a line: jq -c '.[]' {document.name}" if isinstance(value, list) else ""
-        raise Problem(f"expected an object: a payload, got {kind_of(value)}", hint=hint)
+    if isinstance(value, list) and not _is_conversation(value):
+        hint = f"a file of many has one a line: jq -c '.[]' {document.name}"
+        raise Problem("expected a payload, or an array of messages, got an array of other values", hint=hint)
+    if not isinstance(value, dict | list):
+        raise Problem(f"expected an object: a payload, got {kind_of(value)}")
     if api is None or kind is None:
         load_all()
         api, kind = detect(value, api=api, kind=kind)
     return Payload(value, api, kind)
+
+
+def _is_conversation(values: list[Any]) -> bool:
+    """Return whether an array holds messages, and not payloads or what else objects are."""
+    keys = ("role", "parts", "type")
+    return all(isinstance(v, dict) and any(k in v for k in keys) and "messages" not in v for v in values)
 
 
 def _parse(document: Document) -> Any:

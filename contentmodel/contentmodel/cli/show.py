@@ -13,7 +13,7 @@ from contentmodel.cli.follow import show_stream
 from contentmodel.cli.incoming import Stream
 from contentmodel.cli.installed import check_api
 from contentmodel.cli.options import From, In, Kind
-from contentmodel.cli.pieces import Page
+from contentmodel.cli.pieces import Page, print_parts
 from contentmodel.cli.read import Document, decode, for_each, identify, open_input
 from contentmodel.cli.stores import check_no_store, check_store, is_store, show_store
 from contentmodel.cli.transcript import transcript
@@ -63,8 +63,7 @@ def show(
         value = decode(payload, document)
         where = "" if document.line is None else f"line {document.line} · "
         console.print(Rule(safe_text(f"{where}{payload.api} {payload.kind}", "bold")))
-        for part in transcript(value, Page(full)):
-            console.print(part)
+        print_parts(console, transcript(value, Page(full)))
 
     source = open_input(path, kind and kind.value)
     if isinstance(source, Stream):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import msgspec
+from msgspec.structs import replace
 
 from contentmodel.adapter import Payload, as_json
 from contentmodel.errors import DecodeError, Fault
@@ -21,6 +21,7 @@ from contentmodel.wire.error_words import ErrorWords
 from contentmodel.wire.json import kind_of, name_of, without_path
 from contentmodel.wire.losses import Encoded
 from contentmodel.wire.names import SchemaMap
+from contentmodel.wire.notes import note_of, noted
 from contentmodel.wire.table import Row, Table
 
 
@@ -39,6 +40,8 @@ class TableAdapter:
     """The headers in which the API reports limits, if it does."""
     requires: Mapping[str, type] = {}
     """What a request cannot be without, and the JSON class that it has."""
+    conversation = ""
+    """The field of a request that has its messages. A list in the place of a request is this field alone."""
 
     meaningless: Mapping[str, Any] = {}
     """Fields in no row that mean nothing outside of this API: each with the one value that does, or None for any."""
@@ -70,7 +73,7 @@ class TableAdapter:
 
     def answer_origin(self, payload: Mapping[str, Any]) -> Origin:
         """The same for an answer, whole or streamed."""
-        return msgspec.structs.replace(self.origin_of(payload), is_answer=True)
+        return replace(self.origin_of(payload), is_answer=True)
 
     def decode_request(self, payload: Payload) -> ChatRequest:
         """DecodeError with every fault where the payload is no request of this API."""
@@ -82,7 +85,11 @@ class TableAdapter:
 
     def trace_request(self, payload: Payload) -> tuple[ChatRequest, Any, DecodeContext]:
         """The request, the payload as plain JSON values, and what came from where."""
-        return self._decode(self.request, _as_object(payload, self.api))
+        wire = as_json(payload, self.api)
+        if wire.__class__ is list and self.conversation:
+            request, _, context = self._decode(self.request, {self.conversation: wire}, alone=wire)
+            return noted(request, self.api, ALONE, True), wire, context
+        return self._decode(self.request, _checked(wire, self.api))
 
     def trace_response(self, payload: Payload) -> tuple[ChatResponse, Any, DecodeContext]:
         """The response, the payload as plain JSON values, and what came from where."""
@@ -93,9 +100,10 @@ class TableAdapter:
         response: ChatResponse = self._decode(self.response, wire)[0]
         return response
 
-    def _decode(self, row: Row, wire: dict[str, Any]) -> tuple[Any, Any, DecodeContext]:
+    def _decode(self, row: Row, wire: dict[str, Any], alone: list[Any] | None = None) -> tuple[Any, Any, DecodeContext]:
         origin = self.origin_of(wire) if row is self.request else self.answer_origin(wire)
         context = DecodeContext(self.api, origin)
+        context.alone = alone
         try:
             value = self._decode_row(row, wire, context)
         except RecursionError:
@@ -124,7 +132,7 @@ class TableAdapter:
         if model is not None and model != request.model:
             if request.model is not None:
                 context.lose(request, "model", reasons.OTHER_MODEL)
-            request = context.same(request, msgspec.structs.replace(request, model=model))
+            request = context.same(request, replace(request, model=model))
         prepared = self.prepare_request(request, context)
         payload = self.request.encode(context.same(request, prepared), context)
         if not context.native:
@@ -133,6 +141,8 @@ class TableAdapter:
         for key, kind in self.requires.items():
             # There may be nothing left to send: what is not there cannot even be read.
             payload.setdefault(key, kind())
+        if context.native and note_of(request, self.api, ALONE) and payload.keys() == {self.conversation}:
+            return Encoded(payload[self.conversation], request, context)
         return Encoded(payload, request, context)
 
     def _without_refused(
@@ -175,7 +185,7 @@ class TableAdapter:
 
         `model` is the one that the request is for, where the payload does not say it.
         """
-        wire = _as_object(payload, self.api)
+        wire = self._as_request(payload)
         return [*self._misshapen(wire), *self.rules.check(wire if model is None else {**wire, "model": model})]
 
     def _misshapen(self, wire: dict[str, Any]) -> list[Violation]:
@@ -188,13 +198,33 @@ class TableAdapter:
             ]
         return []
 
+    def recognises_list(self, items: list[Any]) -> float:
+        """Return how much a list looks like the messages of a request of this API, from 0 to 1."""
+        return 0.0
+
+    def _as_request(self, payload: Payload) -> dict[str, Any]:
+        wire = as_json(payload, self.api)
+        return {self.conversation: wire} if wire.__class__ is list and self.conversation else _checked(wire, self.api)
+
+    @staticmethod
+    def have_roles(items: list[Any]) -> bool:
+        """Return whether a list holds messages, each an object with a role."""
+        return bool(items) and all(isinstance(item, dict) and isinstance(item.get("role"), str) for item in items)
+
     def describe(self) -> dict[str, Any]:
         """The tables as data, for documentation, coverage and generators."""
         return self.table.describe()
 
 
+ALONE = ":alone"
+"""The note of a request that was a list of messages."""
+
+
 def _as_object(payload: Payload, api: str) -> dict[str, Any]:
-    wire = as_json(payload, api)
+    return _checked(as_json(payload, api), api)
+
+
+def _checked(wire: Any, api: str) -> dict[str, Any]:
     if wire.__class__ is not dict:
         raise DecodeError(api, [Fault("$", f"expected an object, got {kind_of(wire)}")])
     return wire

@@ -29,12 +29,14 @@ class DecodeContext:
     paths are found by identity when they are needed.
     """
 
-    __slots__ = ("_copies", "_faults", "_replaced", "api", "minted", "origin", "traces")
+    __slots__ = ("_copies", "_faults", "_replaced", "alone", "api", "minted", "origin", "traces")
 
     def __init__(self, api: str, origin: Origin) -> None:
         self.api = api
         self.origin = origin
         self.minted = 0
+        self.alone: list[Any] | None = None
+        """The messages, if the payload is a list of them and no object."""
         self._copies: list[tuple[Any, Any]] = []
         self._replaced: list[tuple[Any, Any]] = []
         self._faults: dict[tuple[int, str | int | None], tuple[Any, str | int | None, str]] = {}
@@ -77,7 +79,7 @@ class DecodeContext:
         self._copies.append((copy, original))
 
     def _paths(self, payload: Any) -> dict[int, str]:
-        paths = wire_paths(payload)
+        paths = wire_paths(payload if self.alone is None else self.alone)
         for copy, original in self._copies:
             paths[id(copy)] = paths.get(id(original), "$")
         return paths
@@ -93,7 +95,8 @@ class DecodeContext:
 
     def places(self, payload: Any) -> WirePlaces:
         """Where in `payload` each decoded object came from."""
-        places = WirePlaces(self.traces, self._paths(payload), self.api, payload)
+        root = payload if self.alone is None else self.alone
+        places = WirePlaces(self.traces, self._paths(payload), self.api, root)
         for old, new in self._replaced:
             places.same(old, new)
         return places

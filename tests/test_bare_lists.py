@@ -1,0 +1,109 @@
+"""A list of messages in the place of a request, for every API and in the command."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from contentmodel import DecodeError, DetectError, adapter, audit, check, convert, detect
+from contentmodel.cli.app import app
+
+LISTS: dict[str, list[dict[str, Any]]] = {
+    "openai-chat": [
+        {"role": "system", "content": "Be brief."},
+        {"role": "user", "content": "hi", "weird": 1},
+        {"role": "assistant", "content": "hello"},
+    ],
+    "anthropic-messages": [
+        {"role": "user", "content": [{"type": "image", "source": {"type": "url", "url": "https://x.org/a.png"}}]},
+        {"role": "assistant", "content": "A cat.", "weird": 1},
+    ],
+    "google-generate-content": [{"role": "user", "parts": [{"text": "hi"}], "weird": 1}],
+    "openai-responses": [{"type": "message", "role": "user", "content": "hi", "weird": 1}],
+}
+every_list = pytest.mark.parametrize("api", LISTS)
+
+
+@every_list
+def test_a_list_of_messages_is_a_request_of_its_api(api: str) -> None:
+    assert detect(LISTS[api]) == (api, "request")
+    assert detect(json.dumps(LISTS[api])) == (api, "request")
+    request = adapter(api).decode_request(LISTS[api])
+    assert request.messages
+
+
+@every_list
+def test_a_list_comes_back_as_a_list(api: str) -> None:
+    encoded = convert(LISTS[api], source=api, target=api)
+    assert encoded.payload == LISTS[api]
+    assert encoded.losses == ()
+
+
+@every_list
+@pytest.mark.parametrize("target", LISTS)
+def test_a_list_crosses_and_its_losses_have_its_paths(api: str, target: str) -> None:
+    encoded = convert(LISTS[api], target=target)
+    assert audit(LISTS[api], encoded) == []
+    if api != target:
+        assert isinstance(encoded.payload, dict)
+        (index,) = [index for index, message in enumerate(LISTS[api]) if "weird" in message]
+        assert f"$[{index}].weird" in {loss.path for loss in encoded.losses}
+
+
+def test_a_list_that_may_be_of_any_api_is_read_as_the_named_one() -> None:
+    plain = [{"role": "user", "content": "hi"}]
+    assert detect(plain) == ("openai-chat", "request")
+    for api in ("openai-chat", "anthropic-messages", "openai-responses"):
+        assert detect(plain, api=api) == (api, "request")
+        assert convert(plain, source=api, target=api).payload == plain
+
+
+def test_a_list_that_gets_a_model_is_an_object() -> None:
+    assert convert(LISTS["openai-chat"], target="openai-chat", model="gpt-5.2").payload == {
+        "model": "gpt-5.2",
+        "messages": LISTS["openai-chat"],
+    }
+
+
+@pytest.mark.parametrize("items", [[], [1, 2], [{"a": 1}], [{"model": "m", "messages": []}]])
+def test_a_list_of_something_else_is_refused(items: list[Any]) -> None:
+    with pytest.raises(DetectError, match="no messages"):
+        detect(items)
+
+
+def test_a_fault_in_a_list_has_its_path() -> None:
+    with pytest.raises(DecodeError) as caught:
+        adapter("openai-chat").decode_request([{"role": "user", "content": "hi"}, {"content": "who?"}])
+    assert [fault.path for fault in caught.value.faults] == ["$[1].role"]
+    with pytest.raises(DecodeError, match="expected an object"):
+        adapter("openai-chat").decode_response([])
+
+
+def test_a_violation_in_a_list_has_its_path_in_a_request() -> None:
+    unanswered = {"role": "tool", "tool_call_id": "call_1", "content": "1"}
+    found = check([{"role": "user", "content": "hi"}, unanswered], api="openai-chat")
+    assert any(violation.path.startswith("$.messages[1]") for violation in found)
+
+
+def test_the_command_takes_a_list(tmp_path: Path) -> None:
+    path = tmp_path / "messages.json"
+    path.write_text(json.dumps(LISTS["openai-chat"]))
+    runner = CliRunner()
+    assert runner.invoke(app, ["detect", str(path)]).stdout.strip() == "openai-chat request"
+    made = runner.invoke(app, ["convert", str(path), "--to", "anthropic-messages", "--quiet"])
+    assert json.loads(made.stdout)["system"] == "Be brief."
+    named = runner.invoke(app, ["convert", str(path), "--from", "openai-chat", "--to", "openai-chat", "--quiet"])
+    assert json.loads(named.stdout) == LISTS["openai-chat"]
+    assert "hello" in runner.invoke(app, ["show", str(path)]).stdout
+
+
+def test_the_command_says_what_to_do_with_many_payloads(tmp_path: Path) -> None:
+    path = tmp_path / "many.json"
+    path.write_text(json.dumps([{"model": "m", "messages": LISTS["openai-chat"]}]))
+    result = CliRunner().invoke(app, ["detect", str(path)])
+    assert result.exit_code == 2
+    assert "jq -c '.[]'" in result.output
