@@ -7,7 +7,7 @@ from contentmodel.extras import needs_extra
 
 with needs_extra("tools", "docstring_parser", "jsonschema", "pydantic", "re2"):
     from contentmodel.tools.cancellation import Cancellation
-    from contentmodel.tools.config import ToolFile, ToolFileError, load_tools
+    from contentmodel.tools.config import ToolFile, ToolFileError, ToolFileWarning, load_tools
     from contentmodel.tools.definition import Tool, tool
     from contentmodel.tools.faults import InputFault, ToolInputError
     from contentmodel.tools.input import Input, validate_input
@@ -27,6 +27,7 @@ __all__ = [
     "ToolDefinitionError",
     "ToolFile",
     "ToolFileError",
+    "ToolFileWarning",
     "ToolInputError",
     "ToolOutcome",
     "ToolSet",
