@@ -247,3 +247,16 @@ def test_a_stream_that_waits_for_tools_says_so_abroad() -> None:
     converter = contentmodel.StreamConverter(source="google-generate-content", target="openai-chat")
     body = b"data: " + json.dumps({**CALLED["google-generate-content"], "responseId": "i"}).encode() + b"\n\n"
     assert b'"finish_reason":"tool_calls"' in converter.feed(body) + converter.close()
+
+
+@pytest.mark.parametrize(
+    ("output", "count"),
+    [
+        ([{"input": {"q": "zebra"}}, {"text": "late result\nzebra"}], 0),
+        ([{"text": "late result\nzebra"}], 1),
+        ([{"input": {"q": "zebra"}}], 1),
+    ],
+)
+def test_audit_counts_a_text_that_is_part_of_a_longer_one_apart_from_an_equal_argument(output: Any, count: int) -> None:
+    source = {"text": "zebra", "arguments": '{"q": "zebra"}'}
+    assert len(unaccounted(source, output, [])) == count
