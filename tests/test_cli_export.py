@@ -133,7 +133,7 @@ def test_a_page_of_a_store_has_times_branches_and_the_log(store: str, tmp_path: 
     assert (result.exit_code, result.output) == (0, "")
     read = check(page.read_text())
     assert read.all_of("title") == ["Slow checkout"]
-    assert {"turn 2", "2026-03-14 09:00:00 UTC", "also: turn 4"} <= set(read.all_of("bit"))
+    assert {"turn 2", "2026-03-14 09:00:00 UTC", "turn 4"} <= set(read.all_of("bit"))
     assert {"what the user saw", "one of 2 branches", "→ run_query"} <= set(read.all_of("label"))
     assert "Looking at the <metrics>" in read.words
     named = run("export", store, "-c", "trip", "--title", "My <trip>", "--to", "html").stdout

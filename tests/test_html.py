@@ -43,6 +43,8 @@ from contentmodel import (
     ReasoningContent,
     Span,
     TextContent,
+    ToolApprovalRequestContent,
+    ToolApprovalResponseContent,
     UnknownContent,
     UriContent,
     Usage,
@@ -58,7 +60,11 @@ from contentmodel_conformance.strategies.transcripts import transcripts
 from history import values
 
 EXAMPLE = Path(__file__).parent.parent / "examples" / "agent_turns.anthropic.json"
-VOID = {"meta", "img"}
+VOID = {"meta", "img", "br", "hr"}
+MARKUP = {
+    *("p", "h3", "h4", "h5", "h6", "blockquote", "ul", "ol", "li", "table", "thead", "tbody", "tr", "th", "td"),
+    *("em", "strong", "s", "code", "pre", "br", "hr"),
+}
 SCRIPT = "document.documentElement.setAttribute('data-ran','1');document.title='ran'"
 EVIL = (
     f"<script>{SCRIPT}</script>",
@@ -140,7 +146,7 @@ ALLOWED = {
     "header": set(),
     "main": set(),
     "footer": set(),
-    "article": {"class"},
+    "article": {"class", "id"},
     "section": {"class"},
     "details": {"class"},
     "summary": set(),
@@ -158,6 +164,7 @@ ALLOWED = {
     "a": {"class", "href", "target", "rel"},
     "img": {"src", "alt"},
 }
+ALLOWED |= {tag: ALLOWED.get(tag, set()) for tag in MARKUP} | {"ol": {"start"}}
 CLASS = re.compile(r"[a-z ]*")
 
 
@@ -173,7 +180,9 @@ def check(text: str) -> Reader:
             assert re.match(
                 r"data:image/(png|jpeg|gif|webp|avif|bmp);base64,[A-Za-z0-9+/=]+\Z", attributes["src"] or ""
             )
-        if tag == "a":
+        if tag == "a" and re.fullmatch(r"#turn-\d+", attributes["href"] or ""):
+            assert attributes["href"][1:] in {said.get("id") for _, said in read.tags}  # type: ignore[index]
+        elif tag == "a":
             assert (attributes["href"] or "").startswith(("http://", "https://"))
             assert attributes["rel"] == "noopener noreferrer nofollow"
     names = [tag for tag, _ in read.tags]
@@ -208,8 +217,146 @@ def test_what_is_said_changes_nothing_of_the_page(words: str) -> None:
     for told in (words, other):
         call = FunctionCallContent(call_id="c", name="n" + told, arguments={"k" + told: "v" + told})
         result = FunctionResultContent(call_id="c", outputs=[text("r" + told)])
-        pages.append(check(page([message(text("t" + told), call), message(result, role="tool")], title="T" + told)))
+        said_by_user = message(text("t" + told), role="user")
+        pages.append(check(page([said_by_user, message(call), message(result, role="tool")], title="T" + told)))
     assert pages[0].skeleton == pages[1].skeleton
+
+
+MARKDOWN = """# Title
+
+Some *soft* and **strong** words, `code`, ~~gone~~ and [a link](https://a.example/x).
+A second line.
+
+- one
+- two
+    1. nested
+
+3. three
+
+> quoted
+
+| a | b |
+|---|---|
+| 1 | 2 |
+
+```python
+print("<b>")
+```
+
+---
+
+![a map](https://a.example/map.png)
+"""
+
+
+def test_markdown_of_a_model_is_rendered_and_kept_as_written() -> None:
+    shown = page([message(text(MARKDOWN)), message(text(MARKDOWN), role="user")])
+    read = check(shown)
+    assert read.words == MARKDOWN * 2
+    (body,) = re.findall(r'<div class="markup" dir="auto">(.*?)</div>', shown, re.DOTALL)
+    assert "<h3>Title</h3>" in body
+    assert "<em>soft</em> and <strong>strong</strong> words, <code>code</code>, <s>gone</s> and " in body
+    assert ">a link</a> [a.example].<br>A second line.</p>" in body
+    assert "<ul><li>one</li><li>two<ol><li>nested</li></ol></li></ul>" in body
+    assert '<ol start="3"><li>three</li></ol>' in body
+    assert "<blockquote><p>quoted</p></blockquote>" in body
+    assert "<tr><td>1</td><td>2</td></tr>" in body
+    assert "<pre>print(&#34;&lt;b&gt;&#34;)\n</pre>" in body
+    assert "<hr>" in body
+    assert "<img" not in shown
+    assert ">a map</a> [a.example]" in body
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "[x](javascript:alert(1)) *x*",
+        "[x](data:text/html,<script>) *x*",
+        '[x](https://a.example/" onclick="x) *x*',
+        "<script>*x*</script>",
+        "<https://user@a.example> *x*",
+        "[x]: javascript:alert(1)\n\n[x]",
+        '[x](https://a.example "title" onclick=x") *x*',
+        "*\u202egnp*\x00\ud83d",
+        "*\ue0000\ue001*",
+        "&lt;b&gt; *x* &#0;",
+        "![x](https://a.example/x.png) ![*y*](javascript:x)",
+    ],
+)
+def test_hostile_markdown_is_text(words: str) -> None:
+    shown = page(message(text(words)))
+    read = check(shown)
+    assert read.words == said(words)
+    assert {tag for tag, _ in read.tags if tag not in (MARKUP | {"a"})} <= set(ALLOWED) - {"img"}
+    assert not re.search(r"<[^>]*\son\w+=", shown)
+    assert not any("javascript" in (found.get("href") or "") for _, found in read.tags)
+
+
+@given(st.text(alphabet="*_`[]()!<>#-+.|~\\\n ax1:/\"'&", max_size=80))
+def test_any_markdown_has_only_the_elements_of_the_list(words: str) -> None:
+    read = check(page(message(text(words))))
+    assert read.words == words
+
+
+def test_markdown_with_citations_has_their_numbers() -> None:
+    words = "**Sunny** in Oslo."
+    cited = [Citation(span=Span(start=0, end=9), url="https://a.example/1", title="One")]
+    shown = page(message(TextContent(text=words, annotations=cited)))
+    assert '<strong>Sunny</strong><sup class="marker">[1]</sup> in Oslo.' in shown
+    assert check(shown).words == words
+
+
+@pytest.mark.parametrize("piece", ["[", "*a_ ", "![", "[a](", "`", "> ", "- ", "| ", "a|b\n-|-\n"])
+def test_text_that_markdown_reads_slowly_is_shown_as_written(piece: str) -> None:
+    many = [message(text((piece * 20_000)[:20_000])) for _ in range(5)]
+    shown = page(many)
+    assert '<div class="markup"' not in shown
+    assert len(check(shown).words) == 100_000
+
+
+def test_long_markdown_is_folded() -> None:
+    shown = page(message(text("\n\n".join(f"*paragraph* {number}" for number in range(200)))))
+    opened, folded = re.findall(r'<div class="markup" dir="auto">(.*?)</div>', shown, re.DOTALL)
+    assert opened.count("<p>") < 50
+    assert opened.count("<p>") + folded.count("<p>") == 200
+
+
+def test_results_and_words_of_users_are_no_markdown() -> None:
+    call = FunctionCallContent(call_id="c", name="n", arguments={})
+    result = FunctionResultContent(call_id="c", outputs=[text("*r*")])
+    shown = page([message(text("*u*"), role="user"), message(call), message(result, role="tool")])
+    assert "<em>" not in shown
+
+
+def test_approval_stands_with_its_call_before_the_result() -> None:
+    call = FunctionCallContent(call_id="c", name="book", arguments={})
+    asking = ToolApprovalRequestContent(request_id="c", name="book", arguments={})
+    told = ToolApprovalResponseContent(request_id="c", approved=True)
+    result = FunctionResultContent(call_id="c", name="book", outputs=[text("booked")])
+    flat = [message(call, asking), message(told, role="user"), message(result, role="tool"), message(text("Done."))]
+    numbered = [
+        stored(turn(1, None, "assistant"), call, asking),
+        stored(turn(2, 1, "user"), told),
+        StoredTurn(turn=turn(3, 2, "assistant"), messages=flat[2:]),
+    ]
+    for value in (flat, numbered):
+        shown = page(value)
+        places = [shown.index(words) for words in ("→ book", "? approve book", "approved", "booked", "Done.")]
+        assert places == sorted(places)
+        assert shown.count("? approve book") == 1
+        check(shown)
+
+
+def test_log_names_the_tool_of_a_call() -> None:
+    call = FunctionCallContent(call_id="toolu_01", name="weather", arguments={})
+    log = [
+        entry(1, "tool_use", "Looking up", turn="t1", content={"call_id": "toolu_01"}),
+        entry(2, "tool_use", "Looking up", turn="t1", content={"call_id": "toolu_unknown"}),
+        entry(3, "note", "odd", turn="t1", content={"call_id": [1]}),
+    ]
+    read = check(page([stored(turn(1, None, "assistant"), call)], log=log))
+    assert read.all_of("bit").count("weather") == 1
+    assert "toolu_unknown" not in "".join(read.all_of("bit"))
 
 
 @pytest.mark.parametrize("size", [SHOWN - 1, SHOWN, SHOWN + 1, 100_000])
@@ -475,10 +622,13 @@ def test_branches_are_noted() -> None:
     every = [part.turn for part in TURNS] + [turn(3, 2, "user"), turn(5, 1, "assistant")]
     read = check(page(TURNS, branches=every))
     assert read.all_of("label").count("one of 2 branches") == 2
-    assert {"also: turn 3", "also: turn 5"} <= set(read.all_of("bit"))
-    assert "follows turn 1" in check(
-        page([TURNS[0], stored(turn(9, 1, "user"), text("x")), stored(turn(5, 1, "user"))])
-    ).all_of("label")
+    assert {"also:", "turn 3", "turn 5"} <= set(read.all_of("bit"))
+    three = check(page([TURNS[0], stored(turn(9, 1, "user"), text("x")), stored(turn(5, 1, "user"))]))
+    assert "follows" in three.all_of("label")
+    links = [said["href"] for tag, said in three.tags if tag == "a"]
+    # Of a branch: the others of the page, and the turn that it follows, where that is not right above.
+    assert links == ["#turn-5", "#turn-1", "#turn-9"]
+    assert [said["id"] for tag, said in three.tags if tag == "article"] == ["turn-1", "turn-9", "turn-5"]
     assert not any("branch" in label for label in check(page(TURNS)).all_of("label"))
 
 
@@ -497,7 +647,7 @@ def test_the_log_stands_with_its_turns_as_what_the_user_saw() -> None:
     assert {"what the user saw", "what the user saw beside the turns above", "tool_use", "title", "task"} <= set(
         read.all_of("label")
     )
-    assert '{"call_id":"c1"}' in read.all_of("bit")
+    assert not any("c1" in bit for bit in read.all_of("bit"))
     assert shown.index("Hi</div>") < shown.index("Searching &lt;b&gt;") < shown.index("Again.")
     for words in ("Title it.", "A title?", "A greeting", "found", "x" * 200):
         assert words in read.words

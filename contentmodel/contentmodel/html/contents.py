@@ -35,11 +35,14 @@ from contentmodel.content.tools import (
 from contentmodel.errors import EncodeError, ToolArgumentsError
 from contentmodel.html.citations import Notes
 from contentmodel.html.images import image_source, link_to, size_of
+from contentmodel.html.markup import MOST, markup
 from contentmodel.html.nodes import (
     Box,
     Fold,
     Image,
     Line,
+    Marker,
+    Markup,
     Node,
     Nodes,
     Piece,
@@ -60,11 +63,23 @@ DEEPEST = 12
 
 
 class Page:
-    """What a page knows while it is made: the numbers of the citations, and how deep it is in contents of contents."""
+    """What a page knows while it is made: the numbers of the citations, and how deep it is in contents of contents.
+
+    `reads_markup` says whether the texts that are drawn are a model's, which are Markdown.
+    """
 
     def __init__(self) -> None:
         self.notes = Notes()
+        self.reads_markup = False
+        self._markup_left = MOST
         self._depth = 0
+
+    def markup(self, text: str, markers: Sequence[Marker]) -> Markup | None:
+        """A text as Markdown, where it is a model's and the page has room for more of it."""
+        if not self.reads_markup or self._depth > 1 or len(text) > self._markup_left:
+            return None
+        self._markup_left -= len(text)
+        return markup(text, markers)
 
     def draw(self, content: Any) -> list[Node]:
         """The nodes of a content, and below them what every content can have."""
@@ -128,7 +143,11 @@ def _protected(content: AIContent) -> str:
 @draw.register
 def draw_text(content: TextContent, page: Page) -> Nodes:
     markers, fresh = page.notes.of(content.text, content.annotations or ())
-    if content.text or markers:
+    shown = page.markup(content.text, markers)
+    if shown is not None:
+        yield shown
+        yield fold("as written", [words(content.text)])
+    elif content.text or markers:
         yield words(content.text, markers=markers)
     else:
         yield line("", ("muted", "(empty text)"))

@@ -100,14 +100,40 @@ class Rows(Node, frozen=True, kw_only=True):
     rows: list[tuple[list[Piece], list[Node]]]
 
 
+class Run(Node, frozen=True, kw_only=True):
+    """A part of a text, in the middle of others."""
+
+    shape: ClassVar[str] = "run"
+    pieces: list[Piece]
+
+
+class Element(Node, frozen=True, kw_only=True):
+    """An element of Markdown: a `tag` of a fixed list, and what is in it. `link` is an address, `start` a list's."""
+
+    shape: ClassVar[str] = "element"
+    tag: str
+    parts: list[Node] = []
+    link: str = ""
+    start: int | None = None
+
+
+class Markup(Node, frozen=True, kw_only=True):
+    """A text as its Markdown means it; where it is long, the `rest` is folded."""
+
+    shape: ClassVar[str] = "markup"
+    parts: list[Node]
+    rest: list[Node] = []
+
+
 class Article(Node, frozen=True, kw_only=True):
-    """A message or a turn. `tone` is a class of ours."""
+    """A message or a turn. `tone` is a class of ours, `anchor` the name that links lead to."""
 
     shape: ClassVar[str] = "article"
     head: Line
     parts: list[Node]
     foot: list[Node] = []
     tone: str = "other"
+    anchor: str = ""
 
 
 Nodes = Iterator[Node]

@@ -8,11 +8,16 @@ from typing import Any
 
 import msgspec
 
-from contentmodel.content.tools import ToolResultContent
+from contentmodel.content.tools import (
+    ToolApprovalRequestContent,
+    ToolApprovalResponseContent,
+    ToolCallContent,
+    ToolResultContent,
+)
 from contentmodel.html.contents import DEEPEST, Page, json_words, more_fields, outcome, status, usage_line
-from contentmodel.html.nodes import Article, Box, Exchange, Line, Node, Nodes, Piece, fold, line, words
+from contentmodel.html.nodes import Article, Box, Exchange, Line, Node, Nodes, Piece, fold, line, pieces, words
 from contentmodel.message import ChatMessage
-from contentmodel.pairs import pair
+from contentmodel.pairs import Place, pair
 from contentmodel.request import ChatRequest
 from contentmodel.response import ChatChoice, ChatResponse, FinishReason
 from contentmodel.shown import flowing, tool_name
@@ -38,12 +43,24 @@ class Conversation:
     def __init__(self, groups: Sequence[Group], page: Page, log: Log | None = None, known: Sequence[Any] = ()) -> None:
         self._groups, self._page, self._log = groups, page, log
         self._known = {turn.id: turn for turn in (*known, *(group.turn for group in groups if group.turn))}
+        self._shown = {group.turn.id for group in groups if group.turn is not None}
         self._following: dict[str | None, list[Any]] = {}
         for turn in self._known.values():
             self._following.setdefault(turn.previous, []).append(turn)
         self._contents = [flowing(message.contents) for group in groups for message in group.messages]
         self._results = pair(self._contents, [message.role for group in groups for message in group.messages])
         self._paired = set(self._results.values())
+        self._roles = [message.role for group in groups for message in group.messages]
+        self._turned = [group.turn is not None for group in groups for _ in group.messages]
+        self._approvals = _approvals(self._contents)
+        self._moved = {
+            place
+            for places in self._approvals.values()
+            for place in places
+            if not self._turned[place[0]] or isinstance(self._at(place), ToolApprovalRequestContent)
+        }
+        if log is not None:
+            log.know(self._contents)
 
     def nodes(self) -> Nodes:
         """An article for each group, but for messages that hold nothing but results that stand beside their calls."""
@@ -60,7 +77,13 @@ class Conversation:
 
     def _is_shown_elsewhere(self, index: int) -> bool:
         contents = self._contents[index]
-        return bool(contents) and all((index, at) in self._paired for at in range(len(contents)))
+        return bool(contents) and all(self._is_drawn_with_a_call((index, at)) for at in range(len(contents)))
+
+    def _is_drawn_with_a_call(self, place: Place) -> bool:
+        return place in self._paired or place in self._moved
+
+    def _at(self, place: Place) -> Any:
+        return self._contents[place[0]][place[1]]
 
     def _article(self, message: ChatMessage, index: int) -> Article:
         head = line(message.role, ("muted", message.author_name or ""), ("muted", _model(message)))
@@ -71,14 +94,16 @@ class Conversation:
         return [*(parts or [line("", ("muted", "(empty)"))]), *more_fields(message.extra)]
 
     def _part(self, index: int, at: int) -> Sequence[Node]:
-        if (index, at) in self._paired:
+        if self._is_drawn_with_a_call((index, at)):
             return ()
-        content = self._contents[index][at]
-        drawn = self._page.draw(content)
+        self._page.reads_markup = self._roles[index] == "assistant"
+        drawn = self._page.draw(self._contents[index][at])
+        self._page.reads_markup = False
+        # A question about a call, and its answer, came before the call had its result.
+        drawn += [node for place in self._approvals.get((index, at), ()) for node in self._page.draw(self._at(place))]
         if (index, at) not in self._results:
             return drawn
-        place, position = self._results[index, at]
-        result = self._contents[place][position]
+        result = self._at(self._results[index, at])
         assert isinstance(result, ToolResultContent)
         beside: list[Node] = [outcome(result, self._page, "result"), *more_fields(result.extra)]
         return [Exchange(call=Box(parts=drawn), result=Box(parts=beside))]
@@ -107,19 +132,40 @@ class Conversation:
             foot.append(usage_line(turn.usage))
         if self._log is not None:
             foot += self._log.of_turn(turn.id)
-        return Article(head=head, parts=parts, foot=foot, tone=tone(turn.role))
+        return Article(head=head, parts=parts, foot=foot, tone=tone(turn.role), anchor=f"turn-{turn.number}")
 
     def _places(self, turn: Any, before: str | None) -> Nodes:
         """Where a turn stands, when it does not simply follow the one above it, and which others follow the same."""
         if turn.previous != before and turn.previous is not None:
-            yield line(f"follows {self._name(turn.previous)}", style="branch")
+            yield Line(label=pieces("follows"), bits=[self._link(turn.previous)], style="branch")
         others = [other for other in self._following[turn.previous] if other.id != turn.id]
         if others:
-            names = ", ".join(f"turn {other.number}" for other in sorted(others, key=lambda other: other.number))
-            yield line(f"one of {len(others) + 1} branches", ("muted", f"also: {names}"), style="branch")
+            links = [self._link(other.id) for other in sorted(others, key=lambda other: other.number)]
+            label = pieces(f"one of {len(others) + 1} branches")
+            yield Line(label=label, bits=[("muted", pieces("also:"), ""), *links], style="branch")
 
-    def _name(self, turn: str) -> str:
-        return f"turn {self._known[turn].number}" if turn in self._known else f"turn {turn}"
+    def _link(self, turn: str) -> tuple[str, list[Piece], str]:
+        """A turn by its number, and the place on this page that it has, if it has one."""
+        known = self._known.get(turn)
+        if known is None:
+            return "", pieces("a turn that is not here"), ""
+        return "", pieces(f"turn {known.number}"), f"#turn-{known.number}" if turn in self._shown else ""
+
+
+def _approvals(lists: Sequence[Sequence[Any]]) -> dict[Place, list[Place]]:
+    """The questions and answers about each call of the application's tools that is on the page, by the call's place."""
+    calls: dict[str, Place] = {}
+    found: dict[Place, list[Place]] = {}
+    for index, contents in enumerate(lists):
+        for at, content in enumerate(contents):
+            if isinstance(content, ToolCallContent) and content.call_id is not None:
+                calls[content.call_id] = (index, at)
+            elif isinstance(content, _APPROVALS) and content.request_id in calls:
+                found.setdefault(calls[content.request_id], []).append((index, at))
+    return found
+
+
+_APPROVALS = (ToolApprovalRequestContent, ToolApprovalResponseContent)
 
 
 def tone(role: str) -> str:
@@ -156,6 +202,7 @@ class Log:
 
     def __init__(self, entries: Iterable[Any]) -> None:
         self._entries = list(entries)
+        self._names: dict[str | None, str] = {}
         self._inside: dict[str, list[Any]] = {}
         self._tops: dict[str | None, list[Any]] = {}
         places: dict[str, tuple[int, list[Any]]] = {}
@@ -168,6 +215,11 @@ class Log:
             # What is deeper stands beside the entry that it is a part of.
             places[entry.id] = (min(depth + 1, DEEPEST), siblings)
             siblings.append(entry)
+
+    def know(self, lists: Sequence[Sequence[Any]]) -> None:
+        """The contents of the page: entries name the tool of a call in place of its id."""
+        calls = (c for contents in lists for c in contents if isinstance(c, ToolCallContent))
+        self._names.update((call.call_id, call.name or "") for call in calls)
 
     @property
     def title(self) -> str:
@@ -191,15 +243,22 @@ class Log:
         return [Box(head=line(name), parts=[node for entry in entries for node in self._entry(entry)], style="seen")]
 
     def _entry(self, entry: Any) -> Nodes:
-        brief = _brief(entry.content)
+        call_id = _call_of(entry.content)
+        brief = _brief(entry.content) if call_id is None else self._names.get(call_id, "")
         yield line(entry.kind, ("time", moment(entry.created_at)), ("muted", brief), style="entry")
         if entry.text:
             yield words(entry.text)
-        if entry.content is not None and not brief:
+        if entry.content is not None and not brief and call_id is None:
             yield fold("content", _logged(entry.content))
         inner = [node for child in self._inside.pop(entry.id, []) for node in self._entry(child)]
         if inner:
             yield Box(parts=inner, style="inside")
+
+
+def _call_of(content: Any) -> str | None:
+    """The call that an entry of a notice is about."""
+    call_id = content.get("call_id") if isinstance(content, dict) and len(content) == 1 else None
+    return call_id if isinstance(call_id, str) else None
 
 
 def _brief(content: Any) -> str:

@@ -1,0 +1,158 @@
+"""Markdown of a model's text as nodes of a page.
+
+markdown-it-py (https://markdown-it-py.readthedocs.io, seen 2026-11-22) reads the text. Nothing of its HTML is used: its
+tokens become elements of a fixed list without attributes, links that `link_to` admits, and pieces of text, which the
+template escapes. HTML in the text stays text, and images are links.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import cache
+from typing import Any
+from urllib.parse import urlsplit
+
+from contentmodel.html.images import link_to
+from contentmodel.html.nodes import (
+    LINES,
+    SHOWN,
+    Element,
+    Marker,
+    Markup,
+    Node,
+    Piece,
+    Run,
+    pieces,
+)
+
+LONGEST = 10_000
+"""Characters of a text that is read as Markdown: the reader's time grows with the square of some texts."""
+MOST = 300_000
+"""Characters of all texts of one page that are read as Markdown."""
+_BLOCKS = {
+    "paragraph": "p",
+    "blockquote": "blockquote",
+    "bullet_list": "ul",
+    "ordered_list": "ol",
+    "list_item": "li",
+    "table": "table",
+    "thead": "thead",
+    "tbody": "tbody",
+    "tr": "tr",
+    "th": "th",
+    "td": "td",
+    "em": "em",
+    "strong": "strong",
+    "s": "s",
+}
+_HEADINGS = {f"h{level}": f"h{min(level + 2, 6)}" for level in range(1, 7)}
+_PLAIN = {"paragraph_open", "paragraph_close", "inline", "text", "softbreak"}
+_MARK = re.compile("\ue000([0-9]+)\ue001")
+
+
+@cache
+def _reader() -> Any:
+    try:
+        from markdown_it import MarkdownIt
+    except ImportError as error:
+        raise ImportError("a page needs markdown-it-py: pip install 'contentmodel[html]'") from error
+    rules = MarkdownIt("commonmark", {"html": False, "maxNesting": 20}).enable(["table", "strikethrough"])
+    # Text in columns is no code, and what is written as an entity was written so.
+    return rules.disable(["code", "html_block", "html_inline", "entity", "image"])
+
+
+def markup(text: str, markers: Sequence[Marker]) -> Markup | None:
+    """Return a text as its Markdown means it; None if it has no Markdown, is too long, or cannot hold the markers."""
+    if len(text) > LONGEST or "\ue000" in text or "\ue001" in text:
+        return None
+    tokens = _reader().parse(_marked(text, markers))
+    if all(_is_plain(token) for token in tokens):
+        return None
+    numbers = [number for _, number in sorted(markers)]
+    blocks = list(_blocks(tokens, numbers))
+    count = _open_blocks(text, tokens)
+    return Markup(parts=blocks[:count], rest=blocks[count:])
+
+
+def _marked(text: str, markers: Sequence[Marker]) -> str:
+    """Return the text with a sign at each marker, which no Markdown has a meaning for."""
+    made, start = [], 0
+    for index, (at, _) in enumerate(sorted(markers)):
+        made += [text[start:at], f"\ue000{index}\ue001"]
+        start = at
+    return "".join([*made, text[start:]])
+
+
+def _is_plain(token: Any) -> bool:
+    return token.type in _PLAIN and all(child.type in _PLAIN for child in token.children or ())
+
+
+def _open_blocks(text: str, tokens: Sequence[Any]) -> int:
+    """Return how many of the blocks stand open: as many as `SHOWN` characters and `LINES` lines have room for."""
+    ends: list[int] = [token.map[1] for token in tokens if token.level == 0 and token.nesting >= 0 and token.map]
+    lines = text.split("\n")
+    if len(text) <= SHOWN and len(lines) <= LINES:
+        return len(ends)
+    size = [0]
+    for one in lines:
+        size.append(size[-1] + len(one) + 1)
+    return max(1, len([end for end in ends if end <= LINES and size[min(end, len(lines))] <= SHOWN]))
+
+
+def _blocks(tokens: Sequence[Any], numbers: Sequence[str]) -> Iterator[Node]:
+    """Return the nodes of a list of tokens, those inside of others in them."""
+    stack: list[tuple[Any, list[Node]]] = [(None, [])]
+    for token in tokens:
+        if token.nesting > 0:
+            stack.append((token, []))
+        elif token.nesting < 0:
+            opened, parts = stack.pop()
+            stack[-1][1].extend(_element(opened, parts))
+        elif token.children is not None:
+            stack[-1][1].extend(_blocks(token.children, numbers))
+        else:
+            stack[-1][1].append(_leaf(token, numbers))
+    yield from stack[0][1]
+
+
+def _element(token: Any, parts: list[Node]) -> Iterator[Node]:
+    name = token.type.removesuffix("_open")
+    if name == "link":
+        yield from _link(str(token.attrs.get("href", "")), parts)
+    elif name == "paragraph" and token.hidden:
+        yield from parts
+    else:
+        start = token.attrs.get("start") if name == "ordered_list" else None
+        tag = _HEADINGS.get(token.tag, "p") if name == "heading" else _BLOCKS.get(name, "p")
+        yield Element(tag=tag, parts=parts, start=start if isinstance(start, int) and start >= 0 else None)
+
+
+def _link(href: str, parts: list[Node]) -> Iterator[Node]:
+    """A link, and behind it the host that it leads to; the text alone could name another."""
+    href = _MARK.sub("", href)
+    link = link_to(href)
+    if link:
+        yield Element(tag="a", parts=parts, link=link)
+        yield Run(pieces=pieces(f" [{urlsplit(link).hostname}]"))
+    else:
+        yield from parts
+        yield Run(pieces=pieces(f" ({href})"))
+
+
+def _leaf(token: Any, numbers: Sequence[str]) -> Node:
+    if token.type in ("softbreak", "hardbreak"):
+        return Element(tag="br")
+    if token.type == "hr":
+        return Element(tag="hr")
+    run = Run(pieces=_pieces(token.content, numbers))
+    if token.type == "code_inline":
+        return Element(tag="code", parts=[run])
+    return Element(tag="pre", parts=[run]) if token.type in ("fence", "code_block") else run
+
+
+def _pieces(text: str, numbers: Sequence[str]) -> list[Piece]:
+    made: list[Piece] = []
+    for at, part in enumerate(_MARK.split(text)):
+        made += [("note", numbers[int(part)])] if at % 2 else pieces(part)
+    return made
