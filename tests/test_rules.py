@@ -59,13 +59,16 @@ ELSEWHERE = {
 }
 
 
+def violations(api: str, payload: Any, model: str | None = None) -> list[contentmodel.Violation]:
+    """What breaks a rule, without the note on rules that were not applied."""
+    return [v for v in contentmodel.check(payload, api=api, model=model) if v.severity != "unchecked"]
+
+
 @pytest.mark.parametrize("api", APIS)
 def test_what_a_provider_refused_for_its_content_breaks_a_rule(api: str) -> None:
     refused = [record for record in records(api, "request") if (record["status"] or 0) >= 400]
     # What generateContent takes depends on a model that the URL names.
-    unflagged = {
-        record["id"] for record in refused if not contentmodel.check(record["body"], api=api, model=record["model"])
-    }
+    unflagged = {record["id"] for record in refused if not violations(api, record["body"], record["model"])}
     assert unflagged <= set(ELSEWHERE)
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import contentmodel
 from contentmodel.wire.reasons import REASONS
 from contentmodel_adapters.shared.mends import MENDS
+from contentmodel_conformance.capability_page import capabilities_page
 from contentmodel_conformance.checks import CHECKS, LAWS
 from contentmodel_conformance.matrix import matrix
 from contentmodel_conformance.matrix.markdown import as_markdown
@@ -77,8 +78,9 @@ Made from the rules by `python -m contentmodel_conformance.pages docs`. `content
 where a request breaks one of these rules, and `contentmodel check FILE --for {api}` does so on the command line.
 
 **refused**: the API answers with an error. **ignored**: it accepts it, and the model never sees it. **harmful**: it
-accepts it, and the answer is worse for it. Some rules are of some models only. What conversion does for a rule is done
-to what came from other APIs, and never to what came from this one; what it costs is in the list of losses.
+accepts it, and the answer is worse for it. Some rules are of some models only:
+[what models take](../capabilities.md) is a table of its own. What conversion does for a rule is done to what came from
+other APIs, and never to what came from this one; what it costs is in the list of losses.
 """
 
 
@@ -127,7 +129,7 @@ def _policies() -> Iterator[str]:
     )
     yield from ("| family | choices |", "|---|---|")
     yield from (f"| `{family}` | {_code(list(choices))} |" for family, choices in contentmodel.POLICIES.items())
-    yield ""
+    yield from ("", "The policy `capabilities` says [what the model takes](../capabilities.md).", "")
 
 
 def _lost(adapter: Any) -> Iterator[str]:
@@ -170,6 +172,7 @@ def pages() -> dict[str, str]:
     targets = {f"targets/{api}.md": target_page(api) for api in issued}
     made = matrix()
     return {
+        "capabilities.md": capabilities_page(),
         "coverage.md": coverage_page(),
         "laws.md": laws_page(),
         "loss-codes.md": codes_page(),

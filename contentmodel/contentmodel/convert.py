@@ -171,8 +171,10 @@ def _convert_stream(
 def check(payload: Payload, *, api: str | None = None, model: str | None = None) -> list[Violation]:
     """What `api` refuses, ignores or answers badly in a request payload: an empty list where it breaks no rule.
 
-    `model` is the model that the request is for, where the payload does not say it. The API is detected where it is
-    not given. Raises DecodeError where the payload is no JSON object, DetectError, UnknownApiError.
+    `model` is the model that the request is for, where the payload does not say it. If no table lists the model, or the
+    payload names none, what the provider's newest model would refuse has the severity "unchecked": it is no violation,
+    for the rule could not be applied. The API is detected where it is not given. Raises DecodeError where the payload
+    is no JSON object, DetectError, UnknownApiError.
     """
     if api is None:
         payload = as_json(payload, "json")

@@ -12,14 +12,20 @@ from typing import Any, Literal, TypeAlias
 
 import msgspec
 
+from contentmodel.capabilities import Capabilities, CapabilityTable, Known
 from contentmodel.wire.json import child_path
 
-Severity: TypeAlias = Literal["refused", "ignored", "harmful"]
+Severity: TypeAlias = Literal["refused", "ignored", "harmful", "unchecked"]
 """`refused`: the API answers with an error. `ignored`: it accepts it, and the model never sees it. `harmful`: it
-accepts it, and the answer is worse for it."""
+accepts it, and the answer is worse for it. `unchecked`: the rule is not judged for the model that is named, and the
+provider's newest model would break it."""
 
 Broken: TypeAlias = tuple[str, str]
 """The JSON path where a rule is broken, and what stands there."""
+
+Find: TypeAlias = Callable[[dict[str, Any]], Iterator[Broken]]
+FindByModel: TypeAlias = Callable[[dict[str, Any], Capabilities], Iterator[Broken]]
+Applies: TypeAlias = Callable[[dict[str, Any]], bool]
 
 
 class Violation(msgspec.Struct, frozen=True, kw_only=True):
@@ -36,64 +42,125 @@ class Violation(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Rule(msgspec.Struct, frozen=True, kw_only=True):
-    """One rule of an API: what it says, how bad it is to break it, what to do about it and where it is written."""
+    """One rule of an API: what it says, how bad it is to break it, what to do about it and where it is written.
+
+    `find` yields where a request breaks it; `find_by_model` does so by what the model takes, and a rule has one of
+    them. `applies` says whether the rule is judged for the model that a request names; None: for every model.
+    """
 
     name: str
     says: str
     severity: Severity
     fix: str
     source: str
-    find: Callable[[dict[str, Any]], Iterator[Broken]]
+    find: Find | None = None
+    find_by_model: FindByModel | None = None
+    applies: Applies | None = None
+
+    def broken(self, payload: dict[str, Any], takes: Capabilities) -> Iterator[Broken]:
+        """Yield the paths where a request breaks the rule, each with what stands there."""
+        if self.applies is not None and not self.applies(payload):
+            return iter(())
+        return self.find_anywhere(payload, takes)
+
+    def find_anywhere(self, payload: dict[str, Any], takes: Capabilities) -> Iterator[Broken]:
+        """Yield the same, whether or not the rule is judged for the request's model."""
+        if self.find_by_model is not None:
+            return self.find_by_model(payload, takes)
+        assert self.find is not None
+        return self.find(payload)
 
 
 class Rules(Sequence[Rule]):
-    """The rules of one API, in the order in which they were declared."""
+    """The rules of one API, in the order in which they were declared.
 
-    def __init__(self, api: str) -> None:
+    `capabilities` is what its models take, None for an API without a table.
+    """
+
+    def __init__(self, api: str, capabilities: CapabilityTable | None = None) -> None:
         self.api = api
+        self.capabilities = capabilities
         self._rules: list[Rule] = []
         self.leaving_out: list[Rule] = []
 
     def rule(
-        self, severity: Severity, *, fix: str, source: str
-    ) -> Callable[[Callable[[dict[str, Any]], Iterator[Broken]]], Callable[[dict[str, Any]], Iterator[Broken]]]:
-        """Declares the function below as a rule.
+        self, severity: Severity, *, fix: str, source: str, applies: Applies | None = None
+    ) -> Callable[[Find], Find]:
+        """Declare the function below as a rule.
 
         The function's name, with hyphens, is the rule's, and the first paragraph of its docstring says the rule. It
         takes a request payload and yields the paths where it is broken, each with what stands there. `fix` tells the
-        user what to do, `source` where the rule is written, with the date it was seen.
+        user what to do, `source` where the rule is written, with the date it was seen. `applies` says whether the rule
+        is judged for the model that a request names.
         """
 
-        def declare(find: Callable[[dict[str, Any]], Iterator[Broken]]) -> Callable[[dict[str, Any]], Iterator[Broken]]:
-            says = " ".join((find.__doc__ or "").partition("\n\n")[0].split())
-            if not says:
-                raise TypeError(f"rule {find.__name__} says nothing: give it a docstring")
-            name = find.__name__.replace("_", "-")
-            self._rules.append(Rule(name=name, says=says, severity=severity, fix=fix, source=source, find=find))
+        def declare(find: Find) -> Find:
+            self._add(find, severity=severity, fix=fix, source=source, applies=applies, find=find)
             return find
 
         return declare
+
+    def by_model(
+        self, severity: Severity, *, fix: str, source: str, applies: Applies | None = None
+    ) -> Callable[[FindByModel], FindByModel]:
+        """Declare the function below as a rule that also takes the Capabilities of the request's model."""
+
+        def declare(find: FindByModel) -> FindByModel:
+            self._add(find, severity=severity, fix=fix, source=source, applies=applies, find_by_model=find)
+            return find
+
+        return declare
+
+    def _add(self, function: Callable[..., Any], **fields: Any) -> None:
+        name = getattr(function, "__name__", "")
+        says = " ".join((function.__doc__ or "").partition("\n\n")[0].split())
+        if not says:
+            raise TypeError(f"rule {name} says nothing: give it a docstring")
+        self._rules.append(Rule(name=name.replace("_", "-"), says=says, **fields))
 
     def leave_out(self, *names: str) -> None:
         """An encoder that writes for another API leaves out the settings that break these rules, and reports them."""
         by_name = {rule.name: rule for rule in self._rules}
         self.leaving_out += [by_name[name] for name in names]
 
-    def to_leave_out(self, payload: dict[str, Any]) -> tuple[Rule, list[str]] | None:
-        """The first of these rules that a request breaks, and the paths where; the last in a list first."""
+    def to_leave_out(
+        self, payload: dict[str, Any], takes: Capabilities | None = None
+    ) -> tuple[Rule, list[Broken]] | None:
+        """The first of these rules that a request breaks, and where; the last in a list first."""
+        takes = self._known(payload).takes if takes is None else takes
         for rule in self.leaving_out:
-            paths = [path for path, _ in rule.find(payload)]
-            if paths:
-                return rule, paths[::-1]
+            found = list(rule.broken(payload, takes))
+            if found:
+                return rule, found[::-1]
         return None
 
-    def check(self, payload: dict[str, Any]) -> list[Violation]:
-        """Every violation in a request payload, rule by rule."""
-        return [
-            Violation(path=path, rule=rule.name, severity=rule.severity, what=what, fix=rule.fix)
-            for rule in self._rules
-            for path, what in rule.find(payload)
-        ]
+    def check(self, payload: dict[str, Any], known: Known | None = None) -> list[Violation]:
+        """Every violation in a request payload, rule by rule.
+
+        A rule that does not apply to the model, or that would have to know the model, is judged as for the provider's
+        newest one: what it finds is "unchecked". `known` says what the model takes, where that is not what the table
+        says of the model that the payload names.
+        """
+        known = self._known(payload) if known is None else known
+        return [found for rule in self._rules for found in self._judge(rule, payload, known)]
+
+    def _judge(self, rule: Rule, payload: dict[str, Any], known: Known) -> Iterator[Violation]:
+        is_guess = known.status in ("guessed", "other") and rule.find_by_model is not None
+        is_skipped = is_guess or (rule.applies is not None and not rule.applies(payload))
+        takes = self.capabilities.newest if is_guess and self.capabilities is not None else known.takes
+        note = (
+            f"; {known.unsure()}" if is_skipped or (rule.find_by_model is not None and known.status == "newest") else ""
+        )
+        severity: Severity = "unchecked" if is_skipped else rule.severity
+        for path, what in rule.find_anywhere(payload, takes):
+            yield Violation(path=path, rule=rule.name, severity=severity, what=what + note, fix=rule.fix)
+
+    def _known(self, payload: dict[str, Any]) -> Known:
+        named = payload.get("model")
+        model = named if isinstance(named, str) else None
+        if self.capabilities is None:
+            return Known(model=model, takes=Capabilities(), status="other")
+        return self.capabilities.of(model)
 
     def __getitem__(self, index: Any) -> Any:
         return self._rules[index]

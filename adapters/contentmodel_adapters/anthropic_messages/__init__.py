@@ -23,16 +23,18 @@ from contentmodel.wire.streaming import StreamDecoder
 from contentmodel.wire.table import Row
 from contentmodel.wire.toolsets import Kinds, with_custom_calls, with_known_tools
 from contentmodel_adapters.anthropic_messages.blocks import API, SYSTEM, TABLE
-from contentmodel_adapters.anthropic_messages.messages import Messages, takes_system_messages
+from contentmodel_adapters.anthropic_messages.messages import Messages
 from contentmodel_adapters.anthropic_messages.response import ERRORS, LIMIT_HEADERS, RESPONSE
 from contentmodel_adapters.anthropic_messages.rules import CALL_IDS, RULES, TOOL_NAMES
 from contentmodel_adapters.anthropic_messages.stream import Decoder
 from contentmodel_adapters.anthropic_messages.stream_encoder import Encoder
 from contentmodel_adapters.anthropic_messages.tools import ADDED, CURRENT, OUTPUT_FORMAT, TOOLS, ChoiceAndParallel
+from contentmodel_adapters.shared import settings
 from contentmodel_adapters.shared.answer import of_the_model
 from contentmodel_adapters.shared.fitting import ANTHROPIC, restored_arguments, with_fitting_schemas
 from contentmodel_adapters.shared.hosted import fixed_names, with_sendable_tools
 from contentmodel_adapters.shared.media import GOOGLE_FILES
+from contentmodel_adapters.shared.settings import with_fitting_settings
 from contentmodel_adapters.shared.usage import counted
 
 # The API requires a limit; where nobody gave one, this is enough for an answer and allowed for every model.
@@ -121,11 +123,12 @@ class AnthropicMessages(TableAdapter):
         return restored_arguments(arguments, adapted)
 
     def prepare_request(self, request: ChatRequest, context: EncodeContext) -> ChatRequest:
+        request = with_fitting_settings(request, context, settings.ANTHROPIC)
         request = with_known_tools(ADDED.leave_out(request), context, KINDS)
         if is_home(request, context):
             return request
         request = with_sendable_tools(request, context, CURRENT)
-        request = without_sampling(hoist_instructions(request, context), context)
+        request = hoist_instructions(request, context)
         messages = passes.settle_foreign(request.messages, context)
         messages = passes.join_assistant(passes.join_results(messages, context), context)
         messages = media.with_readable_media(passes.without_blank_texts(messages, context), context, READS)
@@ -139,7 +142,7 @@ class AnthropicMessages(TableAdapter):
             media_apart="errors",
             reserved=fixed_names(request, CURRENT),
         )
-        told = tell_instructions(request.messages, context, after_user=takes_system_messages(request.model))
+        told = tell_instructions(request.messages, context, after_user=context.known.takes.later_system)
         request = context.same(request, msgspec.structs.replace(request, messages=told))
         return with_fitting_schemas(request, context, ANTHROPIC)
 
@@ -153,7 +156,7 @@ class AnthropicMessages(TableAdapter):
     def complete_request(self, payload: dict[str, Any], request: ChatRequest, context: EncodeContext) -> dict[str, Any]:
         if "max_tokens" not in payload:
             context.lose(request, "options.max_output_tokens", reasons.OUTPUT_LIMIT)
-            payload["max_tokens"] = MAX_TOKENS
+            payload["max_tokens"] = MAX_TOKENS + budget_of(payload)
         if "model" not in payload:
             context.lose(request, "model", reasons.NO_MODEL)
         return {"model": "", "messages": [], **payload}
@@ -191,19 +194,11 @@ class AnthropicMessages(TableAdapter):
         return {"request": 0.6} if "max_tokens" in payload else {}
 
 
-def without_sampling(request: ChatRequest, context: EncodeContext) -> ChatRequest:
-    """A request of another API without sampling settings.
-
-    The API takes none since version 2026-10-21 (anthropic 2.11, message_create_params.py); they stay in requests that
-    were made for it.
-    """
-    if context.native:
-        return request
-    settings = ("temperature", "top_p", "top_k")
-    context.lose_attributes(request, tuple(f"options.{name}" for name in settings))
-    options = msgspec.structs.replace(request.options, **dict.fromkeys(settings))
-    changed: ChatRequest = context.same(request, msgspec.structs.replace(request, options=options))
-    return changed
+def budget_of(payload: dict[str, Any]) -> int:
+    """The tokens of a request's thinking budget, which its limit includes; 0 where it has none."""
+    thinking = payload.get("thinking")
+    budget = thinking.get("budget_tokens") if isinstance(thinking, dict) else None
+    return budget if isinstance(budget, int) else 0
 
 
 BLOCK_TYPES = (

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
+from contentmodel.capabilities import Capabilities
 from contentmodel_adapters.anthropic_messages.blocks import API
 from contentmodel_adapters.shared import clients
 
@@ -13,6 +15,18 @@ except ImportError as error:
     raise ImportError(f"the client of {API} needs its SDK: pip install 'contentmodel[anthropic]'") from error
 
 PATH = "/v1/messages"
+UNSAMPLED = "2026-10-21"
+"""The first version of the API that refuses temperature, top_p and top_k for every model, whatever their values
+(platform.claude.com/docs/en/api/versioning, seen 2026-11-22). The SDK sends it since 2.0 (_constants.py)."""
+
+
+def choices(sdk: Any, plain: tuple[type, ...], policies: Mapping[str, str] | None) -> Mapping[str, str] | None:
+    """The policies of a client whose SDK says in a header which version of the API it asks; the caller's come first."""
+    version = sdk.default_headers.get("anthropic-version") if type(sdk) in plain else None
+    if not isinstance(version, str) or version < UNSAMPLED:
+        return policies
+    limits = Capabilities(sampling={}, because=f"version {version} of the API says")
+    return {"capabilities": limits.policy(), **(policies or {})}
 
 
 class Client(clients.PostingClient):
@@ -22,6 +36,9 @@ class Client(clients.PostingClient):
     path = PATH
     errors = anthropic
     plain = (anthropic.Anthropic, anthropic.AsyncAnthropic)
+
+    def choices(self) -> Mapping[str, str] | None:
+        return choices(self.sdk, self.plain, self.policies)
 
     def make_sdk(self, options: dict[str, Any]) -> anthropic.Anthropic:
         return anthropic.Anthropic(**options)
@@ -34,6 +51,9 @@ class AsyncClient(clients.AsyncPostingClient):
     path = PATH
     errors = anthropic
     plain = (anthropic.Anthropic, anthropic.AsyncAnthropic)
+
+    def choices(self) -> Mapping[str, str] | None:
+        return choices(self.sdk, self.plain, self.policies)
 
     def make_sdk(self, options: dict[str, Any]) -> anthropic.AsyncAnthropic:
         return anthropic.AsyncAnthropic(**options)

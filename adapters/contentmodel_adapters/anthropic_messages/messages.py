@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from contentmodel.content.hosted import BrowserToolResultContent, ComputerUseToolResultContent
@@ -18,18 +17,6 @@ from contentmodel_adapters.shared.replay import Change, Replay, is_own_answer
 
 _OWN_ROLES = {"user": "user", "assistant": "assistant", "system": "system"}
 ROLES = Roles(API, _OWN_ROLES, {**_OWN_ROLES, "developer": "system", "tool": "user"})
-
-_VERSION = re.compile(r"claude-(?:[a-z]+-)?(\d)(?:[-.](\d{1,2}))?(?!\d)")
-# platform.claude.com/docs/en/build-with-claude/mid-conversation-system-messages; Opus 4.7 answers 400 "role 'system' is
-# not supported on this model" (seen 2026-11-22).
-_SYSTEM_SINCE = (4, 8)
-
-
-def takes_system_messages(model: str | None) -> bool:
-    """Return whether a model takes messages of the role system; one of an unknown version does, as the newest do."""
-    found = _VERSION.search(model or "")
-    return found is None or (int(found[1]), int(found[2] or 0)) >= _SYSTEM_SINCE
-
 
 MESSAGE = TABLE.record(
     "message",

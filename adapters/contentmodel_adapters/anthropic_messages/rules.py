@@ -1,22 +1,21 @@
 """What the API refuses, ignores or answers badly in a request.
 
-The rules are those of Anthropic's own models. Other models behind this API make laxer ones, so what only Claude
-refuses is asked of requests whose model is a Claude, and what only some Claudes refuse of those that its name tells.
+The rules are those of Anthropic's own models. Hosts of other models are less strict, so what only Claude refuses is
+judged where the model's name is a Claude's. What a model takes is in capabilities.py.
 """
 
 from __future__ import annotations
 
-import math
 import re
-from collections.abc import Callable, Iterator
-from functools import wraps
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple, TypeAlias
 
-from contentmodel.rules import Alphabet, Broken, Rules, Severity, objects, one_object
-from contentmodel.wire.json import child_path
-from contentmodel_adapters.shared.judging import bad_base64
+from contentmodel.capabilities import Capabilities, Range, canonical
+from contentmodel.rules import Alphabet, Broken, Find, FindByModel, Rules, Severity, objects, one_object
+from contentmodel_adapters.anthropic_messages.capabilities import CAPABILITIES
+from contentmodel_adapters.shared.judging import bad_base64, subschemas, unsampled
 
-RULES = Rules("anthropic-messages")
+RULES = Rules("anthropic-messages", CAPABILITIES)
 CALL_IDS = Alphabet("[a-zA-Z0-9_-]", 64)
 """The API says no longest; 64 is what Bedrock, which runs the same models, takes."""
 TOOL_NAMES = Alphabet("[a-zA-Z0-9_-]", 128)
@@ -27,19 +26,15 @@ SDK = "anthropic 2.11.0"
 
 CALL_ID = re.compile(f"{CALL_IDS.characters}+")
 HOSTED_ID = re.compile("srvtoolu_[a-zA-Z0-9_]+")
-CLAUDE = re.compile(r"claude-(?:(opus|sonnet|haiku|fable|mythos|instant)-)?(\d)(?:[-.](\d{1,2}))?(?!\d)")
-UNFORCED = re.compile(r"claude-(?:fable-5-1|mythos-5-1|opus-5-5)(?!\d)")
-LARGE = ("opus", "sonnet", "fable", "mythos")
 THINKING = ("thinking", "redacted_thinking")
+SAMPLING = {name: name for name in ("temperature", "top_p", "top_k")}
 IMAGES = ("image/jpeg", "image/png", "image/gif", "image/webp")
 BOUNDS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf")
 UNSUPPORTED = {"integer": BOUNDS, "number": BOUNDS, "array": ("maxItems", "uniqueItems")}
-MOST_BREAKPOINTS, MOST_STRICT, LEAST_BUDGET, LEAST_TOP_P = 4, 20, 1024, 0.95
+MOST_BREAKPOINTS, MOST_STRICT, LEAST_BUDGET = 4, 20, 1024
 
 Request: TypeAlias = dict[str, Any]
 Found: TypeAlias = Iterator[tuple[str, dict[str, Any]]]
-Find: TypeAlias = Callable[[Request], Iterator[Broken]]
-Trail: TypeAlias = tuple[Any, str]
 
 
 class Turn(NamedTuple):
@@ -117,59 +112,35 @@ def _open_loop(turns: list[Turn]) -> list[Turn]:
     return loop if turns and turns[-1].role == "user" else []
 
 
-def _strict_schemas(request: Request) -> Iterator[tuple[Trail, dict[str, Any]]]:
+def _strict_schemas(request: Request) -> Found:
     """Each schema, with those inside of it, that the answer is made to match."""
     strict = [(at, tool) for at, tool in objects(request, "tools") if tool.get("strict") is True]
     forms = [form for at, config in one_object(request, "output_config") for form in one_object(config, "format", at)]
     holders = [(at, tool, "input_schema") for at, tool in strict] + [(at, form, "schema") for at, form in forms]
-    roots = [root for at, holder, key in holders for root in one_object(holder, key, at)]
-    pending: list[tuple[Trail, Any]] = [((None, at), schema) for at, schema in reversed(roots)]
-    while pending:
-        trail, schema = pending.pop()
-        if isinstance(schema, dict):
-            yield trail, schema
-            pending += [((trail, step), inside) for step, inside in reversed([*_subschemas(schema)])]
+    roots = (root for at, holder, key in holders for root in one_object(holder, key, at))
+    yield from ((at, schema) for root in roots for at, schema, _ in subschemas(*root))
 
 
-def _subschemas(schema: dict[str, Any]) -> Iterator[tuple[str, Any]]:
-    for key in ("properties", "$defs", "definitions"):
-        for name, inside in schema[key].items() if isinstance(schema.get(key), dict) else ():
-            yield child_path(child_path("", key), name), inside
-    for key in ("anyOf", "allOf", "oneOf"):
-        yield from objects(schema, key, "")
-    yield from one_object(schema, "items", "")
-
-
-def _path(trail: Trail) -> str:
-    steps: list[str] = []
-    rest: Any = trail
-    while rest is not None:
-        rest, step = rest
-        steps.append(step)
-    return "".join(reversed(steps))
+_SEEN = "seen 2026-11-21"
 
 
 def _rule(fix: str, source: str, severity: Severity = "refused") -> Callable[[Find], Find]:
-    """Declares a rule of every model."""
-    return RULES.rule(severity, fix=fix, source=f"{source}; seen 2026-11-21")
+    """Declare a rule of every model."""
+    return RULES.rule(severity, fix=fix, source=f"{source}; {_SEEN}")
 
 
 def _of_claude(fix: str, source: str, severity: Severity = "refused") -> Callable[[Find], Find]:
-    """Declares a rule of Claude models only."""
-
-    def declare(find: Find) -> Find:
-        guarded = wraps(find)(lambda request: find(request) if "claude" in str(request.get("model")) else iter(()))
-        return _rule(fix, source, severity)(guarded)
-
-    return declare
+    """Declare a rule of Claude models only."""
+    return RULES.rule(severity, fix=fix, source=f"{source}; {_SEEN}", applies=_is_claude)
 
 
-def _is_between(request: Request, first: float, last: float, families: tuple[str, ...] = ()) -> bool:
-    """Whether the model's name says a version from `first` to `last`, of one of the families where some are given."""
-    found = CLAUDE.search(str(request.get("model")))
-    if found is None or (families and found[1] not in families):
-        return False
-    return first <= float(found[2]) + float(found[3] or 0) / 10 <= last
+def _by_model(fix: str, source: str) -> Callable[[FindByModel], FindByModel]:
+    """Declare a rule that capabilities.py decides, model by model."""
+    return RULES.by_model("refused", fix=fix, source=f"{source}; capabilities.py; seen 2026-11-22")
+
+
+def _is_claude(request: Request) -> bool:
+    return "claude" in str(request.get("model"))
 
 
 @_of_claude("give a message and a limit", f"langchain-ai/langchain#31657, types/message_create_params.py of {SDK}")
@@ -205,11 +176,11 @@ def a_prefill_ends_in_text(request: Request) -> Iterator[Broken]:
             yield at, "thinking at the end"
 
 
-@_rule("end with a user message", "platform.claude.com/docs/en/api/errors, ericc-ch/copilot-api#261")
-def a_prefill_is_for_older_models(request: Request) -> Iterator[Broken]:
+@_by_model("end with a user message", "platform.claude.com/docs/en/api/errors, ericc-ch/copilot-api#261")
+def a_prefill_is_for_older_models(request: Request, takes: Capabilities) -> Iterator[Broken]:
     """From version 4.6 on, a request does not end with text of the assistant."""
     paused = any(b.get("type") in ("server_tool_use", "mcp_tool_use") for _, b in _final(request))
-    if _is_between(request, 4.6, 9.9, LARGE) and not paused and not request.get("fallback_credit_token"):
+    if not takes.prefill and not paused and not request.get("fallback_credit_token"):
         yield from ((at, "a prefill") for at, b in _final(request)[-1:] if b.get("type") == "text")
 
 
@@ -224,10 +195,10 @@ def system_messages_follow_user_turns(request: Request) -> Iterator[Broken]:
             yield turn.path, f"between {before.role or 'the start'} and {after.role or 'the end'}"
 
 
-@_rule("say it in the system field", f"{DOCS}/mid-conversation-system-messages, sgl-project/sglang#368")
-def system_messages_are_for_newer_models(request: Request) -> Iterator[Broken]:
-    """Up to 4.6, no message is of the system."""
-    if _is_between(request, 0, 4.6):
+@_by_model("say it in the system field", f"{DOCS}/mid-conversation-system-messages, sgl-project/sglang#368")
+def system_messages_are_for_newer_models(request: Request, takes: Capabilities) -> Iterator[Broken]:
+    """Up to 4.7, no message is of the system."""
+    if not takes.later_system:
         yield from ((at, "a system message") for at, m in objects(request, "messages") if m.get("role") == "system")
 
 
@@ -377,25 +348,33 @@ def sampling_is_between_0_and_1(request: Request) -> Iterator[Broken]:
     yield from ((f"$.{key}", str(n)) for key, n in numbers if n is not None and not 0 <= n <= 1)
 
 
-@_rule("leave it out", "UKGovernmentBEIS/inspect_ai#3721, srtab/daiv#1429, langfuse/langfuse#9882")
-def sampling_is_for_older_models(request: Request) -> Iterator[Broken]:
-    """From 4.7 on, temperature, top_p and top_k stay as they are; from 4.5 on, only one of the first two is set."""
-    set_to = {k: v for k in ("temperature", "top_p", "top_k") if (v := _number(request, k)) is not None}
-    if _is_between(request, 4.7, 9.9, LARGE):
-        yield from ((f"$.{k}", str(v)) for k, v in set_to.items() if k == "top_k" or v != 1)
-    elif _is_between(request, 4.5, 4.6) and {"temperature", "top_p"} <= set_to.keys():
+@_by_model("leave it out", "UKGovernmentBEIS/inspect_ai#3721, srtab/daiv#1429, langfuse/langfuse#9882")
+def sampling_is_for_older_models(request: Request, takes: Capabilities) -> Iterator[Broken]:
+    """From 4.7 on, temperature and top_p stay 1, and top_k is not set."""
+    yield from _unsampled(request, takes.sampled(thinks=False))
+
+
+@_of_claude("leave one of them out", "langfuse/langfuse#9882")
+def temperature_excludes_top_p(request: Request) -> Iterator[Broken]:
+    """From 4.5 on, only one of temperature and top_p is set."""
+    both = _number(request, "temperature") is not None and _number(request, "top_p") is not None
+    if both and re.fullmatch("claude-(?:opus|sonnet|haiku)-4-[56]", canonical(str(request.get("model")))):
         yield "$.top_p", "beside temperature"
 
 
-@_of_claude("leave it out", "mnfst/modelparams.dev#214, quarkiverse/quarkus-langchain4j#1812, SEMOSS/Semoss#1655")
-def thinking_settles_sampling(request: Request) -> Iterator[Broken]:
+@_by_model("leave it out", "mnfst/modelparams.dev#214, quarkiverse/quarkus-langchain4j#1812, SEMOSS/Semoss#1655")
+def thinking_settles_sampling(request: Request, takes: Capabilities) -> Iterator[Broken]:
     """With thinking, temperature is 1, top_p at least 0.95, and top_k is not set."""
-    thinks = _member(request, "thinking", "type") in ("enabled", "adaptive")
-    limits = {"temperature": 1, "top_p": LEAST_TOP_P, "top_k": math.inf}
-    for key, least in limits.items() if thinks else ():
-        value = _number(request, key)
-        if value is not None and not least <= value <= 1:
-            yield f"$.{key}", str(value)
+    if _member(request, "thinking", "type") in ("enabled", "adaptive"):
+        yield from _unsampled(request, takes.sampling_while_thinking)
+
+
+def _unsampled(request: Request, ranges: Mapping[str, Range] | None) -> Iterator[Broken]:
+    """Yield the sampling settings that the model does not take, or only at one value."""
+    yield from ((f"$.{key}", value) for key, value in unsampled(request, SAMPLING, ranges))
+    least, _ = (ranges or {}).get("top_p", (0, 1))
+    top_p = _number(request, "top_p")
+    yield from (("$.top_p", str(top_p)) for _ in [0] if top_p is not None and 0 < least < 1 and top_p < least)
 
 
 @_of_claude("give 1024 or more, and less than max_tokens", f"types/thinking_config_enabled_param.py of {SDK}")
@@ -408,24 +387,36 @@ def a_thinking_budget_fits(request: Request) -> Iterator[Broken]:
             yield at, f"{budget}, max_tokens {most}"
 
 
-@_rule("think adaptively from 4.7 on, with a budget up to 4.5", f"srtab/daiv#1429, {DOCS}/effort")
-def thinking_is_of_the_model(request: Request) -> Iterator[Broken]:
-    """Up to 4.5, thinking is not adaptive, and Haiku takes no effort; from 4.7 on, thinking has no budget."""
+@_by_model("think adaptively from 4.7 on, with a budget up to 4.5", f"srtab/daiv#1429, {DOCS}/effort")
+def thinking_is_of_the_model(request: Request, takes: Capabilities) -> Iterator[Broken]:
+    """A model takes its own modes of thinking and its own levels of effort, and fewer levels where it does not think.
+
+    Up to 4.5, thinking is not adaptive; from 4.7 on, it has no budget; Sonnet 4.5, Haiku 4.5 and older take no effort.
+    """
     kind, effort = _member(request, "thinking", "type"), _member(request, "output_config", "effort")
-    refused = {"enabled": _is_between(request, 4.7, 9.9, LARGE), "adaptive": _is_between(request, 0, 4.5)}
-    if isinstance(kind, str) and refused.get(kind):
+    off = takes.efforts_without_thinking if kind in ("disabled", "between_tools") else None
+    if isinstance(kind, str) and not takes.thinks_by(kind) and not (kind == "disabled" and takes.thinking == ()):
         yield "$.thinking", kind
-    if effort is not None and (_is_between(request, 0, 4.1) or _is_between(request, 0, 4.5, ("haiku",))):
+    efforts = takes.efforts if off is None else off
+    if effort is not None and efforts is not None and effort not in efforts:
         yield "$.output_config.effort", str(effort)
 
 
-@_of_claude("choose auto, and ask for the tool in words", "mastra-ai/mastra#7507, can1357/oh-my-pi#12939")
-def a_tool_can_be_forced(request: Request) -> Iterator[Broken]:
-    """No tool is forced with a thinking budget, and none with Fable 5.1, Mythos 5.1 and Opus 5.5."""
+@_by_model("choose auto, and ask for the tool in words", "mastra-ai/mastra#7507, can1357/oh-my-pi#12939")
+def a_tool_can_be_forced(request: Request, takes: Capabilities) -> Iterator[Broken]:
+    """No tool is forced with a thinking budget, and none with Fable 5.1, Mythos 5.1, Opus 5.5 and Sonnet 5.5."""
     kind = _member(request, "tool_choice", "type")
-    unforced = UNFORCED.search(str(request.get("model"))) or _member(request, "thinking", "type") == "enabled"
-    if kind in ("any", "tool") and unforced:
+    if kind in ("any", "tool") and (not takes.forced_tools or _member(request, "thinking", "type") == "enabled"):
         yield "$.tool_choice", kind
+
+
+@_by_model("leave it out, and ask for JSON in words", f"{DOCS}/structured-outputs")
+def schemas_are_for_models_that_follow_them(request: Request, takes: Capabilities) -> Iterator[Broken]:
+    """Before Opus 4.1, Sonnet 4.5 and Haiku 4.5, the output has no format and no tool is strict."""
+    for at, config in one_object(request, "output_config") if not takes.structured_output else ():
+        yield from ((where, "a format") for where, _ in one_object(config, "format", at))
+    for at, tool in objects(request, "tools") if not takes.strict_tools else ():
+        yield from ((f"{at}.strict", "a strict tool") for _ in [0] if tool.get("strict") is True)
 
 
 @_rule("define it", "API errors: tool_choice may only be specified while providing tools; not found in provided tools")
@@ -468,19 +459,19 @@ def arguments_have_an_object_schema(request: Request) -> Iterator[Broken]:
 @_of_claude("say additionalProperties: false", f"{DOCS}/structured-outputs, veryfront/veryfront-code#3921")
 def strict_objects_are_closed(request: Request) -> Iterator[Broken]:
     """In schemas of strict tools and of the output format, objects have additionalProperties false."""
-    for trail, schema in _strict_schemas(request):
+    for at, schema in _strict_schemas(request):
         if schema.get("type") == "object" and schema.get("additionalProperties") is not False:
-            yield _path(trail), "an open object"
+            yield at, "an open object"
 
 
 @_of_claude("say it in the description", f"{DOCS}/structured-outputs, maximhq/bifrost#4691")
 def strict_schemas_have_no_bounds(request: Request) -> Iterator[Broken]:
     """Schemas of strict tools and of the output format bound no numbers and no lists, save by minItems 0 or 1."""
-    for trail, schema in _strict_schemas(request):
+    for at, schema in _strict_schemas(request):
         keywords = UNSUPPORTED.get(str(schema.get("type")), ())
-        yield from ((f"{_path(trail)}.{keyword}", "not supported") for keyword in keywords if keyword in schema)
+        yield from ((f"{at}.{keyword}", "not supported") for keyword in keywords if keyword in schema)
         if schema.get("type") == "array" and schema.get("minItems", 0) not in (0, 1):
-            yield f"{_path(trail)}.minItems", str(schema["minItems"])
+            yield f"{at}.minItems", str(schema["minItems"])
 
 
 @_of_claude("leave strict out of the less important ones", "camel-ai/camel#4171, elizaOS/eliza#16499")
@@ -535,6 +526,10 @@ RULES.leave_out(
     "a-tool-can-be-forced",
     "thinking-is-of-the-model",
     "a-thinking-budget-fits",
+    "sampling-is-for-older-models",
+    "temperature-excludes-top-p",
+    "thinking-settles-sampling",
+    "schemas-are-for-models-that-follow-them",
     "stop-sequences-are-not-blank",
     "few-tools-are-strict",
 )

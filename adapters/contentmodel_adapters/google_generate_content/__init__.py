@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,6 +13,7 @@ from contentmodel.request import ChatRequest, ResponseFormat
 from contentmodel.response import ChatResponse
 from contentmodel.wire import media, passes, reasons
 from contentmodel.wire.adapting import TableAdapter
+from contentmodel.wire.codecs import Codec
 from contentmodel.wire.context import DecodeContext, EncodeContext
 from contentmodel.wire.instructions import hoist_instructions
 from contentmodel.wire.names import SchemaMap
@@ -35,16 +37,16 @@ from contentmodel_adapters.google_generate_content.rules import (
     CALL_IDS,
     RULES,
     TOOL_NAMES,
-    reads_media_in_responses,
-    signs_calls,
 )
 from contentmodel_adapters.google_generate_content.stream import Decoder
 from contentmodel_adapters.google_generate_content.stream_encoder import Encoder
 from contentmodel_adapters.google_generate_content.tools import CURRENT, TOOL_CHOICE, Level, Tools
+from contentmodel_adapters.shared import settings
 from contentmodel_adapters.shared.answer import of_the_model
 from contentmodel_adapters.shared.fitting import GOOGLE, restored_arguments, with_fitting_schemas
 from contentmodel_adapters.shared.hosted import with_sendable_tools
 from contentmodel_adapters.shared.modalities import Modalities
+from contentmodel_adapters.shared.settings import with_fitting_settings
 from contentmodel_adapters.shared.times import date_of
 from contentmodel_adapters.shared.usage import counted
 
@@ -123,6 +125,20 @@ class GoogleGenerateContent(TableAdapter):
     conversation = "contents"
     errors = ERRORS
 
+    def takes_value(self, name: str, value: Any, codec: Codec) -> bool:
+        """Whether the JSON form of protocol buffers has another spelling of it, which the API reads.
+
+        A number may be a text, a word of an enumeration its number, a list of one its only element
+        (protobuf.dev/programming-guides/json, seen 2026-11-22). Roles have a rule of their own; a schema is any JSON.
+        """
+        if name == "role" or name.endswith("JsonSchema"):
+            return True
+        if isinstance(value, str):
+            return (int in codec.classes and _is_number(value)) or value.lower() in {
+                w.lower() for w in codec.known_words or ()
+            }
+        return (value.__class__ is int and str in codec.classes) or (isinstance(value, dict) and list in codec.classes)
+
     def origin_of(self, payload: Mapping[str, Any]) -> Origin:
         model = payload.get("modelVersion")
         return Origin(api=API, issuer=self.issuer, model=model if isinstance(model, str) else None)
@@ -144,6 +160,7 @@ class GoogleGenerateContent(TableAdapter):
 
     def prepare_request(self, request: ChatRequest, context: EncodeContext) -> ChatRequest:
         _tell_url(request, context)
+        request = with_fitting_settings(request, context, settings.GOOGLE)
         request = with_known_tools(request, context, KINDS)
         if is_home(request, context):
             return request
@@ -156,12 +173,12 @@ class GoogleGenerateContent(TableAdapter):
         messages = passes.without_citations(messages, context)
         messages = media.with_readable_media(messages, context, READS)
         request = context.same(request, msgspec.structs.replace(request, messages=messages))
-        apart = "never" if reads_media_in_responses(request.model) else "always"
+        apart = "never" if context.known.takes.media_in_results else "always"
         request = with_fitting_calls(request, context, ids=CALL_IDS, names=TOOL_NAMES, media_apart=apart)
         request = with_fitting_schemas(request, context, GOOGLE)
         messages = with_failures(names_of_results(request.messages, context), context)
         messages = passes.with_a_turn(with_begun(messages, context), request, context)
-        if signs_calls(request.model):
+        if context.known.takes.signed_calls:
             messages = with_signed_calls(messages, context)
         return msgspec.structs.replace(request, messages=messages)
 
@@ -193,6 +210,16 @@ class GoogleGenerateContent(TableAdapter):
             return {"response": 1.0, "stream": 0.9}
         error = payload.get("error")
         return {"response": 0.9, "stream": 0.9} if isinstance(error, dict) and "status" in error else {}
+
+
+def _is_number(text: str) -> bool:
+    try:
+        return len(text) < _LONGEST_NUMBER and math.isfinite(float(text))
+    except ValueError:
+        return False
+
+
+_LONGEST_NUMBER = 40
 
 
 def with_format_kind(request: ChatRequest) -> ChatRequest:

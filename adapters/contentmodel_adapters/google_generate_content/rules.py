@@ -11,14 +11,17 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple, TypeAlias
 
+from contentmodel.capabilities import Capabilities
 from contentmodel.rules import Alphabet, Broken, Rules, objects, one_object
 from contentmodel.wire.json import child_path, snake_name
+from contentmodel_adapters.google_generate_content.capabilities import CAPABILITIES
 from contentmodel_adapters.shared.judging import (
     declares,
+    declares_by_model,
     last_name,
 )
 
-RULES = Rules("google-generate-content")
+RULES = Rules("google-generate-content", CAPABILITIES)
 CALL_IDS = Alphabet(".", 64)
 """The API says no letters and no longest; 64 is what the narrowest of the others take."""
 TOOL_NAMES = Alphabet("(?=[a-zA-Z_])[a-zA-Z0-9_.:-]", 64)
@@ -34,14 +37,9 @@ _NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_.:-]{0,127}")
 _NO_BASE64 = re.compile(r"[^a-zA-Z0-9+/_=\s-]")
 _MEDIA_TYPE = re.compile(r"[^/\s]+/\S.*")
 
-_BEFORE_3 = r"gemini-[12](?![\d-]).*"
-_GEMINI_3 = r"gemini-3(?!.*image).*"
 _ENDING_WITH_USER = r"gemini-3\.(?:5-flash-lite|[6-9]-).*"
 _TWO_ROLES = r"gemini-(?:[12](?![\d-])|3-|3\.1-).*"
 _SPEECH = r"gemini-[\d.]+-(?:flash|pro)-(?:preview-tts|tts-preview).*"
-_NEVER_MINIMAL = r"gemini-3(?:\.1)?-pro(?!.*image).*|gemini-3\.[78]-flash"
-_NEVER_UNTHINKING = r"gemini-(?:2\.5|3|3\.1)-pro(?!.*image).*|gemini-3\.6-flash|gemini-3\.5-flash-lite"
-
 _MEMBERS = ["text", "inlineData", "fileData", "functionCall", "functionResponse", "executableCode"]
 _MEMBERS += ["codeExecutionResult", "toolCall", "toolResponse"]
 _LATER_ROLES = ["system", "system_1", "assistant", "developer", "context", "user_context"]
@@ -49,11 +47,11 @@ _HOSTED = ["googleSearch", "googleSearchRetrieval", "codeExecution", "urlContext
 _SETTINGS = ["temperature", "topP", "topK", "candidateCount", "maxOutputTokens", "stopSequences", "seed", "logprobs"]
 _SETTINGS += ["presencePenalty", "frequencyPenalty", "responseMimeType", "responseSchema", "responseJsonSchema"]
 _SETTINGS += ["responseModalities", "responseLogprobs", "thinkingConfig", "speechConfig"]
+_MOST_STOPS = 5
 _ANSWER_TYPES = ["text/plain", "application/json", "application/xml", "application/yaml", "text/x.enum"]
 _LIMITS: dict[str, tuple[float, float]] = {"temperature": (0, 2), "topP": (0, 1), "candidateCount": (1, 8)}
 _LIMITS |= {"presencePenalty": (-2, 2), "frequencyPenalty": (-2, 2), "logprobs": (0, 20)}
 _LIMITS |= {"maxOutputTokens": (1, float("inf")), "seed": (-(2**31), 2**31 - 1)}
-_BUDGETS = {"gemini-2.5-pro": (128, 32768), "gemini-2.5-flash": (0, 24576), "gemini-2.5-flash-lite": (512, 24576)}
 _UNKNOWN_KEYWORDS = ["$schema", "$id", "$comment", "definitions", "const", "oneOf", "allOf", "not", "if", "then"]
 _UNKNOWN_KEYWORDS += ["else", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "uniqueItems", "patternProperties"]
 _UNKNOWN_KEYWORDS += ["propertyNames", "prefixItems", "contains", "dependentRequired", "dependentSchemas", "examples"]
@@ -64,6 +62,7 @@ def _is(models: str, request: Request) -> bool:
 
 
 _rule = declares(RULES, seen="2026-11-21", name=last_name)
+_by_model = declares_by_model(RULES, seen="2026-11-22")
 
 
 def _key(parent: dict[str, Any], name: str) -> str:
@@ -223,11 +222,11 @@ def calls_and_responses_are_whole(request: Request) -> Iterator[Broken]:
                     yield f"{where}.name", "no name"
 
 
-@_rule("refused", models=_GEMINI_3, fix='send its own, or "skip_thought_signature_validator"', source=_SIGNATURES)
-def calls_are_signed(request: Request) -> Iterator[Broken]:
+@_by_model("refused", fix='send its own, or "skip_thought_signature_validator"', source=_SIGNATURES)
+def calls_are_signed(request: Request, takes: Capabilities) -> Iterator[Broken]:
     """To Gemini 3, the first function call of each step since the user last spoke has its thoughtSignature."""
     before = 1
-    for at, content in _current_turn(request):
+    for at, content in _current_turn(request) if takes.signed_calls else ():
         calls = [(w, part) for w, part in objects(content, "parts", at) if isinstance(_get(part, "functionCall"), dict)]
         for where, part in calls[:1] if not before else ():
             if not _get(part, "thoughtSignature"):
@@ -244,10 +243,11 @@ def _current_turn(request: Request) -> list[tuple[str, dict[str, Any]]]:
     return [] if start is None else found[start:]
 
 
-@_rule("refused", models=_BEFORE_3, fix="put it behind the responses", source="google-gemini/gemini-cli#19436")
-def responses_hold_no_media(request: Request) -> Iterator[Broken]:
+@_by_model("refused", fix="put it behind the responses", source="google-gemini/gemini-cli#19436")
+def responses_hold_no_media(request: Request, takes: Capabilities) -> Iterator[Broken]:
     """Before Gemini 3, function responses have no parts."""
-    for at, part in _parts(request) if "computer-use" not in last_name(request) else ():
+    held = takes.media_in_results or "computer-use" in last_name(request)
+    for at, part in _parts(request) if not held else ():
         for where, response in _one(part, "functionResponse", at):
             if response.get("parts"):
                 yield f"{where}.parts", f"parts to {last_name(request)}"
@@ -337,10 +337,10 @@ def _is_used(tool: dict[str, Any], name: str) -> bool:
     return value is not None and (name != "functionDeclarations" or bool(value))
 
 
-@_rule("refused", models=_BEFORE_3, fix="leave one out", source="symfony/ai#803 and #1777, BerriAI/litellm#26682")
-def functions_come_alone(request: Request) -> Iterator[Broken]:
+@_by_model("refused", fix="leave one out", source="symfony/ai#803 and #1777, BerriAI/litellm#26682")
+def functions_come_alone(request: Request, takes: Capabilities) -> Iterator[Broken]:
     """Before Gemini 3, hosted tools do not stand beside functions, and JSON is not asked for beside either."""
-    tools = list(objects(request, "tools"))
+    tools = [] if takes.hosted_with_functions else list(objects(request, "tools"))
     hosted = [(at, tool, name) for at, tool in tools for name in _HOSTED if _is_used(tool, name)]
     has_functions = any(_is_used(tool, "functionDeclarations") for _, tool in tools)
     yield from ((_path(*found), f"{found[2]} beside functions") for found in (hosted if has_functions else ()))
@@ -418,7 +418,9 @@ def numbers_are_in_range(request: Request) -> Iterator[Broken]:
     for at, config in _one(request, "generationConfig"):
         yield from _numbers(config, at, _LIMITS)
         stops = _get(config, "stopSequences")
-        if isinstance(stops, list) and len(stops) > (16 if _is("gemini-1.*", request) else 5):
+        if isinstance(stops, list) and len(stops) > (
+            CAPABILITIES.of(last_name(request)).takes.stop_sequences or _MOST_STOPS
+        ):
             yield _path(at, config, "stopSequences"), f"{len(stops)} of them"
 
 
@@ -451,21 +453,36 @@ def speech_models_read_aloud(request: Request) -> Iterator[Broken]:
     yield from ((where, "a second content") for where, _ in list(objects(request, "contents"))[1:])
 
 
-@_rule("refused", fix="choose another", source="ai.google.dev/gemini-api/docs/thinking; RooCodeInc/Roo-Code#10700")
-def models_take_the_thinking(request: Request) -> Iterator[Broken]:
-    """Before Gemini 3 there is no thinkingLevel, Pro has none that is MINIMAL, and a model has its thinkingBudget."""
+@_by_model("refused", fix="choose another", source="ai.google.dev/gemini-api/docs/thinking; RooCodeInc/Roo-Code#10700")
+def models_take_the_thinking(request: Request, takes: Capabilities) -> Iterator[Broken]:
+    """Before Gemini 3 there is no thinkingLevel, later models have their own levels, and a model has its budgets."""
     for at, thinking in _thinking(request):
         level, budget = _get(thinking, "thinkingLevel"), _get(thinking, "thinkingBudget")
-        minimal = isinstance(level, str) and level.upper() == "MINIMAL" and _is(_NEVER_MINIMAL, request)
-        if level is not None and (minimal or _is(_BEFORE_3, request)):
+        known = takes.efforts is None or (isinstance(level, str) and level.lower() in (*takes.efforts, _NO_LEVEL))
+        if level is not None and not known:
             yield _path(at, thinking, "thinkingLevel"), f"{_said(level)} to {last_name(request)}"
-        if isinstance(budget, int | float) and not _takes_budget(request, budget):
+        if isinstance(budget, int | float) and not _takes_budget(takes, budget):
             yield _path(at, thinking, "thinkingBudget"), f"out of the range of {last_name(request)}"
 
 
-def _takes_budget(request: Request, budget: float) -> bool:
-    least, most = _BUDGETS.get(last_name(request), (float("-inf"), float("inf")))
-    return not _is(_NEVER_UNTHINKING, request) if budget == 0 else budget == -1 or least <= budget <= most
+_NO_LEVEL = "thinking_level_unspecified"
+
+
+def _takes_budget(takes: Capabilities, budget: float) -> bool:
+    if budget == 0:
+        return takes.thinks_by("disabled") or takes.thinking == ()
+    least, most = takes.budget or (float("-inf"), float("inf"))
+    return budget == -1 or least <= budget <= most
+
+
+@_by_model("refused", fix="leave it out", source="docs.cloud.google.com/gemini-enterprise-agent-platform/models/gemini")
+def penalties_are_for_older_models(request: Request, takes: Capabilities) -> Iterator[Broken]:
+    """Gemini 3.5 Flash-Lite and Gemini 3.6 and later take no presencePenalty and no frequencyPenalty."""
+    names = {"presencePenalty": "presence_penalty", "frequencyPenalty": "frequency_penalty"}
+    for at, config in _one(request, "generationConfig") if takes.sampling is not None else ():
+        for name in [name for name, setting in names.items() if setting not in (takes.sampling or {})]:
+            if _get(config, name) not in (None, 0):
+                yield _path(at, config, name), f"{_said(_get(config, name))} to {last_name(request)}"
 
 
 def _openapi_schemas(request: Request) -> Found:
@@ -522,17 +539,8 @@ def openapi_enums_are_texts(request: Request) -> Iterator[Broken]:
 RULES.leave_out(
     "numbers-are-in-range",
     "models-take-the-thinking",
+    "penalties-are-for-older-models",
     "allowed-functions-can-be-called",
     "functions-come-alone",
     "answers-have-a-known-type",
 )
-
-
-def signs_calls(model: str | None) -> bool:
-    """Whether a model wants its signature on calls (rule calls-are-signed), as far as its name tells."""
-    return _is(_GEMINI_3, {"model": model})
-
-
-def reads_media_in_responses(model: str | None) -> bool:
-    """Whether a model takes media in function responses (rule responses-hold-no-media), as far as its name tells."""
-    return not _is(_BEFORE_3, {"model": model})

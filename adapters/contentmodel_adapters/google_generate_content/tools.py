@@ -223,6 +223,7 @@ class Level(Renamed):
     def __init__(self) -> None:
         super().__init__({word.upper(): word for word in ("minimal", "low", "medium", "high", "xhigh")})
         self._known = {"minimal", "low", "medium", "high", "xhigh"}
+        self.known_words = frozenset(("THINKING_LEVEL_UNSPECIFIED", *(word.upper() for word in self._known)))
 
     def encode(self, value: Any, context: EncodeContext, owner: Any) -> Any:
         if not context.native and value not in self._known:

@@ -26,15 +26,17 @@ from contentmodel.wire.toolsets import Kinds, with_known_tools
 from contentmodel_adapters.openai_chat.blocks import API, TABLE
 from contentmodel_adapters.openai_chat.messages import REASONING_FIELDS, Messages
 from contentmodel_adapters.openai_chat.response import RESPONSE
-from contentmodel_adapters.openai_chat.rules import CALL_IDS, RULES, TOOL_NAMES, hears, speaks
+from contentmodel_adapters.openai_chat.rules import CALL_IDS, RULES, TOOL_NAMES
 from contentmodel_adapters.openai_chat.stream import Decoder
 from contentmodel_adapters.openai_chat.stream_encoder import Encoder
 from contentmodel_adapters.openai_chat.tools import RESPONSE_FORMAT, TOOL_CHOICE, TOOLS
+from contentmodel_adapters.shared import settings
 from contentmodel_adapters.shared.answer import of_the_model
 from contentmodel_adapters.shared.fitting import OPENAI, restored_arguments, with_fitting_schemas
 from contentmodel_adapters.shared.media import GOOGLE_FILES
 from contentmodel_adapters.shared.modalities import Modalities
 from contentmodel_adapters.shared.openai_errors import ERRORS, LIMIT_HEADERS
+from contentmodel_adapters.shared.settings import with_fitting_settings
 from contentmodel_adapters.shared.times import seconds_of
 from contentmodel_adapters.shared.usage import counted
 
@@ -136,6 +138,7 @@ class OpenAIChat(TableAdapter):
     rules = RULES
     request = REQUEST
     requires = {"messages": list}
+    also_takes = {"stop": (str,)}
     response = RESPONSE
     conversation = "messages"
     errors = ERRORS
@@ -163,12 +166,14 @@ class OpenAIChat(TableAdapter):
         return restored_arguments(arguments, adapted)
 
     def prepare_request(self, request: ChatRequest, context: EncodeContext) -> ChatRequest:
+        request = with_fitting_settings(request, context, settings.OPENAI)
         request = with_known_tools(request, context, KINDS)
         if is_home(request, context):
             return place_instructions(request, context)
         context.reasoning_fields = REASONING_FIELDS
         request = place_instructions(request, context)
-        reads = HEARS if hears(request.model) else READS
+        kinds = context.known.takes.media
+        reads = HEARS if kinds is None or "audio" in kinds else READS
         messages = media.with_readable_media(passes.settle_foreign(request.messages, context), context, reads)
         messages = passes.with_a_turn(messages, request, context)
         request = context.same(request, msgspec.structs.replace(request, messages=messages))
@@ -232,7 +237,8 @@ def with_voice(payload: dict[str, Any], request: ChatRequest, context: EncodeCon
     modalities = payload.get("modalities", ())
     if "audio" not in modalities or "audio" in payload:
         return payload
-    if speaks(payload["model"]):
+    kinds = context.known.takes.media
+    if kinds is not None and "audio" in kinds:
         context.lose(request, "options.modalities", reasons.VOICE)
         return {**payload, "audio": {"voice": VOICE, "format": "pcm16" if payload.get("stream") else "wav"}}
     context.lose(request, "options.modalities", reasons.NO_VOICE, model=payload["model"])

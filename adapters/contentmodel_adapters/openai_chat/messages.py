@@ -99,7 +99,11 @@ DETAILED_ASSISTANT = TABLE.record(
     ignores=("message_id",),
 )
 # The other roles have records of their own.
-ROLES = Roles(API, {"system": "system", "developer": "developer", "user": "user"})
+ROLES = Roles(
+    API,
+    {"system": "system", "developer": "developer", "user": "user"},
+    elsewhere=("assistant", "tool", "function"),
+)
 PLAIN = TABLE.record(
     "message",
     ChatMessage,

@@ -10,40 +10,35 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from contentmodel.capabilities import Capabilities
+from contentmodel.request import ReasoningOptions
 from contentmodel.rules import Alphabet, Broken, Rules, objects, one_object
 from contentmodel.wire.json import child_path
+from contentmodel_adapters.openai_chat.capabilities import CAPABILITIES
 from contentmodel_adapters.shared.judging import (
     bad_base64,
     declares,
+    declares_by_model,
     is_object,
     is_object_text,
     subschemas,
     table,
+    unsampled,
 )
+from contentmodel_adapters.shared.settings import thinks
 
-RULES = Rules("openai-chat")
+RULES = Rules("openai-chat", CAPABILITIES)
 CALL_IDS = Alphabet(".", 40)
 TOOL_NAMES = Alphabet("[a-zA-Z0-9_-]", 64)
 
-_DATE = r"(?:-\d{4}-\d\d-\d\d)?"
 _OPENAI = r"(?:ft:)?(?:gpt-\d|gpt-audio|chatgpt-|o\d(?:-|$)).*"
-_O_SERIES = r"(?:o1|o3|o3-mini|o4-mini)" + _DATE
-_GPT_5 = r"gpt-5(?:-mini|-nano)?" + _DATE
-_FIRST = r"o1-(?:mini|preview)" + _DATE
-_AUDIO = r"gpt-(?:4o-(?:mini-)?)?audio.*"
-_DEAF = r"(?:gpt-(?:3\.5|4|4o|4\.1|4\.5|5|5\.[12])|o[134])(?:-(?!.*(?:audio|realtime|transcribe)).*)?"
-_GPT_5_4 = r"gpt-5\.[456](?:-.*)?"
 _SDK = "openai/types/chat/completion_create_params.py of openai 3.52.0"
 _TYPES = "openai/types/chat/*_param.py of openai 3.52.0"
 _STRICT = "developers.openai.com/api/docs/guides/structured-outputs, Supported schemas"
 
 
-def _is(models: str, request: dict[str, Any]) -> bool:
-    """Whether the request's model is one of `models`, a regular expression of names."""
-    return isinstance(request.get("model"), str) and re.fullmatch(models, request["model"]) is not None
-
-
 _rule = declares(RULES, models=_OPENAI, seen="2026-11-21")
+_by_model = declares_by_model(RULES, seen="2026-11-22")
 
 
 @_rule("refused", fix="say system, developer, user, assistant or tool", source=_TYPES)
@@ -54,10 +49,10 @@ def roles_are_known(request: dict[str, Any]) -> Iterator[Broken]:
             yield f"{at}.role", f"{message.get('role')!r:.60}"
 
 
-@_rule("refused", models=_FIRST, fix="move it into the user message", source="janhq/jan#4392, pydantic/pydantic-ai#974")
-def first_reasoning_models_take_no_instructions(request: dict[str, Any]) -> Iterator[Broken]:
+@_by_model("refused", fix="move it into the user message", source="janhq/jan#4392, pydantic/pydantic-ai#974")
+def first_reasoning_models_take_no_instructions(request: dict[str, Any], takes: Capabilities) -> Iterator[Broken]:
     """o1-mini and o1-preview take neither system nor developer messages."""
-    for at, message in objects(request, "messages"):
+    for at, message in objects(request, "messages") if not takes.instructions else ():
         if message.get("role") in ("system", "developer"):
             yield f"{at}.role", message["role"]
 
@@ -221,29 +216,20 @@ def bytes_are_base64(request: dict[str, Any]) -> Iterator[Broken]:
                 yield from bad_base64(f"{where}.{name}", holder.get(name), bare=key == "input_audio")
 
 
-def hears(model: str | None) -> bool:
-    """Whether a model may take audio, as far as its name tells."""
-    return not _is(_DEAF, {"model": model})
-
-
-def speaks(model: str | None) -> bool:
-    """Return whether a model can answer in audio, as far as its name tells."""
-    return _is(_AUDIO, {"model": model})
-
-
-@_rule("refused", models=_DEAF, fix="send a transcript", source="developers.openai.com/api/docs/guides/audio")
-def audio_goes_to_models_that_hear(request: dict[str, Any]) -> Iterator[Broken]:
+@_by_model("refused", fix="send a transcript", source="developers.openai.com/api/docs/guides/audio")
+def audio_goes_to_models_that_hear(request: dict[str, Any], takes: Capabilities) -> Iterator[Broken]:
     """Audio is not sent to a GPT-3.5, GPT-4, GPT-5 or o-series model without audio in its name: none of them hears."""
-    for at, part, _ in _parts(request):
+    for at, part, _ in _parts(request) if takes.media is not None and "audio" not in takes.media else ():
         if part.get("type") == "input_audio":
             yield at, f"audio to {request.get('model')}"
 
 
-@_rule("refused", models=_AUDIO, fix="send audio, or put it among the modalities", source="CherryHQ/cherry-studio#1179")
-def audio_models_hear_or_speak(request: dict[str, Any]) -> Iterator[Broken]:
+@_by_model("refused", fix="send audio, or put it among the modalities", source="CherryHQ/cherry-studio#1179")
+def audio_models_hear_or_speak(request: dict[str, Any], takes: Capabilities) -> Iterator[Broken]:
     """A request to an audio model sends audio or asks for it."""
     heard = any(part.get("type") == "input_audio" for _, part, _ in _parts(request))
-    if not heard and not _speaks(request) and not any(m.get("audio") for _, m in objects(request, "messages")):
+    heard = heard or _speaks(request) or any(m.get("audio") for _, m in objects(request, "messages"))
+    if takes.media is not None and "audio" in takes.media and not heard:
         yield "$.modalities", "no audio, neither in nor out"
 
 
@@ -460,41 +446,52 @@ def fields_exclude_each_other(request: dict[str, Any]) -> Iterator[Broken]:
         yield from ((f"$.{key}", "beside prediction") for key in beside)
 
 
-_FIXED = {"temperature": 1, "top_p": 1, "presence_penalty": 0, "frequency_penalty": 0, "logprobs": False}
-_UNSUPPORTED_FIELDS: dict[str, dict[str, Any]] = {
-    rf"{_O_SERIES}|{_GPT_5}": {**_FIXED, "logit_bias": {}, "top_logprobs": None},
-    r"(?:o[134]|gpt-5(?:\.\d)?)(?:-(?!.*(?:chat|search)).*)?": {"max_tokens": None},
-    rf"(?:o3|o4-mini){_DATE}|{_GPT_5}": {"stop": None},
-    _O_SERIES: {"parallel_tool_calls": None},
-    r"gpt-[34].*|chatgpt-.*": {"reasoning_effort": None},
-    r"(?:gpt-(?:4o|4\.1|5)(?:-mini|-nano)?|o[134](?:-mini)?)" + _DATE: {"web_search_options": None},
-}
+_HARMLESS: dict[str, Any] = {"logit_bias": {}, "logprobs": False}
+_SAMPLING = {key: key for key in ("temperature", "top_p", "presence_penalty", "frequency_penalty")}
 
 
-@_rule(
+@_by_model(
     "refused",
     fix="leave the field out; max_completion_tokens says what max_tokens did",
     source="learn.microsoft.com/azure/ai-services/openai/how-to/reasoning; griptape-ai/griptape#1915, "
     "huggingface/smolagents#1671, run-llama/llama_index#20865, umputun/tg-spam#304, pydantic/pydantic-ai#2822",
 )
-def models_support_the_fields(request: dict[str, Any]) -> Iterator[Broken]:
-    """Reasoning models take no sampling options, stop or max_tokens, others no reasoning_effort; few search the web."""
-    for models, fields in _UNSUPPORTED_FIELDS.items():
-        for key in [key for key in fields if request.get(key) is not None and _is(models, request)]:
-            if request[key] != fields[key]:
-                yield f"$.{key}", f"{request[key]!r:.60} for {request['model']}"
+def models_support_the_fields(request: dict[str, Any], takes: Capabilities) -> Iterator[Broken]:
+    """A model takes its own levels of reasoning_effort, none where it does not reason; what reasons is not sampled.
+
+    GPT-5, o3 and o4-mini take no stop, reasoning models no max_tokens and most no log probabilities; few models search.
+    """
+    effort = request.get("reasoning_effort")
+    if effort is not None and takes.efforts is not None and effort not in takes.efforts:
+        yield "$.reasoning_effort", f"{effort!r:.60} for {request.get('model')}"
+    asked = ReasoningOptions(effort=effort if isinstance(effort, str) else None)
+    ranges = takes.sampled(thinks=thinks(asked, takes))
+    fields = {key: request.get(key) for key in takes.refused if request.get(key) not in (None, _HARMLESS.get(key))}
+    fields |= {"stop": request.get("stop")} if takes.stop_sequences == 0 and request.get("stop") else {}
+    if not takes.parallel_tool_calls and request.get("parallel_tool_calls") is not None:
+        fields["parallel_tool_calls"] = request["parallel_tool_calls"]
+    for key, value in [*unsampled(request, _SAMPLING, ranges), *fields.items()]:
+        yield f"$.{key}", f"{value!r:.60} for {request.get('model')}"
 
 
-@_rule(
+@_by_model("refused", fix="ask for JSON in words", source="developers.openai.com/api/docs/guides/structured-outputs")
+def schemas_are_for_models_that_follow_them(request: dict[str, Any], takes: Capabilities) -> Iterator[Broken]:
+    """GPT-3.5, GPT-4 and the models for audio follow no schema of an answer."""
+    for at, response_format in one_object(request, "response_format") if not takes.structured_output else ():
+        if response_format.get("type") == "json_schema":
+            yield at, f"a schema for {request.get('model')}"
+
+
+@_by_model(
     "refused",
-    models=_GPT_5_4,
     fix='say "reasoning_effort": "none", or use the Responses API',
     source="openai/openai-openapi#541, charmbracelet/crush#2913, GEMISIS/leviath#333",
 )
-def effort_and_functions_exclude_each_other(request: dict[str, Any]) -> Iterator[Broken]:
-    """GPT-5.4 to GPT-5.6 do not take function tools together with a reasoning_effort."""
+def effort_and_functions_exclude_each_other(request: dict[str, Any], takes: Capabilities) -> Iterator[Broken]:
+    """From GPT-5.4 on, models do not take function tools together with a reasoning_effort."""
     effort = request.get("reasoning_effort")
-    if effort not in (None, "none") and any(tool.get("type") == "function" for _, tool in objects(request, "tools")):
+    functions = (tool for _, tool in objects(request, "tools") if tool.get("type") == "function")
+    if effort not in (None, "none") and not takes.functions_with_effort and any(functions):
         yield "$.reasoning_effort", f"{effort!r:.60} beside functions"
 
 
@@ -503,6 +500,7 @@ RULES.leave_out(
     "fields-exclude-each-other",
     "chosen-tools-are-defined",
     "models-support-the-fields",
+    "schemas-are-for-models-that-follow-them",
     "effort-and-functions-exclude-each-other",
     "numbers-are-in-range",
     "metadata-is-small",

@@ -29,10 +29,12 @@ from contentmodel_adapters.openai_responses.rules import CALL_IDS, RULES, TOOL_N
 from contentmodel_adapters.openai_responses.stream import Decoder
 from contentmodel_adapters.openai_responses.stream_encoder import Encoder
 from contentmodel_adapters.openai_responses.tools import ADDED, CURRENT, TEXT_FORMAT, TOOL_CHOICE, TOOLS
+from contentmodel_adapters.shared import settings
 from contentmodel_adapters.shared.fitting import OPENAI, restored_arguments, with_fitting_schemas
 from contentmodel_adapters.shared.hosted import with_sendable_tools
 from contentmodel_adapters.shared.media import GOOGLE_FILES
 from contentmodel_adapters.shared.openai_errors import ERRORS, LIMIT_HEADERS
+from contentmodel_adapters.shared.settings import with_fitting_settings
 from contentmodel_adapters.shared.times import seconds_of
 from contentmodel_adapters.shared.usage import counted
 
@@ -100,6 +102,8 @@ class OpenAIResponses(TableAdapter):
     table = TABLE
     rules = RULES
     request = REQUEST
+    # The arguments of a tool search are any JSON (tool_search_call of openai 3.54.0, response_input_item_param.py).
+    also_takes = {"conversation": (dict,), "arguments": (list,)}
     response = RESPONSE
     conversation = "input"
     errors = ERRORS
@@ -121,6 +125,7 @@ class OpenAIResponses(TableAdapter):
         return restored_arguments(arguments, adapted)
 
     def prepare_request(self, request: ChatRequest, context: EncodeContext) -> ChatRequest:
+        request = with_fitting_settings(request, context, settings.OPENAI)
         request = with_known_tools(ADDED.leave_out(request), context, KINDS)
         if is_home(request, context):
             return request

@@ -10,29 +10,31 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any, TypeAlias
 
+from contentmodel.capabilities import Capabilities
 from contentmodel.content.media_types import media_type_of_link
+from contentmodel.request import ReasoningOptions
 from contentmodel.rules import Alphabet, Broken, Rules, objects, one_object
 from contentmodel.wire.json import child_path
+from contentmodel_adapters.openai_responses.capabilities import CAPABILITIES
 from contentmodel_adapters.shared.judging import (
     bad_base64,
     declares,
+    declares_by_model,
     is_object_text,
     subschemas,
     table,
+    unsampled,
 )
+from contentmodel_adapters.shared.settings import thinks
 
-RULES = Rules("openai-responses")
+RULES = Rules("openai-responses", CAPABILITIES)
 CALL_IDS = Alphabet(".", 64)
 TOOL_NAMES = Alphabet("[a-zA-Z0-9_-]", 128)
 
 Find: TypeAlias = Callable[[dict[str, Any]], Iterator[Broken]]
 Found: TypeAlias = Iterator[tuple[str, dict[str, Any]]]
 
-_DATE = r"(?:-\d{4}-\d\d-\d\d)?"
 _OPENAI = r"(?:ft:)?(?:gpt-\d|chatgpt-|codex-|computer-use-|o\d(?:-|$)).*"
-_UNREASONING = r"(?:gpt-3\.5-|gpt-4(?:-|o|\.1)|chatgpt-4o-).*|gpt-4"
-_GPT_5 = r"gpt-5(?:-mini|-nano)?" + _DATE
-_O_SERIES = r"(?:o1|o3|o3-mini|o4-mini)" + _DATE
 _SDK = "openai 3.52.0, openai/types/responses"
 _SPEC = "openresponses/openresponses, schema"
 _STRICT = "developers.openai.com/api/docs/guides/structured-outputs, Supported schemas"
@@ -57,22 +59,8 @@ _LONGEST = {"prompt_cache_key": 64, "safety_identifier": 128}
 _INCLUDED = ["file_search_call.results", "web_search_call.results", "web_search_call.action.sources"]
 _INCLUDED += ["message.input_image.image_url", "computer_call_output.output.image_url", "code_interpreter_call.outputs"]
 _INCLUDED += ["reasoning.encrypted_content", "message.output_text.logprobs"]
-_EFFORTS: dict[str, list[str]] = {
-    _UNREASONING: [],
-    _GPT_5: ["minimal", "low", "medium", "high"],
-    "gpt-5-pro" + _DATE: ["high"],
-    r"gpt-5\.1" + _DATE: ["none", "low", "medium", "high"],
-    r"gpt-5\.5" + _DATE: ["none", "low", "medium", "high", "xhigh"],
-    rf"{_O_SERIES}|gpt-5(?:\.1)?-codex": ["low", "medium", "high"],
-}
-
-
-def _is(models: str, request: dict[str, Any]) -> bool:
-    """Whether the request's model is one of `models`, a regular expression of names."""
-    return isinstance(request.get("model"), str) and re.fullmatch(models, request["model"]) is not None
-
-
 _rule = declares(RULES, models=_OPENAI, seen="2026-11-21")
+_by_model = declares_by_model(RULES, seen="2026-11-22")
 
 
 def _items(request: dict[str, Any], *kinds: str) -> Found:
@@ -187,13 +175,18 @@ def _repeated(named: Iterator[Broken]) -> Iterator[Broken]:
 
 @_rule("refused", fix="send the item that it led to, or drop it", source="vercel/ai#7099, openai/openai-node#1567")
 def reasoning_has_its_item(request: dict[str, Any]) -> Iterator[Broken]:
-    """A reasoning item with an id is followed by the output item that it led to."""
+    """A reasoning item with an id is followed by the output item that it led to.
+
+    A message of the assistant that has no id is no such item, unless `store` is false: then no item needs an id.
+    """
     waiting: list[str] = []
     for at, item in [*_items(request), ("$", {"role": "user"})]:
         if _kind(item) == "reasoning":
             waiting += [at] if isinstance(item.get("id"), str) else []
             continue
-        if _kind(item) in _RESULTS or (_kind(item) == "message" and item.get("role") != "assistant"):
+        stored = request.get("store") is not False
+        said = item.get("role") == "assistant" and (isinstance(item.get("id"), str) or not stored)
+        if _kind(item) in _RESULTS or (_kind(item) == "message" and not said):
             yield from ((where, "nothing of the model behind it") for where in waiting)
         waiting = []
 
@@ -490,25 +483,42 @@ def labels_are_short(request: dict[str, Any]) -> Iterator[Broken]:
     yield from ((at, _said(value)) for at, value, most in labels if not isinstance(value, str) or len(value) > most)
 
 
-@_rule("refused", fix="leave it out", source=f"{_SDK}/response_includable.py; microsoft/agent-framework#7483")
-def includes_are_known(request: dict[str, Any]) -> Iterator[Broken]:
-    """What include asks for exists, and encrypted reasoning is not asked of GPT-4 and older."""
+@_by_model("refused", fix="leave it out", source=f"{_SDK}/response_includable.py; microsoft/agent-framework#7483")
+def includes_are_known(request: dict[str, Any], takes: Capabilities) -> Iterator[Broken]:
+    """What include asks for exists, and encrypted reasoning is not asked of models that do not reason."""
     found = request.get("include")
-    for index, name in enumerate(found if isinstance(found, list) else []):
-        if name not in _INCLUDED or (name == "reasoning.encrypted_content" and _is(_UNREASONING, request)):
+    unreasoning = takes.thinking == ()
+    for index, name in enumerate(
+        found if isinstance(found, list) and re.fullmatch(_OPENAI, _text(request, "model")) else []
+    ):
+        if name not in _INCLUDED or (name == "reasoning.encrypted_content" and unreasoning):
             yield f"$.include[{index}]", _said(name)
 
 
-@_rule("refused", fix="leave it out", source="openai/codex#6647, anomalyco/opencode#26268, Azure how-to/reasoning")
-def models_take_the_settings(request: dict[str, Any]) -> Iterator[Broken]:
-    """A model takes its own values of reasoning.effort; o1, o3, o4-mini and GPT-5 are not sampled in another way."""
-    effort = table(request, "reasoning").get("effort")
-    for models, efforts in _EFFORTS.items():
-        if effort is not None and effort not in efforts and _is(models, request):
-            yield "$.reasoning.effort", f"{_said(effort)} for {request['model']}"
-    for key, default in {"temperature": 1, "top_p": 1, "top_logprobs": 0}.items():
-        if request.get(key) not in (None, default) and _is(f"{_O_SERIES}|{_GPT_5}", request):
-            yield f"$.{key}", f"{_said(request[key])} for {request['model']}"
+_SAMPLING = {"temperature": "temperature", "top_p": "top_p"}
+
+
+@_by_model("refused", fix="leave it out", source="openai/codex#6647, anomalyco/opencode#26268, Azure how-to/reasoning")
+def models_take_the_settings(request: dict[str, Any], takes: Capabilities) -> Iterator[Broken]:
+    """A model takes its own levels of reasoning.effort, none where it does not reason; what reasons is not sampled."""
+    effort, model = table(request, "reasoning").get("effort"), request.get("model")
+    if effort is not None and takes.efforts is not None and effort not in takes.efforts:
+        yield "$.reasoning.effort", f"{_said(effort)} for {model}"
+    asked = ReasoningOptions(effort=effort if isinstance(effort, str) else None)
+    ranges = takes.sampled(thinks=thinks(asked, takes))
+    fields = {key: request[key] for key in takes.refused if key == "top_logprobs" and request.get(key)}
+    if not takes.parallel_tool_calls and request.get("parallel_tool_calls") is not None:
+        fields["parallel_tool_calls"] = request["parallel_tool_calls"]
+    for key, value in [*unsampled(request, _SAMPLING, ranges), *fields.items()]:
+        yield f"$.{key}", f"{_said(value)} for {model}"
+
+
+@_by_model("refused", fix="ask for JSON in words", source="developers.openai.com/api/docs/guides/structured-outputs")
+def schemas_are_for_models_that_follow_them(request: dict[str, Any], takes: Capabilities) -> Iterator[Broken]:
+    """GPT-3.5, GPT-4 and the models for audio follow no schema of an answer."""
+    for at, text_format in _formats(request) if not takes.structured_output else ():
+        if text_format.get("type") == "json_schema":
+            yield at, f"a schema for {request.get('model')}"
 
 
 RULES.leave_out(
@@ -517,5 +527,6 @@ RULES.leave_out(
     "labels-are-short",
     "includes-are-known",
     "models-take-the-settings",
+    "schemas-are-for-models-that-follow-them",
     "json-mode-is-announced",
 )

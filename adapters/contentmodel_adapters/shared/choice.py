@@ -33,6 +33,7 @@ class Choice(Codec):
         fallback: Any = "auto",
     ) -> None:
         super().__init__(*((str, dict) if words else (dict,)))
+        self.known_words = frozenset(("auto", "none", "required")) if words else None
         self._read, self._write, self._fallback = read, write, fallback
 
     def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> ToolChoice:

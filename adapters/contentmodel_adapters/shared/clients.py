@@ -78,6 +78,10 @@ class BaseClient:
         """A client of the SDK."""
         raise NotImplementedError
 
+    def choices(self) -> Mapping[str, str] | None:
+        """The policies of an encoding: the caller's, and what the client knows of the API that it asks."""
+        return self.policies
+
     def settle(self, payload: dict[str, Any], *, stream: bool) -> None:
         """What this API's payload has to say besides, or must not, because its answer is streamed or is not."""
 
@@ -88,7 +92,7 @@ class BaseClient:
     def prepare(self, request: ChatRequest, *, stream: bool) -> Call:
         """The request as it is sent."""
         request = self._asking(request, stream=stream)
-        encoded = self.adapter.encode_request(request, self.policies, self.model)
+        encoded = self.adapter.encode_request(request, self.choices(), self.model)
         payload = dict(encoded.payload)
         model = self.model or request.model or payload.get("model")
         if not isinstance(model, str) or not model:

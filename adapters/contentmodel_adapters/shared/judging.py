@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import wraps
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Protocol
 
+from contentmodel.capabilities import Range
 from contentmodel.content.media import standard_base64
 from contentmodel.errors import DecodeError
-from contentmodel.rules import Broken, Rules, Severity, objects, one_object
+from contentmodel.rules import Broken, Find, FindByModel, Rules, Severity, objects, one_object
 from contentmodel.wire.json import child_path, parse
 
-Find: TypeAlias = Callable[[dict[str, Any]], Iterator[Broken]]
 DEEPEST = 100
 """Levels of a schema that are looked at: far more than any API takes."""
 
@@ -23,6 +23,12 @@ class Declare(Protocol):
     def __call__(
         self, severity: Severity, *, fix: str, source: str, models: str | None = ...
     ) -> Callable[[Find], Find]: ...
+
+
+class DeclareByModel(Protocol):
+    """Declares a rule that also takes what the request's model takes."""
+
+    def __call__(self, severity: Severity, *, fix: str, source: str) -> Callable[[FindByModel], FindByModel]: ...
 
 
 def whole_name(request: dict[str, Any]) -> str:
@@ -45,16 +51,48 @@ def declares(
     def declare_rule(
         severity: Severity, *, fix: str, source: str, models: str | None = usual
     ) -> Callable[[Find], Find]:
+        def applies(request: dict[str, Any]) -> bool:
+            return models is None or re.fullmatch(models, name(request)) is not None
+
+        # A rule of a few models is not missed where another is named: only the provider's own are told from others.
+        if models is None or models == usual:
+            return rules.rule(
+                severity, fix=fix, source=f"{source}; seen {seen}", applies=None if models is None else applies
+            )
+
         def declare(find: Find) -> Find:
             @wraps(find)
             def find_for_models(request: dict[str, Any]) -> Iterator[Broken]:
-                return find(request) if models is None or re.fullmatch(models, name(request)) else iter(())
+                return find(request) if applies(request) else iter(())
 
             return rules.rule(severity, fix=fix, source=f"{source}; seen {seen}")(find_for_models)
 
         return declare
 
     return declare_rule
+
+
+def declares_by_model(rules: Rules, *, seen: str) -> DeclareByModel:
+    """The decorator of an API's rules that its table of capabilities decides; `seen` is a date."""
+
+    def declare_rule(severity: Severity, *, fix: str, source: str) -> Callable[[FindByModel], FindByModel]:
+        return rules.by_model(severity, fix=fix, source=f"{source}; capabilities.py; seen {seen}")
+
+    return declare_rule
+
+
+def unsampled(
+    settings: dict[str, Any], names: Mapping[str, str], ranges: Mapping[str, Range] | None
+) -> Iterator[tuple[str, str]]:
+    """The sampling settings that a model does not take, or only at one value: the key, and the value there.
+
+    `names` maps each key of the wire to the setting's name in ChatOptions. A range that is merely exceeded is left to
+    the rule on numbers.
+    """
+    for key, setting in names.items() if ranges is not None else ():
+        value, (least, most) = settings.get(key), (ranges or {}).get(setting, (None, None))
+        if isinstance(value, int | float) and not isinstance(value, bool) and least == most and value != least:
+            yield key, str(value)
 
 
 def is_object_text(text: str) -> bool:

@@ -143,6 +143,32 @@ def foreign_rules(subject: Subject, trial: Trial) -> None:
             trial.each(values, _written(subject, kind, lambda written: laws.rules(subject.adapter, written)), kind)
 
 
+OF_MODELS = "any settings of a request from an API that nobody knows, for old, new and unlisted models"
+
+
+@check(laws.rules, "settings", OF_MODELS, "rules", "limits")
+def settings_rules(subject: Subject, trial: Trial) -> None:
+    _for_models(subject, trial, partial(laws.rules, subject.adapter))
+
+
+@check(laws.acceptance, "settings", OF_MODELS, "judge", "limits")
+def settings_acceptance(subject: Subject, trial: Trial) -> None:
+    accepts = judge(subject.api, "request")
+    _for_models(subject, trial, lambda written, model: laws.acceptance(accepts, written))
+
+
+def _for_models(subject: Subject, trial: Trial, law: Callable[[Any, str], None]) -> None:
+    """Tries a law on requests with settings, written for each model of the limits."""
+    limits = subject.limits
+    models = (*limits.models, *limits.settings_of) if limits is not None and "request" in subject.does else ()
+    for name in models:
+        trial.each(model.options().map(_with_options), _of_model(subject, name, law), name, share=0.5)
+
+
+def _of_model(subject: Subject, name: str, law: Callable[[Any, str], None]) -> Law:
+    return lambda value: law(subject.adapter.encode_request(value, None, name), name)
+
+
 def _written(subject: Subject, kind: str, law: Law) -> Law:
     return lambda value: law(laws.encode(subject.adapter, kind, value))
 

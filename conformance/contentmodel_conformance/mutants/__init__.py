@@ -12,6 +12,6 @@ from contentmodel_conformance.mutants.broken import MUTANTS, Broken, Mutant
 
 __all__ = ["MUTANTS", "Broken", "Mutant"]
 
-# What is said, by whom, how they work, streams, what only readers find: in the order of the list.
-for _name in ("contents", "voices", "conduct", "streams", "agreement"):
+# What is said, with which settings, by whom, how they work, streams, what only readers find: in the order of the list.
+for _name in ("contents", "settings", "voices", "conduct", "streams", "agreement"):
     import_module(f"{__name__}.{_name}")

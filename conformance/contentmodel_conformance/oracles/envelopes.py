@@ -52,7 +52,11 @@ def envelope(api: str, kind: str) -> Record:
 def _anthropic_request() -> Record:
     from anthropic.types.beta import message_create_params
 
-    return request_record(message_create_params.MessageCreateParamsNonStreaming)
+    record = request_record(message_create_params.MessageCreateParamsNonStreaming)
+    # Version 2023-06-01 of the API takes them, which types since anthropic 2.0 do not name (_constants.py).
+    sampling = {"temperature": Scalar("float"), "top_p": Scalar("float"), "top_k": Scalar("int")}
+    older = {name: Field(shape, required=False) for name, shape in sampling.items()}
+    return Record(record.name, lambda: {**record.fields, **older})
 
 
 def anthropic_stable_request() -> Record:

@@ -49,12 +49,12 @@ class Recorded:
     """What this API could not carry of the turn's answer."""
 
     def check(self) -> list[Violation]:
-        """What the API would refuse, ignore or answer badly in it."""
+        """What the API would refuse, ignore or answer badly in it, as far as its rules apply to the model."""
         try:
             found: list[Violation] = adapter(self.api).check_request(self.payload, self.model)
         except DecodeError as error:
             return [_unreadable(flaw) for flaw in (self.error or error).faults]
-        return found
+        return [violation for violation in found if violation.severity != "unchecked"]
 
     def as_json(self) -> dict[str, Any]:
         """The record for a log, without keys and other secrets."""

@@ -134,21 +134,23 @@ _CHOICES = st.sampled_from(
 )
 _REASONING = st.builds(
     ReasoningOptions,
-    mode=st.sampled_from([None, "enabled", "adaptive", "disabled"]),
-    effort=st.sampled_from([None, "low", "medium", "high"]),
-    budget_tokens=st.sampled_from([None, 1024, 8000]),
+    mode=st.sampled_from([None, "enabled", "adaptive", "disabled", "between_tools"]),
+    effort=st.sampled_from([None, "none", "minimal", "low", "medium", "high", "xhigh", "max"]),
+    budget_tokens=st.sampled_from([None, -1, 0, 100, 1024, 8000, 50000]),
     include=st.sampled_from([None, True, False]),
     summary=st.sampled_from([None, "auto", "detailed"]),
 )
 SETTINGS: dict[str, SearchStrategy[Any]] = {
     "max_output_tokens": st.integers(16, 9999),
-    "temperature": _SHARES,
+    "temperature": _SHARES | st.sampled_from([0, 1.5]),
     "top_p": _SHARES,
     "top_k": st.integers(1, 40),
     "frequency_penalty": _SHARES,
     "presence_penalty": _SHARES,
     "seed": st.integers(1, 999),
-    "stop_sequences": st.lists(st.sampled_from(["END", "\n\n", "###"]), min_size=1, max_size=2, unique=True),
+    "stop_sequences": st.lists(
+        st.sampled_from(["END", "\n\n", "###", "A:", "B:", "C:", "D:"]), min_size=1, max_size=7, unique=True
+    ),
     "choices": st.integers(1, 3),
     "logprobs": st.booleans(),
     "top_logprobs": st.integers(0, 5),

@@ -59,6 +59,8 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     """Whether results hold more than one text."""
     older: str | None = None
     """Another model of the API, of which other rules hold."""
+    settings_of: tuple[str, ...] = ()
+    """Further models that settings are tried with: old ones, new ones, and some that no table lists."""
 
     @property
     def models(self) -> tuple[str, ...]:
@@ -73,22 +75,37 @@ LIMITS = {
         issuer="openai",
         model="gpt-4.1",
         older="gpt-5.2",
+        settings_of=("gpt-3.5-turbo", "gpt-4o-2024-08-06", "o3", "gpt-5-mini", "gpt-5.6", "gpt-6.1-sol", "gpt-9", "m"),
         signs=False,
         hosted_search=False,
         images_in_results=False,
         media=_SEEN,
     ),
-    "openai-responses": Limits(issuer="openai", model="gpt-5.2", older="gpt-4.1", media=_SEEN | {"document links"}),
+    "openai-responses": Limits(
+        issuer="openai",
+        model="gpt-5.2",
+        older="gpt-4.1",
+        settings_of=("gpt-4o", "o4-mini", "openai/gpt-5", "gpt-5.1", "gpt-5.6-sol", "gpt-6-astra", "gpt-9", "m"),
+        media=_SEEN | {"document links"},
+    ),
     "anthropic-messages": Limits(
         issuer="anthropic",
         model="claude-opus-4-8",
         older="claude-sonnet-4-5",
+        settings_of=(
+            *("claude-3-5-haiku-latest", "claude-opus-4-1@20250805", "us.anthropic.claude-opus-4-6-v1"),
+            *("claude-opus-5", "claude-sonnet-5-5", "claude-haiku-5-5", "claude-opus-5-5", "claude-opus-9", "m"),
+        ),
         media=_SEEN | {"document links", "texts", "unnamed"},
     ),
     "google-generate-content": Limits(
         issuer="google",
         model="gemini-3-pro",
         older="gemini-2.5-flash",
+        settings_of=(
+            *("gemini-2.0-flash", "models/gemini-2.5-pro", "gemini-2.5-flash-lite", "gemini-3-flash-preview"),
+            *("gemini-3.1-pro-preview", "gemini-3.8-flash", "gemini-9-pro", "m"),
+        ),
         hosted_search=False,
         systems_between=False,
         media=_SEEN | {"document links", "video links", "stored links", "typed links", "unnamed", "url-safe"},

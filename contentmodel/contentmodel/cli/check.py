@@ -19,7 +19,7 @@ from contentmodel.cli.read import Document, Payload, for_each, identify, open_so
 from contentmodel.rules import Violation
 
 VIOLATIONS_FOUND = 1
-_STYLES = {"refused": "bold red", "ignored": "yellow", "harmful": "magenta"}
+_STYLES = {"refused": "bold red", "ignored": "yellow", "harmful": "magenta", "unchecked": "dim"}
 
 For = Annotated[
     str | None,
@@ -33,7 +33,8 @@ def check(path: In = None, *, api: For = None, model: Model = None, as_json: AsJ
 
     [bold]refused[/bold] is answered with an error; [bold]ignored[/bold] is accepted, and the model never sees it;
     [bold]harmful[/bold] is accepted, and the answer is worse for it. Some rules are of some models only: --model says
-    which one a request is for, where it does not say so itself.
+    which one a request is for, where it does not say so itself. [bold]unchecked[/bold] is no violation: the rule could
+    not be applied to the model, and the provider's newest model would refuse it.
 
     Exit codes: 0 no rule is broken; 1 some are; 2 bad input, or a bad command line.
 
@@ -51,7 +52,7 @@ def check(path: In = None, *, api: For = None, model: Model = None, as_json: AsJ
     def work(document: Document) -> None:
         nonlocal found
         violations = violations_of(identify(document, api, "request" if api is not None else None), model)
-        found += len(violations)
+        found += sum(violation.severity != "unchecked" for violation in violations)
         for violation in violations:
             if as_json:
                 print_json(_listed(document, violation))

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from contentmodel.capabilities import check_choice
 from contentmodel.cli.errors import Problem
 from contentmodel.cli.installed import check_api
 from contentmodel.wire.lowering import POLICIES
@@ -69,7 +70,16 @@ def parse_policies(texts: list[str]) -> dict[str, str]:
 
 def _parse_policy(text: str) -> tuple[str, str]:
     family, _, choice = text.partition("=")
-    if choice not in POLICIES.get(family, ()):
+    if family == "capabilities":
+        _check_capabilities(choice)
+    elif choice not in POLICIES.get(family, ()):
         known = "; ".join(f"{name}={'|'.join(choices)}" for name, choices in POLICIES.items())
-        raise Problem(f"--policy: there is no {text!r}", hint=f"there are: {known}")
+        raise Problem(f"--policy: there is no {text!r}", hint=f"there are: {known}; capabilities=MODEL|any|JSON")
     return family, choice
+
+
+def _check_capabilities(choice: str) -> None:
+    try:
+        check_choice(choice)
+    except ValueError as error:
+        raise Problem(f"--policy: {error}", hint="capabilities=MODEL, capabilities=any, or capabilities=JSON") from None

@@ -8,6 +8,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from contentmodel.adapter import Payload, as_json
+from contentmodel.capabilities import Known
 from contentmodel.errors import DecodeError, Fault
 from contentmodel.limits import LimitHeaders
 from contentmodel.message import Origin
@@ -16,7 +17,9 @@ from contentmodel.response import ChatResponse
 from contentmodel.rules import Rules, Violation
 from contentmodel.serialize import require_valid_parts
 from contentmodel.wire import reasons
-from contentmodel.wire.context import DecodeContext, EncodeContext
+from contentmodel.wire.classes import misfits
+from contentmodel.wire.codecs import Codec
+from contentmodel.wire.context import UNLIMITED, DecodeContext, EncodeContext
 from contentmodel.wire.error_words import ErrorWords
 from contentmodel.wire.json import kind_of, name_of, without_path
 from contentmodel.wire.losses import Encoded
@@ -38,6 +41,8 @@ class TableAdapter:
     """The words that the API has for the kinds of errors."""
     limit_headers: LimitHeaders | None = None
     """The headers in which the API reports limits, if it does."""
+    also_takes: Mapping[str, tuple[type, ...]] = {}
+    """Fields, by their paths in a wire object, that take JSON classes beside those that the model holds."""
     requires: Mapping[str, type] = {}
     """What a request cannot be without, and the JSON class that it has."""
     conversation = ""
@@ -129,6 +134,7 @@ class TableAdapter:
         """
         require_valid_parts(request)
         context = EncodeContext(self.api, self.issuer, "request", policies, request.origin)
+        context.known = self.knowing(request.model if model is None else model, policies)
         if model is not None and model != request.model:
             if request.model is not None:
                 context.lose(request, "model", reasons.OTHER_MODEL)
@@ -150,15 +156,16 @@ class TableAdapter:
     ) -> dict[str, Any]:
         """The payload without settings that this API refuses, each a loss. One that goes may free another."""
         for _ in range(20):
-            found = self.rules.to_leave_out(payload if model is None else {**payload, "model": model})
+            named = payload if model is None else {**payload, "model": model}
+            found = self.rules.to_leave_out(named, context.known.takes)
             if found is None:
                 break
-            rule, paths = found
+            rule, places = found
             before = payload
-            for path in paths:
+            for path, what in places:
                 payload = without_path(payload, path)
                 attribute = self.request.attribute_at(path) or "options"
-                context.lose(request, attribute, reasons.REFUSED_SETTING, rule=rule.says)
+                context.lose(request, attribute, reasons.REFUSED_SETTING, rule=f"{what}: {rule.says}")
             if payload == before:
                 break
         return payload
@@ -180,23 +187,46 @@ class TableAdapter:
         """Arguments that a model of this API gave for an adapted schema, as the original schema has them."""
         return arguments
 
-    def check_request(self, payload: Payload, model: str | None = None) -> list[Violation]:
+    def knowing(self, model: str | None, policies: Mapping[str, str] | None = None) -> Known:
+        """What is known of a model: `takes` says what it takes. The policy `capabilities` overrides the table.
+
+        ValueError if that policy names a model that the table does not list.
+        """
+        table = self.rules.capabilities
+        return UNLIMITED if table is None else table.chosen(model, policies)
+
+    def check_request(
+        self, payload: Payload, model: str | None = None, policies: Mapping[str, str] | None = None
+    ) -> list[Violation]:
         """What this API refuses, ignores or answers badly in a request; DecodeError where it is no JSON object.
 
-        `model` is the one that the request is for, where the payload does not say it.
+        `model` is the one that the request is for, where the payload does not say it. Of the `policies`, `capabilities`
+        says what the model takes. Rules that could not be applied to the model give "unchecked" in their place.
         """
         wire = self._as_request(payload)
-        return [*self._misshapen(wire), *self.rules.check(wire if model is None else {**wire, "model": model})]
+        named = wire if model is None else {**wire, "model": model}
+        known = self.knowing(_text_of(named, "model"), policies)
+        broken = self.rules.check(named, known)
+        judged = {violation.path for violation in broken if violation.severity != "unchecked"}
+        misshapen = [found for found in self._misshapen(wire, known) if found.path not in judged]
+        shapes = {found.path for found in misshapen}
+        return [*misshapen, *(v for v in broken if v.severity != "unchecked" or v.path not in shapes)]
 
-    def _misshapen(self, wire: dict[str, Any]) -> list[Violation]:
+    def _misshapen(self, wire: dict[str, Any], known: Known) -> list[Violation]:
+        """What is malformed: faults of decoding, else values of a wrong JSON class and words that the API has not."""
         try:
-            self.decode_request(wire)
+            _, payload, context = self.trace_request(wire)
+            faults = list(misfits(payload, context, self.takes_value, is_own=known.status != "other"))
         except DecodeError as error:
-            return [
-                Violation(path=f.path, rule="shape", severity="refused", what=f.message, fix="send what the API reads")
-                for f in error.faults
-            ]
-        return []
+            faults = list(error.faults)
+        return [
+            Violation(path=f.path, rule="shape", severity="refused", what=f.message, fix="send what the API reads")
+            for f in faults
+        ]
+
+    def takes_value(self, name: str, value: Any, codec: Codec) -> bool:
+        """Whether the API takes a value in a field, by its path in a wire object, that its codec does not hold."""
+        return value.__class__ in self.also_takes.get(name, ())
 
     def recognises_list(self, items: list[Any]) -> float:
         """Return how much a list looks like the messages of a request of this API, from 0 to 1."""
@@ -228,3 +258,8 @@ def _checked(wire: Any, api: str) -> dict[str, Any]:
     if wire.__class__ is not dict:
         raise DecodeError(api, [Fault("$", f"expected an object, got {kind_of(wire)}")])
     return wire
+
+
+def _text_of(wire: Mapping[str, Any], key: str) -> str | None:
+    value = wire.get(key)
+    return value if isinstance(value, str) else None

@@ -35,6 +35,10 @@ class Codec:
     classes: tuple[type, ...] = ()
     identity = True
     mandatory = False
+    known_words: frozenset[str] | None = None
+    """The words that the API has for this field; None: any text, or no text at all."""
+    hosts_add_words = True
+    """Whether hosts of other vendors' models have words of their own beside these."""
 
     def __init__(self, *classes: type) -> None:
         if classes:
@@ -229,7 +233,8 @@ class Allowed(Codec):
     identity = False
 
     def __init__(self, field: str, *words: str) -> None:
-        self.field, self.words = field, frozenset(words)
+        self.field = field
+        self.known_words = self.words = frozenset(words)
 
     def quick_decode(self, name: str, call: str, bind: Callable[[str, Any], str]) -> str:
         return name

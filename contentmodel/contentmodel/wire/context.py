@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from contentmodel.capabilities import Capabilities, Known
 from contentmodel.errors import DecodeError, Fault
 from contentmodel.message import ChatMessage, Origin
 from contentmodel.usage import Usage
@@ -173,6 +174,10 @@ class WirePlaces:
         if id(old) in self._found:
             self._found.setdefault(id(new), self._found[id(old)])
 
+    def found(self) -> Iterator[tuple[str, Row]]:
+        """Yield the path of each wire object that a row decoded, with the row, once each."""
+        yield from dict.fromkeys((path, row) for path, row in self._found.values() if row is not None)
+
     def losses(self, note: Note, places: ModelPlaces) -> Iterator[Loss]:
         """`note` with its path in the payload; the path in the model where the payload never had it.
 
@@ -218,6 +223,9 @@ class WirePlaces:
         return None
 
 
+UNLIMITED = Known(model=None, takes=Capabilities(), status="other")
+
+
 class EncodeContext:
     """Collects the losses of one encoding, and knows the target and the policies for what it has no place for."""
 
@@ -226,6 +234,7 @@ class EncodeContext:
         "by_hand",
         "issuer",
         "kind",
+        "known",
         "maps",
         "native",
         "notes",
@@ -251,6 +260,8 @@ class EncodeContext:
         self.by_hand = origin is None
         self.native = origin.api == api if origin is not None else kind == "response"
         self.policies = policies or {}
+        self.known = UNLIMITED
+        """What the model takes that a request is for."""
         # What Note is made of: most notes are never read.
         self.notes: list[tuple[Any, str | None, Reason, str | None, dict[str, Any]]] = []
         self.stand_ins: list[tuple[Any, Any]] = []

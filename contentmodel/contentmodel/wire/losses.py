@@ -349,7 +349,7 @@ def family_of(note: Note) -> str:
         return "citations"
     if note.api is not None:
         return "provider fields"
-    if note.field is not None and "$" in note.field:
+    if note.field is not None and "$" in note.field and not note.field.startswith("options."):
         return "schemas"
     if name in _FAMILIES:
         return _FAMILIES[name]

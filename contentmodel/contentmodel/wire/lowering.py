@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from contentmodel.capabilities import check_choice
 from contentmodel.content.base import content_tag
 from contentmodel.content.documents import DocumentContent
 from contentmodel.content.media import DataContent, HostedFileContent, UriContent
@@ -42,6 +43,9 @@ POLICIES = {
 `reasoning_content` and `reasoning` are fields of assistant messages that hosts of Chat Completions have; an API without
 them gets no reasoning. `stream_usage` is for streams of Chat Completions: "last" has the usage in the last chunk with
 a choice, "chunk" in a chunk of its own without choices, as `stream_options.include_usage` asks for.
+
+One policy more, `capabilities`, says what the target's model takes: the name of a listed model, "any", or a JSON object
+with fields of `contentmodel.capabilities.Capabilities`.
 """
 
 
@@ -50,9 +54,11 @@ def check_choices(policies: Mapping[str, str] | None, on_loss: str) -> None:
     if on_loss not in ("report", "raise"):
         raise ValueError(f"on_loss is {on_loss!r}: expected 'report' or 'raise'")
     for family, policy in (policies or {}).items():
-        if policy not in POLICIES.get(family, ()):
+        if family == "capabilities":
+            check_choice(policy)
+        elif policy not in POLICIES.get(family, ()):
             choices = "; ".join(f"{name}: {' | '.join(options)}" for name, options in POLICIES.items())
-            raise ValueError(f"no policy {family}={policy}: {choices}")
+            raise ValueError(f"no policy {family}={policy}: {choices}; capabilities: MODEL | any | JSON")
 
 
 def lower(content: Any, union: Union, context: EncodeContext) -> list[Any]:

@@ -19,11 +19,23 @@ class Roles(Codec):
 
     classes = (str,)
     identity = False
+    hosts_add_words = False
 
-    def __init__(self, api: str, to_model: Mapping[str, str], to_wire: Mapping[str, str] | None = None) -> None:
-        """Map wire words to roles of the model. `to_wire` lists the way back where it is not the inverse."""
+    def __init__(
+        self,
+        api: str,
+        to_model: Mapping[str, str],
+        to_wire: Mapping[str, str] | None = None,
+        *,
+        elsewhere: tuple[str, ...] = (),
+    ) -> None:
+        """Map wire words to roles of the model. `to_wire` lists the way back where it is not the inverse.
+
+        `elsewhere` are further roles of the API, whose messages have rows of their own.
+        """
         self._prefix = f"{api}:"
         self.to_model = dict(to_model)
+        self.known_words = frozenset((*to_model, *elsewhere))
         self.to_wire = dict(to_wire or {role: word for word, role in to_model.items()})
 
     def quick_decode(self, name: str, call: str, bind: Any) -> str:

@@ -65,6 +65,15 @@ class Node:
             elif isinstance(child, Node):
                 yield from child.leaves()
 
+    def codecs(self, path: str = "") -> Iterator[tuple[str, Codec]]:
+        """Yield each field's path in the wire object with its codec."""
+        for key, child in self.children.items():
+            where = f"{path}.{key}" if path else key
+            if isinstance(child, Node):
+                yield from child.codecs(where)
+            else:
+                yield where, child.codec
+
     def holders(self) -> dict[str, Callable[[Any], bool]] | None:
         """What tells of each key whether its value is taken; None where some are nested."""
         holders: dict[str, Callable[[Any], bool]] = {
@@ -349,6 +358,12 @@ class Row:
         if attribute == self.rest:
             fields += (key for key in wire if key not in self.root.children and key not in self.constants)
         return fields or (self.fields_of(attribute.rpartition(".")[0], wire) if "." in attribute else [])
+
+    def codecs(self) -> Iterator[tuple[str, Codec]]:
+        """Yield each field's path in the wire object with its codec."""
+        yield from self.root.codecs()
+        for key, column in self.columns[1].items() if self.columns else ():
+            yield key, column.codec
 
     def attribute_at(self, path: str) -> str | None:
         """The attribute that stands at a JSON path of the wire object, or in which it stands; None where none does."""

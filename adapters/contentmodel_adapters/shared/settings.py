@@ -1,0 +1,320 @@
+"""Settings of a request of another API, fitted to what the target's model takes; whatever changes is a loss.
+
+What the model takes is `context.known`: a row of the adapter's capabilities.py, or the policy `capabilities`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from contentmodel.capabilities import BUDGETS, Capabilities, Known, effort_of, nearest_effort
+from contentmodel.request import ChatOptions, ChatRequest, FunctionTool, ReasoningOptions, ToolGroup
+from contentmodel.wire import reasons
+from contentmodel.wire.context import EncodeContext
+
+SAMPLING = ("temperature", "top_p", "top_k", "frequency_penalty", "presence_penalty")
+_SPOKEN = {name: name.replace("_", " ") for name in ("top_p", "top_k", "frequency_penalty", "presence_penalty")}
+_THINKING = ("mode", "effort", "budget_tokens")
+
+
+class Form(msgspec.Struct, frozen=True, kw_only=True):
+    """How an API says how much to think, as fields of ReasoningOptions.
+
+    `off` turns thinking off, `between_tools` nearly so; `auto` leaves it to the model, `within` gives it a budget; None
+    stands for what the API cannot say. `budget_below_limit`: a budget counts toward the limit of the answer.
+    `efforts_as_budgets`: where a model takes no effort, a budget says it; where it takes levels, they replace a budget.
+    """
+
+    off: dict[str, Any] | None
+    auto: dict[str, Any]
+    within: dict[str, Any] | None = None
+    between_tools: dict[str, Any] | None = None
+    budget_below_limit: bool = False
+    efforts_as_budgets: bool = False
+
+
+ANTHROPIC = Form(
+    off={"mode": "disabled"},
+    auto={"mode": "adaptive"},
+    within={"mode": "enabled"},
+    between_tools={"mode": "between_tools"},
+    budget_below_limit=True,
+)
+OPENAI = Form(off={"effort": "none"}, auto={})
+GOOGLE = Form(off={"budget_tokens": 0}, auto={"budget_tokens": -1}, within={}, efforts_as_budgets=True)
+
+
+def with_fitting_settings(request: ChatRequest, context: EncodeContext, form: Form) -> ChatRequest:
+    """Return a request of another API whose settings the target's model takes."""
+    if context.native:
+        return request
+    fitted = request.options
+    for fit in (_fit_thinking, _fit_sampling, _fit_stops, _fit_calls, _fit_format):
+        fitted = fit(fitted, request, context, form)
+    tools = _loosened(request.tools, context)
+    if fitted is request.options and tools is request.tools:
+        return request
+    options = context.same(request.options, fitted)
+    changed: ChatRequest = context.same(request, msgspec.structs.replace(request, options=options, tools=tools))
+    return changed
+
+
+# -- thinking ----------------------------------------------------------------------------------------------------------
+
+
+def _why(known: Known, what: str) -> str:
+    return known.why(what, "efforts", "thinking", "budget", "efforts_without_thinking")
+
+
+class _Fitted(msgspec.Struct):
+    """The fields of ReasoningOptions that the target gets, and why they are not those of the source; "" where they say
+    the same.
+    """
+
+    fields: dict[str, Any]
+    why: str = ""
+
+
+def _fit_thinking(options: ChatOptions, request: ChatRequest, context: EncodeContext, form: Form) -> ChatOptions:
+    asked = options.reasoning
+    if asked is None or all(getattr(asked, name) is None for name in _THINKING):
+        return options
+    made = _thinking(asked, options.max_output_tokens, context.known, form)
+    lost = reasons.THINKING_FITTED if made.fields else reasons.THINKING_NOT_TAKEN
+    for name in _THINKING:
+        said = getattr(asked, name)
+        if said is None or said == made.fields.get(name):
+            continue
+        if made.why:
+            context.lose(request, f"options.reasoning.{name}", lost, why=made.why)
+        else:
+            context.lose(request, f"options.reasoning.{name}", reasons.THINKING_REWORDED)
+    fitted = msgspec.structs.replace(asked, **{name: made.fields.get(name) for name in _THINKING})
+    return msgspec.structs.replace(options, reasoning=context.same(asked, fitted))
+
+
+def _thinking(asked: ReasoningOptions, limit: int | None, known: Known, form: Form) -> _Fitted:
+    takes = known.takes
+    off = asked.mode in ("disabled", "between_tools") or asked.effort == "none" or asked.budget_tokens == 0
+    if takes.thinking == () and not takes.efforts:
+        return _Fitted({}, "" if off else _why(known, "does not think"))
+    if off:
+        return _off(asked, known, form)
+    made = _budget(asked, limit, known, form)
+    if asked.effort is None:
+        return made
+    effort = _effort(asked.effort, known, form)
+    return _Fitted({**made.fields, **effort.fields}, made.why or effort.why)
+
+
+def _off(asked: ReasoningOptions, known: Known, form: Form) -> _Fitted:
+    """No thinking, or the least that the model can do."""
+    takes = known.takes
+    efforts = _efforts(takes)
+    between = form.between_tools is not None and takes.thinking is not None and "between_tools" in takes.thinking
+    if asked.mode == "between_tools" and form.between_tools is not None and takes.thinks_by("between_tools"):
+        return _beside(asked, form.between_tools, known)
+    if form.off is not None and takes.thinks_by("disabled"):
+        return _beside(asked, form.off, known)
+    why = _why(known, "cannot stop thinking")
+    if between:
+        return _Fitted(dict(form.between_tools or {}), f"{why}: between tools is the least")
+    if efforts:
+        return _Fitted({"effort": efforts[0]}, f"{why}: {efforts[0]} is the least effort")
+    return _Fitted({}, why)
+
+
+def _beside(asked: ReasoningOptions, off: Mapping[str, Any], known: Known) -> _Fitted:
+    """Thinking is off, beside an effort that also says how much the model writes where it may stand there."""
+    if asked.effort in (None, "none") or "effort" in off:
+        return _Fitted(dict(off))
+    allowed = known.takes.efforts_without_thinking or known.takes.efforts or ()
+    if "mode" in off and asked.effort in allowed:
+        return _Fitted({"effort": asked.effort, **off})
+    return _Fitted(dict(off), _why(known, f"takes no effort {asked.effort!r:.40} while thinking is off"))
+
+
+def _efforts(takes: Capabilities) -> tuple[str, ...]:
+    """The levels of effort at which a model thinks, in rising order; () where none are known."""
+    return tuple(word for word in takes.efforts or () if word != "none")
+
+
+def _budget(asked: ReasoningOptions, limit: int | None, known: Known, form: Form) -> _Fitted:
+    """What a mode and a budget become, an effort apart."""
+    takes, budget = known.takes, asked.budget_tokens
+    if budget is None and asked.mode == "enabled" and not takes.thinks_by("adaptive"):
+        budget = BUDGETS["medium"]
+    # A model that takes levels is asked by them: its budgets are there for older requests.
+    budgeted = (
+        form.within is not None and takes.thinks_by("enabled") and not (form.efforts_as_budgets and takes.efforts)
+    )
+    if budget is not None and budget > 0 and budgeted:
+        return _within(budget, limit, known, form)
+    if budget is None and asked.mode is None:
+        return _Fitted({})
+    if budget is not None and budget > 0:
+        return _without_budget(asked, budget, known, form)
+    if not takes.thinks_by("adaptive"):
+        return _Fitted({}, _why(known, "thinks within a budget alone"))
+    # Levels need no word for what a model does anyway.
+    auto = {} if form.efforts_as_budgets and (asked.effort or takes.efforts) else form.auto
+    return _Fitted(
+        dict(auto),
+        "" if auto else _why(known, "has no word for it and thinks as much as it does by default"),
+    )
+
+
+def _within(budget: int, limit: int | None, known: Known, form: Form) -> _Fitted:
+    """A budget between the least and the most that the model takes, and below the limit of the answer."""
+    least, most = known.takes.budget or (1, budget)
+    if form.budget_below_limit and limit is not None:
+        most = min(most, limit - 1)
+    if most < least:
+        return _Fitted(
+            {}, f"{_why(known, f'takes a budget of {least} at least')}: max_output_tokens leaves no room for it"
+        )
+    fitted = min(max(budget, least), most)
+    why = _why(known, f"takes a budget from {least} to {most} here") if fitted != budget else ""
+    return _Fitted({**(form.within or {}), "budget_tokens": fitted}, why)
+
+
+def _without_budget(asked: ReasoningOptions, budget: int, known: Known, form: Form) -> _Fitted:
+    """The effort that a budget stands for, where the model takes efforts."""
+    takes = known.takes
+    fields = dict(form.auto) if takes.thinks_by("adaptive") and not form.efforts_as_budgets else {}
+    efforts = takes.efforts if takes.efforts is not None else tuple(BUDGETS)
+    level = nearest_effort(effort_of(budget), efforts) if asked.effort is None else None
+    why = _why(known, "takes no thinking budget") if form.within is not None else "the API has no thinking budget"
+    if level is not None:
+        return _Fitted({**fields, "effort": level}, f"{why}: {level} is the nearest effort")
+    return _Fitted(fields, why)
+
+
+def _effort(word: str, known: Known, form: Form) -> _Fitted:
+    takes = known.takes
+    if takes.efforts is None:
+        return _Fitted({"effort": word})
+    level = nearest_effort(word, takes.efforts)
+    if level is not None:
+        return _Fitted({"effort": level}, _why(known, f"takes {', '.join(takes.efforts)} as its effort"))
+    if not takes.efforts and form.efforts_as_budgets and takes.thinks_by("enabled") and word in BUDGETS:
+        made = _within(BUDGETS[word], None, known, form)
+        return _Fitted(made.fields, _why(known, "takes a budget in the place of an effort"))
+    if not takes.efforts:
+        return _Fitted({}, _why(known, "takes no effort"))
+    return _Fitted({}, _why(known, f"takes {', '.join(takes.efforts)} as its effort, and not {word!r:.40}"))
+
+
+# -- sampling ----------------------------------------------------------------------------------------------------------
+
+
+def thinks(asked: ReasoningOptions | None, takes: Capabilities) -> bool:
+    """Return whether a model thinks: as it is asked, or by default."""
+    if takes.thinking == ():
+        return False
+    mode, effort = (asked.mode, asked.effort) if asked is not None else (None, None)
+    budget = None if asked is None else asked.budget_tokens
+    if mode in ("disabled", "between_tools") or budget == 0:
+        return False
+    if mode is not None or budget is not None:
+        return True
+    # A level of effort alone does not turn thinking on where it is off by default.
+    chosen = effort or takes.default_effort
+    return chosen is not None and chosen != "none" and "enabled" not in (takes.thinking or ())
+
+
+def _fit_sampling(options: ChatOptions, request: ChatRequest, context: EncodeContext, form: Form) -> ChatOptions:
+    takes = context.known.takes
+    ranges = takes.sampled(thinks=thinks(options.reasoning, takes))
+    changes: dict[str, Any] = {}
+    for name in SAMPLING if ranges is not None else ():
+        taken = (ranges or {}).get(name)
+        value, fitted = getattr(options, name), _sampled(getattr(options, name), taken)
+        if fitted != value:
+            usual = (takes.sampling or {}).get(name) == taken
+            why = context.known.why(_taken(name, taken, usual=usual), "sampling", "sampling_while_thinking")
+            context.lose(request, f"options.{name}", _sampling_loss(value, fitted, taken), why=why)
+            changes[name] = fitted
+    return msgspec.structs.replace(options, **changes) if changes else options
+
+
+def _sampled(value: Any, taken: tuple[float, float] | None) -> Any:
+    """The number nearest to a value that the model takes; None where it takes none, or only one."""
+    if value is None or taken is None or taken[0] == taken[1]:
+        return None
+    least, most = taken
+    return value if least <= value <= most else min(max(value, least), most)
+
+
+def _sampling_loss(value: Any, fitted: Any, taken: tuple[float, float] | None) -> reasons.Reason:
+    if fitted is not None:
+        return reasons.SAMPLING_CLIPPED
+    return reasons.SAMPLING_DEFAULT if taken == (value, value) else reasons.SAMPLING_NOT_TAKEN
+
+
+def _taken(name: str, taken: tuple[float, float] | None, *, usual: bool) -> str:
+    spoken = _SPOKEN.get(name, name)
+    when = "" if usual else " while it thinks"
+    if taken is None:
+        return f"takes no {spoken}{when}"
+    least, most = taken
+    return (
+        f"takes no {spoken} but {least:g}{when}"
+        if least == most
+        else f"takes {spoken} from {least:g} to {most:g}{when}"
+    )
+
+
+# -- the rest ----------------------------------------------------------------------------------------------------------
+
+
+def _fit_stops(options: ChatOptions, request: ChatRequest, context: EncodeContext, form: Form) -> ChatOptions:
+    most, asked = context.known.takes.stop_sequences, options.stop_sequences
+    if most is None or asked is None or len(asked) <= most:
+        return options
+    if most == 0:
+        why = context.known.why("takes no stop sequences", "stop_sequences")
+        context.lose(request, "options.stop_sequences", reasons.STOP_SEQUENCE_LIMIT, why=why)
+        return msgspec.structs.replace(options, stop_sequences=None)
+    why = context.known.why(f"takes {most} stop sequences", "stop_sequences")
+    for index in range(most, len(asked)):
+        context.lose(request, f"options.stop_sequences$[{index}]", reasons.STOP_SEQUENCE_LIMIT, why=why)
+    return msgspec.structs.replace(options, stop_sequences=asked[:most])
+
+
+def _fit_calls(options: ChatOptions, request: ChatRequest, context: EncodeContext, form: Form) -> ChatOptions:
+    if options.parallel_tool_calls is None or context.known.takes.parallel_tool_calls:
+        return options
+    why = context.known.why("takes no word on parallel calls", "parallel_tool_calls")
+    context.lose(request, "options.parallel_tool_calls", reasons.PARALLEL_NOT_TAKEN, why=why)
+    return msgspec.structs.replace(options, parallel_tool_calls=None)
+
+
+def _fit_format(options: ChatOptions, request: ChatRequest, context: EncodeContext, form: Form) -> ChatOptions:
+    made = options.response_format
+    if made is None or made.schema is None or context.known.takes.structured_output:
+        return options
+    why = context.known.why("takes no schema of its answer", "structured_output")
+    context.lose(request, "options.response_format", reasons.FORMAT_NOT_TAKEN, why=why)
+    return msgspec.structs.replace(options, response_format=None)
+
+
+def _loosened(tools: list[Any], context: EncodeContext) -> list[Any]:
+    """Tools that are not strict, where the model does not follow schemas; the same list where nothing changes."""
+    if context.known.takes.strict_tools:
+        return tools
+    loose = [_loose(tool, context) for tool in tools]
+    return loose if any(new is not old for new, old in zip(loose, tools, strict=True)) else tools
+
+
+def _loose(tool: Any, context: EncodeContext) -> Any:
+    if isinstance(tool, ToolGroup):
+        inner = _loosened(tool.tools, context)
+        return tool if inner is tool.tools else context.same(tool, msgspec.structs.replace(tool, tools=inner))
+    if not isinstance(tool, FunctionTool) or not tool.strict:
+        return tool
+    context.lose(tool, "strict", reasons.STRICT_NOT_TAKEN, why=context.known.why("has no strict tools", "strict_tools"))
+    return context.same(tool, msgspec.structs.replace(tool, strict=None))

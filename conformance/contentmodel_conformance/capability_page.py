@@ -1,0 +1,109 @@
+"""The page of what models take, made from the adapters' tables of capabilities."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import contentmodel
+from contentmodel.capabilities import Capabilities, CapabilityTable
+
+HEAD = """# What models take
+
+Made from the adapters' tables (`capabilities.py`) by `python -m contentmodel_conformance.pages docs`. Encoders fit the
+settings of a request of another API to its model, rules judge payloads, and `plan` counts both, all by the same row.
+
+A name finds its row in any spelling: with a path (`models/`, `anthropic/`), a region and vendor (`us.anthropic.`), a
+date or version (`-20250929`, `@20250929`, `-v1:0`, `-latest`), or a variant (`:free`). A name of the provider that no
+row has counts as the **newest** model, and so does a request without a model. On OpenAI's APIs, which many hosts speak,
+nothing is known of other names but the API's limit of four stop sequences. `check` gives what it could not judge for a
+model the severity `unchecked`.
+
+The policy `capabilities` overrides the table: the name of a listed model, `any` for no limits at all, or a JSON object
+with the fields that differ.
+
+```python
+contentmodel.convert(payload, target="openai-chat", model="my-host-7b", policies={"capabilities": "gpt-4o"})
+contentmodel.convert(payload, target="openai-chat", policies={"capabilities": '{"sampling": {"top_p": [0, 1]}}'})
+```
+
+In Python, `contentmodel.adapter(api).knowing(model).takes` is the row, and `contentmodel.capabilities.Capabilities`
+explains each field. An adapter of another API passes its `CapabilityTable` to `Rules`.
+"""
+
+
+NO_MOST = 10**6
+"""A most of this size stands for none."""
+
+
+def capabilities_page() -> str:
+    """Return the tables of every adapter that has one, as Markdown."""
+    lines = [HEAD]
+    seen: list[tuple[str, Any]] = []
+    for api, adapter in contentmodel.adapters().items():
+        table = getattr(getattr(adapter, "rules", None), "capabilities", None)
+        if table is not None:
+            same = next((other for other, rows in seen if rows == table.rows), None)
+            seen.append((api, table.rows))
+            lines += [f"## {api}", "", *(_rows(table) if same is None else [f"The same as {same}.", ""])]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _rows(table: CapabilityTable) -> Iterator[str]:
+    yield from ("| models | effort | thinking | sampling | more | source |", "|---|---|---|---|---|---|")
+    for row in table.rows:
+        source = f"{row.source}; seen {row.seen}".replace("*", r"\*")
+        yield f"| {row.shown} | {' | '.join(_cells(row.takes))} | {source} |"
+    yield "| *newest* | " + " | ".join(_cells(table.newest)) + " | |"
+    yield ""
+
+
+def _cells(takes: Capabilities) -> tuple[str, str, str, str]:
+    return _efforts(takes), _thinking(takes), _sampling(takes), ", ".join(_more(takes)) or "–"
+
+
+def _efforts(takes: Capabilities) -> str:
+    if takes.efforts is None:
+        return "any"
+    return ", ".join(f"**{word}**" if word == takes.default_effort else word for word in takes.efforts) or "none taken"
+
+
+def _thinking(takes: Capabilities) -> str:
+    if takes.thinking is None:
+        return "unknown"
+    least, most = takes.budget or (0, 0)
+    budget = "" if takes.budget is None else f" (from {least})" if most >= NO_MOST else f" ({least} to {most})"
+    return ", ".join(mode + (budget if mode == "enabled" else "") for mode in takes.thinking) or "no"
+
+
+def _sampling(takes: Capabilities) -> str:
+    if takes.sampling is None:
+        return "unknown"
+    free = [name for name, (least, most) in takes.sampling.items() if least < most]
+    fixed = takes.sampling_while_thinking is not None and bool(free)
+    return (", ".join(free) or "no") + (" (not while thinking)" if fixed else "")
+
+
+def _more(takes: Capabilities) -> Iterator[str]:
+    """Yield what is out of the ordinary about a model."""
+    said = {
+        "no schemas": not takes.structured_output,
+        "no forced tools": not takes.forced_tools,
+        "no functions beside an effort": not takes.functions_with_effort,
+        "no parallel_tool_calls": not takes.parallel_tool_calls,
+        "hosted tools apart from functions": not takes.hosted_with_functions,
+        "no media in results": not takes.media_in_results,
+        "no system text": not takes.instructions,
+        "no later system messages": not takes.later_system,
+        "no prefill": not takes.prefill,
+        "signed calls": takes.signed_calls,
+    }
+    if takes.stop_sequences is not None:
+        yield f"{takes.stop_sequences} stop sequences"
+    yield from (text for text, holds in said.items() if holds)
+    if takes.media is not None:
+        yield f"reads {' and '.join(takes.media) or 'text alone'}"
+    if takes.signatures:
+        yield f"signatures bound to {' and '.join(takes.signatures)}"
+    if takes.refused:
+        yield f"refuses {', '.join(takes.refused)}"

@@ -1,0 +1,30 @@
+"""Broken adapters that send settings which the model does not take."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from contentmodel_conformance.mutants.broken import ANTHROPIC, CHAT, Broken, mutant
+
+_CHECK = "rules/settings"
+
+
+@mutant(ANTHROPIC, _CHECK)
+class CopiesEffort(Broken):
+    """Sends the effort of another API as it is, whatever the model takes."""
+
+    def written(self, kind: str, payload: Any, value: Any) -> Any:
+        asked = value.options.reasoning if kind == "request" else None
+        if asked is None or asked.effort is None:
+            return payload
+        return {**payload, "output_config": {**payload.get("output_config", {}), "effort": asked.effort}}
+
+
+@mutant(CHAT, _CHECK)
+class CopiesTemperature(Broken):
+    """Sends the temperature of another API as it is, whatever the model takes."""
+
+    def written(self, kind: str, payload: Any, value: Any) -> Any:
+        if kind != "request" or value.options.temperature is None:
+            return payload
+        return {**payload, "temperature": value.options.temperature}

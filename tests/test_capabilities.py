@@ -1,0 +1,416 @@
+"""Capabilities: what models take, found by any spelling of their names, and what encoders and checks do with it."""
+
+from __future__ import annotations
+
+import typing
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import contentmodel
+from conftest import APIS, records
+from contentmodel import ChatOptions, ReasoningOptions
+from contentmodel.capabilities import Capabilities, canonical, nearest_effort
+from contentmodel_conformance.strategies.sdk import sdk_payloads
+
+ANTHROPIC, CHAT, RESPONSES, GOOGLE = "anthropic-messages", "openai-chat", "openai-responses", "google-generate-content"
+HI = {"role": "user", "content": "Hi"}
+
+
+def table(api: str) -> Any:
+    return contentmodel.adapter(api).rules.capabilities
+
+
+def gemini(**config: Any) -> dict[str, Any]:
+    return {"contents": [{"role": "user", "parts": [{"text": "Hi"}]}], "generationConfig": config}
+
+
+def claude(**settings: Any) -> dict[str, Any]:
+    return {"model": "claude-sonnet-4-5", "max_tokens": 4096, "messages": [HI], **settings}
+
+
+def chat(**settings: Any) -> dict[str, Any]:
+    return {"model": "gpt-5.2", "messages": [HI], **settings}
+
+
+def crossed(payload: dict[str, Any], source: str, target: str, model: str | None, **policies: str) -> Any:
+    encoded = contentmodel.convert(
+        payload, source=source, target=target, model=model, policies=policies, kind="request"
+    )
+    assert refused(encoded.payload, target, model) == []
+    return encoded
+
+
+def refused(payload: dict[str, Any], api: str, model: str | None) -> list[str]:
+    return [str(v) for v in contentmodel.check(payload, api=api, model=model) if v.severity != "unchecked"]
+
+
+def lost(encoded: Any) -> dict[str, tuple[str, str]]:
+    return {loss.path: (loss.kind, loss.why) for loss in encoded.losses}
+
+
+# -- names -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("model", "name"),
+    [
+        ("claude-sonnet-4-5-20250929", "claude-sonnet-4-5"),
+        ("us.anthropic.claude-sonnet-4-5-20250929-v1:0", "claude-sonnet-4-5"),
+        ("claude-opus-4@20250514", "claude-opus-4"),
+        ("anthropic/claude-sonnet-4.5", "claude-sonnet-4-5"),
+        ("publishers/anthropic/models/claude-opus-4-1@20250805", "claude-opus-4-1"),
+        ("claude-opus-4-8[1m]", "claude-opus-4-8"),
+        ("claude-3-5-haiku-latest", "claude-3-5-haiku"),
+        ("models/gemini-2.0-flash-001", "gemini-2.0-flash"),
+        ("google/gemini-2.5-flash:free", "gemini-2.5-flash"),
+        ("ft:gpt-4o-mini-2024-07-18:acme::abc", "gpt-4o-mini"),
+        ("openai.gpt-5.6-luna", "gpt-5.6-luna"),
+        ("GPT-5", "gpt-5"),
+    ],
+)
+def test_canonical_drops_what_hosts_add_to_a_name(model: str, name: str) -> None:
+    assert canonical(model) == name
+
+
+@given(st.text(max_size=300))
+def test_any_text_is_a_name_of_some_status(name: str) -> None:
+    for api in APIS:
+        assert table(api).of(name).status in ("listed", "newest", "guessed", "other")
+
+
+def test_every_model_that_an_sdk_lists_is_found() -> None:
+    """Models for research on special subjects, and for computers alone, have no row."""
+    from anthropic.types.model_param import ModelParam
+    from openai.types.shared.chat_model import ChatModel
+
+    assert [name for name in literals(ModelParam) if table(ANTHROPIC).of(name).status != "listed"] == []
+    unlisted = [name for name in literals(ChatModel) if table(CHAT).of(name).status != "listed"]
+    assert unlisted == ["codex-mini-latest"]
+
+
+def literals(annotation: Any) -> list[str]:
+    found = [[option] if isinstance(option, str) else literals(option) for option in typing.get_args(annotation)]
+    return [name for names in found for name in names]
+
+
+@pytest.mark.parametrize(
+    ("api", "model", "status"),
+    [
+        (ANTHROPIC, "claude-opus-9", "newest"),
+        (ANTHROPIC, "kimi-k3", "guessed"),
+        (ANTHROPIC, None, "guessed"),
+        (GOOGLE, "gemini-9-flash", "newest"),
+        (CHAT, "gpt-9", "newest"),
+        (CHAT, "llama-3.3-70b", "other"),
+        (CHAT, None, "other"),
+    ],
+)
+def test_an_unlisted_model_counts_as_the_newest_of_its_provider(api: str, model: str | None, status: str) -> None:
+    assert table(api).of(model).status == status
+
+
+@pytest.mark.parametrize("api", APIS)
+def test_every_row_has_a_source_a_date_and_known_words(api: str) -> None:
+    for row in table(api).rows:
+        assert row.source
+        assert row.seen.startswith("20")
+        efforts = row.takes.efforts or ()
+        assert [nearest_effort(word, efforts) for word in efforts] == list(efforts), row.shown
+        assert row.takes.default_effort is None or row.takes.default_effort in efforts
+
+
+# -- thinking ----------------------------------------------------------------------------------------------------------
+
+_BUDGET = "$.generationConfig.thinkingConfig.thinkingBudget"
+
+
+@pytest.mark.parametrize(
+    ("budget", "model", "thinking", "effort"),
+    [
+        (8000, "claude-sonnet-4-5", {"type": "enabled", "budget_tokens": 8000}, None),
+        (100, "claude-sonnet-4-5", {"type": "enabled", "budget_tokens": 1024}, None),
+        (8000, "claude-opus-4-8", {"type": "adaptive"}, "medium"),
+        (8000, "claude-3-5-haiku-latest", None, None),
+        (8000, None, {"type": "adaptive"}, "medium"),
+        (0, "claude-sonnet-4-5", {"type": "disabled"}, None),
+        (0, "claude-sonnet-5-5", {"type": "between_tools"}, None),
+        (0, "claude-opus-5-5", None, "low"),
+        (-1, "claude-opus-4-6", {"type": "adaptive"}, None),
+        (-1, "claude-sonnet-4-5", None, None),
+    ],
+)
+def test_a_thinking_budget_becomes_what_the_claude_model_takes(
+    budget: int, model: str | None, thinking: Any, effort: str | None
+) -> None:
+    encoded = crossed(gemini(thinkingConfig={"thinkingBudget": budget}), GOOGLE, ANTHROPIC, model)
+    assert encoded.payload.get("thinking") == thinking
+    assert encoded.payload.get("output_config", {}).get("effort") == effort
+    assert (_BUDGET in lost(encoded)) is (thinking is None or thinking.get("budget_tokens") != budget)
+
+
+@pytest.mark.parametrize(("limit", "budget"), [(20000, 8000), (4096, 4095), (1025, 1024), (1024, None)])
+def test_a_thinking_budget_stays_below_the_limit_of_the_answer(limit: int, budget: int | None) -> None:
+    payload = gemini(thinkingConfig={"thinkingBudget": 8000}, maxOutputTokens=limit)
+    encoded = crossed(payload, GOOGLE, ANTHROPIC, "claude-sonnet-4-5")
+    assert encoded.payload.get("thinking", {}).get("budget_tokens") == budget
+    assert encoded.payload["max_tokens"] == limit
+
+
+_OFF = [
+    (gemini(thinkingConfig={"thinkingBudget": 0}), GOOGLE),
+    (claude(thinking={"type": "disabled"}), ANTHROPIC),
+    (chat(reasoning_effort="none"), CHAT),
+    ({"model": "gpt-5.2", "input": "Hi", "reasoning": {"effort": "none"}}, RESPONSES),
+]
+_ABLE = {ANTHROPIC: "claude-haiku-5-5", CHAT: "gpt-5.4", RESPONSES: "gpt-5.6", GOOGLE: "gemini-2.5-flash"}
+_UNABLE = {ANTHROPIC: "claude-opus-5-5", CHAT: "gpt-5", RESPONSES: "gpt-6-astra", GOOGLE: "gemini-3.1-pro-preview"}
+
+
+@pytest.mark.parametrize("target", APIS)
+@pytest.mark.parametrize(("payload", "source"), _OFF, ids=[source for _, source in _OFF])
+def test_thinking_that_is_off_crosses_as_off(payload: dict[str, Any], source: str, target: str) -> None:
+    if source == target:
+        return
+    encoded = crossed(payload, source, target, _ABLE[target])
+    settings = contentmodel.adapter(target).decode_request(encoded.payload).options.reasoning
+    assert settings is not None
+    assert (settings.mode == "disabled") or (settings.effort == "none") or (settings.budget_tokens == 0)
+    kinds = {loss.kind for loss in encoded.losses if "reasoning" in loss.what}
+    assert kinds <= {"insignificant"}
+    least = crossed(payload, source, target, _UNABLE[target])
+    assert [why for _, why in lost(least).values() if "cannot stop thinking" in why]
+
+
+@pytest.mark.parametrize(
+    ("effort", "target", "model", "sent"),
+    [
+        ("xhigh", ANTHROPIC, "claude-opus-4-5", "high"),
+        ("xhigh", ANTHROPIC, "claude-opus-4-6", "high"),
+        ("max", ANTHROPIC, "claude-opus-4-6", "max"),
+        ("minimal", ANTHROPIC, "claude-opus-5", "low"),
+        ("high", ANTHROPIC, "claude-sonnet-4-5", None),
+        ("high", RESPONSES, "gpt-4o", None),
+        ("xhigh", RESPONSES, "gpt-5", "high"),
+        ("low", RESPONSES, "gpt-5-pro", "high"),
+        ("medium", GOOGLE, "gemini-3-pro-preview", "low"),
+        ("xhigh", GOOGLE, "gemini-3-flash-preview", "high"),
+    ],
+)
+def test_an_effort_becomes_the_nearest_that_the_model_takes(
+    effort: str, target: str, model: str, sent: str | None
+) -> None:
+    encoded = crossed(chat(reasoning_effort=effort), CHAT, target, model)
+    settings = contentmodel.adapter(target).decode_request(encoded.payload).options.reasoning
+    assert (settings.effort if settings else None) == sent
+    if sent != effort:
+        kind, why = lost(encoded)["$.reasoning_effort"]
+        assert kind == ("dropped" if sent is None else "degraded")
+        assert model in why
+
+
+def test_an_effort_becomes_a_budget_where_gemini_takes_budgets_alone() -> None:
+    encoded = crossed(chat(reasoning_effort="low"), CHAT, GOOGLE, "gemini-2.5-flash")
+    assert encoded.payload["generationConfig"]["thinkingConfig"] == {"thinkingBudget": 1024}
+
+
+# -- sampling and the rest ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("model", "settings", "sent"),
+    [
+        ("claude-sonnet-4-5", {"temperature": 0.3}, {"temperature": 0.3}),
+        ("claude-opus-4-1", {"temperature": 0.3, "top_p": 0.9}, {"temperature": 0.3, "top_p": 0.9}),
+        ("claude-sonnet-4-5", {"temperature": 0.3, "top_p": 0.9}, {"temperature": 0.3}),
+        ("claude-sonnet-4-5", {"temperature": 1.7}, {"temperature": 1}),
+        ("claude-opus-4-8", {"temperature": 0.3}, {}),
+        ("claude-opus-9", {"temperature": 0.3, "top_p": 0.5}, {}),
+        (None, {"temperature": 1}, {}),
+    ],
+)
+def test_sampling_reaches_the_claude_models_that_take_it(
+    model: str | None, settings: dict[str, Any], sent: dict[str, Any]
+) -> None:
+    encoded = crossed(chat(**settings), CHAT, ANTHROPIC, model)
+    assert {name: encoded.payload[name] for name in settings if name in encoded.payload} == sent
+    assert {f"$.{name}" for name in settings if settings[name] != sent.get(name)} <= set(lost(encoded))
+
+
+def test_top_k_crosses_between_anthropic_and_gemini() -> None:
+    encoded = crossed(claude(top_k=5), ANTHROPIC, GOOGLE, "gemini-2.5-flash")
+    assert encoded.payload["generationConfig"]["topK"] == 5
+    back = crossed(gemini(topK=5), GOOGLE, ANTHROPIC, "claude-sonnet-4-5")
+    assert back.payload["top_k"] == 5
+
+
+def test_a_model_that_thinks_is_not_sampled() -> None:
+    asked = {"thinkingConfig": {"thinkingBudget": 2000}, "temperature": 0.2}
+    encoded = crossed(gemini(**asked), GOOGLE, ANTHROPIC, "claude-sonnet-4-5")
+    assert "temperature" not in encoded.payload
+    assert "while it thinks" in lost(encoded)["$.generationConfig.temperature"][1]
+    assert crossed(gemini(temperature=0.2), GOOGLE, CHAT, "gpt-5.2").payload["temperature"] == 0.2
+    assert "temperature" not in crossed(gemini(temperature=0.2), GOOGLE, CHAT, "gpt-5.6").payload
+
+
+@pytest.mark.parametrize(
+    ("target", "model", "most"),
+    [(CHAT, "gpt-4o", 4), (CHAT, None, 4), (GOOGLE, "gemini-2.5-flash", 5), (CHAT, "o3", 0)],
+)
+def test_stop_sequences_beyond_the_limit_are_lost_one_by_one(target: str, model: str | None, most: int) -> None:
+    sequences = list("abcdef")
+    encoded = crossed(claude(stop_sequences=sequences), ANTHROPIC, target, model)
+    options = contentmodel.adapter(target).decode_request(encoded.payload).options
+    assert (options.stop_sequences or []) == sequences[:most]
+    paths = [path for path in lost(encoded) if "stop" in path]
+    assert paths == ([f"$.stop_sequences[{index}]" for index in range(most, 6)] if most else ["$.stop_sequences"])
+    assert {loss.family for loss in encoded.losses if "stop" in loss.path} == {"settings"}
+
+
+_SCHEMA = {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"], "additionalProperties": False}
+
+
+@pytest.mark.parametrize(("model", "follows"), [("claude-sonnet-4-5", True), ("claude-sonnet-4-0", False)])
+def test_schemas_reach_the_models_that_follow_them(model: str, follows: bool) -> None:
+    form = {"type": "json_schema", "json_schema": {"name": "a", "strict": True, "schema": _SCHEMA}}
+    function = {"name": "f", "strict": True, "parameters": _SCHEMA}
+    payload = chat(response_format=form, tools=[{"type": "function", "function": function}])
+    encoded = crossed(payload, CHAT, ANTHROPIC, model)
+    assert ("output_config" in encoded.payload) is follows
+    assert (encoded.payload["tools"][0].get("strict") is True) is follows
+    assert follows or "takes no schema" in " ".join(why for _, why in lost(encoded).values())
+
+
+# -- the policy --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("choice", ["claude-sonnet-4-5", "any", '{"sampling": {"temperature": [0, 1]}}'])
+def test_a_policy_says_what_a_host_s_model_takes(choice: str) -> None:
+    payload = chat(temperature=0.5)
+    assert "temperature" not in crossed(payload, CHAT, ANTHROPIC, "our-model").payload
+    encoded = crossed(payload, CHAT, ANTHROPIC, "our-model", capabilities=choice)
+    assert encoded.payload["temperature"] == 0.5
+    [plan] = contentmodel.plan(
+        payload, targets=[ANTHROPIC], models={ANTHROPIC: "claude-opus-5-5"}, policies={"capabilities": choice}
+    )
+    assert "$.temperature" not in [loss.path for loss in plan.losses]
+    assert plan.violations == ()
+
+
+@pytest.mark.parametrize("choice", ["", "gpt-unheard-of", '{"temperature": 1}', '{"sampling": 1}', "{"])
+def test_a_policy_that_names_no_capabilities_is_refused(choice: str) -> None:
+    with pytest.raises(ValueError, match="no policy capabilities="):
+        contentmodel.convert(chat(), source=CHAT, target=ANTHROPIC, policies={"capabilities": choice})
+
+
+def test_a_loss_names_the_policy_where_the_policy_sets_the_limit() -> None:
+    limits = Capabilities(sampling={}).policy()
+    encoded = crossed(chat(temperature=0.5), CHAT, RESPONSES, "gpt-4o", capabilities=limits)
+    assert lost(encoded)["$.temperature"][1] == "the policy capabilities says that the model takes no temperature"
+    other = crossed(chat(reasoning_effort="low"), CHAT, RESPONSES, "gpt-4o", capabilities=limits)
+    assert lost(other)["$.reasoning_effort"][1] == "gpt-4o does not think"
+
+
+def test_the_client_leaves_out_sampling_that_its_version_of_the_api_refuses() -> None:
+    anthropic = pytest.importorskip("anthropic")
+    new = anthropic.Anthropic(api_key="k")
+    old = anthropic.Anthropic(api_key="k", default_headers={"anthropic-version": "2023-06-01"})
+    request = contentmodel.ChatRequest(
+        model="claude-sonnet-4-5",
+        messages=[contentmodel.ChatMessage(role="user", contents=[contentmodel.TextContent(text="Hi")])],
+        options=ChatOptions(temperature=0.5, reasoning=ReasoningOptions(effort="low")),
+    )
+    for sdk, sent in ((new, None), (old, 0.5)):
+        call = contentmodel.chat_client(ANTHROPIC, sdk=sdk).prepare(request, stream=False)  # type: ignore[attr-defined]
+        assert call.payload.get("temperature") == sent
+        whys = {loss.path: loss.why for loss in call.losses}
+        assert whys["$.options.reasoning.effort"] == "claude-sonnet-4-5 takes no effort"
+        if sent is None:
+            assert whys["$.options.temperature"].startswith("version 2026-10-21 of the API says that the model takes")
+
+
+# -- checks ------------------------------------------------------------------------------------------------------------
+
+_WRONG: dict[str, tuple[dict[str, Any], list[str]]] = {
+    CHAT: (
+        chat(messages=[{"role": "wizard", "content": "Hi"}], temperature="hot", tools="none", service_tier="gold"),
+        ["$.messages[0].role", "$.service_tier", "$.temperature", "$.tools"],
+    ),
+    RESPONSES: (
+        {"model": "gpt-5.2", "input": [{"role": "wizard", "content": "Hi"}], "top_p": "hot", "tools": "none"},
+        ["$.input[0].role", "$.tools", "$.top_p"],
+    ),
+    ANTHROPIC: (
+        claude(
+            messages=[{"role": "wizard", "content": "Hi"}], temperature="hot", tools="none", thinking={"type": "wild"}
+        ),
+        ["$.messages[0].role", "$.temperature", "$.thinking.type", "$.tools"],
+    ),
+    GOOGLE: (
+        {
+            "contents": [{"role": "wizard", "parts": [{"text": "Hi"}]}],
+            "tools": "none",
+            "generationConfig": {"temperature": "hot", "thinkingConfig": {"thinkingLevel": "HUGE"}},
+        },
+        [
+            "$.contents[0].role",
+            "$.generationConfig.temperature",
+            "$.generationConfig.thinkingConfig.thinkingLevel",
+            "$.tools",
+        ],
+    ),
+}
+
+
+@pytest.mark.parametrize("api", APIS)
+def test_check_finds_wrong_json_classes_and_unknown_words(api: str) -> None:
+    payload, paths = _WRONG[api]
+    assert set(paths) <= {v.path for v in contentmodel.check(payload, api=api) if v.severity == "refused"}
+
+
+def test_check_finds_wrong_json_classes_whatever_the_model() -> None:
+    payload = {**_WRONG[CHAT][0], "model": "our-model"}
+    found = {v.path for v in contentmodel.check(payload, api=CHAT) if v.severity == "refused"}
+    # Words of settings that other hosts may add to are judged for OpenAI's models alone.
+    assert found == {"$.messages[0].role", "$.temperature", "$.tools"}
+
+
+@pytest.mark.parametrize("api", APIS)
+@given(data=st.data())
+def test_check_finds_no_wrong_class_in_what_the_sdk_s_types_allow(api: str, data: st.DataObject) -> None:
+    """A namespace's function has `parameters: object` in OpenAI's types, which is any JSON to them."""
+    payload = data.draw(sdk_payloads(api, "request"))
+    shapes = [v for v in contentmodel.check(payload, api=api) if v.rule == "shape" and "expected" in v.what]
+    assert [str(v) for v in shapes if not v.path.endswith(".parameters")] == []
+
+
+@pytest.mark.parametrize("api", APIS)
+def test_check_has_nothing_against_what_a_provider_accepted(api: str) -> None:
+    for record in records(api, "request"):
+        if (record["status"] or 200) < 400:
+            for model in (None, record["model"]):
+                assert refused(record["body"], api, model) == [], record["id"]
+
+
+@pytest.mark.parametrize(
+    ("api", "payload", "path"),
+    [
+        (CHAT, chat(model="our-model", temperature=5), "$.temperature"),
+        (CHAT, chat(model="our-model", reasoning_effort="none"), "$.reasoning_effort"),
+        (ANTHROPIC, claude(model="our-model", temperature=0.5), "$.temperature"),
+        (GOOGLE, gemini(presencePenalty=0.5), "$.generationConfig.presencePenalty"),
+    ],
+)
+def test_check_says_which_rules_it_could_not_apply(api: str, payload: dict[str, Any], path: str) -> None:
+    found = [v for v in contentmodel.check(payload, api=api) if v.path == path]
+    assert [v.severity for v in found] == ["unchecked"] * len(found)
+    assert found
+    assert "is not listed" in found[0].what or "no model is named" in found[0].what
+
+
+def test_check_judges_an_unlisted_model_of_the_provider_as_its_newest() -> None:
+    [found] = contentmodel.check(claude(model="claude-opus-9", temperature=0.5), api=ANTHROPIC)
+    assert (found.path, found.severity) == ("$.temperature", "refused")
+    assert "'claude-opus-9' is not listed: judged as the provider's newest model" in found.what
