@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +40,14 @@ def test_the_python_of_a_page_runs(page: Path, monkeypatch: pytest.MonkeyPatch, 
             assert 'on_loss="raise"' in block
     said = re.findall(r"^# (dropped .*)$", page.read_text(), re.MULTILINE)
     assert all(line in capsys.readouterr().out for line in said)
+
+
+def test_the_python_of_the_readme_passes_a_strict_type_check(tmp_path: Path) -> None:
+    program = tmp_path / "readme.py"
+    program.write_text("\n".join(blocks(ROOT / "README.md", "python")))
+    mypy = [sys.executable, "-m", "mypy", "--strict", "--config-file", "", "--cache-dir", str(tmp_path), str(program)]
+    done = subprocess.run(mypy, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.stdout.startswith("Success"), done.stdout
 
 
 @pytest.mark.parametrize("name", pages())

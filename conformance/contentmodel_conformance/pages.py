@@ -86,7 +86,7 @@ other APIs, and never to what came from this one; what it costs is in the list o
 
 def target_page(api: str) -> str:
     """What one API refuses, what conversion does about it, and what is lost on the way there, as Markdown."""
-    adapter = contentmodel.adapter(api)
+    adapter: Any = contentmodel.adapter(api)
     left_out = {rule.name for rule in adapter.rules.leaving_out}
     lines = [TARGET.format(api=api)]
     for severity in ("refused", "ignored", "harmful"):

@@ -109,16 +109,17 @@ def _entry_points() -> dict[str, Any]:
 
 
 @cache
-def adapter(api: str) -> Any:
+def adapter(api: str) -> Adapter:
     """The adapter registered under an API id. UnknownApiError names those that are installed."""
     point = _entry_points().get(api)
     if point is None:
         known = ", ".join(sorted(_entry_points())) or "none: install contentmodel with its adapters"
         raise UnknownApiError(f"no adapter for {api!r}: installed are {known}")
-    return point.load()
+    loaded: Adapter = point.load()
+    return loaded
 
 
-def adapters() -> dict[str, Any]:
+def adapters() -> dict[str, Adapter]:
     """Every installed adapter, by API id (entry point group `contentmodel.adapters`).
 
     One that cannot be loaded is left out with a warning: it must not take the others with it.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal, overload
 
 from contentmodel.adapter import Payload, adapter, adapters, as_json, traced
 from contentmodel.errors import DecodeError, DetectError, Fault
@@ -18,6 +18,54 @@ from contentmodel.wire.names import Maps
 KINDS = ("request", "response", "stream")
 
 
+@overload
+def convert(
+    payload: Mapping[str, Any] | list[Any],
+    *,
+    target: str,
+    source: str | None = None,
+    kind: Literal["request", "response"] | None = None,
+    model: str | None = None,
+    maps: Maps | None = None,
+    policies: Mapping[str, str] | None = None,
+    on_loss: str = "report",
+) -> Encoded: ...
+@overload
+def convert(
+    payload: Payload,
+    *,
+    target: str,
+    source: str | None = None,
+    kind: Literal["request", "response"],
+    model: str | None = None,
+    maps: Maps | None = None,
+    policies: Mapping[str, str] | None = None,
+    on_loss: str = "report",
+) -> Encoded: ...
+@overload
+def convert(
+    payload: Payload,
+    *,
+    target: str,
+    source: str | None = None,
+    kind: Literal["stream"],
+    model: str | None = None,
+    maps: Maps | None = None,
+    policies: Mapping[str, str] | None = None,
+    on_loss: str = "report",
+) -> EncodedStream: ...
+@overload
+def convert(
+    payload: Payload,
+    *,
+    target: str,
+    source: str | None = None,
+    kind: str | None = None,
+    model: str | None = None,
+    maps: Maps | None = None,
+    policies: Mapping[str, str] | None = None,
+    on_loss: str = "report",
+) -> Encoded | EncodedStream: ...
 def convert(
     payload: Payload,
     *,

@@ -39,7 +39,11 @@ replace = msgspec.structs.replace
 
 def imitations() -> tuple[str, ...]:
     """Return the texts that the installed adapters add to conversations, and texts that read like structure."""
-    return _imitations(*contentmodel.adapters().values())
+    return _imitations(*_installed())
+
+
+def _installed() -> tuple[Any, ...]:
+    return tuple(contentmodel.adapters().values())
 
 
 @cache  # By the adapters: a test may install others.
@@ -203,7 +207,7 @@ class _Hand:
 
 def notes() -> dict[str, tuple[Any, ...]]:
     """Return the keys of the notes that decoders leave in residues, and some that look like them, with their values."""
-    return _notes(*contentmodel.adapters().values())
+    return _notes(*_installed())
 
 
 @cache
