@@ -18,6 +18,7 @@ from contentmodel import (
     FunctionCallContent,
     FunctionTool,
     TextContent,
+    WebSearchToolCallContent,
     adapter,
     audit,
     check,
@@ -521,6 +522,14 @@ def test_tools_in_namespaces_are_tools_with_names_of_their_own(target: str) -> N
     assert calls == ["agents__wait", "mcp__x__wait", "wait"]
 
 
+def test_response_of_a_call_in_a_namespace_has_the_name_of_its_call_to_gemini() -> None:
+    payload = with_a_namespace("agents")
+    payload["input"][2]["name"] = "wait"
+    contents = crossed(payload, RESPONSES, GEMINI).payload["contents"]
+    parts = [part for content in contents for part in content["parts"]]
+    assert [part["functionResponse"]["name"] for part in parts if "functionResponse" in part] == ["agents__wait"]
+
+
 @pytest.mark.parametrize("target", [CHAT, ANTHROPIC, GEMINI])
 def test_answer_calls_a_tool_in_its_namespace_again(target: str) -> None:
     encoded = crossed(with_a_namespace("agents"), RESPONSES, target)
@@ -605,3 +614,53 @@ def test_added_tool_whose_item_was_removed_is_a_tool_of_the_request() -> None:
     messages = [m for m in request.messages if m.role != "developer"]
     payload = adapter(RESPONSES).encode_request(msgspec.structs.replace(request, messages=messages)).payload
     assert payload["tools"] == [a_function(RESPONSES, "first"), a_function(RESPONSES, "later")]
+
+
+# -- answers that wait for calls ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("target", "path"), [(ANTHROPIC, "stop_reason"), (RESPONSES, "status")])
+def test_empty_finish_reason_of_an_answer_with_calls_is_that_of_calls(target: str, path: str) -> None:
+    call = {"id": "c1", "type": "function", "function": {"name": "now", "arguments": "{}"}}
+    message = {"role": "assistant", "content": None, "tool_calls": [call]}
+    answer = {"object": "chat.completion", "choices": [{"index": 0, "finish_reason": "", "message": message}]}
+    response = adapter(CHAT).decode_response(answer)
+    assert response.finish_reason is not None
+    assert response.finish_reason.reason == "tool_calls"
+    assert adapter(CHAT).encode_response(response).payload == answer
+    made = convert(answer, source=CHAT, target=target, kind="response").payload
+    assert made[path] == {"stop_reason": "tool_use", "status": "completed"}[path]
+
+
+def test_tool_calls_of_a_response_are_those_that_the_application_runs() -> None:
+    contents: list[Any] = [
+        TextContent(text="Hi"),
+        FunctionCallContent(call_id="a", name="now"),
+        WebSearchToolCallContent(call_id="b", arguments={"query": "x"}),
+        CustomToolCallContent(call_id="c", name="edit", arguments="x"),
+    ]
+    messages = [
+        ChatMessage(role="assistant", contents=contents[:2]),
+        ChatMessage(role="assistant", contents=contents[2:]),
+    ]
+    response = ChatResponse(choices=[ChatChoice(messages=messages), ChatChoice(messages=messages)])
+    assert [call.call_id for call in response.tool_calls] == ["a", "c"]
+    assert ChatResponse().tool_calls == []
+
+
+# -- placeholder signatures of Gemini ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("model", "is_signed"),
+    [(None, True), ("gpt-5.2", True), ("gemini-3-pro", True), ("gemini-3.5-flash", True), ("gemini-2.5-flash", False)],
+)
+def test_first_call_of_each_foreign_turn_has_the_placeholder_signature(model: str | None, is_signed: bool) -> None:
+    payload = with_a_custom_call(RESPONSES)
+    payload["input"][2:2] = [{**payload["input"][1], "call_id": "c2"}]
+    payload["input"][4:4] = [{"type": "custom_tool_call_output", "call_id": "c2", "output": "done"}]
+    if model is None:
+        del payload["model"]
+    contents = crossed(payload, RESPONSES, GEMINI, model=model).payload["contents"]
+    calls = [part for content in contents for part in content["parts"] if "functionCall" in part]
+    assert ["thoughtSignature" in call for call in calls] == [is_signed, False]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from contentmodel.content.outcomes import ErrorContent
+from contentmodel.content.tools import ToolCallContent
 from contentmodel.interop import Model
 from contentmodel.message import ChatMessage, Origin
 from contentmodel.usage import Usage
@@ -55,6 +56,11 @@ class ChatResponse(Model, frozen=True, kw_only=True):
     def text(self) -> str:
         """The text of the first choice."""
         return "".join(message.text for message in self.messages)
+
+    @property
+    def tool_calls(self) -> list[ToolCallContent]:
+        """The calls of the first choice that the application has to run, in order: functions, and custom tools."""
+        return [call for message in self.messages for call in message.tool_calls]
 
     @property
     def finish_reason(self) -> FinishReason | None:

@@ -15,10 +15,13 @@ from contentmodel.wire.table import Group
 
 def waiting(choice: ChatChoice) -> ChatChoice:
     """An answer that is complete and has calls waits for their results, and says so. Gemini has one word for both; Chat
-    says "stop" where it was told which function to call, and some hosts always do. The API's own word is kept.
+    says "stop" where it was told which function to call, and some hosts always do, or an empty word. The API's own word
+    is kept.
     """
     finish = choice.finish_reason
-    if finish is None or finish.reason != "stop" or not any(message.tool_calls for message in choice.messages):
+    if finish is None or (finish.reason != "stop" and finish.raw != ""):
+        return choice
+    if not any(message.tool_calls for message in choice.messages):
         return choice
     return msgspec.structs.replace(choice, finish_reason=msgspec.structs.replace(finish, reason="tool_calls"))
 

@@ -22,9 +22,7 @@ from contentmodel import (
     ChatResponse,
     DataContent,
     FinishReason,
-    FunctionCallContent,
     FunctionResultContent,
-    FunctionTool,
     Origin,
     Protected,
     ReasoningContent,
@@ -34,6 +32,8 @@ from contentmodel import (
     WebSearchToolCallContent,
     WebSearchToolResultContent,
 )
+from contentmodel.content.tools import CustomToolCallContent, CustomToolResultContent
+from contentmodel_conformance.strategies.toolsets import Toolset
 
 __all__ = ["LIMITS", "Limits", "answers", "transcripts"]
 
@@ -57,6 +57,8 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     images_in_answers: bool = False
     several_texts: bool = True
     """Whether results hold more than one text."""
+    tools: frozenset[str] = frozenset()
+    """The kinds of tools that `strategies.toolsets` names."""
     older: str | None = None
     """Another model of the API, of which other rules hold."""
     settings_of: tuple[str, ...] = ()
@@ -80,6 +82,7 @@ LIMITS = {
         hosted_search=False,
         images_in_results=False,
         media=_SEEN,
+        tools=frozenset({"bare", "custom", "choices"}),
     ),
     "openai-responses": Limits(
         issuer="openai",
@@ -87,6 +90,7 @@ LIMITS = {
         older="gpt-4.1",
         settings_of=("gpt-4o", "o4-mini", "openai/gpt-5", "gpt-5.1", "gpt-5.6-sol", "gpt-6-astra", "gpt-9", "m"),
         media=_SEEN | {"document links"},
+        tools=frozenset({"bare", "custom", "namespaces", "hosted", "choices"}),
     ),
     "anthropic-messages": Limits(
         issuer="anthropic",
@@ -97,6 +101,7 @@ LIMITS = {
             *("claude-opus-5", "claude-sonnet-5-5", "claude-haiku-5-5", "claude-opus-5-5", "claude-opus-9", "m"),
         ),
         media=_SEEN | {"document links", "texts", "unnamed"},
+        tools=frozenset({"hosted"}),
     ),
     "google-generate-content": Limits(
         issuer="google",
@@ -110,6 +115,7 @@ LIMITS = {
         systems_between=False,
         media=_SEEN | {"document links", "video links", "stored links", "typed links", "unnamed", "url-safe"},
         images_in_answers=True,
+        tools=frozenset({"bare", "openapi", "choices"}),
     ),
     # Rows are nobody's: what is signed there says itself who can read it.
     "turn-blocks": Limits(
@@ -128,11 +134,7 @@ _WORDS = st.sampled_from(
     ]
 )
 _BLANK = st.sampled_from(["", " ", "\n\n"])
-_NAMES = st.sampled_from(["search", "read_file", "ns.tool:v2", "a b", "n" * 70, "-x", "9lives"])
 _IDS = st.sampled_from(["call_1", "call_2", "call.3", "id with blanks", "i" * 70, "ü", "a:0", "a.0"])
-_ARGUMENTS: st.SearchStrategy[dict[str, Any]] = st.sampled_from(
-    [{}, {"q": "x"}, {"q": "\udfff"}, {"path": "/tmp", "deep": {"list": [1, 2.5, None, True]}}]
-)
 _PIXEL = base64.b64encode(b"\x89PNG\r\n\x1a\n" + bytes(8)).decode()
 
 
@@ -167,13 +169,13 @@ def transcripts(draw: DrawFn, api: str, limits: Limits | None = None, *, longest
     for _ in range(draw(st.integers(1, longest))):
         writer.exchange()
     writer.say("user", draw(_WORDS))
-    tools: list[Any] = [FunctionTool(name=name, parameters={"type": "object"}) for name in sorted(writer.names)]
+    tools, choice = writer.toolset.tools(), writer.toolset.choice()
     return ChatRequest(
         model=limits.model,
         instructions=[TextContent(text="Be brief.")] if draw(st.booleans()) else [],
         messages=writer.messages,
         tools=tools,
-        options=ChatOptions(max_output_tokens=4096),
+        options=ChatOptions(max_output_tokens=4096, tool_choice=choice),
         origin=writer.origin,
     )
 
@@ -221,10 +223,10 @@ class _Transcript:
     def __init__(self, draw: DrawFn, limits: Limits, origin: Origin) -> None:
         self._draw = draw
         self._limits = limits
-        self._open: list[FunctionCallContent] = []
+        self._open: list[Any] = []
         self._used: set[str] = set()
         self.origin = origin
-        self.names: set[str] = set()
+        self.toolset = Toolset(draw, origin.api, limits.tools)
         self.messages: list[ChatMessage] = []
 
     def exchange(self) -> None:
@@ -250,7 +252,7 @@ class _Transcript:
     def _add(self, role: str, contents: list[Any]) -> None:
         self.messages.append(ChatMessage(role=role, contents=contents, origin=self.origin))
 
-    def turn(self) -> list[FunctionCallContent]:
+    def turn(self) -> list[Any]:
         """A turn of the assistant; gives its calls."""
         contents: list[AIContent] = []
         if self._maybe(2) and self._limits.signs:
@@ -317,12 +319,10 @@ class _Transcript:
         self._used.add(drawn)
         return drawn
 
-    def _call(self) -> FunctionCallContent:
-        name = self._draw(_NAMES)
-        self.names.add(name)
-        return FunctionCallContent(call_id=self._id(), name=name, arguments=self._draw(_ARGUMENTS))
+    def _call(self) -> Any:
+        return self.toolset.call(self._id())
 
-    def _answer(self, calls: list[FunctionCallContent]) -> None:
+    def _answer(self, calls: list[Any]) -> None:
         """Most calls get a result, in any order; one that got none may get it later, when it is too late."""
         late = [self._open.pop()] if self._open and self._maybe(3) else []
         answered = [call for call in self._draw(st.permutations(calls)) if not self._maybe(8)]
@@ -331,11 +331,14 @@ class _Transcript:
         if results:
             self._add("tool", list(results))
 
-    def _result(self, call: FunctionCallContent) -> FunctionResultContent:
+    def _result(self, call: Any) -> Any:
         outputs: list[Any] = [TextContent(text=self._draw(_WORDS))]
         if self._limits.several_texts and self._maybe(3):
             outputs += [TextContent(text=text) for text in self._draw(st.lists(_WORDS, min_size=1, max_size=2))]
         if self._limits.images_in_results and self._maybe(4):
             outputs.append(DataContent(data=_PIXEL, media_type="image/png"))
         failed = True if self._limits.errors and self._maybe(5) else None
-        return FunctionResultContent(call_id=call.call_id, name=call.name, outputs=outputs, is_error=failed)
+        # Chat has one kind of result.
+        is_custom = isinstance(call, CustomToolCallContent) and self.origin.api != "openai-chat"
+        model = CustomToolResultContent if is_custom else FunctionResultContent
+        return model(call_id=call.call_id, name=call.name, outputs=outputs, is_error=failed)

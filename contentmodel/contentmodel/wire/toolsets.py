@@ -94,6 +94,8 @@ class _Fitter:
         self._namespaces = {group.name for group in groups}
         self._defined: set[str] = set()
         self._custom_ids: set[str | None] = set()
+        self._renamed: dict[str | None, tuple[str | None, str | None]] = {}
+        """The names that calls had and have, by their ids."""
         self.sources: dict[str, SourceTool] = {}
 
     # -- definitions -------------------------------------------------------------------------------------------
@@ -186,6 +188,7 @@ class _Fitter:
         is_custom = call.__class__ is CustomToolCallContent
         (self._custom_ids.add if is_custom else self._custom_ids.discard)(call.call_id)
         plain = self._without_namespace(call)
+        self._renamed[call.call_id] = call.name, plain.name
         if is_custom and not self._kinds.custom:
             plain = self._as_function_call(plain)
         return call if plain is call else self._context.same(call, plain)
@@ -212,6 +215,7 @@ class _Fitter:
         return made
 
     def _result(self, result: Any, message: ChatMessage) -> Any:
+        result = self._named(result)
         is_custom = result.call_id in self._custom_ids if self._kinds.custom_results else False
         model = CustomToolResultContent if is_custom else FunctionResultContent
         if result.__class__ is model or (self._kinds.custom_results and is_native(message, self._context)):
@@ -219,6 +223,14 @@ class _Fitter:
         if model is CustomToolResultContent or not self._kinds.custom_results:
             return self._context.same(result, _as(model, result))
         return result
+
+    def _named(self, result: Any) -> Any:
+        """The result under the name that its call has now."""
+        old, name = self._renamed.get(result.call_id, (None, None))
+        if result.name is None or result.name != old or name == old:
+            return result
+        self._context.lose(result, "name", reasons.NAMESPACE_IN_NAME)
+        return self._context.same(result, msgspec.structs.replace(result, name=name))
 
 
 def _as(model: type[Any], content: Any, **changed: Any) -> Any:
