@@ -149,19 +149,17 @@ def detect(payload: Payload, *, api: str | None = None, kind: str | None = None)
 
 def _detect_list(items: list[Any], api: str | None) -> str:
     """Return the API whose messages a list holds: the one that is given, or the one that they look most like."""
-    candidates = adapters() if api is None else {api: adapter(api)}
+    candidates: dict[str, Any] = {**(adapters() if api is None else {api: adapter(api)})}
     scores = {
-        name: candidate.recognises_list(items) for name, candidate in candidates.items() if _reads_lists(candidate)
+        name: candidate.recognises_list(items)
+        for name, candidate in candidates.items()
+        if hasattr(candidate, "recognises_list")
     }
     best = max(scores, key=lambda name: scores[name], default="")
     if not scores.get(best):
         whose = "of an API" if api is None else f"of {api}"
         raise DetectError(f"an array is read as a conversation, and this one holds no messages {whose}")
     return best
-
-
-def _reads_lists(candidate: Any) -> bool:
-    return hasattr(candidate, "recognises_list")
 
 
 def _is_stream(payload: Payload) -> bool:
