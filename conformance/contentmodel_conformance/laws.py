@@ -31,7 +31,7 @@ from contentmodel import (
     loads,
     schema,
 )
-from contentmodel.accounting import Vocabulary, leaves, unaccounted, vocabulary_of
+from contentmodel.accounting import Vocabulary, leaves, unaccounted, vocabulary_of, vocabulary_of_api
 from contentmodel.adapter import traced
 from contentmodel.serialize import to_builtins
 from contentmodel.wire.json import child_path, value_at, write
@@ -216,7 +216,8 @@ def conversion(source: Any, target: Any, kind: str, payload: Any) -> None:
     for loss in encoded.losses:
         if not loss.path.startswith("$"):
             raise LawBroken("conversion", "$", "a loss has no JSON path", Words("a path from $"), loss.path)
-    list(unaccounted(told_by(source, kind, payload), encoded.payload, encoded.losses, vocabulary_of(source)))
+    words = vocabulary_of(source), vocabulary_of(target)
+    list(unaccounted(told_by(source, kind, payload), encoded.payload, encoded.losses, *words))
     if kind == "request":
         target.check_request(encoded.payload, None)
 
@@ -227,9 +228,13 @@ def _names_places(error: DecodeError) -> None:
             raise LawBroken("totality", "$", "the fault has no JSON path", Words("a path from $"), fault.path)
 
 
-def accounting(source: Any, encoded: Encoded, vocabulary: Vocabulary | None = None) -> None:
+def accounting(
+    source: Any, encoded: Encoded, vocabulary: Vocabulary | None = None, target: Vocabulary | None = None
+) -> None:
     """Every value of the source is in the output, under the path of a loss, or a word of structure."""
-    for value in unaccounted(source, encoded.payload, encoded.losses, vocabulary):
+    vocabulary = vocabulary or vocabulary_of_api(encoded.source_api)
+    target = target or vocabulary_of_api(encoded.api)
+    for value in unaccounted(source, encoded.payload, encoded.losses, vocabulary, target):
         raise LawBroken("accounting", value.path, str(value), value.value, ABSENT)
 
 
@@ -448,8 +453,9 @@ def restoration(source: Any, target: Any, kind: str, payload: dict[str, Any]) ->
         for loss in back.losses
         if loss.kind in ("dropped", "degraded", "insignificant")
     ]
-    returned = [told_by(source, kind, back.payload), *lost_on_return]
-    for value in unaccounted(told_by(source, kind, payload), returned, out.losses, vocabulary_of(source)):
+    words, returned = vocabulary_of(source), told_by(source, kind, back.payload)
+    missing = unaccounted(told_by(source, kind, payload), returned, out.losses, words, words)
+    for value in missing if unaccounted([one.value for one in missing], lost_on_return, ()) else ():
         raise LawBroken("restoration", value.path, f"{_short(value.value)} did not come back", value.value, ABSENT)
 
 

@@ -7,28 +7,34 @@ API that every API has in words of its own (roles, types, finish reasons) is str
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
 from contentmodel.adapter import Payload, adapter, as_json
 from contentmodel.containment import contained
 from contentmodel.content.media import standard_base64
+from contentmodel.errors import UnknownApiError
 from contentmodel.wire.json import child_path, snake_name
 from contentmodel.wire.losses import Encoded, Loss
-from contentmodel.wire.marks import APART, unmarked
+from contentmodel.wire.marks import APART, LATE, unmarked
 
 
 class Vocabulary(msgspec.Struct, frozen=True):
-    """The fields of an API that hold its own words for what every API says (`structure`), and those that name a thing
-    that stands elsewhere as well (`references`).
+    """What the fields of an API hold, by their names: its own words for what every API has in words of its own
+    (`structure`), names of things that other fields name as well (`references`), JSON of the caller's own, in which no
+    field is either (`data`), the arguments of calls (`arguments`), and objects that are calls (`calls`).
     """
 
     structure: frozenset[str] = frozenset()
     references: frozenset[str] = frozenset()
+    data: frozenset[str] = frozenset()
+    arguments: frozenset[str] = frozenset()
+    calls: frozenset[str] = frozenset()
 
 
 class Unaccounted(msgspec.Struct, frozen=True):
@@ -48,40 +54,49 @@ def audit(source: Payload, encoded: Encoded, vocabulary: Vocabulary | None = Non
     what moved is still there. `vocabulary` has the words of the source's API; without one, they are read off the
     adapter that decoded the source (see `vocabulary_of`).
     """
-    if vocabulary is None and encoded.source_api is not None:
-        vocabulary = _vocabulary_of_api(encoded.source_api)
-    return unaccounted(as_json(source, "json"), encoded.payload, encoded.losses, vocabulary)
+    vocabulary = vocabulary or vocabulary_of_api(encoded.source_api)
+    return unaccounted(
+        as_json(source, "json"), encoded.payload, encoded.losses, vocabulary, vocabulary_of_api(encoded.api)
+    )
 
 
 @cache
-def _vocabulary_of_api(api: str) -> Vocabulary:
-    return vocabulary_of(adapter(api))
+def vocabulary_of_api(api: str | None) -> Vocabulary | None:
+    """Return the words of an installed API; None where there is no such adapter."""
+    try:
+        return None if api is None else vocabulary_of(adapter(api))
+    except UnknownApiError:
+        return None
 
 
 def unaccounted(
-    source: Any, output: Any, losses: Iterable[Loss], vocabulary: Vocabulary | None = None
+    source: Any,
+    output: Any,
+    losses: Iterable[Loss],
+    vocabulary: Vocabulary | None = None,
+    target: Vocabulary | None = None,
 ) -> list[Unaccounted]:
-    """The same for plain JSON values."""
-    words, references = STRUCTURE, _REFERENCES
-    if vocabulary is not None:
-        words, references = words | vocabulary.structure, references | vocabulary.references
+    """The same for plain JSON values. `target` are the words of the output's API."""
     # What has no place of its own stands for nothing else.
-    lost = {loss.path for loss in losses if loss.kind in ("dropped", "degraded", "insignificant") and loss.exact} - {
-        "$"
-    }
-    held = _Held(output)
-    counted = (
-        (path, value)
-        for path, value, above in leaves(source)
-        if not _says_nothing(value)
-        and path not in _ERROR_WORDS
-        and not _is_structure(value, above, words)
-        and lost.isdisjoint(above)
-    )
-    # What is there as it was comes first: what is there in another form must not take it away.
-    rest = [(path, value) for path, value in counted if not held.take(value, again=_field(path) in references)]
-    held.look_for(value for _, value in rest)
-    return [Unaccounted(path, value) for path, value in rest if not held.take_in_other_form(value)]
+    covering = ("dropped", "degraded", "insignificant")
+    lost = {loss.path for loss in losses if loss.kind in covering and loss.exact} - {"$"}
+    held = _Held(output, target or Vocabulary())
+    counted = [
+        leaf
+        for leaf in _leaves(source, vocabulary or Vocabulary())
+        if leaf.sort != WORD and not _says_nothing(leaf.value) and lost.isdisjoint(leaf.above)
+    ]
+    # What is there as it was comes first, and texts before the values inside of texts: nothing takes away from them.
+    counted.sort(key=_is_scalar)
+    rest = [leaf for leaf in counted if not held.take_leaf(leaf)]
+    rest = [leaf for leaf in rest if not held.take_in_other_form(leaf)]
+    held.look_for(leaf.value for leaf in rest if leaf.sort in _SPELLED)
+    found = [leaf for leaf in rest if not (leaf.sort in _SPELLED and held.is_in_text(leaf.value))]
+    return [Unaccounted(leaf.above[-1], leaf.value) for leaf in found]
+
+
+def _is_scalar(leaf: _Leaf) -> bool:
+    return not (isinstance(leaf.value, str) and leaf.value.startswith(("{", "[", "data:")))
 
 
 def leaves(value: Any, path: str = "$", above: tuple[str, ...] = ()) -> Iterator[tuple[str, Any, tuple[str, ...]]]:
@@ -96,6 +111,110 @@ def leaves(value: Any, path: str = "$", above: tuple[str, ...] = ()) -> Iterator
             stack += [(v, f"{where}[{i}]", here) for i, v in reversed([*enumerate(item)])]
         else:
             yield where, item, here
+
+
+VALUE, WORD, DATA, DEFINITION, CALL, RESULT, NAME = "value", "word", "data", "definition", "call", "result", "name"
+"""What a scalar is: any value, a word of its API, a part of the caller's own JSON, or a name (by what has it)."""
+
+
+class _Leaf(NamedTuple):
+    """A scalar, the paths of all that it is in (its own as the last), what it is, and the key that it has."""
+
+    value: Any
+    above: tuple[str, ...]
+    sort: str
+    key: str
+
+
+class _Place(NamedTuple):
+    """Where a value is: its path and those of all that it is in, the key that it has, that of the object or list around
+    it, the object, and whether it is in the caller's own JSON, among definitions of tools, among counters, or in a
+    choice of tools.
+    """
+
+    above: tuple[str, ...] = ("$",)
+    key: str = ""
+    outer: str = ""
+    holder: Any = None
+    is_data: bool = False
+    is_tool: bool = False
+    is_count: bool = False
+    is_choice: bool = False
+
+
+def _leaves(root: Any, vocabulary: Vocabulary) -> Iterator[_Leaf]:
+    """Every scalar of a payload, with what it is."""
+    words, names = STRUCTURE | vocabulary.structure, _REFERENCES | vocabulary.references
+    stack = [(root, _Place())]
+    while stack:
+        item, place = stack.pop()
+        if isinstance(item, dict):
+            stack += [(v, _member(place, root, item, k, vocabulary)) for k, v in reversed(item.items())]
+        elif isinstance(item, list):
+            stack += [(v, _element(place, at)) for at, v in reversed([*enumerate(item)])]
+        else:
+            yield _Leaf(item, place.above, _sort_of(item, place, root, words, names, vocabulary), place.key)
+
+
+def _member(place: _Place, root: Any, holder: dict[str, Any], key: str, vocabulary: Vocabulary) -> _Place:
+    return _Place(
+        (*place.above, child_path(place.above[-1], key)),
+        key,
+        place.key,
+        holder,
+        place.is_data or key in _SCHEMAS or key in vocabulary.data,
+        place.is_tool or key == "tools",
+        place.is_count or key in _COUNTS,
+        place.is_choice or key in _CHOICES,
+    )
+
+
+def _element(place: _Place, at: int) -> _Place:
+    return place._replace(above=(*place.above, f"{place.above[-1]}[{at}]"), outer=place.key)
+
+
+def _sort_of(
+    value: Any, place: _Place, root: Any, words: Collection[str], names: Collection[str], vocabulary: Vocabulary
+) -> str:
+    if place.is_data:
+        return DATA
+    if _is_word(value, place, words):
+        return WORD
+    if place.key not in names or value.__class__ is not str or place.holder is root:
+        return VALUE
+    return _sort_of_name(place, vocabulary)
+
+
+def _is_word(value: Any, place: _Place, words: Collection[str]) -> bool:
+    """Return whether a value is a word of its API. Numbers are words in few fields: elsewhere they are data."""
+    if value.__class__ in (int, float):
+        return (place.is_count and value == 0) or (place.key in _NUMBERED and place.key in words)
+    return place.key in words or place.outer in words
+
+
+def _sort_of_name(place: _Place, vocabulary: Vocabulary) -> str:
+    """Return what an object is whose name this is: a call, a result, or anything else."""
+    calls = vocabulary.calls
+    if place.is_choice:
+        return NAME
+    if place.is_tool:
+        return NAME if _DESCRIBED.isdisjoint(place.holder) and vocabulary.data.isdisjoint(place.holder) else DEFINITION
+    if place.outer in calls or not (calls.isdisjoint(place.holder) and vocabulary.arguments.isdisjoint(place.holder)):
+        return CALL
+    is_result = place.key in _ANSWERED or not _OUTPUTS.isdisjoint(place.holder)
+    return RESULT if is_result and _ID.search(place.key) else NAME
+
+
+_COUNTS = frozenset({"usage", "usageMetadata", "usage_metadata", "created", "created_at"})
+"""Fields whose zeros count nothing: some APIs require them."""
+_OUTPUTS = frozenset({"content", "output", "response"})
+_CHOICES = frozenset({"tool_choice", "toolConfig", "tool_config"})
+_SCHEMAS = frozenset({"parameters", "input_schema", "schema"})
+_ANSWERED = frozenset({"tool_use_id", "tool_call_id"})
+_DESCRIBED = frozenset({"description", "parameters"})
+_SPELLED = (VALUE, DATA, RESULT, NAME)
+"""What a longer text may hold: a title, the id of a call that is not there, or a text among others."""
+_ID = re.compile("id$|Id$")
 
 
 STRUCTURE = frozenset(
@@ -141,17 +260,32 @@ def vocabulary_of(reader: Any) -> Vocabulary:
     rows = [*described.get("records", {}).values(), *(row for union in unions for row in union["rows"])]
     rows += [half for pair in described.get("pairs", ()) for half in pair.values()]
     kinds = {path for row in rows for path in row["constants"]} | {union["tag"] for union in unions}
-    return Vocabulary(_steps(kinds | _holding(_WORDS, rows)), _steps(_holding(_NAMES, rows)))
+    calls = [row for row in rows if row["model"] in ("FunctionCallContent", "CustomToolCallContent")]
+    results = [row for row in rows if row["model"].endswith("ResultContent")]
+    arguments = _holding({"arguments"}, calls)
+    return Vocabulary(
+        structure=_steps(kinds | _holding(_WORDS, rows)),
+        references=_steps(_holding(_NAMES, rows)),
+        data=_steps(_holding({"arguments"}, calls, "dict") | _holding({"parameters", "schema"}, rows, "dict")),
+        arguments=_steps(arguments),
+        calls=_above(arguments) - _above(path for row in results for path in row["fields"]),
+    )
 
 
-def _holding(attributes: set[str], rows: Iterable[dict[str, Any]]) -> set[str]:
-    """The wire fields that hold one of these attributes."""
+def _holding(attributes: set[str], rows: Iterable[dict[str, Any]], form: str | None = None) -> set[str]:
+    """The wire fields that hold one of these attributes, in this form."""
     return {
         path
         for row in rows
         for path, field in row["fields"].items()
-        if not attributes.isdisjoint(name.rpartition(".")[2] for name in field["attribute"].split(", "))
+        if form in (None, field["form"])
+        and not attributes.isdisjoint(name.rpartition(".")[2] for name in field["attribute"].split(", "))
     }
+
+
+def _above(paths: Iterable[str]) -> frozenset[str]:
+    """The objects that dotted paths lead through last."""
+    return _steps(path.rpartition(".")[0] for path in paths if "." in path)
 
 
 def _steps(paths: Iterable[str]) -> frozenset[str]:
@@ -184,66 +318,79 @@ def _says_nothing(value: Any) -> bool:
     return value is None or value == "" or value is False
 
 
-def _is_structure(value: Any, above: tuple[str, ...], words: Collection[str]) -> bool:
-    """Return whether a value is a word of its API. Numbers are words in few fields: elsewhere they are data."""
-    if value.__class__ in (int, float):
-        field = _field(above[-1])
-        return field in _NUMBERED and field in words
-    return any(_field(path) in words for path in above[-2:])
-
-
-def _field(path: str) -> str:
-    return path.rpartition(".")[2].partition("[")[0]
-
-
 class _Held:
-    """The scalars of an output, inside of JSON text and data URIs too, each to be taken as often as it is there."""
+    """The scalars of an output, inside of JSON text and data URIs too, each to be taken as often as it is there.
 
-    def __init__(self, output: Any) -> None:
+    Names of definitions, calls and results are for the names of such objects alone. Any other name may be a reference,
+    and is only looked at.
+    """
+
+    def __init__(self, output: Any, vocabulary: Vocabulary) -> None:
         self._counts: Counter[Any] = Counter()
-        self._texts: list[str] = []
-        self._whole: Counter[str] = Counter()
-        """The texts that were taken as they are."""
+        self._names: dict[str, Counter[Any]] = {sort: Counter() for sort in (WORD, DEFINITION, CALL, RESULT, NAME)}
+        self._inner: dict[str, list[Any]] = {}
         self._told: set[str] = set()
         """The texts that were looked for and are part of longer ones."""
-        for _, value, _ in leaves(output):
-            self._add(value)
+        for leaf in _leaves(output, vocabulary):
+            if leaf.sort in self._names:
+                self._names[leaf.sort][_key(leaf.value)] += 1
+            if leaf.sort in (VALUE, DATA, NAME):
+                self._add(leaf.value, 0 if leaf.sort == NAME else 1)
 
-    def _add(self, value: Any) -> None:
-        self._counts[_key(value)] += 1
+    def _add(self, value: Any, count: int = 1) -> None:
+        # A mark is the library's own text: what it stands before or behind is there as it was.
+        value = self._without_marks(value) if isinstance(value, str) else value
+        self._counts[_key(value)] += count
         if isinstance(value, str):
-            self._texts.append(value)
-            for inner in _inside(value) or ():
-                self._counts[_key(inner)] += 1
+            inner = self._inner[value] = _inside(value) or []
+            for item in inner:
+                self._add(item)
 
-    def take(self, value: Any, *, again: bool = False) -> bool:
-        """Whether the value is there: once more than it was taken, or (`again`) at all."""
-        key = _key(value)
-        if self._counts[key] > 0:
-            self._counts[key] -= 1
-            if value.__class__ is str:
-                self._whole[value] += 1
+    def _without_marks(self, text: str) -> str:
+        label, _, late = text.partition("\n")
+        call_id = LATE.read(label)
+        if call_id is None:
+            return unmarked(text) or text
+        self._names[RESULT][call_id] += 1
+        return late
+
+    def take_leaf(self, leaf: _Leaf) -> bool:
+        """Return whether a scalar of the source is there: a name in an object of its own sort, or in any at all."""
+        if leaf.sort in (DEFINITION, CALL, RESULT):
+            return _take(self._names[leaf.sort], leaf.value)
+        if leaf.sort == NAME:
+            return leaf.value in self._counts or any(leaf.value in names for names in self._names.values())
+        return self.take(leaf.value) or _take(self._names[NAME], _key(leaf.value))
+
+    def take(self, value: Any) -> bool:
+        """Return whether a value is there once more than it was taken. What is inside of it is taken with it."""
+        taken = _take(self._counts, _key(value))
+        if taken and isinstance(value, str):
+            for item in self._inner.get(value, ()):
+                self._take_away(item)
+        return taken
+
+    def _take_away(self, value: Any) -> None:
+        self._counts[_key(value)] -= 1
+        for item in self._inner.get(value, ()) if isinstance(value, str) else ():
+            self._take_away(item)
+
+    def take_in_other_form(self, leaf: _Leaf) -> bool:
+        """Take a text that is there as the JSON it spells, without its marks, or as another word for a type."""
+        text = leaf.value
+        if not isinstance(text, str) or leaf.sort in (DEFINITION, CALL, RESULT):
+            return False
+        if self._take_parts(text):
             return True
-        return again and key in self._counts
-
-    def look_for(self, values: Iterable[Any]) -> None:
-        """Finds out, for all values at once, which of them longer texts hold."""
-        texts = {value for value in values if isinstance(value, str)}
-        inner = (part for text in texts for part in _inside(text) or ())
-        texts |= {part for part in inner if isinstance(part, str) and self._whole[part]}
-        self._told = contained(texts | {unmarked(text) for text in texts}, self._texts)
-
-    def take_in_other_form(self, value: Any) -> bool:
-        """The same for a text that is there as the JSON it spells, as another word for a type, or in a longer text."""
-        return isinstance(value, str) and (self._take_parts(value) or self._take_word(value) or value in self._told)
-
-    def _take_word(self, text: str) -> bool:
+        if leaf.sort == DATA:
+            # Gemini's own schemas have the types of JSON Schema in capitals.
+            return leaf.key == "type" and self.take(text.swapcase())
         call_id = APART.read(text)
         if call_id is not None:
-            return self.take(call_id, again=True)
-        said = unmarked(text)
-        if said != text:
-            return not said or self.take(said) or self._take_parts(said) or said in self._told
+            return any(call_id in names for names in self._names.values())
+        bare = unmarked(text)
+        if bare != text and (not bare or self.take(bare) or self._take_parts(bare)):
+            return True
         return any(self.take(word) for word in _MEDIA_WORDS.get(text, ())) or self._take_bytes(text)
 
     def _take_bytes(self, text: Any) -> bool:
@@ -251,23 +398,33 @@ class _Held:
         standard = standard_base64(text) if isinstance(text, str) else None
         return standard not in (None, "", text) and self.take(standard)
 
+    def look_for(self, values: Iterable[Any]) -> None:
+        """Find out, for all values at once, which of them longer texts hold that are the value of nothing else."""
+        wanted = [value if isinstance(value, str) else json.dumps(value) for value in values]
+        texts = {*wanted, *(part for value in wanted for part in _inside(value) or () if isinstance(part, str))}
+        left = [text for text, inner in self._inner.items() if not inner and self._counts[text] > 0]
+        self._told = contained(texts | {unmarked(text) for text in texts}, left)
+
+    def is_in_text(self, value: Any) -> bool:
+        """Return whether a longer text holds a text that was looked for, or the parts of the JSON that it spells."""
+        if not isinstance(value, str):
+            return json.dumps(value) in self._told
+        if value in self._told or unmarked(value) in self._told:
+            return True
+        parts = [part for part in _inside(value) or () if not _says_nothing(part)]
+        return bool(parts) and all(part in self._told or self.take(part) for part in parts)
+
     def _take_parts(self, text: str) -> bool:
         """The JSON that a text spells, or the parts of a data URI."""
         parts = _inside(text)
         if parts is None:
             return False
-        return all(
-            self.take(part) or self._take_bytes(part) or self._take_over(part)
-            for part in parts
-            if not _says_nothing(part)
-        )
+        return all(self.take(part) or self._take_bytes(part) for part in parts if not _says_nothing(part))
 
-    def _take_over(self, part: Any) -> bool:
-        """Whether another value took this text, and is part of a longer text as well: then that one stands for it."""
-        if part not in self._told or self._whole[part] <= 0:
-            return False
-        self._whole[part] -= 1
-        return True
+
+def _take(counts: Counter[Any], key: Any) -> bool:
+    counts[key] -= 1
+    return counts[key] >= 0
 
 
 def _key(value: Any) -> Any:

@@ -28,6 +28,7 @@ from contentmodel.wire.error_words import ErrorBody, ErrorWords
 from contentmodel.wire.json import canonical
 from contentmodel.wire.nested import Record
 from contentmodel.wire.notes import escaped, note_of, noted, wire_fields
+from contentmodel.wire.rows import Pieces
 from contentmodel_adapters.google_generate_content.blocks import (
     API,
     CHUNKS,
@@ -150,13 +151,15 @@ def _decode_grounding(rest: dict[str, Any], contents: list[Any], context: Decode
     if _objects(chunks):
         outputs = CHUNKS.decode_list(kept.pop("groundingChunks"), context)
         context.trace(CHUNKS, outputs, grounding, "groundingChunks", spread=True)
+    apart = {"webSearchQueries", "web_search_queries"}
     if _attach(kept.get("groundingSupports"), contents, outputs, grounding, context):
         del kept["groundingSupports"]
-    call = WebSearchToolCallContent(call_id=SEARCH_ID, arguments=arguments)
+        apart |= {"groundingSupports", "grounding_supports"}
+    call = noted(WebSearchToolCallContent(call_id=SEARCH_ID, arguments=arguments), API, ":grounding", True)
     result = WebSearchToolResultContent(call_id=SEARCH_ID, outputs=outputs, extra=_beside(kept))
-    context.trace(None, [call], grounding, "webSearchQueries" if asked else None, spread=False)
-    context.trace(None, [result], grounding, None, spread=False)
-    return [noted(call, API, ":grounding", True), result]
+    context.trace(Pieces({"arguments": "webSearchQueries"}), [call], grounding, None, spread=False)
+    context.trace(Pieces({"outputs": "groundingChunks"}, apart), [result], grounding, None, spread=False)
+    return [call, result]
 
 
 def _beside(kept: dict[str, Any]) -> dict[str, dict[str, Any]]:
@@ -205,7 +208,8 @@ def _decode_urls(rest: dict[str, Any], context: DecodeContext) -> list[Any]:
     context.trace(READ_URLS, outputs, metadata, "urlMetadata", spread=True)
     call = UrlContextToolCallContent(call_id=URLS_ID, extra={API: {":grounding": True}})
     result = UrlContextToolResultContent(call_id=URLS_ID, outputs=outputs, extra=_beside(kept))
-    context.trace(None, [call, result], metadata, None, spread=False)
+    context.trace(Pieces({}), [call], metadata, None, spread=False)
+    context.trace(Pieces({"outputs": "urlMetadata"}, set()), [result], metadata, None, spread=False)
     return [call, result]
 
 

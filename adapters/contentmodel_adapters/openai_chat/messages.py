@@ -40,7 +40,7 @@ from contentmodel_adapters.openai_chat.blocks import (
     TOOL_CALLS,
 )
 from contentmodel_adapters.shared.answer import misfits
-from contentmodel_adapters.shared.citations import placed
+from contentmodel_adapters.shared.citations import moved_citation
 from contentmodel_adapters.shared.replay import Change, Replay, is_own_answer
 
 
@@ -201,7 +201,7 @@ def _as_function_result(content: Any, context: EncodeContext) -> Any:
         return content
     told = with_error_told(content, context)
     if content.__class__ is not FunctionResultContent:
-        context.lose(content, None, reasons.ONE_RESULT_KIND)
+        context.degrade(content, reasons.ONE_RESULT_KIND, *FunctionResultContent.__struct_fields__)
     fields = {name: getattr(told, name) for name in FunctionResultContent.__struct_fields__}
     return context.same(content, FunctionResultContent(**fields))
 
@@ -235,7 +235,7 @@ def _collect_citations(message: ChatMessage, context: EncodeContext) -> list[Any
         converter = SpanConverter(content.text)
         for citation in content.annotations or ():
             own = context.native and before == 0
-            collected.append(citation if own else context.same(citation, placed(citation, converter, before)))
+            collected.append(citation if own else moved_citation(citation, converter, before, context))
         before += len(content.text)
     return CITATIONS.encode_list(collected, context)
 

@@ -8,6 +8,7 @@ import msgspec
 
 from contentmodel.content.citations import Citation, Span
 from contentmodel.content.text import SpanConverter, TextContent
+from contentmodel.wire import reasons
 from contentmodel.wire.context import EncodeContext
 
 
@@ -16,8 +17,17 @@ def whole_citations(content: Any, context: EncodeContext) -> Any:
     if content.__class__ is not TextContent or not content.annotations:
         return content
     converter = SpanConverter(content.text)
-    citations = [context.same(c, placed(c, converter, 0)) for c in content.annotations]
+    citations = [moved_citation(c, converter, 0, context) for c in content.annotations]
     return context.same(content, msgspec.structs.replace(content, annotations=citations))
+
+
+def moved_citation(citation: Citation, converter: SpanConverter, before: int, context: EncodeContext) -> Citation:
+    """Return `placed` in the place of the citation; a span in other numbers is reported."""
+    made = placed(citation, converter, before)
+    if citation.span is not None and made.span is not None and made.span != citation.span:
+        context.lose(citation, "span", reasons.CITATION_UNITS)
+    moved: Citation = context.same(citation, made)
+    return moved
 
 
 def placed(citation: Citation, converter: SpanConverter, before: int) -> Citation:

@@ -64,7 +64,7 @@ def accounting(subject: Subject, trial: Trial) -> None:
 def accounted(source: Any, target: Any, kind: str, payload: Any) -> None:
     """Accounting, of a payload that goes from one API to another."""
     told, encoded = laws.told_by(source, kind, payload), laws.crossed(source, target, kind, payload)
-    laws.accounting(told, encoded, vocabulary_of(source))
+    laws.accounting(told, encoded, vocabulary_of(source), vocabulary_of(target))
 
 
 @check(laws.accounting, "list", "lists of messages in the place of requests, to every other API and its own", "others")

@@ -187,9 +187,13 @@ class WirePlaces:
         if found is None:
             yield places.loss(note)
             return
-        for path, inside, exact in self._paths(note, *found):
-            where, what = spelled(self._payload, path + inside), what_of(note) + (inside if note.api else "")
-            yield places.loss_at(where, note, what, exact=exact)
+        path, row, field, has_place = found
+        if not has_place and note.reason is reasons.EMPTY_MESSAGE:
+            # The API has no such object: what was in the message is lost itself, each content at its path.
+            return
+        for where, inside, exact in self._paths(note, path, row, field):
+            where, what = spelled(self._payload, where + inside), what_of(note) + (inside if note.api else "")
+            yield places.loss_at(where, note, what, exact=exact and has_place)
 
     def _paths(self, note: Note, path: str, row: Row | None, field: str | None) -> Iterator[tuple[str, str, bool]]:
         """The paths of what was lost, each in two parts (of the field, inside of it), and whether they are exact."""
@@ -198,7 +202,13 @@ class WirePlaces:
             left = (note.owner.extra or {}).get(note.api, {}).get(note.field)
             yield from ((path, inside, True) for inside in _left_in(left, self._at(path), ""))
         elif field is None or note.api is not None:
-            yield path, "", note.api is None
+            # An object that is there as something less is there: what is gone of it is a loss of its own.
+            exact = note.api is None and note.reason.kind != "degraded"
+            pieces = getattr(row, "pieces", None)
+            names = pieces(self._at(path)) if pieces is not None and exact else []
+            yield from ((wire_path(path, name), "", exact) for name in names)
+            if not names:
+                yield path, "", exact and pieces is None
         else:
             attribute, _, inside = field.partition("$")
             wire = self._at(path)
@@ -210,17 +220,34 @@ class WirePlaces:
     def _at(self, path: str) -> Any:
         return value_at(self._payload, spelled(self._payload, path))
 
-    def _find(self, owner: Any, field: str | None, places: ModelPlaces) -> tuple[str, Row | None, str | None] | None:
-        seen = 0
-        while seen < 8:
+    def _find(
+        self, owner: Any, field: str | None, places: ModelPlaces
+    ) -> tuple[str, Row | None, str | None, bool] | None:
+        """Return the place of an object, and the field there; False if it is only one of several in that field."""
+        has_place = True
+        for _ in range(8):
             place = self._found.get(id(owner))
             if place is not None:
-                return (*place, field)
+                return (*self._deepest(place, owner, field), has_place)
             above = places.owners.get(id(owner))
             if above is None:
                 return None
-            owner, field, seen = above[0], f"{above[1]}.{field}" if field else above[1], seen + 1
+            has_place = has_place and not isinstance(getattr(above[0], above[1], None), list)
+            owner, field = above[0], f"{above[1]}.{field}" if field else above[1]
         return None
+
+    def _deepest(
+        self, place: tuple[str, Row | None], owner: Any, field: str | None
+    ) -> tuple[str, Row | None, str | None]:
+        """Return the place of the innermost object that a dotted field leads through, and the rest of the field."""
+        attribute, dollar, inside = (field or "").partition("$")
+        found, value = (*place, field), owner
+        while "." in attribute:
+            name, _, attribute = attribute.partition(".")
+            value = getattr(value, name, None)
+            if isinstance(value, msgspec.Struct) and id(value) in self._found:
+                found = (*self._found[id(value)], f"{attribute}{dollar}{inside}")
+        return found
 
 
 UNLIMITED = Known(model=None, takes=Capabilities(), status="other")
@@ -308,6 +335,14 @@ class EncodeContext:
             reason = unlisted(kind, reason)
         self.notes.append((owner, field, reason, api, values))  # type: ignore[arg-type]
 
+    def degrade(self, content: Any, reason: Reason, *carried: str, **values: Any) -> None:
+        """Report that `content` is sent as something less, and as lost what is in none of its `carried` attributes."""
+        self.lose(content, None, reason, **values)
+        self.lose_attributes(
+            content, tuple(name for name in content.__struct_fields__ if name not in (*carried, *_APART))
+        )
+        self.leave_residue(content, own=True)
+
     def leave_residue(self, owner: Any, *, own: bool = False) -> None:
         """Fields of `owner` that only other APIs know are left behind (`own`: this API's as well)."""
         if owner.extra is not None:
@@ -329,6 +364,8 @@ class EncodeContext:
                 self.lose(owner, name, _reason_for(owner, name, value))
 
 
+_APART = ("extra", "executor", "protected")
+"""Attributes of a content whose loss is reported in other ways, or that no wire field holds."""
 _USUAL = {"status": "completed", "options.parallel_tool_calls": True}
 """Values that mean the same as a missing field, by attribute."""
 

@@ -183,6 +183,11 @@ class Encoded:
         return self
 
     @property
+    def api(self) -> str:
+        """The API of the payload."""
+        return self._context.api
+
+    @property
     def source_api(self) -> str | None:
         """The API of the source payload, where it was traced."""
         return None if self._source is None else self._source[1].api

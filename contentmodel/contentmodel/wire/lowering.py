@@ -87,6 +87,10 @@ def as_text(content: Any) -> str:
     return getattr(content, "text", None) or ""
 
 
+SPELLED = ("title", "name", "uri", "text", "message", "parts", "item_id")
+"""The attributes that `as_text` spells."""
+
+
 def _lines(*parts: str | None) -> str:
     return "\n".join(part for part in parts if part)
 
@@ -107,7 +111,7 @@ def reasoning_by_policy(content: ReasoningContent, context: EncodeContext, *, is
         return [context.same(content, kept)]
     if policy != "text":
         return []
-    context.lose(content, None, reasons.REASONING_AS_TEXT)
+    context.degrade(content, reasons.REASONING_AS_TEXT, "text", "kind")
     between = "" if content.text.endswith("\n\n") or (is_last and context.kind == "request") else "\n\n"
     return [context.same(content, TextContent(text=content.text + between))]
 
@@ -123,7 +127,7 @@ def as_function_call(content: ToolCallContent, context: EncodeContext) -> list[A
     arguments = content.arguments
     if isinstance(content, CustomToolCallContent):
         arguments = content.arguments_object
-    context.lose(content, None, reasons.AS_FUNCTION_CALL)
+    context.degrade(content, reasons.AS_FUNCTION_CALL, "call_id", "name", "arguments")
     name = content.name or content_tag(type(content).__name__).removesuffix("_tool_call")
     made = FunctionCallContent(call_id=content.call_id, name=name, arguments=arguments or {})
     return [context.same(content, made)]
@@ -132,7 +136,7 @@ def as_function_call(content: ToolCallContent, context: EncodeContext) -> list[A
 def as_function_result(content: ToolResultContent, context: EncodeContext) -> list[Any]:
     if not crosses_as_function(content, context):
         return []
-    context.lose(content, None, reasons.AS_FUNCTION_RESULT)
+    context.degrade(content, reasons.AS_FUNCTION_RESULT, "call_id", "name", "outputs", "is_error", "tools")
     is_error = content.is_error or (True if content.error is not None else None)
     outputs = [_output(output, context) for output in content.outputs] + _listed(content)
     made = FunctionResultContent(call_id=content.call_id, name=content.name, outputs=outputs, is_error=is_error)
@@ -148,8 +152,11 @@ def _listed(content: ToolResultContent) -> list[Any]:
 def _output(content: Any, context: EncodeContext) -> Any:
     """An output as the result of a function may hold it: text and media, with nothing of the hosted tool's own."""
     if isinstance(content, UriContent | HostedFileContent | ErrorContent | DocumentContent | ReferenceContent):
+        context.degrade(content, reasons.AS_TEXT, *SPELLED)
         return context.same(content, TextContent(text=as_text(content)))
     if isinstance(content, TextContent | DataContent):
+        context.lose_attributes(content, ("annotations", "protected"))
+        context.leave_residue(content, own=True)
         plain = msgspec.structs.replace(content, extra=None, annotations=None, protected=None)
         return context.same(content, plain)
     return content
@@ -159,7 +166,7 @@ def _words(content: Any, context: EncodeContext) -> list[Any]:
     text = as_text(content)
     if not text:
         return []
-    context.lose(content, None, reasons.AS_TEXT)
+    context.degrade(content, reasons.AS_TEXT, *SPELLED)
     return [context.same(content, TextContent(text=text))]
 
 

@@ -305,7 +305,7 @@ class _Pairing:
             self._later = []
 
     def _told(self, result: ToolResultContent) -> list[Any]:
-        self._context.lose(result, None, reasons.LATE_RESULT)
+        self._context.degrade(result, reasons.LATE_RESULT, "call_id", "outputs")
         media = [output for output in result.outputs if isinstance(output, MediaContent)]
         words = [as_text(output) for output in result.outputs if not isinstance(output, MediaContent)]
         text = "\n".join([LATE.write(result.call_id or ""), *filter(None, words)])

@@ -249,7 +249,7 @@ def _worded(result: FunctionResultContent, context: EncodeContext) -> FunctionRe
     outputs: list[Any] = []
     for output in result.outputs:
         if isinstance(output, ErrorContent):
-            context.lose(output, None, reasons.ERROR_AS_TEXT)
+            context.degrade(output, reasons.ERROR_AS_TEXT, *lowering.SPELLED)
             output = context.same(output, TextContent(text=lowering.as_text(output)))
         outputs.append(output)
     failed = True if result.is_error is None else result.is_error
@@ -335,7 +335,7 @@ def _hosted(content: Any, context: EncodeContext) -> Iterable[Any]:
     if policy == "text" and isinstance(content, ToolResultContent):
         words = "\n".join(lowering.as_text(output) for output in content.outputs)
         if words:
-            context.lose(content, None, reasons.HOSTED_AS_TEXT)
+            context.degrade(content, reasons.HOSTED_AS_TEXT, "outputs")
             return (TextContent(text=words),)
     context.lose(content, None, reasons.FOREIGN_HOSTED_TOOL)
     return ()

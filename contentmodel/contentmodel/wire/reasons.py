@@ -218,7 +218,9 @@ NO_CITATION_IN_REQUEST = dropped(
     "citation-in-request", "requests of {target} have citations in the API's own messages alone"
 )
 CITATION_WITHOUT_URL = dropped("citation-without-url", "{target} cites addresses alone")
-CITATION_UNITS = degraded("citation-units", "{target} counts bytes in the place of characters")
+CITATION_UNITS = insignificant(
+    "citation-units", "{target} counts from elsewhere or in another unit: the span is the same"
+)
 
 # Answers
 ONE_CHOICE = dropped("one-choice", "{target} has one answer")

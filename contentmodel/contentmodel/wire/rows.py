@@ -7,7 +7,7 @@ plain functions when they are first used (`wire/compile.py`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
 from operator import eq
 from typing import TYPE_CHECKING, Any
@@ -482,6 +482,23 @@ class Fields:
         """The fields of a wire object that say an attribute, or what is inside it, or that of which it is a part."""
         fields = [key for name, key in self._paths.items() if name == attribute or name.startswith(f"{attribute}.")]
         return fields or (self.fields_of(attribute.rpartition(".")[0], wire) if "." in attribute else [])
+
+
+class Pieces(Fields):
+    """The place of a value that is only some fields of a wire object: `paths`, by attribute; or all but `apart`.
+
+    If the value is lost as a whole, each of these fields is lost, and not the object.
+    """
+
+    def __init__(self, paths: Mapping[str, str], apart: Collection[str] | None = None) -> None:
+        super().__init__(paths)
+        self._own, self._apart = tuple(paths.values()), apart
+
+    def pieces(self, wire: Mapping[str, Any]) -> list[str]:
+        """Return the fields that a wire object has."""
+        if self._apart is not None:
+            return [name for name in wire if name not in self._apart]
+        return [name for name in self._own if wire_at(wire, name) is not None]
 
 
 def wire_at(wire: Any, path: str) -> Any:
