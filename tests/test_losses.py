@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import ast
+import copy
+import json
 import re
 import string
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,8 +15,10 @@ from typing import Any
 import pytest
 
 import contentmodel
+from contentmodel.accounting import leaves
 from contentmodel.wire import reasons
 from contentmodel.wire.context import EncodeContext
+from contentmodel.wire.json import child_path
 from contentmodel.wire.losses import Encoded
 from contentmodel.wire.reasons import KINDS, REASONS, Reason
 
@@ -149,3 +154,86 @@ def test_refusing_to_lose_ignores_what_is_insignificant() -> None:
     with pytest.raises(contentmodel.LossError) as raised:
         contentmodel.convert(request, target="google-generate-content", on_loss="raise")
     assert [loss.path for loss in raised.value.losses] == ["$.messages[0].name"]
+
+
+# -- precision ---------------------------------------------------------------------------------------------------------
+
+
+EXAMPLES = ROOT / "examples"
+APIS = ("anthropic-messages", "google-generate-content", "openai-chat", "openai-responses")
+
+
+def places(value: Any, path: str = "$") -> Iterator[tuple[Any, Any, str]]:
+    """Every member and element of a JSON value: what holds it, its key there, and its path."""
+    for key, item in list(value.items() if isinstance(value, dict) else enumerate(value)):
+        where = child_path(path, key) if isinstance(key, str) else f"{path}[{key}]"
+        yield value, key, where
+        if isinstance(item, dict | list):
+            yield from places(item, where)
+
+
+def texts_in(value: Any) -> list[str]:
+    return [item for _, item, _ in leaves(value) if isinstance(item, str) and len(item) > 24]
+
+
+@pytest.mark.parametrize("name", ["agent_turns.anthropic.json", "chat.openai.json", "answer.responses.json"])
+@pytest.mark.parametrize("target", APIS)
+def test_audit_misses_every_text_and_block_that_is_deleted(name: str, target: str) -> None:
+    """A loss excuses what it names and nothing else."""
+    source = json.loads((EXAMPLES / name).read_text())
+    encoded = contentmodel.convert(source, target=target)
+    assert contentmodel.audit(source, encoded) == []
+    original = encoded.payload
+    count, carried = Counter(texts_in(source)), Counter(texts_in(original))
+    # What is named twice is a reference: one of the two may go.
+    known = {text for text in count if count[text] == carried[text] == 1}
+    assert known
+    for holder, key, path in list(places(copy.deepcopy(original))):
+        if known.isdisjoint(texts_in([holder[key]])):
+            continue
+        encoded.payload = copy.deepcopy(original)
+        holder, key = next((one, at) for one, at, where in places(encoded.payload) if where == path)
+        del holder[key]
+        assert contentmodel.audit(source, encoded), path
+
+
+def test_audit_counts_the_names_of_calls_and_of_results_apart() -> None:
+    call = {"type": "function", "id": "call_1", "function": {"name": "now", "arguments": "{}"}}
+    tools = [{"type": "function", "function": {"name": "now", "parameters": {"type": "object"}}}]
+    messages = [
+        {"role": "user", "content": "What time is it?"},
+        {"role": "assistant", "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "call_1", "content": "Noon."},
+    ]
+    source = {"model": "gpt-5.2", "messages": messages, "tools": tools}
+    encoded = contentmodel.convert(source, target="anthropic-messages")
+    assert contentmodel.audit(source, encoded) == []
+    block = encoded.payload["messages"][1]["content"][0]
+    for key in ("id", "name"):
+        value = block.pop(key)
+        assert [one.value for one in contentmodel.audit(source, encoded)] == [value]
+        block[key] = value
+    del encoded.payload["tools"][0]["name"]
+    assert [one.path for one in contentmodel.audit(source, encoded)] == ["$.tools[0].function.name"]
+
+
+def test_a_format_without_a_name_is_lost_where_its_name_is() -> None:
+    """The whole format was lost, with a schema that is in the output."""
+    schema = {
+        "type": "object",
+        "properties": {"a": {"type": "string"}},
+        "required": ["a"],
+        "additionalProperties": False,
+    }
+    wrapped = {"type": "json_schema", "json_schema": {"name": "answer", "strict": True, "schema": schema}}
+    source = {"model": "m", "messages": [{"role": "user", "content": "Hi."}], "response_format": wrapped}
+    paths = {loss.path for loss in contentmodel.convert(source, target="google-generate-content").losses}
+    assert "$.response_format.json_schema.name" in paths
+    assert "$.response_format" not in paths
+
+
+def test_items_without_a_message_of_their_own_are_lost_one_by_one() -> None:
+    items = [{"type": "item_reference", "id": "msg_1"}, {"type": "message", "role": "user", "content": "Hello, world."}]
+    encoded = contentmodel.convert({"model": "m", "input": items}, target="openai-chat", kind="request")
+    assert "$.input" not in {loss.path for loss in encoded.losses}
+    assert "$.input[0]" in {loss.path for loss in encoded.losses}

@@ -163,7 +163,7 @@ def _member(place: _Place, root: Any, holder: dict[str, Any], key: str, vocabula
         place.key,
         holder,
         place.is_data or key in _SCHEMAS or key in vocabulary.data,
-        place.is_tool or key == "tools",
+        place.is_tool or (key == "tools" and len(place.above) <= 2),
         place.is_count or key in _COUNTS,
         place.is_choice or key in _CHOICES,
     )
@@ -247,7 +247,18 @@ _REFERENCES = frozenset({"name", "id", "call_id", "tool_call_id", "tool_use_id",
 }
 
 # Fields of the model: what each API says of them in words of its own, and what names a thing.
-_WORDS = {"role", "kind", "index", "finish_reason", "tool_choice", "mode", "effort", "modalities", "status"}
+_WORDS = {
+    "role",
+    "kind",
+    "index",
+    "finish_reason",
+    "tool_choice",
+    "mode",
+    "effort",
+    "modalities",
+    "status",
+    "parallel_tool_calls",
+}
 _NAMES = {"name", "call_id", "file_id", "url", "title"}
 
 
@@ -259,12 +270,16 @@ def vocabulary_of(reader: Any) -> Vocabulary:
     unions = described.get("unions", {}).values()
     rows = [*described.get("records", {}).values(), *(row for union in unions for row in union["rows"])]
     rows += [half for pair in described.get("pairs", ()) for half in pair.values()]
-    kinds = {path for row in rows for path in row["constants"]} | {union["tag"] for union in unions}
+    tags = {union["tag"] for union in unions}
+    constants = {(path.rpartition(".")[2], str(value)) for row in rows for path, value in row["constants"].items()}
+    fields = {path.rpartition(".")[2] for row in rows for path in row["fields"]}
+    # A constant that has one value alone, in a field that holds any value elsewhere, tells no rows apart.
+    kinds = {step for step, count in Counter(step for step, _ in constants).items() if count > 1 or step not in fields}
     calls = [row for row in rows if row["model"] in ("FunctionCallContent", "CustomToolCallContent")]
     results = [row for row in rows if row["model"].endswith("ResultContent")]
     arguments = _holding({"arguments"}, calls)
     return Vocabulary(
-        structure=_steps(kinds | _holding(_WORDS, rows)),
+        structure=_steps(kinds | tags | _holding(_WORDS, rows)),
         references=_steps(_holding(_NAMES, rows)),
         data=_steps(_holding({"arguments"}, calls, "dict") | _holding({"parameters", "schema"}, rows, "dict")),
         arguments=_steps(arguments),

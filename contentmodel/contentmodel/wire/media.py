@@ -152,7 +152,7 @@ def _is_read(content: UriContent, patterns: tuple[str, ...]) -> bool:
 
 
 def _as_text(content: UriContent, context: EncodeContext, reason: Reason, **values: Any) -> Iterable[Any]:
-    context.lose(content, None, reason, **values)
+    context.degrade(content, reason, *lowering.SPELLED, **values)
     return (context.same(content, TextContent(text=lowering.as_text(content))),)
 
 
@@ -228,7 +228,7 @@ def _typed(content: DataContent, context: EncodeContext, reads: Reads) -> Iterab
     named = _ALIASES.get(essence, essence)
     if not any(media_type_matches(named, pattern) for pattern in reads.media_types):
         if content.text is not None:
-            context.lose(content, None, reasons.DOCUMENT_AS_TEXT, media_type=named)
+            context.degrade(content, reasons.DOCUMENT_AS_TEXT, "text", media_type=named)
             return (context.same(content, TextContent(text=content.text)),)
         context.lose(content, None, reasons.NO_MEDIA_TYPE, media_type=named)
         return ()
