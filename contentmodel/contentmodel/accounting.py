@@ -279,7 +279,7 @@ def vocabulary_of(reader: Any) -> Vocabulary:
     results = [row for row in rows if row["model"].endswith("ResultContent")]
     arguments = _holding({"arguments"}, calls)
     return Vocabulary(
-        structure=_steps(kinds | tags | _holding(_WORDS, rows)),
+        structure=_steps(kinds | tags | _holding(_WORDS, rows)) - _steps(_holding({"uri"}, rows)),
         references=_steps(_holding(_NAMES, rows)),
         data=_steps(_holding({"arguments"}, calls, "dict") | _holding({"parameters", "schema"}, rows, "dict")),
         arguments=_steps(arguments),
