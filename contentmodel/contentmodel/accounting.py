@@ -344,6 +344,8 @@ class _Held:
         self._counts: Counter[Any] = Counter()
         self._names: dict[str, Counter[Any]] = {sort: Counter() for sort in (WORD, DEFINITION, CALL, RESULT, NAME)}
         self._inner: dict[str, list[Any]] = {}
+        self._left: list[str] = []
+        self._uses: Counter[str] = Counter()
         self._told: set[str] = set()
         """The texts that were looked for and are part of longer ones."""
         for leaf in _leaves(output, vocabulary):
@@ -417,17 +419,24 @@ class _Held:
         """Find out, for all values at once, which of them longer texts hold that are the value of nothing else."""
         wanted = [value if isinstance(value, str) else json.dumps(value) for value in values]
         texts = {*wanted, *(part for value in wanted for part in _inside(value) or () if isinstance(part, str))}
-        left = [text for text, inner in self._inner.items() if not inner and self._counts[text] > 0]
+        self._left = left = [text for text, inner in self._inner.items() if not inner and self._counts[text] > 0]
         self._told = contained(texts | {unmarked(text) for text in texts}, left)
 
     def is_in_text(self, value: Any) -> bool:
         """Return whether a longer text holds a text that was looked for, or the parts of the JSON that it spells."""
         if not isinstance(value, str):
             return json.dumps(value) in self._told
-        if value in self._told or unmarked(value) in self._told:
+        if self._is_told(value) or self._is_told(unmarked(value)):
             return True
         parts = [part for part in _inside(value) or () if not _says_nothing(part)]
-        return bool(parts) and all(part in self._told or self.take(part) for part in parts)
+        return bool(parts) and all(self._is_told(part) or self.take(part) for part in parts)
+
+    def _is_told(self, text: Any) -> bool:
+        """Return whether the longer texts hold a text once more than it was looked for."""
+        if text not in self._told:
+            return False
+        self._uses[text] += 1
+        return self._uses[text] == 1 or self._uses[text] <= sum(host.count(text) for host in self._left)
 
     def _take_parts(self, text: str) -> bool:
         """The JSON that a text spells, or the parts of a data URI."""
