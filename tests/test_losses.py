@@ -133,6 +133,15 @@ def test_a_status_that_is_not_the_usual_one_is_significant() -> None:
     assert "provider-field" in codes(broken, "openai-chat", significant=True)
 
 
+@pytest.mark.parametrize(("strict", "code"), [(False, "usual-value"), (True, "no-field")])
+def test_strict_is_insignificant_where_it_is_what_a_missing_field_means(strict: bool, code: str) -> None:
+    function = {"name": "now", "parameters": {"type": "object", "properties": {}}, "strict": strict}
+    tools = [{"type": "function", "function": function}]
+    payload = {"model": "gpt-5.2", "messages": [{"role": "user", "content": "Hi."}], "tools": tools}
+    losses = contentmodel.convert(payload, target="google-generate-content").losses
+    assert [loss.code for loss in losses if loss.path.endswith("strict")] == [code]
+
+
 def test_a_schema_keyword_that_asserts_nothing_is_insignificant() -> None:
     schema = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "F", "type": "object"}
     made = {

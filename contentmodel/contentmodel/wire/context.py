@@ -366,7 +366,7 @@ class EncodeContext:
 
 _APART = ("extra", "executor", "protected")
 """Attributes of a content whose loss is reported in other ways, or that no wire field holds."""
-_USUAL = {"status": "completed", "options.parallel_tool_calls": True}
+_USUAL = {"status": "completed", "strict": False, "options.parallel_tool_calls": True}
 """Values that mean the same as a missing field, by attribute."""
 
 
