@@ -17,6 +17,7 @@ from contentmodel import (
     CustomToolCallContent,
     FunctionCallContent,
     FunctionTool,
+    Origin,
     TextContent,
     WebSearchToolCallContent,
     adapter,
@@ -664,3 +665,42 @@ def test_first_call_of_each_foreign_turn_has_the_placeholder_signature(model: st
     contents = crossed(payload, RESPONSES, GEMINI, model=model).payload["contents"]
     calls = [part for content in contents for part in content["parts"] if "functionCall" in part]
     assert ["thoughtSignature" in call for call in calls] == [is_signed, False]
+
+
+def test_the_result_of_a_custom_call_is_a_custom_result_in_chat() -> None:
+    call = {"type": "custom", "id": "c1", "custom": {"name": "run", "input": "a"}}
+    payload = a_request(CHAT)
+    payload["messages"] += [
+        {"role": "assistant", "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "c1", "content": "fine"},
+        {
+            "role": "assistant",
+            "tool_calls": [{**call, "type": "function", "function": {"name": "f", "arguments": "{}"}}],
+        },
+        {"role": "tool", "tool_call_id": "c1", "content": "fine"},
+    ]
+    del payload["messages"][3]["tool_calls"][0]["custom"]
+    request = adapter(CHAT).decode_request(payload)
+    results = [type(message.contents[0]).__name__ for message in request.messages if message.role == "tool"]
+    assert results == ["CustomToolResultContent", "FunctionResultContent"]
+    assert adapter(CHAT).encode_request(request).payload == payload
+    del payload["messages"][3:]
+    encoded = convert(payload, source=CHAT, target=RESPONSES)
+    types = [item["type"] for item in encoded.payload["input"] if item["type"].endswith("_output")]
+    assert types == ["custom_tool_call_output"]
+
+
+@pytest.mark.parametrize("target", [CHAT, RESPONSES, ANTHROPIC])
+def test_a_call_of_another_api_in_a_request_of_this_one_has_arguments(target: str) -> None:
+    request = adapter(target).decode_request(a_request(target))
+    source = RESPONSES if target == CHAT else CHAT
+    call = ChatMessage(
+        role="assistant",
+        contents=[FunctionCallContent(call_id="c1", name="now")],
+        origin=Origin(api=source, issuer="openai"),
+    )
+    request = msgspec.structs.replace(request, messages=[*request.messages, call])
+    written = adapter(target).encode_request(request)
+    (again,) = adapter(target).decode_request(written.payload).messages[-1].contents
+    assert isinstance(again, FunctionCallContent)
+    assert again.arguments in ({}, "{}")

@@ -122,7 +122,13 @@ def test_the_same_adapters_make_the_same_matrix() -> None:
 @pytest.mark.parametrize("of", KINDS)
 def test_text_is_exact_everywhere(api: str, origin: str, of: str) -> None:
     assert cell("TextContent", api, of, origin).verdict == "exact"
-    assert cell("FunctionCallContent", api, of, origin).verdict == "exact"
+    found = cell("FunctionCallContent", api, of, origin)
+    if (api, of, origin) == ("google-generate-content", "request", "foreign"):
+        # The newest Gemini models require a signature, which the calls of others do not have.
+        whys = {each.why for each in found.cases if each.field is None}
+        assert whys == {("protected synthesized: the model requires a signature, and the call has none",)}
+    else:
+        assert found.verdict == "exact"
 
 
 def test_thinking_is_exact_at_home_and_goes_to_no_other_issuer() -> None:

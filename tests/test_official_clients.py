@@ -15,7 +15,7 @@ from google import genai
 
 import contentmodel
 from conftest import APIS, records
-from contentmodel import ChatResponse, ToolCallContent, fold_stream
+from contentmodel import ChatResponse, FunctionCallContent, ToolCallContent, fold_stream
 from contentmodel.wire.table import note_of
 from contentmodel_conformance.server import LoopbackServer
 from contentmodel_conformance.streams import frames_of
@@ -66,6 +66,9 @@ def _content(content: Any) -> Any:
         # The clients parse arguments; text that is no object stays what it is.
         with suppress(contentmodel.ToolArgumentsError):
             content = msgspec.structs.replace(content, arguments=content.arguments_object)
+    if isinstance(content, FunctionCallContent) and content.arguments is None:
+        # Arguments are required: a call without any is written with an empty object.
+        content = msgspec.structs.replace(content, arguments={})
     plain = _plain(msgspec.to_builtins(content))
     return plain if plain != {"type": "text", "text": ""} else None
 

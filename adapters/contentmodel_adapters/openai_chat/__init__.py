@@ -22,7 +22,7 @@ from contentmodel.wire.pairing import with_fitting_calls
 from contentmodel.wire.stream_encoding import StreamEncoder
 from contentmodel.wire.streaming import StreamDecoder
 from contentmodel.wire.table import Row
-from contentmodel.wire.toolsets import Kinds, with_known_tools
+from contentmodel.wire.toolsets import Kinds, with_custom_results, with_known_tools
 from contentmodel_adapters.openai_chat.blocks import API, TABLE
 from contentmodel_adapters.openai_chat.messages import REASONING_FIELDS, Messages
 from contentmodel_adapters.openai_chat.response import RESPONSE
@@ -147,7 +147,9 @@ class OpenAIChat(TableAdapter):
 
     def _decode_row(self, row: Row, wire: dict[str, Any], context: DecodeContext) -> Any:
         value = super()._decode_row(row, wire, context)
-        return read_aliases(value) if isinstance(value, ChatRequest) and value.extra is not None else value
+        if not isinstance(value, ChatRequest):
+            return value
+        return with_custom_results(value if value.extra is None else read_aliases(value), context)
 
     def encode_request(
         self, request: ChatRequest, policies: Mapping[str, str] | None = None, model: str | None = None

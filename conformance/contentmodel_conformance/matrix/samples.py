@@ -271,6 +271,7 @@ _FIELDS: dict[str, Any] = {
     "transcript": "18 degrees.",
     "details": {"station": "Paris"},
     "server": "weather",
+    "namespace": "weather",
     "reason": "Not today.",
     "message": "Which city?",
     "schema": {"type": "object", "properties": {"city": {"type": "string"}}},

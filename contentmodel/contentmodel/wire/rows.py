@@ -401,6 +401,8 @@ class Row:
             "constants": self.constants,
             "fields": fields,
         }
+        if self.aliases:
+            described["aliases"] = self.aliases
         if self.shape is not None:
             described["shape"] = self.shape.describe()
         if self.failure is not None:

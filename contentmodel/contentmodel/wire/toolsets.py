@@ -250,16 +250,26 @@ def with_custom_calls(request: ChatRequest, context: DecodeContext) -> ChatReque
     names = {tool.name for tool in request.tools if isinstance(tool, CustomTool)}
     if not names:
         return request
-    ids: set[str | None] = set()
     for message in request.messages:
         contents: list[Any] = message.contents
         for index, content in enumerate(contents):
             if content.__class__ is FunctionCallContent and content.name in names and is_text_alone(content):
-                ids.add(content.call_id)
                 contents[index] = as_custom_call(content)
-            elif content.__class__ is FunctionResultContent and content.call_id in ids:
+                context.replaced(content, contents[index])
+    return with_custom_results(request, context)
+
+
+def with_custom_results(request: ChatRequest, context: DecodeContext) -> ChatRequest:
+    """A request of an API with one kind of result, in which the result of a custom call is a custom one."""
+    ids: set[str | None] = set()
+    for message in request.messages:
+        contents: list[Any] = message.contents
+        for index, content in enumerate(contents):
+            if content.__class__ is CustomToolCallContent:
+                ids.add(content.call_id)
+            elif ids and content.__class__ is FunctionCallContent:
+                ids.discard(content.call_id)
+            elif ids and content.__class__ is FunctionResultContent and content.call_id in ids:
                 contents[index] = _as(CustomToolResultContent, content)
-            else:
-                continue
-            context.replaced(content, contents[index])
+                context.replaced(content, contents[index])
     return request
