@@ -410,6 +410,15 @@ def test_check_says_which_rules_it_could_not_apply(api: str, payload: dict[str, 
     assert "is not listed" in found[0].what or "no model is named" in found[0].what
 
 
+def test_an_adapter_tells_whether_its_table_lists_a_model() -> None:
+    knowing = contentmodel.adapter(ANTHROPIC).knowing
+    assert (knowing("claude-opus-4-8").status, knowing("claude-opus-4-8").unlisted()) == ("listed", None)
+    assert (knowing("claude-opus-9").status, knowing("our-model").status) == ("newest", "guessed")
+    assert knowing("our-model").unlisted() == "'our-model' is not listed: judged as the provider's newest model"
+    assert knowing(None).unlisted() == "no model is named: judged as the provider's newest model"
+    assert knowing("our-model", {"capabilities": "any"}).unlisted() is None
+
+
 def test_check_judges_an_unlisted_model_of_the_provider_as_its_newest() -> None:
     [found] = contentmodel.check(claude(model="claude-opus-9", temperature=0.5), api=ANTHROPIC)
     assert (found.path, found.severity) == ("$.temperature", "refused")

@@ -59,6 +59,37 @@ def test_check_asks_the_rules_of_a_model() -> None:
     assert run("check", "--for", "openai-chat", "--model", "o3", input=request).exit_code == 1
 
 
+UNLISTED = [
+    ("openai-chat", {"model": "our-model", "messages": [{"role": "user", "content": "hi"}]}, "$.model"),
+    ("anthropic-messages", {**ASKED, "model": "claude-opus-9", "messages": ASKED["messages"][:1]}, "$.model"),
+    ("google-generate-content", {"contents": [{"role": "user", "parts": [{"text": "hi"}]}]}, "$"),
+]
+
+
+@pytest.mark.parametrize(("api", "request_", "path"), UNLISTED)
+def test_check_notes_a_model_that_no_table_lists_and_finds_nothing(api: str, request_: Any, path: str) -> None:
+    found = run("check", "--for", api, input=f"{json.dumps(request_)}\n{json.dumps(request_)}\n")
+    assert (found.exit_code, found.stdout) == (0, "no rule is broken\n")
+    what = "no model is named" if path == "$" else f"'{request_['model']}' is not listed"
+    assert found.stderr == f"note: {what}: judged as the provider's newest model\n"
+
+
+@pytest.mark.parametrize(("api", "request_", "path"), UNLISTED)
+def test_check_gives_an_unlisted_model_as_json(api: str, request_: Any, path: str) -> None:
+    found = run("check", "--for", api, "--json", input=request_)
+    [line] = [json.loads(line) for line in found.stdout.splitlines()]
+    assert (found.exit_code, found.stderr) == (0, "")
+    assert (line["rule"], line["severity"], line["path"]) == ("listed-model", "unchecked", path)
+    assert "judged as the provider's newest model" in line["what"]
+
+
+def test_check_notes_no_listed_model_and_no_api_without_a_table() -> None:
+    found = run("check", "--for", "anthropic-messages", input={**ASKED, "messages": ASKED["messages"][:1]})
+    assert (found.exit_code, found.stderr) == (0, "")
+    blocks = {"turns": [{"role": "user", "blocks": [{"type": "text", "text": "hi"}]}]}
+    assert "is not listed" not in run("check", "--for", "turn-blocks", input=blocks).stderr
+
+
 @pytest.mark.parametrize("input", ["nonsense", "[]", '{"choices": []}'])
 def test_check_tells_bad_input(input: str) -> None:
     found = run("check", input=input)

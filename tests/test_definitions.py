@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
+import contentmodel
 from contentmodel import (
     ChatChoice,
     ChatMessage,
@@ -26,6 +27,7 @@ from contentmodel import (
     convert,
     fold_stream,
 )
+from contentmodel.content.outcomes import ToolChangeContent
 from contentmodel.wire.losses import Encoded
 from contentmodel_adapters.shared.definitions import NO_PARAMETERS, is_free_text
 
@@ -704,3 +706,12 @@ def test_a_call_of_another_api_in_a_request_of_this_one_has_arguments(target: st
     (again,) = adapter(target).decode_request(written.payload).messages[-1].contents
     assert isinstance(again, FunctionCallContent)
     assert again.arguments in ({}, "{}")
+
+
+@pytest.mark.parametrize("name", [["x"], {"a": 1}, 5])
+@pytest.mark.parametrize("api", sorted(contentmodel.adapters()))
+def test_added_tool_whose_name_is_no_text_is_the_name_of_no_tool(api: str, name: Any) -> None:
+    change = ToolChangeContent(action="add", tools=[{"name": name}])
+    messages = [ChatMessage(role="user", contents="Hi."), ChatMessage(role="system", contents=[change])]
+    encoded = contentmodel.adapter(api).encode_request(ChatRequest(model="m", messages=messages))
+    assert encoded.losses or str(name) in str(encoded.payload)

@@ -227,3 +227,12 @@ def test_limits_are_read_as_the_providers_write_them() -> None:
     body = {"error": {"code": 429, "status": "RESOURCE_EXHAUSTED", "message": "", "details": [5, retry]}}
     assert read_limits({}, GEMINI, body=body).retry_after == 34.4
     assert write_limits(RateLimits(retry_after=34.4), GEMINI) == {"retry-after": "35"}
+
+
+@pytest.mark.parametrize("value", ["inf", "nan", "1e999", "Mon, 01 Jan 0001 00:00:00 -0000", "9" * 5_000, "soon"])
+def test_headers_that_no_wait_or_limit_can_be_are_ignored(value: str) -> None:
+    headers = {"retry-after": value, "x-ratelimit-limit-requests": value, "x-ratelimit-reset-requests": value}
+    read = read_limits(headers, CHAT, now=NOW)
+    assert read.retry_after in (None, 0.0)
+    assert read.limits == {}
+    assert write_limits(read, ANTHROPIC, now=NOW).keys() <= {"retry-after"}

@@ -292,6 +292,15 @@ def test_hostile_markdown_is_text(words: str) -> None:
     assert not any("javascript" in (found.get("href") or "") for _, found in read.tags)
 
 
+def test_table_of_more_cells_than_the_text_has_characters_is_text() -> None:
+    """The reader fills the short rows of a wide table: this text of 6 kB would be a table of 65,000 cells."""
+    wide = "|a" * 1_000 + "|\n" + "|-" * 1_000 + "|\n" + "|\n" * 1_000
+    shown = page(message(text(wide)))
+    assert check(shown).words == said(wide)
+    assert "<td" not in shown
+    assert "<td" in page(message(text("|a|b|\n|-|-|\n" + "|c|d|\n" * 100)))
+
+
 @given(st.text(alphabet="*_`[]()!<>#-+.|~\\\n ax1:/\"'&", max_size=80))
 def test_any_markdown_has_only_the_elements_of_the_list(words: str) -> None:
     read = check(page(message(text(words))))

@@ -38,6 +38,7 @@ from contentmodel import (
     loads,
     schema,
 )
+from contentmodel.serialize import to_builtins
 from contentmodel_conformance.strategies import model as strategies
 
 VALIDATOR = jsonschema.Draft202012Validator(schema())
@@ -95,6 +96,80 @@ def test_what_is_newer_than_this_reader_survives() -> None:
     assert message.contents[0].block == {"type": "hologram", "shape": [1, 2]}
     assert message.contents[1].text == "hi"
     assert json.loads(dumps(message)) == newer
+
+
+NESTED: list[tuple[str, dict[str, Any]]] = [
+    ("request", {"options": {"mood": 1}}),
+    (
+        "request",
+        {"options": {"top_k": 3, "reasoning": {"effort": "low", "mood": {"a": [1]}}, "mood": 1}},
+    ),
+    ("request", {"options": {"tool_choice": {"mode": "auto", "mood": 1}}}),
+    ("message", {"role": "user", "origin": {"api": "a", "issuer": "i", "mood": None}}),
+    (
+        "content",
+        {
+            "type": "text",
+            "text": "a",
+            "protected": {"issuer": "i", "kind": "k", "data": "d", "mood": 2},
+            "annotations": [{"title": "t", "span": {"start": 1, "end": 2, "mood": 1}}],
+            "mood": 3,
+        },
+    ),
+    ("response", {"choices": [{"finish_reason": {"reason": "stop", "mood": 1}}]}),
+    ("event", {"type": "turn_start", "response": {"origin": {"api": "a", "issuer": "i", "mood": 1}}}),
+]
+
+
+@pytest.mark.parametrize(("kind", "value"), NESTED)
+def test_newer_fields_of_types_without_extra_are_kept_in_the_type_around_them(kind: str, value: dict[str, Any]) -> None:
+    document = {"contentmodel": 1, "kind": kind, "value": value}
+    read = loads(json.dumps(document))
+    assert json.loads(dumps(read)) == document
+    assert to_builtins(read) == value
+
+
+def test_newer_fields_go_with_the_object_that_had_them() -> None:
+    value = {"type": "text", "text": "a", "protected": {"issuer": "i", "kind": "k", "data": "d", "mood": 2}}
+    content = loads(json.dumps({"contentmodel": 1, "kind": "content", "value": value}))
+    bare = msgspec.structs.replace(content, protected=None)
+    assert json.loads(dumps(bare))["value"] == {"type": "text", "text": "a"}
+
+
+@pytest.mark.parametrize(
+    ("value", "path"),
+    [
+        ({"type": "text_delta", "index": 0, "text": "a", "mood": 1}, "$.value.mood"),
+        (
+            {"type": "signature_delta", "index": 0, "protected": {"issuer": "i", "kind": "k", "data": "d", "mood": 1}},
+            "$.value.protected.mood",
+        ),
+    ],
+)
+def test_a_newer_field_of_an_event_is_refused_by_its_path(value: dict[str, Any], path: str) -> None:
+    with pytest.raises(DecodeError, match="has no such field in this version") as raised:
+        loads(json.dumps({"contentmodel": 1, "kind": "event", "value": value}))
+    assert [fault.path for fault in raised.value.faults] == [path]
+
+
+@pytest.mark.parametrize("extra", [5, "text", [1], {"contentmodel": 5}])
+def test_an_extra_of_the_wrong_shape_beside_a_newer_field_is_a_fault(extra: Any) -> None:
+    value = {"role": "user", "contents": [], "mood": 1, "extra": extra}
+    with pytest.raises(DecodeError):
+        loads(json.dumps({"contentmodel": 1, "kind": "message", "value": value}))
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"extra": {"contentmodel": {"a": 1}}},
+        {"deep": [{"type": "unknown", "api": "contentmodel", "block": {"type": "newer"}}]},
+    ],
+)
+def test_json_inside_of_a_value_is_never_taken_for_what_a_newer_writer_said(arguments: dict[str, Any]) -> None:
+    call = FunctionCallContent(call_id="1", name="f", arguments=arguments)
+    assert loads(dumps(call)) == call
+    assert to_builtins(call)["arguments"] == arguments
 
 
 @pytest.mark.parametrize(

@@ -203,6 +203,29 @@ def test_store_that_fails_is_an_error_that_keeps_the_result(way: str, file: Tool
     assert said(result.request.messages) == [("user", "Hi."), ("assistant", "Hello.")]
 
 
+class Full(Broken):
+    """A store that has room for so many messages."""
+
+    def __init__(self, room: int) -> None:
+        super().__init__("never")
+        self.room, self.messages = room, list[ChatMessage]()
+
+    def save(self, message: ChatMessage) -> list[Any]:
+        if len(self.messages) == self.room:
+            raise MessageStoreError("the disk is full")
+        self.messages.append(message)
+        return []
+
+
+@pytest.mark.parametrize("room", [0, 1])
+def test_store_that_fails_in_the_middle_leaves_the_messages_that_it_lacks(room: int) -> None:
+    store = Full(room)
+    with pytest.raises(RunInterrupted) as raised:
+        ToolRunner(Scripted([answer("Hello.")]), [], messages=store).run("Hi.")
+    left = raised.value.result.request.messages
+    assert said([*store.messages, *left]) == [("user", "Hi."), ("assistant", "Hello.")]
+
+
 def test_conversation_that_a_server_holds_is_refused(file: ToolFile) -> None:
     request = ChatRequest(options=ChatOptions(conversation_id="conv_1"))
     with pytest.raises(ValueError, match="no server holds"):

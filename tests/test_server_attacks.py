@@ -97,8 +97,8 @@ def echo(count: int = 100) -> Paced:
 SAMPLES: dict[str, dict[str, Any]] = {
     "text": {"text": "Hi."},
     "data": {"data": PNG, "media_type": "image/png", "name": "a.png"},
-    "uri": {"uri": "https://example.com/a?b#c", "media_type": "image/png", "name": "a"},
-    "hosted_file": {"file_id": "file_1", "media_type": "application/pdf", "name": "a.pdf"},
+    "uri": {"uri": "https://example.com/a?b#c", "media_type": "image/png", "name": "a", "kind": "image"},
+    "hosted_file": {"file_id": "file_1", "media_type": "application/pdf", "name": "a.pdf", "kind": "document"},
     "tool_approval_response": {"request_id": "nobody", "approved": True},
     "input_response": {"request_id": "nobody", "value": 1},
 }
@@ -175,8 +175,8 @@ def test_what_may_be_sent_is_stored_as_it_was_sent(url: str) -> None:
             assert await stored_by(front, [{"type": kind, **SAMPLES[kind]} for kind in kinds]) == [
                 TextContent(text="Hi."),
                 DataContent(data=PNG, media_type="image/png", name="a.png"),
-                UriContent(uri="https://example.com/a?b#c", media_type="image/png", name="a"),
-                HostedFileContent(file_id="file_1", media_type="application/pdf", name="a.pdf"),
+                UriContent(uri="https://example.com/a?b#c", media_type="image/png", name="a", kind="image"),
+                HostedFileContent(file_id="file_1", media_type="application/pdf", name="a.pdf", kind="document"),
             ]
             odd = "NUL \0, \U0001f600, \u202e, </script>"
             assert await stored_by(front, odd) == [TextContent(text=odd)]
@@ -207,6 +207,9 @@ NO_VALUES: list[tuple[dict[str, Any], str]] = [
     ({"type": "uri", "uri": "https://example.com/\nx"}, "uri"),
     ({"type": "uri", "uri": "https:\\\\example.com"}, "uri"),
     ({"type": "uri", "uri": "https://example.com/" + "x" * 8_000}, "uri"),
+    ({"type": "uri", "uri": "https://example.com", "kind": "page"}, "kind"),
+    ({"type": "uri", "uri": "https://example.com", "kind": ""}, "kind"),
+    ({"type": "hosted_file", "file_id": "x", "kind": ["image"]}, "kind"),
     ({"type": "hosted_file", "file_id": "x" * 501}, "file_id"),
     ({"type": "hosted_file", "file_id": "a b"}, "file_id"),
     ({"type": "hosted_file", "file_id": ""}, "file_id"),

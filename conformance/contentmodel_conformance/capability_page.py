@@ -27,8 +27,10 @@ contentmodel.convert(payload, target="openai-chat", model="my-host-7b", policies
 contentmodel.convert(payload, target="openai-chat", policies={"capabilities": '{"sampling": {"top_p": [0, 1]}}'})
 ```
 
-In Python, `contentmodel.adapter(api).knowing(model).takes` is the row, and `contentmodel.capabilities.Capabilities`
-explains each field. An adapter of another API passes its `CapabilityTable` to `Rules`.
+In Python, `contentmodel.adapter(api).knowing(model)` is what is known of a model: `takes` is the row, and
+`contentmodel.capabilities.Capabilities` explains each field; `status` is `listed`, or how else the limits were found;
+`unlisted()` is None for a listed model, and for others a sentence that it counts as the newest. `contentmodel check`
+prints that sentence. An adapter of another API passes its `CapabilityTable` to `Rules`.
 """
 
 

@@ -30,7 +30,7 @@ class Adapter(Protocol):
     An adapter may also have `trace_request` and `trace_response`, which give what decoding gives, the payload as plain
     JSON, and where everything came from: then losses are named by their places in the payload, else by those in the
     model. One that reads a bare list of messages as a request has `recognises_list`, which gives how much a list looks
-    like them, from 0 to 1.
+    like them, from 0 to 1. One that knows what models take has `knowing`, which returns that for a model's name.
     """
 
     api: str

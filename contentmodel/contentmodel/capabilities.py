@@ -15,11 +15,13 @@ import msgspec
 Range: TypeAlias = tuple[float, float]
 """The least and the most of a number. Where both are equal, the model takes this value only."""
 
-Status: TypeAlias = Literal["listed", "newest", "guessed", "other", "chosen"]
+Status: TypeAlias = Literal["listed", "newest", "guessed", "other", "chosen", "unlimited"]
 """`listed`: a row names the model. `newest`: the name is the provider's, no row has it, and it counts as the newest.
 `guessed`: no model is named, or none of the provider's; encoders take it for the newest, rules do not judge it.
 `other`: the same on an API that hosts of many vendors speak, and no limits are known. `chosen`: the policy
-`capabilities` says what the model takes."""
+`capabilities` says what the model takes. `unlimited`: the API has no table."""
+
+_UNLISTED = ("newest", "guessed", "other")
 
 EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
 """The levels of effort of all APIs, in rising order; "none" turns thinking off."""
@@ -128,14 +130,20 @@ class Known(msgspec.Struct, frozen=True, kw_only=True):
             return f"{self.model or 'the model'} {what}"
         return f"{self._unlisted()}, and the newest model {what}"
 
+    def unlisted(self) -> str | None:
+        """Return that the model counts as the newest because no row lists it, or none is named; None if one does."""
+        return f"{self._unlisted()}: judged as the provider's newest model" if self.status in _UNLISTED else None
+
     def unsure(self) -> str:
         """Return why a check cannot be sure: the model is not listed, or another vendor's."""
-        if self.status in ("newest", "guessed", "other"):
-            return f"{self._unlisted()}: judged as the provider's newest model"
-        return "judged as the provider's own models"
+        return self.unlisted() or "judged as the provider's own models"
 
     def _unlisted(self) -> str:
         return f"{self.model!r:.80} is not listed" if self.model else "no model is named"
+
+
+UNLIMITED = Known(model=None, takes=Capabilities(), status="unlimited")
+"""What is known of every model of an API without a table."""
 
 
 class CapabilityTable:

@@ -219,8 +219,9 @@ def check(payload: Payload, *, api: str | None = None, model: str | None = None)
 
     `model` is the model that the request is for, where the payload does not say it. If no table lists the model, or the
     payload names none, what the provider's newest model would refuse has the severity "unchecked": it is no violation,
-    for the rule could not be applied. The API is detected where it is not given. Raises DecodeError where the payload
-    is no JSON object, DetectError, UnknownApiError.
+    for the rule could not be applied. `adapter(api).knowing(model).unlisted()` returns a sentence if no table lists the
+    model, else None. The API is detected where it is not given. Raises DecodeError where the payload is no JSON object,
+    DetectError, UnknownApiError.
     """
     if api is None:
         payload = as_json(payload, "json")

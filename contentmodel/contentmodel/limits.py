@@ -5,6 +5,7 @@ Nothing here reads a clock unless `now` is missing: a reset is a number of secon
 
 from __future__ import annotations
 
+import math
 import re
 import time
 from collections.abc import Mapping
@@ -104,12 +105,14 @@ def wait_in_headers(headers: Mapping[str, str], now: float) -> float | None:
     """Return the seconds that headers say to wait: a number, or a date (RFC 9110, section 10.2.3)."""
     for name, unit in (("retry-after-ms", 1000), ("retry-after", 1)):
         try:
-            return max(0.0, float(headers.get(name, "")) / unit)
+            seconds = float(headers.get(name, "")) / unit
         except ValueError:
             continue
+        if math.isfinite(seconds):
+            return max(0.0, seconds)
     try:
         return max(0.0, parsedate_to_datetime(headers.get("retry-after", "")).timestamp() - now)
-    except ValueError:
+    except (ValueError, OverflowError, OSError):
         return None
 
 
@@ -128,18 +131,25 @@ def _first(*values: float | None) -> float | None:
     return next((value for value in values if value is not None), None)
 
 
+_LONGEST = 18
+"""Digits of a number in a header. A longer one is no limit of an account, and may be too large for a date."""
+
+
 def _count(text: str) -> int | None:
-    return int(text) if text.isascii() and text.isdecimal() else None
+    return int(text) if text.isascii() and text.isdecimal() and len(text) <= _LONGEST else None
 
 
 # The durations of Go, which OpenAI's headers are: "6m0s", "12ms", "1h2m3.5s".
 _DURATION = re.compile(r"(?:\d+(?:\.\d+)?(?:h|ms|m|s))+")
 _PART = re.compile(r"(\d+(?:\.\d+)?)(h|ms|m|s)")
+_LONGEST_DURATION = 50
 _UNITS = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 0.001}
 
 
 def _seconds(text: str, now: float) -> float | None:
-    """Return the seconds of a duration, a number, or a date (RFC 3339) from now on."""
+    """Return the seconds of a duration, a number, or a date (RFC 3339) from now on; None if it is none of them."""
+    if len(text) > _LONGEST_DURATION:
+        return None
     if _DURATION.fullmatch(text):
         return sum(float(number) * _UNITS[unit] for number, unit in _PART.findall(text))
     if re.fullmatch(r"\d+(\.\d+)?", text):

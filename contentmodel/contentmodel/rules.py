@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeAlias
 
 import msgspec
 
-from contentmodel.capabilities import Capabilities, CapabilityTable, Known
+from contentmodel.capabilities import UNLIMITED, Capabilities, CapabilityTable, Known
 from contentmodel.wire.json import child_path
 
 Severity: TypeAlias = Literal["refused", "ignored", "harmful", "unchecked"]
@@ -145,7 +145,7 @@ class Rules(Sequence[Rule]):
         return [found for rule in self._rules for found in self._judge(rule, payload, known)]
 
     def _judge(self, rule: Rule, payload: dict[str, Any], known: Known) -> Iterator[Violation]:
-        is_guess = known.status in ("guessed", "other") and rule.find_by_model is not None
+        is_guess = known.status in ("guessed", "other", "unlimited") and rule.find_by_model is not None
         is_skipped = is_guess or (rule.applies is not None and not rule.applies(payload))
         takes = self.capabilities.newest if is_guess and self.capabilities is not None else known.takes
         note = (
@@ -156,11 +156,10 @@ class Rules(Sequence[Rule]):
             yield Violation(path=path, rule=rule.name, severity=severity, what=what + note, fix=rule.fix)
 
     def _known(self, payload: dict[str, Any]) -> Known:
-        named = payload.get("model")
-        model = named if isinstance(named, str) else None
         if self.capabilities is None:
-            return Known(model=model, takes=Capabilities(), status="other")
-        return self.capabilities.of(model)
+            return UNLIMITED
+        named = payload.get("model")
+        return self.capabilities.of(named if isinstance(named, str) else None)
 
     def __getitem__(self, index: Any) -> Any:
         return self._rules[index]

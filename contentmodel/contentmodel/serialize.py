@@ -2,11 +2,14 @@
 
 A document is `{"contentmodel": 1, "kind": "request", "value": {...}}`. A reader keeps content types and fields
 newer than itself: they become UnknownContent and residue of the api "contentmodel", and are written back as they were.
+A newer field of a type without `extra` is kept in the `extra` of the nearest type around it, by its place ("$.span").
+A stream event has neither: DecodeError names its newer field.
 """
 
 from __future__ import annotations
 
 import datetime
+import re
 from decimal import Decimal
 from functools import reduce
 from operator import or_
@@ -55,7 +58,7 @@ def dumps(value: Any) -> bytes:
     """
     body = require_valid(value)
     if _NEWER_MARK in body:
-        body = write(_unwrap(parse(body)))
+        body = write(_unwrap(parse(body), value))
     return b'{"contentmodel":%d,"kind":"%s","value":%b}' % (VERSION, _kind_of(value).encode(), body)
 
 
@@ -76,7 +79,7 @@ def loads(data: bytes | str) -> Any:
 def to_builtins(value: Any) -> Any:
     """A model value as plain JSON values, without the envelope."""
     try:
-        return _unwrap(msgspec.to_builtins(value))
+        return _unwrap(msgspec.to_builtins(value), value)
     except RecursionError:
         raise EncodeError("nested too deeply to be written as JSON") from None
 
@@ -154,8 +157,8 @@ def convert_value(value: Any, kind: Any, path: str = "$") -> Any:
         raise DecodeError("contentmodel", [Fault(path, "nested too deeply")]) from None
     except (msgspec.ValidationError, UnicodeEncodeError):
         pass
-    wrapped = _wrap(value, kind)
     try:
+        wrapped = _wrap(value, kind, _Room(path))
         return msgspec.convert(wrapped, kind)
     except RecursionError:
         raise DecodeError("contentmodel", [Fault(path, "nested too deeply")]) from None
@@ -230,35 +233,90 @@ def _kind_of(value: Any) -> str:
     raise EncodeError(f"{type(value).__name__} is not a type of the model")
 
 
-def _unwrap(value: Any) -> Any:
-    """Puts what a newer writer said back where it stood."""
-    if isinstance(value, list):
-        return [_unwrap(item) for item in value]
-    if not isinstance(value, dict):
-        return value
-    if value.get("type") == "unknown" and value.get("api") == _NEWER and _is_kept(value.get("block")):
-        return value["block"]
-    plain = {key: _unwrap(item) for key, item in value.items()}
-    extra = plain.get("extra")
-    if isinstance(extra, dict) and _NEWER in extra:
-        rest = {api: residue for api, residue in extra.items() if api != _NEWER}
-        plain = {**plain, "extra": rest, **extra[_NEWER]}
-        if not rest:
-            del plain["extra"]
-    return plain
+def _unwrap(plain: Any, value: Any) -> Any:
+    """Return the JSON of a model value with the types and fields of a newer writer where that writer had them.
+
+    JSON inside of the value, as arguments are, is returned as it is.
+    """
+    if isinstance(value, list | tuple):
+        return [_unwrap(*both) for both in zip(plain, value, strict=True)]
+    if not isinstance(value, msgspec.Struct):
+        return plain
+    if isinstance(value, UnknownContent) and value.api == _NEWER and _is_kept(value.block):
+        return value.block
+    made = {name: _unwrap(item, getattr(value, name, None)) for name, item in plain.items()}
+    extra = getattr(value, "extra", None)
+    return _put_back(made, value) if isinstance(extra, dict) and _NEWER in extra else made
 
 
-def _wrap(value: Any, kind: Any) -> Any:
-    """Makes room for what a newer writer said: unknown content types, unknown fields of known types."""
+def _put_back(plain: dict[str, Any], value: Any) -> dict[str, Any]:
+    """Return the JSON of a value whose `extra` has fields of a newer writer, with each of them in its place."""
+    rest = {api: residue for api, residue in plain.pop("extra").items() if api != _NEWER}
+    kept: dict[str, Any] = value.extra[_NEWER]
+    made = {**plain, **({"extra": rest} if rest else {}), **{k: v for k, v in kept.items() if k[:1] != "$"}}
+    for place, fields in kept.items():
+        if place[:1] == "$" and _has(value, steps := _steps(place)):
+            inner: Any = made
+            for step in steps:
+                inner = inner.setdefault(step, {}) if isinstance(step, str) else inner[step]
+            inner.update(fields)
+    return made
+
+
+_STEP = re.compile(r"\.(\w+)|\[(\d+)\]")
+
+
+def _steps(place: str) -> list[str | int]:
+    return [name or int(index) for name, index in _STEP.findall(place)]
+
+
+def _has(value: Any, steps: list[str | int]) -> bool:
+    """Return whether a value still has an object of the model at a place."""
+    for step in steps:
+        if isinstance(step, str):
+            value = getattr(value, step, None)
+        else:
+            value = value[step] if isinstance(value, list) and step < len(value) else None
+    return isinstance(value, msgspec.Struct)
+
+
+class _Room:
+    """Where the newer fields of an object are kept.
+
+    `path` is the object's in the document, and `place` the one below the type whose `extra` becomes `kept`.
+    """
+
+    __slots__ = ("kept", "path", "place")
+
+    def __init__(self, path: str, kept: dict[str, Any] | None = None, place: str = "$") -> None:
+        self.path, self.kept, self.place = path, kept, place
+
+    def inner(self, step: str) -> _Room:
+        """Return the room for a part of the object."""
+        return _Room(self.path + step, self.kept, self.place + step)
+
+    def keep(self, newer: dict[str, Any], struct: type) -> None:
+        """Keep the newer fields of an object. Raise DecodeError if no type around it has `extra`."""
+        if self.kept is None:
+            message = f"{struct.__name__} has no such field in this version, and no `extra` to keep it in"
+            raise DecodeError("contentmodel", [Fault(child_path(self.path, name), message) for name in newer])
+        if self.place == "$":
+            self.kept.update(newer)
+        else:
+            self.kept[self.place] = newer
+
+
+def _wrap(value: Any, kind: Any, room: _Room) -> Any:
+    """Return a document's value with its unknown content types and fields where the model keeps them."""
     if isinstance(value, list):
         lists = (option.__args__[0] for option in options_of(kind) if getattr(option, "__origin__", None) is list)
         inner = next(lists, Any)
-        return [_wrap(item, inner) for item in value]
+        return [_wrap(item, inner, room.inner(f"[{index}]")) for index, item in enumerate(value)]
     if not isinstance(value, dict):
         return value
     struct = _struct_for(value, kind)
     if struct is not None:
-        return _wrap_fields(value, struct)
+        return _wrap_fields(value, struct, room)
     takes_newer = _OPEN & set(options_of(kind)) and _is_newer(value)
     return _wrap_newer_content(value) if takes_newer else value
 
@@ -284,12 +342,9 @@ def _wrap_newer_content(value: dict[str, Any]) -> dict[str, Any]:
     tag = value.get("type")
     base = next((base for ending, base in _BASES.items() if isinstance(tag, str) and tag.endswith(ending)), None)
     if base is not None:
-        wrapped = _wrap_fields({**value, "type": base.__struct_config__.tag}, base)
-        extra = wrapped.get("extra") or {}
-        if isinstance(extra, dict):
-            wrapped["extra"] = {**extra, _NEWER: {**extra.get(_NEWER, {}), "type": tag}}
-            if _fits(wrapped, base):
-                return wrapped
+        wrapped = _wrap_fields({**value, "type": base.__struct_config__.tag}, base, _Room("$"), {"type": tag})
+        if _fits(wrapped, base):
+            return wrapped
     return {"type": "unknown", "api": _NEWER, "block": value}
 
 
@@ -303,13 +358,26 @@ def _fits(value: dict[str, Any], kind: Any) -> bool:
     return True
 
 
-def _wrap_fields(value: dict[str, Any], struct: Any) -> dict[str, Any]:
+def _wrap_fields(value: dict[str, Any], struct: Any, room: _Room, also: dict[str, Any] | None = None) -> dict[str, Any]:
+    """Return an object of a known type with its newer fields, and what is `also` to be kept, in `extra`."""
     fields = {f.name: f.type for f in msgspec.structs.fields(struct)}
     newer = {k: v for k, v in value.items() if k not in fields and k != struct.__struct_config__.tag_field}
-    wrapped = {k: v if k == "extra" else _wrap(v, fields.get(k, Any)) for k, v in value.items() if k not in newer}
-    if newer and "extra" in fields:
-        wrapped["extra"] = {**(wrapped.get("extra") or {}), _NEWER: newer}
-    return wrapped
+    own = _Room(room.path, dict(also or {})) if "extra" in fields else room
+    if newer:
+        own.keep(newer, struct)
+    wrapped = {
+        name: item if name == "extra" else _wrap(item, fields.get(name, Any), own.inner(f".{name}"))
+        for name, item in value.items()
+        if name not in newer
+    }
+    return _with_kept(wrapped, own.kept) if own is not room and own.kept else wrapped
+
+
+def _with_kept(value: dict[str, Any], kept: dict[str, Any]) -> dict[str, Any]:
+    extra = value.get("extra") or {}
+    residue = extra.get(_NEWER, {}) if isinstance(extra, dict) else None
+    # An `extra` of another shape stays: it is a fault of the document, which is reported as such.
+    return {**value, "extra": {**extra, _NEWER: {**residue, **kept}}} if isinstance(residue, dict) else value
 
 
 def _struct_for(value: dict[str, Any], kind: Any) -> Any:

@@ -9,7 +9,7 @@ import msgspec
 import typer
 from rich.text import Text
 
-from contentmodel.cli.console import Terminal, out, safe_text, visible
+from contentmodel.cli.console import Terminal, err, out, safe_text, visible
 from contentmodel.cli.errors import Problem
 from contentmodel.cli.installed import STORED, check_api, load
 from contentmodel.cli.options import In, Model
@@ -34,7 +34,8 @@ def check(path: In = None, *, api: For = None, model: Model = None, as_json: AsJ
     [bold]refused[/bold] is answered with an error; [bold]ignored[/bold] is accepted, and the model never sees it;
     [bold]harmful[/bold] is accepted, and the answer is worse for it. Some rules are of some models only: --model says
     which one a request is for, where it does not say so itself. [bold]unchecked[/bold] is no violation: the rule could
-    not be applied to the model, and the provider's newest model would refuse it.
+    not be applied to the model, and the provider's newest model would refuse it. A model that is not listed counts as
+    the newest; a note on standard error says so, and with --json an unchecked [bold]listed-model[/bold].
 
     Exit codes: 0 no rule is broken; 1 some are; 2 bad input, or a bad command line.
 
@@ -47,11 +48,18 @@ def check(path: In = None, *, api: For = None, model: Model = None, as_json: AsJ
     check_api(api, "--for", stored=False)
     console = out()
     source = open_source(path, "rules are for requests")
-    found = 0
+    found, notes = 0, set[str]()
 
     def work(document: Document) -> None:
         nonlocal found
-        violations = violations_of(identify(document, api, "request" if api is not None else None), model)
+        payload = identify(document, api, "request" if api is not None else None)
+        violations = violations_of(payload, model)
+        unlisted = _unlisted(payload, model)
+        if unlisted is not None and as_json:
+            print_json(_listed(document, unlisted))
+        elif unlisted is not None and unlisted.what not in notes:
+            notes.add(unlisted.what)
+            err().print(f"note: {visible(unlisted.what)}", style="dim", soft_wrap=True)
         found += sum(violation.severity != "unchecked" for violation in violations)
         for violation in violations:
             if as_json:
@@ -73,6 +81,20 @@ def violations_of(payload: Payload, model: str | None) -> Sequence[Violation]:
         raise Problem(f"a {payload.kind} of {payload.api}: rules are for requests")
     found: Sequence[Violation] = load(payload.api).check_request(payload.value, model)
     return found
+
+
+def _unlisted(payload: Payload, model: str | None) -> Violation | None:
+    """Return that a request's model counts as the newest because its API's table does not list it; None if it does."""
+    knowing = getattr(load(payload.api), "knowing", None)
+    if knowing is None:
+        return None
+    named = payload.value.get("model") if model is None else model
+    what = knowing(named if isinstance(named, str) else None).unlisted()
+    fix = "name a listed model by --model, or read the rules of the newest model as a guess"
+    path = "$.model" if "model" in payload.value else "$"
+    if what is None:
+        return None
+    return Violation(path=path, rule="listed-model", severity="unchecked", what=what, fix=fix)
 
 
 def _listed(document: Document, violation: Violation) -> dict[str, Any]:

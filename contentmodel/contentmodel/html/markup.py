@@ -28,6 +28,8 @@ from contentmodel.html.nodes import (
 
 LONGEST = 10_000
 """Characters of a text that is read as Markdown: the reader's time grows with the square of some texts."""
+CELLS = 10_000
+"""Cells that a table of a text may have: short rows are filled with empty cells, as many as its head has."""
 MOST = 300_000
 """Characters of all texts of one page that are read as Markdown."""
 _BLOCKS = {
@@ -64,7 +66,7 @@ def _reader() -> Any:
 
 def markup(text: str, markers: Sequence[Marker]) -> Markup | None:
     """Return a text as its Markdown means it; None if it has no Markdown, is too long, or cannot hold the markers."""
-    if len(text) > LONGEST or "\ue000" in text or "\ue001" in text:
+    if len(text) > LONGEST or _cells(text) > CELLS or "\ue000" in text or "\ue001" in text:
         return None
     tokens = _reader().parse(_marked(text, markers))
     if all(_is_plain(token) for token in tokens):
@@ -73,6 +75,12 @@ def markup(text: str, markers: Sequence[Marker]) -> Markup | None:
     blocks = list(_blocks(tokens, numbers))
     count = _open_blocks(text, tokens)
     return Markup(parts=blocks[:count], rest=blocks[count:])
+
+
+def _cells(text: str) -> int:
+    """Return how many cells a table of the text has at most: the reader fills short rows with empty cells."""
+    lines = text.split("\n")
+    return len(lines) * max(line.count("|") for line in lines)
 
 
 def _marked(text: str, markers: Sequence[Marker]) -> str:

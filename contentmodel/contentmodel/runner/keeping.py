@@ -36,6 +36,7 @@ class Keeping:
         self._store, self._asked = store, asked
         self._request: ChatRequest | None = None
         self._is_over = False
+        self._saved = 0
         if store is not None and (asked.options.conversation_id or asked.options.previous_response_id):
             raise ValueError("messages= is for conversations that no server holds: this request names one")
 
@@ -100,11 +101,14 @@ class Keeping:
         self._is_over = True
         if not result.messages:
             return self._unsaved(result)
-        losses = [loss for message in (*self._new, *result.messages) for loss in store.save(message)]
+        losses: list[Loss] = []
+        for message in (*self._new, *result.messages):
+            losses += store.save(message)
+            self._saved += 1
         return msgspec.structs.replace(self._with(result, []), losses=losses)
 
     def _unsaved(self, result: RunResult) -> RunResult:
-        return self._with(result, [*self._new, *result.messages])
+        return self._with(result, [*self._new, *result.messages][self._saved :])
 
     def _with(self, result: RunResult, messages: list[ChatMessage]) -> RunResult:
         """The result whose request goes on behind what the store has: with the messages that the store lacks."""

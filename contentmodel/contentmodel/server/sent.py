@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from functools import reduce
 from operator import or_
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal, TypeAlias
 from urllib.parse import urlsplit
 
 import msgspec
@@ -31,6 +31,8 @@ MediaType = Annotated[
     str,
     msgspec.Meta(max_length=255, pattern=r"\A[A-Za-z0-9!#$&^_.+-]+/[A-Za-z0-9!#$&^_.+-]+(;[ -~]*)?\Z"),
 ]
+MediaKind: TypeAlias = Literal["image", "document", "audio", "video"]
+"""What a client may say that a link or a file is, where its media type does not."""
 SHOWN = 200
 """Characters of what a client sent that an error quotes."""
 DEEPEST = 50
@@ -98,6 +100,7 @@ class SentData(SentMedia, frozen=True, kw_only=True, tag=_tag(DataContent)):
 class SentLink(SentMedia, frozen=True, kw_only=True, tag=_tag(UriContent)):
     uri: Filled
     media_type: MediaType | None = None
+    kind: MediaKind | None = None
 
     def faults(self, rules: Rules) -> Iterator[tuple[str, str]]:
         yield from super().faults(rules)
@@ -107,7 +110,7 @@ class SentLink(SentMedia, frozen=True, kw_only=True, tag=_tag(UriContent)):
             yield "uri", f"expected a link of the schemes {', '.join(sorted(rules.schemes))}"
 
     def content(self) -> AIContent:
-        return UriContent(uri=self.uri, media_type=self.media_type, name=self.name)
+        return UriContent(uri=self.uri, media_type=self.media_type, name=self.name, kind=self.kind)
 
 
 class SentFile(SentMedia, frozen=True, kw_only=True, tag=_tag(HostedFileContent)):
@@ -115,6 +118,7 @@ class SentFile(SentMedia, frozen=True, kw_only=True, tag=_tag(HostedFileContent)
 
     file_id: str
     media_type: MediaType | None = None
+    kind: MediaKind | None = None
 
     def faults(self, rules: Rules) -> Iterator[tuple[str, str]]:
         yield from super().faults(rules)
@@ -123,7 +127,7 @@ class SentFile(SentMedia, frozen=True, kw_only=True, tag=_tag(HostedFileContent)
             yield "file_id", f"expected 1 to {limit} printable characters without blanks"
 
     def content(self) -> AIContent:
-        return HostedFileContent(file_id=self.file_id, media_type=self.media_type, name=self.name)
+        return HostedFileContent(file_id=self.file_id, media_type=self.media_type, name=self.name, kind=self.kind)
 
 
 class SentAnswer(Sent, frozen=True, kw_only=True):

@@ -81,8 +81,7 @@ def _what(content: AIContent) -> str:
     """Return what a content is, in some words: "image image/png, 12 KB"."""
     if not isinstance(content, MediaContent):
         return content_tag(type(content).__name__).replace("_", " ")
-    family = (content.media_type or "").partition("/")[0].lower()
-    kind = family if family in ("image", "audio", "video") else "file"
+    kind = content.media_kind if content.media_kind in ("image", "audio", "video") else "file"
     place = _size(content) if isinstance(content, DataContent) else getattr(content, "uri", content.name or "")
     head = " ".join(filter(None, (kind, content.media_type)))
     return ", ".join(filter(None, (head, place)))

@@ -8,7 +8,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from contentmodel.adapter import Payload, as_json
-from contentmodel.capabilities import Known
+from contentmodel.capabilities import UNLIMITED, Known
 from contentmodel.errors import DecodeError, Fault
 from contentmodel.limits import LimitHeaders
 from contentmodel.message import Origin
@@ -19,7 +19,7 @@ from contentmodel.serialize import require_valid_parts
 from contentmodel.wire import reasons
 from contentmodel.wire.classes import misfits
 from contentmodel.wire.codecs import Codec
-from contentmodel.wire.context import UNLIMITED, DecodeContext, EncodeContext
+from contentmodel.wire.context import DecodeContext, EncodeContext
 from contentmodel.wire.error_words import ErrorWords
 from contentmodel.wire.json import kind_of, name_of, without_path
 from contentmodel.wire.losses import Encoded
@@ -188,9 +188,9 @@ class TableAdapter:
         return arguments
 
     def knowing(self, model: str | None, policies: Mapping[str, str] | None = None) -> Known:
-        """What is known of a model: `takes` says what it takes. The policy `capabilities` overrides the table.
+        """Return what is known of a model: what it `takes`, and by its `status` whether the table lists it.
 
-        ValueError if that policy names a model that the table does not list.
+        The policy `capabilities` overrides the table. ValueError if it names a model that the table does not list.
         """
         table = self.rules.capabilities
         return UNLIMITED if table is None else table.chosen(model, policies)
@@ -216,7 +216,9 @@ class TableAdapter:
         """What is malformed: faults of decoding, else values of a wrong JSON class and words that the API has not."""
         try:
             _, payload, context = self.trace_request(wire)
-            faults = list(misfits(payload, context, self.takes_value, is_own=known.status != "other"))
+            faults = list(
+                misfits(payload, context, self.takes_value, is_own=known.status not in ("other", "unlimited"))
+            )
         except DecodeError as error:
             faults = list(error.faults)
         return [

@@ -43,8 +43,10 @@ class AddedTools:
         api = self._union.api
         if not any(note_of(tool, api, ADDED) for tool in request.tools):
             return request
-        added = list(self._tools(request, DecodeContext(api, request.origin or Origin(api=api, issuer=""))))
-        kept = [tool for tool in request.tools if not note_of(tool, api, ADDED) or tool not in added]
+        added: dict[str | None, list[Any]] = {}
+        for tool in self._tools(request, DecodeContext(api, request.origin or Origin(api=api, issuer=""))):
+            added.setdefault(tool.name, []).append(tool)
+        kept = [tool for tool in request.tools if not note_of(tool, api, ADDED) or tool not in added.get(tool.name, ())]
         return msgspec.structs.replace(request, tools=kept)
 
     def _tools(self, request: ChatRequest, context: DecodeContext) -> Iterator[Any]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from contentmodel.capabilities import Capabilities, Known
+from contentmodel.capabilities import UNLIMITED
 from contentmodel.errors import DecodeError, Fault
 from contentmodel.message import ChatMessage, Origin
 from contentmodel.usage import Usage
@@ -53,12 +53,10 @@ class DecodeContext:
 
     def attempt(self, decode: Callable[..., Any], wire: Any) -> Any:
         """Return what `decode` makes of a wire object; None, and no fault of the payload, if it finds faults in it."""
-        before = dict(self._faults)
+        before, self._faults = self._faults, {}
         value = decode(wire, self)
-        if len(self._faults) == len(before):
-            return value
-        self._faults = before
-        return None
+        found, self._faults = self._faults, before
+        return None if found else value
 
     def trace(self, row: Any, objects: list[Any], container: Any, key: str | int | None, *, spread: bool) -> None:
         """`objects` were decoded from `container[key]`: each from its own element of it where `spread`.
@@ -248,9 +246,6 @@ class WirePlaces:
             if isinstance(value, msgspec.Struct) and id(value) in self._found:
                 found = (*self._found[id(value)], f"{attribute}{dollar}{inside}")
         return found
-
-
-UNLIMITED = Known(model=None, takes=Capabilities(), status="other")
 
 
 class EncodeContext:

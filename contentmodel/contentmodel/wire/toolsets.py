@@ -182,7 +182,8 @@ class _Fitter:
         if change.action != "add" or is_native(message, self._context):
             return False
         names = (tool.get("name") for tool in change.tools if isinstance(tool, dict))
-        return all(name is None or name in self._taken for name in names)
+        # A name that is no text is the name of no tool.
+        return all(name is None or (isinstance(name, str) and name in self._taken) for name in names)
 
     def _call(self, call: Any) -> Any:
         is_custom = call.__class__ is CustomToolCallContent
