@@ -70,9 +70,10 @@ from contentmodel.history import (
     record,
 )
 from contentmodel.history.rows import rows
+from contentmodel_conformance.strategies import model as strategies
 from contentmodel_conformance.strategies.transcripts import transcripts
 from contentmodel_conformance.streams import frames_of
-from history import values, writer
+from history import writer
 
 WRITER = Path(writer.__file__)
 DATABASES = ("sqlite", "postgresql")
@@ -123,7 +124,7 @@ def name() -> str:
 @FEW
 @given(data=st.data())
 def test_every_content_is_loaded_as_it_was_stored(shared: TurnStore, kind: type[Any], data: st.DataObject) -> None:
-    content = data.draw(values.structs(kind))
+    content = data.draw(strategies.structs(kind))
     conversation = name()
     turn = shared.begin_turn(conversation, "assistant")
     shared.put_block(turn, 0, content)
@@ -136,7 +137,7 @@ def test_every_content_is_loaded_as_it_was_stored(shared: TurnStore, kind: type[
 @SOME
 @given(st.data())
 def test_any_messages_are_loaded_as_they_were_stored(shared: TurnStore, data: st.DataObject) -> None:
-    request = data.draw(values.requests())
+    request = data.draw(strategies.requests())
     conversation = name()
     wrong = [v for v in rows().check_request(rows().encode_request(request).payload) if v.severity == "refused"]
     if wrong:
@@ -716,7 +717,7 @@ def test_a_run_of_tools_is_one_turn(store: TurnStore, layout: Any) -> None:
 @SOME
 @given(st.data())
 def test_any_answer_is_recorded(shared: TurnStore, data: st.DataObject) -> None:
-    answer = data.draw(values.responses())
+    answer = data.draw(strategies.responses())
     conversation = name()
     turn = shared.begin_turn(conversation, "assistant")
     list(record(unfold(answer), shared, turn))

@@ -56,8 +56,8 @@ from contentmodel.history.turns import StoredTurn, Turn
 from contentmodel.html import page
 from contentmodel.html.images import image_source, link_to
 from contentmodel.html.nodes import HOSTILE, SHOWN, pieces
+from contentmodel_conformance.strategies import model
 from contentmodel_conformance.strategies.transcripts import transcripts
-from history import values
 
 EXAMPLE = Path(__file__).parent.parent / "examples" / "agent_turns.anthropic.json"
 VOID = {"meta", "img", "br", "hr"}
@@ -398,7 +398,7 @@ def test_citations_are_numbered_where_they_end_also_in_what_is_folded() -> None:
     assert "javascript:alert(1)" in read.all_of("bit")
 
 
-@given(values.any_content(2))
+@given(model.contents(depth=2))
 def test_any_content_can_be_shown(content: Any) -> None:
     check(page(content))
 
@@ -406,10 +406,10 @@ def test_any_content_can_be_shown(content: Any) -> None:
 @pytest.mark.parametrize("kind", CONTENT_TYPES, ids=lambda kind: kind.__name__)
 @given(data=st.data())
 def test_every_type_of_content_can_be_shown(kind: Any, data: st.DataObject) -> None:
-    check(page([data.draw(values.structs(kind)), data.draw(values.structs(kind))]))
+    check(page([data.draw(model.structs(kind)), data.draw(model.structs(kind))]))
 
 
-@given(values.structs(ChatRequest) | values.structs(ChatResponse))
+@given(model.structs(ChatRequest) | model.structs(ChatResponse))
 def test_any_transcript_and_answer_can_be_shown(value: Any) -> None:
     check(page(value))
     if isinstance(value, ChatResponse):

@@ -42,8 +42,8 @@ from contentmodel.history import (
 )
 from contentmodel.history.log import ConversationLog, InvalidEntryError, LogEntry, record_notices
 from contentmodel.history.log_async import AsyncConversationLog, arecord_notices
+from contentmodel_conformance.strategies import model
 from contentmodel_conformance.strategies.sdk import json_values
-from history import values
 from scripted import AsyncScripted, Scripted, answer
 
 NOON = datetime(2026, 3, 14, 12, tzinfo=UTC)
@@ -125,16 +125,16 @@ def test_entries_may_be_parts_of_another(log: ConversationLog) -> None:
 
 CONTENTS = (
     json_values
-    | values.any_content(1)
-    | values.structs(ChatMessage)
-    | st.lists(values.any_content(1), max_size=2)
-    | values.structs(Usage)
-    | values.structs(ChatResponse)
+    | model.contents(depth=1)
+    | model.structs(ChatMessage)
+    | st.lists(model.contents(depth=1), max_size=2)
+    | model.structs(Usage)
+    | model.structs(ChatResponse)
     | st.fixed_dictionaries({"contentmodel": json_values}, optional={"kind": st.text(), "value": json_values})
 )
 
 
-@given(words=st.none() | st.text(max_size=8) | values.WORDS, content=CONTENTS)
+@given(words=st.none() | st.text(max_size=8) | st.sampled_from(["Ünïcödé ✅", "\ud83d"]), content=CONTENTS)
 def test_what_is_added_comes_back_equal(memory: ConversationLog, words: str | None, content: Any) -> None:
     before = memory.store.load("c")
     made = memory.add("c", "note", words, content)

@@ -1,103 +1,14 @@
-"""Hypothesis strategies of any value of the model, read off its types; and rows as people write them."""
+"""Hypothesis strategies of rows as people write them."""
 
 from __future__ import annotations
 
-import typing
-from functools import cache
 from typing import Any
 
-import msgspec
 from hypothesis import strategies as st
 
-from contentmodel import CONTENT_TYPES, ChatMessage, ChatRequest, ChatResponse, Content, TextContent
-from contentmodel.interop import options_of
-from contentmodel.wire.introspect import fields_of
 from contentmodel_conformance.strategies.sdk import json_values
 
-WORDS = st.sampled_from(["", "a", "Look it up.", "Ünïcödé ✅", "\ud83d", "x y", "tool_use", "0"]) | st.text(max_size=6)
-KEYS = st.sampled_from(["a", "b c", "it's", "type", "block_type", "text", ":note", "[0]"])
-OBJECTS = st.dictionaries(KEYS, json_values, max_size=2)
-EXTRA = st.dictionaries(st.sampled_from(["openai-chat", "anthropic-messages", "x"]), OBJECTS, max_size=2)
-DEPTH = 3
-
-
-def values(kind: Any, depth: int = DEPTH) -> st.SearchStrategy[Any]:
-    """Any value of a type that a field of the model has."""
-    if kind is Any:
-        return json_values
-    if kind is str:
-        return WORDS
-    if kind is bool:
-        return st.booleans()
-    if kind is int:
-        return st.integers(-3, 2**60)
-    if kind is float:
-        return st.floats(allow_nan=False, allow_infinity=False)
-    if kind is type(None):
-        return st.none()
-    if kind is Content:
-        return any_content(depth - 1)
-    origin, args, options = typing.get_origin(kind), typing.get_args(kind), options_of(kind)
-    if len(options) > 1:
-        return st.one_of([values(option, depth) for option in options])
-    if origin is list:
-        return st.lists(values(args[0], depth), max_size=2 if depth > 0 else 0)
-    if origin is dict:
-        return EXTRA if typing.get_origin(args[1]) is dict else OBJECTS
-    if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
-        return structs(kind, depth)
-    raise TypeError(kind)
-
-
-@cache
-def structs(kind: type[Any], depth: int = DEPTH) -> st.SearchStrategy[Any]:
-    """A value of a Struct of the model, with anything in its fields; half of them say nothing."""
-
-    @st.composite
-    def build(draw: st.DrawFn) -> Any:
-        said = {}
-        for field in fields_of(kind):
-            if field.required or (draw(st.booleans()) and depth > 0):
-                said[field.name] = draw(values(field.type, depth - 1))
-        return kind(**said)
-
-    return build()
-
-
-@cache
-def any_content(depth: int = DEPTH) -> st.SearchStrategy[Any]:
-    """A content of any class."""
-    if depth <= 0:
-        return st.builds(TextContent, text=WORDS)
-    return st.sampled_from(CONTENT_TYPES).flatmap(lambda kind: structs(kind, depth))
-
-
 ROLES = st.sampled_from(["user", "assistant", "tool", "assistant", "tool", "system", "developer"])
-
-
-@st.composite
-def messages(draw: st.DrawFn) -> ChatMessage:
-    message = draw(structs(ChatMessage, 3))
-    role = draw(ROLES | WORDS)
-    if draw(st.booleans()):
-        return ChatMessage(role=role, contents=message.contents)
-    return msgspec.structs.replace(message, role=role)
-
-
-@st.composite
-def requests(draw: st.DrawFn) -> ChatRequest:
-    """Any request at all."""
-    request = draw(structs(ChatRequest, 2))
-    return msgspec.structs.replace(request, messages=draw(st.lists(messages(), max_size=5)))
-
-
-def responses() -> st.SearchStrategy[ChatResponse]:
-    """Any response at all."""
-    return structs(ChatResponse, 5)
-
-
-# -- rows --------------------------------------------------------------------------------------------------------------
-
 UNKNOWN = st.dictionaries(st.sampled_from(["note", "cache_control", "x y", "it's"]), json_values, max_size=2)
 _TEXT = st.sampled_from(["Hi.", "", "18 degrees"])
 _INSIDE: dict[str, st.SearchStrategy[Any]] = {

@@ -93,13 +93,14 @@ def of_events(subject: Subject, law: Callable[[Sequence[Any]], Any]) -> Law:
 @check(
     streams.cuts,
     "written",
-    "streams that it wrote, cut between and inside of events, and at every byte of short ones",
+    "streams that it wrote, cut between and inside of events and characters, and at every byte of short ones",
     "streams",
 )
 def cuts(subject: Subject, trial: Trial) -> None:
     def law(case: tuple[Told, list[int]]) -> None:
         raw = raw_of(subject.adapter, case[0])
-        streams.cuts(subject.adapter, raw, [place % (len(raw) + 1) for place in case[1]])
+        inside = [at for at, byte in enumerate(raw) if 0x80 <= byte < 0xC0]
+        streams.cuts(subject.adapter, raw, [*(place % (len(raw) + 1) for place in case[1]), *inside])
         if len(raw) <= ALL_UP_TO:
             streams.cuts(subject.adapter, raw, range(len(raw)))
 

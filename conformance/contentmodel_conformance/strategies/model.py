@@ -1,6 +1,6 @@
 """Any value of the model, read off its types: contents, messages, requests, responses; and the schemas of tools.
 
-Knows no API. Half of the fields say nothing, so that what is drawn stays readable, and recursion ends.
+Knows no API. Half of the fields are unset, so that what is drawn stays readable, and recursion ends.
 """
 
 from __future__ import annotations
@@ -47,9 +47,9 @@ _PLAIN: dict[Any, SearchStrategy[Any]] = {
 }
 
 
-def contents(kind: Any = None) -> SearchStrategy[Any]:
-    """A content of this class, or of any."""
-    return _any_content(_DEPTH) if kind is None else structs(kind)
+def contents(kind: Any = None, depth: int = _DEPTH) -> SearchStrategy[Any]:
+    """Draw a content of this class, or of any, with at most `depth` values inside of each other."""
+    return _any_content(depth) if kind is None else structs(kind, depth)
 
 
 @st.composite
