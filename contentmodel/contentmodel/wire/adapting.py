@@ -91,7 +91,7 @@ class TableAdapter:
     def trace_request(self, payload: Payload) -> tuple[ChatRequest, Any, DecodeContext]:
         """The request, the payload as plain JSON values, and what came from where."""
         wire = as_json(payload, self.api)
-        if wire.__class__ is list and self.conversation:
+        if self._is_conversation(wire):
             request, _, context = self._decode(self.request, {self.conversation: wire}, alone=wire)
             return noted(request, self.api, ALONE, True), wire, context
         return self._decode(self.request, _checked(wire, self.api))
@@ -236,7 +236,11 @@ class TableAdapter:
 
     def _as_request(self, payload: Payload) -> dict[str, Any]:
         wire = as_json(payload, self.api)
-        return {self.conversation: wire} if wire.__class__ is list and self.conversation else _checked(wire, self.api)
+        return {self.conversation: wire} if self._is_conversation(wire) else _checked(wire, self.api)
+
+    def _is_conversation(self, wire: Any) -> bool:
+        """Return whether a payload is a list in the place of a request: the messages alone, at least one."""
+        return bool(self.conversation) and wire.__class__ is list and bool(wire)
 
     @staticmethod
     def have_roles(items: list[Any]) -> bool:
