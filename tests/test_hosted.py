@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 
 import contentmodel
 from contentmodel import (
+    ChatChoice,
     ChatMessage,
     ChatRequest,
+    ChatResponse,
     ErrorContent,
     HostedTool,
     HostedToolCallContent,
     HostedToolResultContent,
+    ToolSearchToolCallContent,
+    ToolSearchToolResultContent,
     UnknownContent,
     audit,
     convert,
@@ -314,6 +319,39 @@ def test_tools_that_a_search_found_cross_in_its_result(api: str, blocks: list[di
     encoded = convert(payload, source=api, target=CHAT)
     (result,) = [message for message in encoded.payload["messages"] if message["role"] == "tool"]
     assert "get_weather" in result["content"]
+
+
+@pytest.mark.parametrize(
+    ("execution", "executor"), [("client", "client"), ("server", "provider"), (None, "provider"), ([], "provider")]
+)
+def test_the_application_runs_a_tool_search_that_says_so(execution: Any, executor: str) -> None:
+    call = {"type": "tool_search_call", "id": "ts_1", "call_id": "t1", "arguments": {}, "execution": execution}
+    output = {"type": "tool_search_output", "call_id": "t1", "tools": [], "execution": execution}
+    request = contentmodel.adapter(RESPONSES).decode_request({"model": "m", "input": [call, output]})
+    assert [c.executor for message in request.messages for c in message.contents] == [executor, executor]
+    assert contentmodel.adapter(RESPONSES).encode_request(request).payload["input"] == [call, output]
+    begun = {"id": "resp_1", "object": "response", "model": "m", "status": "in_progress", "output": []}
+    events = [
+        {"type": "response.created", "response": begun},
+        {"type": "response.output_item.added", "output_index": 0, "item": call},
+        {"type": "response.output_item.done", "output_index": 0, "item": call},
+        {"type": "response.completed", "response": {**begun, "status": "completed", "output": [call]}},
+    ]
+    stream = b"".join(b"data: %b\n\n" % json.dumps(event).encode() for event in events)
+    folded = fold_stream(stream, RESPONSES)
+    assert [c.executor for c in folded.messages[0].contents] == [executor]
+
+
+@pytest.mark.parametrize(("executor", "execution"), [("client", "client"), ("provider", None), ("somebody", None)])
+def test_a_tool_search_made_by_hand_says_who_runs_it(executor: str, execution: str | None) -> None:
+    contents: list[Any] = [
+        ToolSearchToolCallContent(call_id="t1", arguments={}, executor=executor),
+        ToolSearchToolResultContent(call_id="t1", tools=[], executor=executor),
+    ]
+    message = ChatMessage(role="assistant", contents=contents)
+    made = ChatResponse(model="m", choices=[ChatChoice(messages=[message])])
+    items = contentmodel.adapter(RESPONSES).encode_response(made).payload["output"]
+    assert [item.get("execution") for item in items] == [execution, execution]
 
 
 # -- classes of an application -----------------------------------------------------------------------------------------

@@ -551,4 +551,4 @@ USAGE = TABLE.record(
     sets={"cached_inside": False},
     ignores=("reasoning_inside",),
 )
-ERROR = TABLE.record("error", ErrorContent, {"type": "code", "message": "message"}, ignores=("details", "kind"))
+ERROR = TABLE.record("error", ErrorContent, {"type": "code", "message": "message"}, ignores=("kind",))

@@ -468,7 +468,7 @@ USAGE = TABLE.record(
     sets={"reasoning_inside": False},
     ignores=("cached_inside",),
 )
-ERROR = TABLE.record("error", ErrorContent, {"message": "message", "status": "code"}, ignores=("details", "kind"))
+ERROR = TABLE.record("error", ErrorContent, {"message": "message", "status": "code"}, ignores=("kind",))
 
 TABLE.keep("part", "audioTranscription", *MODIFIERS)
 TABLE.keep(

@@ -248,7 +248,7 @@ USAGE = TABLE.record(
     ignores=("cached_inside", "reasoning_inside"),
 )
 
-ERROR = TABLE.record("error", ErrorContent, {"message": "message", "code": "code"}, ignores=("details", "kind"))
+ERROR = TABLE.record("error", ErrorContent, {"message": "message", "code": "code"}, ignores=("kind",))
 
 
 def detail_names(entry: dict[str, Any]) -> tuple[bytes, ...]:

@@ -162,6 +162,7 @@ class OpenAIResponses(TableAdapter):
                 # A request that was refused: the body is that of every endpoint.
                 return {"error": error}
             payload = {**payload, "error": in_response(error)}
+            _tell_failure(payload, error, response, context)
         filled = {**defaults, **payload}
         if response.created is None:
             context.lose(response, "created", reasons.UNKNOWN_TIME)
@@ -170,8 +171,6 @@ class OpenAIResponses(TableAdapter):
             lost = reasons.TIME_DROPPED if seconds is None else reasons.TIME_REWRITTEN
             context.lose(response, "created", lost, form="in seconds since 1970")
             filled["created_at"] = seconds or 0
-        if filled.get("error") is not None:
-            filled.setdefault("status", "failed")
         usage = filled.get("usage")
         if usage is not None:
             filled["usage"] = complete_usage(usage)
@@ -196,6 +195,21 @@ class OpenAIResponses(TableAdapter):
         if isinstance(payload.get("input"), str | list) and "messages" not in payload:
             return {"request": 0.9}
         return {}
+
+
+def _tell_failure(
+    payload: dict[str, Any], error: dict[str, Any], response: ChatResponse, context: EncodeContext
+) -> None:
+    """Give a response that has an error its status; report the word and the finish reason that do not fit."""
+    if response.error is not None and ERRORS.kind_of(payload["error"]) != ERRORS.kind_of(error):
+        named = "kind" if response.error.code is None else "code"
+        context.lose(response.error, named, reasons.NO_ERROR_WORD)
+    finish = response.choices[0].finish_reason
+    if payload.get("status", "completed") == "completed":
+        payload["status"] = "failed"
+        if finish is not None and finish.reason != "error":
+            word = finish.raw or finish.reason
+            context.lose(response.choices[0], "finish_reason.raw", reasons.NO_FINISH_REASON, word=word)
 
 
 def in_response(error: dict[str, Any]) -> dict[str, Any]:

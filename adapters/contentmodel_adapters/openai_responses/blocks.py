@@ -373,7 +373,7 @@ USAGE = TABLE.record(
     },
     ignores=("cached_inside", "reasoning_inside"),
 )
-ERROR = TABLE.record("error", ErrorContent, {"message": "message", "code": "code"}, ignores=("details", "kind"))
+ERROR = TABLE.record("error", ErrorContent, {"message": "message", "code": "code"}, ignores=("kind",))
 
 # Nested words and objects that stay inside `arguments`, or in the residue, as the API has them.
 TABLE.say("web_search.action", "search", "open_page", "find_in_page")

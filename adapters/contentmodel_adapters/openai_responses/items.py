@@ -214,6 +214,20 @@ CLIENT_CALLS = [
         fill={"input": ""},
     ),
 ]
+
+
+def _by_executor(tag: str, model: type[Any], fields: dict[str, Spec], **options: Any) -> list[Row]:
+    """Return the rows of an item whose `execution` says who runs the tool.
+
+    It is required (openai 3.54, types/responses/response_tool_search_call.py, seen 2026-11-22).
+    """
+    client = {"type": tag, "execution": "client"}
+    return [
+        row(tag, model, fields, fill={"execution": "server"}, **options),
+        Row(f"{tag}.client", model, fields, constants=client, sets={"executor": "client"}, **options),
+    ]
+
+
 PROVIDER_CALLS = [
     row(
         "computer_call",
@@ -252,7 +266,7 @@ PROVIDER_CALLS = [
         {**CALL, "operation": ("arguments", ArgumentsObject())},
         ignores=("name",),
     ),
-    row("tool_search_call", ToolSearchToolCallContent, {**CALL, "arguments": "arguments"}, ignores=("name",)),
+    *_by_executor("tool_search_call", ToolSearchToolCallContent, {**CALL, "arguments": "arguments"}, ignores=("name",)),
     row(
         "program",
         ProgramToolCallContent,
@@ -303,7 +317,7 @@ RESULTS = [
         ignores=("name",),
         failure=Failure(STATUS, worded=True, alone=True),
     ),
-    row(
+    *_by_executor(
         "tool_search_output",
         ToolSearchToolResultContent,
         {**CALL, "tools": "tools"},
@@ -410,6 +424,8 @@ def _shell_row(wire: dict[str, Any]) -> str:
 
 
 def _usual_item(content: Any, rows: list[Row]) -> Row:
+    if content.__class__ in (ToolSearchToolCallContent, ToolSearchToolResultContent):
+        return rows[content.executor == "client"]
     if content.__class__ is ShellToolCallContent and content.executor == "provider":
         return rows[1]
     if content.__class__ is ConfigurationContent:

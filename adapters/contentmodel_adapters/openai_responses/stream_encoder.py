@@ -13,6 +13,8 @@ from typing import Any
 from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.tools import ToolCallContent, ToolResultContent
 from contentmodel.events import ENDED, TurnComplete, TurnError, WireEvent, with_contents
+from contentmodel.response import ChatResponse
+from contentmodel.wire import reasons
 from contentmodel.wire.fields import list_of, object_of, text_of
 from contentmodel.wire.json import write
 from contentmodel.wire.stream_encoding import Outgoing, StreamEncoder, Written, is_half_a_call
@@ -302,10 +304,12 @@ class Encoder(StreamEncoder):
         self._event(f"response.{status if status in LAST else 'completed'}", response=encoded.payload)
 
     def fail(self, event: TurnError, payload: dict[str, Any]) -> None:
-        finish = event.response.finish_reason
-        if event.error.code != ENDED and finish is not None and finish.reason == "error":
+        # An `error` event has no usage; a whole response with an error has.
+        if event.error.code != ENDED and _has_end(event.response):
             self._last(event)
             return
+        if event.response.usage is not None:
+            self.lose_usage(reasons.NO_FIELD)
         if self._item is None:
             self._close_group()
         error = object_of(payload, "error")
@@ -319,6 +323,13 @@ class Encoder(StreamEncoder):
             number = {"sequence_number": self._sequence} if "sequence_number" in data else {}
             self.put({**data, **number}, event.name)
             self._sequence += 1
+
+
+def _has_end(response: ChatResponse) -> bool:
+    """Return whether an answer that failed says more than its error: its tokens, or that it ended by the error."""
+    finish = response.finish_reason
+    has_failed = finish is not None and finish.reason == "error"
+    return bool(response.choices) and (has_failed or response.usage is not None)
 
 
 def _only_part(item: dict[str, Any]) -> dict[str, Any] | None:

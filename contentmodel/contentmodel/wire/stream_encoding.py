@@ -468,6 +468,10 @@ class StreamEncoder:
         """Report a value that the target requires and the source does not have."""
         self._losses[loss_of(reason, path, path.rpartition(".")[2], self.api, family="settings")] = None
 
+    def lose_usage(self, reason: Reason) -> None:
+        """Report that the usage of the answer does not reach the target."""
+        self._losses[loss_of(reason, "$.usage", "usage of ChatResponse", self.api, family="usage")] = None
+
     def lose(self, place: tuple[int, int], content: Any, reason: Reason, *, field: str | None = None) -> None:
         """Report that a block, or a field of it, does not reach the target."""
         note = Note(content, field, reason)
