@@ -9,7 +9,18 @@ import pytest
 from anthropic.types.shared.error_object import ErrorObject
 
 from conftest import APIS
-from contentmodel import ChatResponse, ErrorContent, TurnError, adapter, convert
+from contentmodel import (
+    ChatChoice,
+    ChatMessage,
+    ChatResponse,
+    ErrorContent,
+    FinishReason,
+    Origin,
+    TextContent,
+    TurnError,
+    adapter,
+    convert,
+)
 from contentmodel.accounting import audit
 from contentmodel.events import ENDED
 from contentmodel.failures import STATUSES, error_kind, error_status, kind_of_status
@@ -59,9 +70,14 @@ def test_an_error_keeps_its_kind_in_every_api(api: str, target: str, kind: str) 
     assert made.error.message == "No."
     if names(target, known):
         assert made.error.kind == known
-        assert not [loss for loss in encoded.losses if loss.path.startswith("$.error")]
+        # The words for it are the target's own: nothing significant is lost.
+        assert {loss.code for loss in encoded.losses if loss.path.startswith("$.error")} <= {"error-reworded"}
+        assert not [loss for loss in encoded.losses if loss.is_significant and loss.path.startswith("$.error")]
     elif api not in (CHAT, RESPONSES) or target not in (CHAT, RESPONSES):
-        assert {loss.kind for loss in encoded.losses if loss.path.startswith("$.error")} <= {"degraded"}
+        assert {loss.kind for loss in encoded.losses if loss.path.startswith("$.error")} <= {
+            "degraded",
+            "insignificant",
+        }
 
 
 @every_provider
@@ -236,3 +252,36 @@ def test_headers_that_no_wait_or_limit_can_be_are_ignored(value: str) -> None:
     assert read.retry_after in (None, 0.0)
     assert read.limits == {}
     assert write_limits(read, ANTHROPIC, now=NOW).keys() <= {"retry-after"}
+
+
+@every_provider
+def test_details_of_an_error_are_reported(api: str) -> None:
+    """The rows of errors have no field for the details of an error, such as how long to wait."""
+    error = ErrorContent(message="No.", kind="rate_limit", details={"retryDelay": "3s"})
+    encoded = adapter(api).encode_response(ChatResponse(error=error))
+    assert [(loss.path, loss.code) for loss in encoded.losses] == [("$.error.details", "no-field")]
+
+
+@pytest.mark.parametrize("target", [ANTHROPIC, CHAT, RESPONSES])
+def test_a_delay_in_the_body_of_gemini_is_reported_elsewhere(target: str) -> None:
+    retry = {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "34.4s"}
+    body = {"error": {"code": 429, "status": "RESOURCE_EXHAUSTED", "message": "", "details": [retry]}}
+    assert convert(body, source=GEMINI, target=GEMINI, kind="response").payload == body
+    encoded = convert(body, source=GEMINI, target=target, kind="response")
+    assert "$.error.details" in [loss.path for loss in encoded.losses if loss.is_significant]
+
+
+@pytest.mark.parametrize("kind", STATUSES)
+def test_a_failed_response_reports_the_kinds_that_it_cannot_name(kind: str) -> None:
+    message = ChatMessage(role="assistant", contents=[TextContent(text="Hi")])
+    for finish in (None, FinishReason(reason="stop")):
+        made = ChatResponse(
+            choices=[ChatChoice(messages=[message], finish_reason=finish)],
+            error=ErrorContent(message="No.", code="odd", kind=kind),
+            origin=Origin(api=ANTHROPIC, issuer="anthropic"),
+        )
+        encoded = adapter(RESPONSES).encode_response(made)
+        again = adapter(RESPONSES).decode_response(encoded.payload)
+        assert encoded.payload["status"] == "failed"
+        assert (again.error.kind == kind) is ("no-error-word" not in [loss.code for loss in encoded.losses])
+        assert ("no-finish-reason" in [loss.code for loss in encoded.losses]) is (finish is not None)

@@ -129,13 +129,33 @@ def test_a_chat_stream_keeps_what_came_before_an_error() -> None:
     assert folded.usage.total_tokens == 3
 
 
-@pytest.mark.parametrize("target", [ANTHROPIC, GEMINI])
+@pytest.mark.parametrize("target", [ANTHROPIC, GEMINI, RESPONSES])
 def test_what_came_before_an_error_crosses(target: str) -> None:
     folded = fold_stream(convert(failing_chat(), source=CHAT, target=target).payload, target)
     assert folded.error is not None
     assert folded.finish_reason is not None
     assert folded.finish_reason.reason == "length"
     assert folded.usage.output_tokens == 2
+
+
+def test_usage_before_an_error_is_in_a_failed_response() -> None:
+    stream = thinking(("text", "Hello."))
+    error = sse({"type": "error", "error": {"type": "api_error", "message": "boom"}})
+    failed = stream[: stream.index(b'data: {"type": "message_delta"')] + error
+    made = convert(failed, source=ANTHROPIC, target=RESPONSES)
+    assert chunks_of(made.payload)[-1]["type"] == "response.failed"
+    folded = fold_stream(made.payload, RESPONSES)
+    assert (folded.text, folded.usage.input_tokens) == ("Hello.", 3)
+    assert folded.error is not None
+    assert folded.error.message == "boom"
+
+
+def test_usage_of_a_stream_that_broke_off_is_reported_where_an_error_has_none() -> None:
+    stream = thinking(("text", "Hello."))
+    cut = stream[: stream.index(b'"message_delta"') - 20]
+    made = convert(cut, source=ANTHROPIC, target=RESPONSES)
+    assert chunks_of(made.payload)[-1]["type"] == "error"
+    assert "$.usage" in [loss.path for loss in made.losses]
 
 
 def test_a_stream_that_broke_off_has_no_invented_finish_reason() -> None:

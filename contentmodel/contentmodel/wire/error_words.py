@@ -101,17 +101,26 @@ class ErrorBody(Record):
             fields = {**fields, **{key: residue[key] for key in fields if key in residue}}
         elif error.code is not None and (kind is None or self.words.kind_of(fields) != kind):
             context.lose(error, "code", reasons.NO_ERROR_WORD)
-        context.leave_residue(_without_words(error, origin, kind, context))
+        elif error.code is not None and error.code not in fields.values():
+            context.lose(error, "code", reasons.ERROR_REWORDED)
+        context.leave_residue(_without_words(error, origin, kind, context, fields))
         plain = msgspec.structs.replace(error, code=error.code if is_kin else None, kind=None, extra=None)
         return {**fields, **self.row.encode(context.same(error, plain), context)}
 
 
+_WORDS = ("type", "code")
+
+
 def _without_words(
-    error: ErrorContent, origin: Origin | None, kind: str | None, context: EncodeContext
+    error: ErrorContent, origin: Origin | None, kind: str | None, context: EncodeContext, fields: Mapping[str, Any]
 ) -> ErrorContent:
-    """Return an error without the residue that only says its kind: another API says it in its own words."""
+    """Return an error without the residue that only says its kind: the wire `fields` say it in the target's words."""
     if origin is None or kind is None or error.extra is None:
         return error
-    residue = {key: value for key, value in error.extra.get(origin.api, {}).items() if key not in ("type", "code")}
+    own = error.extra.get(origin.api, {})
+    for key in _WORDS:
+        if own.get(key) is not None and own[key] not in fields.values():
+            context.notes.append((error, key, reasons.ERROR_REWORDED, origin.api, {}))
+    residue = {key: value for key, value in own.items() if key not in _WORDS}
     left: ErrorContent = context.same(error, msgspec.structs.replace(error, extra={**error.extra, origin.api: residue}))
     return left
