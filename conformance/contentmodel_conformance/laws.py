@@ -31,7 +31,7 @@ from contentmodel import (
     loads,
     schema,
 )
-from contentmodel.accounting import Vocabulary, leaves, unaccounted, vocabulary_of, vocabulary_of_api
+from contentmodel.accounting import COVERING, Vocabulary, leaves, unaccounted, vocabulary_of, vocabulary_of_api
 from contentmodel.adapter import traced
 from contentmodel.serialize import to_builtins
 from contentmodel.wire.json import child_path, value_at, write
@@ -449,9 +449,7 @@ def restoration(source: Any, target: Any, kind: str, payload: dict[str, Any]) ->
     out = crossed(source, target, kind, payload)
     back = crossed(target, source, kind, out.payload)
     lost_on_return = [
-        value_at(told_by(target, kind, out.payload), loss.path)
-        for loss in back.losses
-        if loss.kind in ("dropped", "degraded", "insignificant")
+        value_at(told_by(target, kind, out.payload), loss.path) for loss in back.losses if loss.kind in COVERING
     ]
     words, returned = vocabulary_of(source), told_by(source, kind, back.payload)
     missing = unaccounted(told_by(source, kind, payload), returned, out.losses, words, words)

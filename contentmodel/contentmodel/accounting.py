@@ -37,6 +37,10 @@ class Vocabulary(msgspec.Struct, frozen=True):
     calls: frozenset[str] = frozenset()
 
 
+COVERING = ("dropped", "degraded", "insignificant")
+"""The kinds of losses that cover all at and below their path."""
+
+
 class Unaccounted(msgspec.Struct, frozen=True):
     """A value of the source that is neither in the output nor under a loss: its JSON `path`, and the `value`."""
 
@@ -78,24 +82,26 @@ def unaccounted(
 ) -> list[Unaccounted]:
     """The same for plain JSON values. `target` are the words of the output's API."""
     # What has no place of its own stands for nothing else.
-    covering = ("dropped", "degraded", "insignificant")
-    lost = {loss.path for loss in losses if loss.kind in covering and loss.exact} - {"$"}
+    lost = {loss.path for loss in losses if loss.kind in COVERING and loss.exact} - {"$"}
     held = _Held(output, target or Vocabulary())
-    counted = [
-        leaf
-        for leaf in _leaves(source, vocabulary or Vocabulary())
-        if leaf.sort != WORD and not _says_nothing(leaf.value) and lost.isdisjoint(leaf.above)
-    ]
+    looked_for = [leaf for leaf in counted(source, vocabulary or Vocabulary()) if lost.isdisjoint(leaf.above)]
     # What is there as it was comes first, and texts before the values inside of texts: nothing takes away from them.
-    counted.sort(key=_is_scalar)
-    rest = [leaf for leaf in counted if not held.take_leaf(leaf)]
+    looked_for.sort(key=_is_scalar)
+    rest = [leaf for leaf in looked_for if not held.take_leaf(leaf)]
     rest = [leaf for leaf in rest if not held.take_in_other_form(leaf)]
     held.look_for(leaf.value for leaf in rest if leaf.sort in _SPELLED)
     found = [leaf for leaf in rest if not (leaf.sort in _SPELLED and held.is_in_text(leaf.value))]
     return [Unaccounted(leaf.above[-1], leaf.value) for leaf in found]
 
 
-def _is_scalar(leaf: _Leaf) -> bool:
+def counted(payload: Any, vocabulary: Vocabulary) -> Iterator[Leaf]:
+    """Yield the scalars that an audit counts: all but the words of the API, null, false and empty texts."""
+    for leaf in _leaves(payload, vocabulary):
+        if leaf.sort != WORD and not _says_nothing(leaf.value):
+            yield leaf
+
+
+def _is_scalar(leaf: Leaf) -> bool:
     return not (isinstance(leaf.value, str) and leaf.value.startswith(("{", "[", "data:")))
 
 
@@ -117,7 +123,7 @@ VALUE, WORD, DATA, DEFINITION, CALL, RESULT, NAME = "value", "word", "data", "de
 """What a scalar is: any value, a word of its API, a part of the caller's own JSON, or a name (by what has it)."""
 
 
-class _Leaf(NamedTuple):
+class Leaf(NamedTuple):
     """A scalar, the paths of all that it is in (its own as the last), what it is, and the key that it has."""
 
     value: Any
@@ -142,7 +148,7 @@ class _Place(NamedTuple):
     is_choice: bool = False
 
 
-def _leaves(root: Any, vocabulary: Vocabulary) -> Iterator[_Leaf]:
+def _leaves(root: Any, vocabulary: Vocabulary) -> Iterator[Leaf]:
     """Every scalar of a payload, with what it is."""
     words, names = STRUCTURE | vocabulary.structure, _REFERENCES | vocabulary.references
     stack = [(root, _Place())]
@@ -153,7 +159,7 @@ def _leaves(root: Any, vocabulary: Vocabulary) -> Iterator[_Leaf]:
         elif isinstance(item, list):
             stack += [(v, _element(place, at)) for at, v in reversed([*enumerate(item)])]
         else:
-            yield _Leaf(item, place.above, _sort_of(item, place, root, words, names, vocabulary), place.key)
+            yield Leaf(item, place.above, _sort_of(item, place, root, words, names, vocabulary), place.key)
 
 
 def _member(place: _Place, root: Any, holder: dict[str, Any], key: str, vocabulary: Vocabulary) -> _Place:
@@ -371,7 +377,7 @@ class _Held:
         self._names[RESULT][call_id] += 1
         return late
 
-    def take_leaf(self, leaf: _Leaf) -> bool:
+    def take_leaf(self, leaf: Leaf) -> bool:
         """Return whether a scalar of the source is there: a name in an object of its own sort, or in any at all."""
         if leaf.sort in (DEFINITION, CALL, RESULT):
             return _take(self._names[leaf.sort], leaf.value)
@@ -392,7 +398,7 @@ class _Held:
         for item in self._inner.get(value, ()) if isinstance(value, str) else ():
             self._take_away(item)
 
-    def take_in_other_form(self, leaf: _Leaf) -> bool:
+    def take_in_other_form(self, leaf: Leaf) -> bool:
         """Take a text that is there as the JSON it spells, without its marks, or as another word for a type."""
         text = leaf.value
         if not isinstance(text, str) or leaf.sort in (DEFINITION, CALL, RESULT):

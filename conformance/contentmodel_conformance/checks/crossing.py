@@ -12,6 +12,7 @@ from contentmodel_conformance import laws
 from contentmodel_conformance.checks.payloads import sources
 from contentmodel_conformance.checks.registry import check
 from contentmodel_conformance.oracles import judge
+from contentmodel_conformance.precision import MOST, precision
 from contentmodel_conformance.strategies.damage import misfitting
 from contentmodel_conformance.strategies.sdk import disturbed, sdk_members, sdk_payloads
 from contentmodel_conformance.strategies.transcripts import answers, transcripts
@@ -65,6 +66,17 @@ def accounted(source: Any, target: Any, kind: str, payload: Any) -> None:
     """Accounting, of a payload that goes from one API to another."""
     told, encoded = laws.told_by(source, kind, payload), laws.crossed(source, target, kind, payload)
     laws.accounting(told, encoded, vocabulary_of(source), vocabulary_of(target))
+
+
+@check(precision, "crossing", "conversations, from and to every other API", "others")
+def crossing_precision(subject: Subject, trial: Trial) -> None:
+    along(trial, subject, precise)
+
+
+def precise(source: Any, target: Any, kind: str, payload: Any, *, most: int = MOST) -> None:
+    """Precision, of a payload that goes from one API to another."""
+    told, encoded = laws.told_by(source, kind, payload), laws.crossed(source, target, kind, payload)
+    precision(told, encoded, vocabulary_of(source), vocabulary_of(target), most=most)
 
 
 @check(laws.accounting, "list", "lists of messages in the place of requests, to every other API and its own", "others")

@@ -8,6 +8,7 @@ from typing import Any
 
 from contentmodel import (
     ChatMessage,
+    ChatRequest,
     ErrorContent,
     FunctionCallContent,
     FunctionResultContent,
@@ -151,6 +152,16 @@ class ExcusesEverything(Broken):
 
     def claimed(self, losses: Any, value: Any) -> Any:
         return (Loss("$", "dropped", "a part of it", "not everything fits"),) if self.is_abroad(value) else losses
+
+
+@mutant(CHAT, "precision/crossing")
+class ReportsLossesTooWide(Broken):
+    """Reports all messages of another API's request as rewritten, so that no message is missed that is dropped."""
+
+    def claimed(self, losses: Any, value: Any) -> Any:
+        if not isinstance(value, ChatRequest) or not self.is_abroad(value):
+            return losses
+        return (*losses, Loss("$.messages", "degraded", "the messages", "they are other words here"))
 
 
 # -- what is changed ---------------------------------------------------------------------------------------------------

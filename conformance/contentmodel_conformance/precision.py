@@ -1,0 +1,115 @@
+"""The law of precision: whatever is deleted from an output, the audit misses it."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from itertools import islice
+from operator import itemgetter
+from typing import Any
+
+from contentmodel import Encoded
+from contentmodel.accounting import COVERING, NAME, Leaf, Vocabulary, counted, unaccounted
+from contentmodel.wire.json import child_path
+from contentmodel_conformance.laws import ABSENT, LawBroken
+
+MOST = 8
+"""How often something is deleted from one output: a sample, by the paths of values, the same in every run."""
+
+Steps = tuple[Any, ...]
+"""The keys and indices that lead to a value."""
+
+
+def precision(source: Any, encoded: Encoded, vocabulary: Vocabulary, target: Vocabulary, *, most: int = MOST) -> None:
+    """Whatever is deleted from an output, alone or with a block around it, the audit misses it: no loss covers more than
+    what was lost.
+
+    Deleted are values that the source has once and the output has once, also as a part of a longer text. May be
+    deleted: words of either API, what the source does not have, what a loss names by its own path, the address or title
+    of a source that is lost (a citation has it again), and a text that spells JSON: the audit counts the values in it.
+    """
+    losses = encoded.losses
+    lost = {loss.path for loss in losses if loss.kind in COVERING}
+    known = {leaf.value: leaf.above[-1] for leaf in counted(source, vocabulary) if not _may_go(leaf, lost)}
+    for steps, value in _carried(known, source, encoded.payload, target, most):
+        deleted = _path(steps)
+        missed = unaccounted(source, _without(encoded.payload, steps), losses, vocabulary, target)
+        if all(one.path != known[value] for one in missed):
+            detail = f"the audit did not miss it when {deleted} was deleted from the output"
+            raise LawBroken("precision", known[value], detail, value, ABSENT)
+
+
+def _may_go(leaf: Leaf, lost: Collection[str]) -> bool:
+    if leaf.value.__class__ is bool or leaf.above[-1] in lost:
+        return True
+    return leaf.sort == NAME and any(path in lost for path in leaf.above)
+
+
+def _carried(
+    known: Mapping[Any, str], source: Any, output: Any, target: Vocabulary, most: int
+) -> Iterator[tuple[Steps, Any]]:
+    """Yield what to delete, `most` times: the steps to it, and the value in it that went from the source to the output.
+
+    Every other time it is the value itself, else a block around it.
+    """
+    once = _Once(source), _Once(output)
+    places = {leaf.above[-1] for leaf in counted(output, target)}
+    went = ((steps, value) for steps, value in _scalars(output) if _is_whole(value) and value in known)
+    found = [(_hash(steps), steps, value) for steps, value in went if _path(steps) in places]
+    chosen = (
+        (number, steps, value)
+        for number, steps, value in sorted(found, key=itemgetter(0))
+        if all(value in one for one in once)
+    )
+    for number, steps, value in islice(chosen, most):
+        yield steps[: 1 + number % len(steps)] if number % 2 else steps, value
+
+
+class _Once:
+    """The scalars that a JSON value has once, and not in a longer text either."""
+
+    def __init__(self, root: Any) -> None:
+        self._counts = Counter(value for _, value in _scalars(root) if value.__class__ is not bool)
+        self._text = json.dumps(root, ensure_ascii=False)
+
+    def __contains__(self, value: Any) -> bool:
+        return self._counts[value] == 1 and self._text.count(json.dumps(value, ensure_ascii=False).strip('"')) == 1
+
+
+def _is_whole(value: Any) -> bool:
+    """Return whether the audit counts a value itself: it counts the parts of a text that spells JSON."""
+    return value.__class__ in (int, float) or (value.__class__ is str and value[:1] not in ("{", "["))
+
+
+def _scalars(value: Any, over: Steps = ()) -> Iterator[tuple[Steps, Any]]:
+    """Yield every scalar of a JSON value with the steps to it."""
+    inner: Iterable[tuple[Any, Any]] = value.items() if isinstance(value, dict) else enumerate(value)
+    for key, item in inner:
+        if isinstance(item, dict | list):
+            yield from _scalars(item, (*over, key))
+        else:
+            yield (*over, key), item
+
+
+def _hash(steps: Steps) -> int:
+    return zlib.crc32(_path(steps).encode("utf-8", "surrogatepass"))
+
+
+def _path(steps: Steps) -> str:
+    path = "$"
+    for step in steps:
+        path = child_path(path, step) if isinstance(step, str) else f"{path}[{step}]"
+    return path
+
+
+def _without(value: Any, steps: Steps) -> Any:
+    """Return a JSON value without what `steps` lead to. What is not on the way is shared."""
+    first, *rest = steps
+    copy = value.copy()
+    if rest:
+        copy[first] = _without(value[first], tuple(rest))
+    else:
+        del copy[first]
+    return copy
