@@ -249,6 +249,12 @@ def test_a_stream_that_waits_for_tools_says_so_abroad() -> None:
     assert b'"finish_reason":"tool_calls"' in converter.feed(body) + converter.close()
 
 
+def test_audit_counts_a_text_in_each_of_several_equal_longer_ones() -> None:
+    source = [{"title": "A page"}, {"title": "A page"}]
+    assert unaccounted(source, [{"text": "A page\nof it"}, {"text": "A page\nof it"}], []) == []
+    assert len(unaccounted(source, [{"text": "A page\nof it"}], [])) == 1
+
+
 @pytest.mark.parametrize(
     ("output", "count"),
     [

@@ -424,9 +424,9 @@ def is_there(wire: Any, path: str) -> bool:
     return isinstance(wire, dict | list)
 
 
-# What only rows say: places and origins; who can read a signature; that a hosted tool's name is its type's; a failure,
-# which Chat and Responses tell in words of the result.
-STORED = {"sequence", "origin", "issuer", "is_error"}
+# What only rows have: places and origins; who can read a signature; a failure, which Chat and Responses have as a text
+# of the result; and the note of a codec that names the form of a tool.
+STORED = {"sequence", "origin", "issuer", "is_error", ":row"}
 
 
 @pytest.mark.parametrize("target", APIS)

@@ -442,7 +442,8 @@ class _Held:
         if text not in self._told:
             return False
         self._uses[text] += 1
-        return self._uses[text] == 1 or self._uses[text] <= sum(host.count(text) for host in self._left)
+        there = sum(host.count(text) * self._counts[host] for host in self._left)
+        return self._uses[text] <= max(1, there)
 
     def _take_parts(self, text: str) -> bool:
         """The JSON that a text spells, or the parts of a data URI."""
