@@ -37,7 +37,7 @@ from contentmodel_adapters.shared.media import GOOGLE_FILES
 from contentmodel_adapters.shared.settings import with_fitting_settings
 from contentmodel_adapters.shared.usage import counted
 
-# The API requires a limit; where nobody gave one, this is enough for an answer and allowed for every model.
+# The API requires a limit; if a request has none, this is enough for an answer and allowed for every model.
 MAX_TOKENS = 4096
 
 REQUEST = TABLE.record(

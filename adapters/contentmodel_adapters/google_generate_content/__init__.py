@@ -203,7 +203,7 @@ class GoogleGenerateContent(TableAdapter):
         return 1.0 if items and all(isinstance(item, dict) and "parts" in item for item in items) else 0.0
 
     def recognises(self, payload: dict[str, Any]) -> Mapping[str, float]:
-        """`contents` and `candidates` are nobody else's."""
+        """Only this API has `contents` and `candidates`."""
         if isinstance(payload.get("contents"), list):
             return {"request": 1.0}
         if any(key in payload for key in ("candidates", "usageMetadata", "promptFeedback")):

@@ -76,7 +76,7 @@ class ResponseObject(Codec):
     One string under "output", "error" or "result" is that string, and a list of several strings under "output" or
     "error" is as many texts. Any other object is its JSON text: without those keys "the whole response is treated as
     function output" (types.py of google-genai, FunctionResponse; the SDK itself writes "result"; seen 2026-11-22). The
-    note ":response" of the first text has the key, "" for JSON. An empty object says nothing.
+    note ":response" of the first text has the key, "" for JSON. An empty object is no text.
     """
 
     classes = (dict,)

@@ -109,7 +109,7 @@ class Tools(Codec):
 
 
 def _decode_entry(entry: Any, note: Any, container: Any, key: str | int, context: DecodeContext) -> list[Any]:
-    """Return the tools of one Tool object, which stands at `container[key]`."""
+    """Return the tools of one Tool object, which is `container[key]`."""
     found: list[Any] = []
     for name, member in entry.items():
         found += _decode_member(name, member, entry, context)

@@ -250,7 +250,7 @@ def with_voice(payload: dict[str, Any], request: ChatRequest, context: EncodeCon
 
 
 def complete_usage(usage: dict[str, Any]) -> dict[str, Any]:
-    """Every counter that the API always gives; what nobody counted is zero."""
+    """Every counter that the API always gives; a counter that is missing is zero."""
     tokens = {"prompt_tokens": 0, "completion_tokens": 0, **usage}
     return {"total_tokens": tokens["prompt_tokens"] + tokens["completion_tokens"], **tokens}
 

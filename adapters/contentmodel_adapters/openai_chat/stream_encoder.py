@@ -66,7 +66,7 @@ class Encoder(StreamEncoder):
     def _begin_choice(self, choice: int) -> None:
         # The official client takes the first choice that it hears of for number 0.
         while self._begun <= choice:
-            # What nobody says of it is null, as the API's own first chunk has it; a host of its own says what it says.
+            # A field without a value is null, as in the first chunk of OpenAI; a native stream has its own fields.
             said = {} if self.is_native else {"content": None, "refusal": None}
             self._chunk(self._begun, {"role": "assistant", **said})
             self._begun += 1

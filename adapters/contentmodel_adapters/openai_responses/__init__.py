@@ -183,7 +183,7 @@ class OpenAIResponses(TableAdapter):
         return 0.9 if any("type" in item for item in items) else 0.2
 
     def recognises(self, payload: dict[str, Any]) -> Mapping[str, float]:
-        """`input` and `output` are nobody else's."""
+        """Only this API has `input` and `output`."""
         if isinstance(payload.get("type"), str) and payload["type"].startswith("response."):
             return {"stream": 1.0}
         if payload.get("type") == "error" and "message" in payload:
@@ -224,7 +224,7 @@ def in_response(error: dict[str, Any]) -> dict[str, Any]:
 
 
 def complete_usage(usage: dict[str, Any]) -> dict[str, Any]:
-    """Every counter that the API always gives; what nobody counted is zero."""
+    """Every counter that the API always gives; a counter that is missing is zero."""
     inside = {"cached_tokens": 0, "cache_write_tokens": 0, **usage.get("input_tokens_details", {})}
     outside = {"reasoning_tokens": 0, **usage.get("output_tokens_details", {})}
     tokens = {"input_tokens": 0, "output_tokens": 0, **usage}

@@ -25,7 +25,7 @@ from contentmodel.wire.context import DecodeContext, EncodeContext
 from contentmodel.wire.fields import text_of
 from contentmodel.wire.nested import Blocks, WordsOf
 from contentmodel.wire.signs import FAILURE
-from contentmodel.wire.table import Failure, Row, Shape, Sign, Table, note_of, noted, row
+from contentmodel.wire.table import Failure, Fields, Row, Shape, Sign, Table, note_of, noted, row
 from contentmodel_adapters.shared.media import AUDIO
 
 API = "openai-responses"
@@ -344,7 +344,9 @@ class FailureObject(Codec):
         return [failure]
 
     def places(self, value: Any, wire: Any, path: str) -> Iterable[Place]:
-        return [(value[0], path, wire, None)]
+        coded = "code" if wire.__class__ is dict and "code" in wire else "type"
+        row = Fields({"message": "message", "code": coded}) if wire.__class__ is dict else None
+        return [(value[0], path, wire, row)]
 
     def encode(self, value: list[Any], context: EncodeContext, owner: Any) -> Any:
         failure = value[0]
