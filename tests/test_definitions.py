@@ -715,3 +715,12 @@ def test_added_tool_whose_name_is_no_text_is_the_name_of_no_tool(api: str, name:
     messages = [ChatMessage(role="user", contents="Hi."), ChatMessage(role="system", contents=[change])]
     encoded = contentmodel.adapter(api).encode_request(ChatRequest(model="m", messages=messages))
     assert encoded.losses or str(name) in str(encoded.payload)
+
+
+@pytest.mark.parametrize("api", APIS)
+@pytest.mark.parametrize("kind", [["function"], {}, 5, None, "", "tomorrow"])
+def test_a_choice_among_tools_of_any_type_is_written_as_it_was(api: str, kind: Any) -> None:
+    allowed = {"mode": "auto", "tools": [{"type": kind, "function": {"name": "now"}}]}
+    choice = {"type": "allowed_tools", **({"allowed_tools": allowed} if api == CHAT else allowed)}
+    payload = a_request(api, a_function(api), tool_choice=choice)
+    assert adapter(api).encode_request(adapter(api).decode_request(payload)).payload == payload

@@ -97,7 +97,7 @@ def read_choice(value: dict[str, Any]) -> ToolChoice | None:
     if kind in ("function", "custom") and inner.get("name").__class__ is str:
         return ToolChoice(mode="required", tools=[inner["name"]])
     if kind == "allowed_tools" and inner.get("mode").__class__ is str and inner.get("tools").__class__ is list:
-        tools = [tool.get(tool.get("type", "")) for tool in inner["tools"] if isinstance(tool, dict)]
+        tools = [tool.get(str(tool.get("type"))) for tool in inner["tools"] if isinstance(tool, dict)]
         names = [tool.get("name") for tool in tools if isinstance(tool, dict)]
         words = [name for name in names if isinstance(name, str)]
         if words and len(words) == len(inner["tools"]):
