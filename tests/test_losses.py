@@ -15,12 +15,13 @@ from typing import Any
 import pytest
 
 import contentmodel
-from contentmodel.accounting import leaves
+from contentmodel.accounting import leaves, unaccounted
 from contentmodel.wire import reasons
 from contentmodel.wire.context import EncodeContext
 from contentmodel.wire.json import child_path
 from contentmodel.wire.losses import Encoded
 from contentmodel.wire.reasons import KINDS, REASONS, Reason
+from contentmodel_conformance.work import Work, superlinear
 
 ROOT = Path(__file__).parent.parent
 SOURCES = sorted(path for folder in ("contentmodel", "adapters") for path in (ROOT / folder).rglob("*.py"))
@@ -246,3 +247,39 @@ def test_items_without_a_message_of_their_own_are_lost_one_by_one() -> None:
     encoded = contentmodel.convert({"model": "m", "input": items}, target="openai-chat", kind="request")
     assert "$.input" not in {loss.path for loss in encoded.losses}
     assert "$.input[0]" in {loss.path for loss in encoded.losses}
+
+
+def test_audit_of_a_text_that_many_longer_ones_hold_takes_linear_time() -> None:
+    def audit_of(size: int) -> Work:
+        held = [f"Answer {at}: say hello to everyone." for at in range(size)]
+        return lambda: unaccounted(["say hello to everyone"] * size, held, ())
+
+    assert unaccounted(["say hello to everyone"] * 2, ["Answer: say hello to everyone."], ())
+    assert superlinear([audit_of(size) for size in (20, 80, 320)], 4, copies=False) == []
+
+
+@pytest.mark.parametrize("setting", [{"thinking_budget": 1234}, {"thinking_level": "high"}])
+@pytest.mark.parametrize("target", [api for api in APIS if api != "google-generate-content"])
+def test_audit_reads_settings_of_thinking_in_snake_case(setting: dict[str, Any], target: str) -> None:
+    source = {
+        "contents": [{"role": "user", "parts": [{"text": "Hello, world."}]}],
+        "generation_config": {"thinking_config": setting},
+    }
+    encoded = contentmodel.convert(source, target=target)
+    assert contentmodel.audit(source, encoded) == []
+    [lost] = [loss.path for loss in encoded.losses if ".thinking_config" in loss.path]
+    assert lost == f"$.generation_config.thinking_config.{next(iter(setting))}"
+    encoded.payload.pop("messages", None) or encoded.payload.pop("input")
+    assert [one.value for one in contentmodel.audit(source, encoded)] == ["Hello, world."]
+
+
+@pytest.mark.parametrize("api", APIS)
+@pytest.mark.parametrize("stream", [True, False])
+def test_encoder_writes_stream_or_reports_it(api: str, stream: bool) -> None:
+    message = contentmodel.ChatMessage(role="user", contents=[contentmodel.TextContent(text="Hi.")])
+    options = contentmodel.ChatOptions(stream=stream)
+    encoded = contentmodel.adapter(api).encode_request(
+        contentmodel.ChatRequest(model="m", messages=[message], options=options)
+    )
+    lost = [loss.code for loss in encoded.losses if loss.path == "$.options.stream"]
+    assert (encoded.payload.get("stream"), lost) in ((stream, []), (None, ["in-url"]))

@@ -23,8 +23,8 @@ Steps = tuple[Any, ...]
 
 
 def precision(source: Any, encoded: Encoded, vocabulary: Vocabulary, target: Vocabulary, *, most: int = MOST) -> None:
-    """Whatever is deleted from an output, alone or with a block around it, the audit misses it: no loss covers more than
-    what was lost.
+    """Whatever is deleted from an output, alone or with a block around it, the audit misses it: no loss covers
+    more than what was lost.
 
     Deleted are values that the source has once and the output has once, also as a part of a longer text. May be
     deleted: words of either API, what the source does not have, what a loss names by its own path, the address or title

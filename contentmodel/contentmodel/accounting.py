@@ -352,6 +352,8 @@ class _Held:
         self._inner: dict[str, list[Any]] = {}
         self._left: list[str] = []
         self._uses: Counter[str] = Counter()
+        self._room: dict[str, int] = {}
+        """How often the longer texts hold each text that was looked for twice."""
         self._told: set[str] = set()
         """The texts that were looked for and are part of longer ones."""
         for leaf in _leaves(output, vocabulary):
@@ -442,8 +444,11 @@ class _Held:
         if text not in self._told:
             return False
         self._uses[text] += 1
-        there = sum(host.count(text) * self._counts[host] for host in self._left)
-        return self._uses[text] <= max(1, there)
+        if self._uses[text] == 1:
+            return True
+        if text not in self._room:
+            self._room[text] = sum(host.count(text) * self._counts[host] for host in self._left)
+        return self._uses[text] <= self._room[text]
 
     def _take_parts(self, text: str) -> bool:
         """The JSON that a text spells, or the parts of a data URI."""
