@@ -213,7 +213,7 @@ def _sort_of_name(place: _Place, vocabulary: Vocabulary) -> str:
 
 _COUNTS = frozenset({"usage", "usageMetadata", "usage_metadata", "created", "created_at"})
 """Fields whose zeros count nothing: some APIs require them."""
-_OUTPUTS = frozenset({"content", "output", "response"})
+_OUTPUTS = frozenset({"content", "output", "outputs", "response"})
 _CHOICES = frozenset({"tool_choice", "toolConfig", "tool_config"})
 _SCHEMAS = frozenset({"parameters", "input_schema", "schema"})
 _ANSWERED = frozenset({"tool_use_id", "tool_call_id"})
@@ -283,7 +283,7 @@ def vocabulary_of(reader: Any) -> Vocabulary:
     kinds = {step for step, count in Counter(step for step, _ in constants).items() if count > 1 or step not in fields}
     calls = [row for row in rows if row["model"] in ("FunctionCallContent", "CustomToolCallContent")]
     results = [row for row in rows if row["model"].endswith("ResultContent")]
-    arguments = _holding({"arguments"}, calls)
+    arguments = _holding({"arguments"}, [row for row in rows if row["model"].endswith("CallContent")])
     return Vocabulary(
         structure=_steps(kinds | tags | _holding(_WORDS, rows)) - _steps(_holding({"uri"}, rows)),
         references=_steps(_holding(_NAMES, rows)),
