@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from contentmodel import POLICIES, ChatResponse, adapter, convert, decode_stream, fold_stream
+from contentmodel import POLICIES, ChatResponse, Origin, adapter, convert, decode_stream, fold_stream
 from contentmodel.streams import convert_stream
 from contentmodel.wire.json import parse
 
@@ -252,3 +252,10 @@ def test_a_stream_may_be_given_whole() -> None:
 def test_what_is_no_stream_is_refused(wrong: Any) -> None:
     with pytest.raises(TypeError, match="expected"):
         fold_stream(wrong, ANTHROPIC)
+
+
+@pytest.mark.parametrize("created", [float("inf"), float("nan"), "soon"])
+def test_a_time_that_is_none_is_reported(created: Any) -> None:
+    encoded = adapter(CHAT).encode_response(ChatResponse(created=created, origin=Origin(api="other", issuer="x")))
+    assert encoded.payload["created"] == 0
+    assert "$.created" in [loss.path for loss in encoded.losses]

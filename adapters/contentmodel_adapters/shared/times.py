@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from math import isfinite
 from typing import Any
 
 
 def seconds_of(created: Any) -> float | int | None:
-    """Return a time as seconds since 1970; None if it is no time."""
+    """Return a time as seconds since 1970; None if it is no time, or endless."""
     if isinstance(created, int | float) and not isinstance(created, bool):
-        return created
+        return created if isinstance(created, int) or isfinite(created) else None
     try:
         date = datetime.fromisoformat(created)
     except (TypeError, ValueError):
