@@ -99,7 +99,7 @@ class ChatStream(Protocol):
 
     @property
     def losses(self) -> tuple[Loss, ...]:
-        """What the API could not be told of the request."""
+        """What the API cannot carry of the request, with paths in the `ChatRequest`."""
         ...
 
     @property
@@ -144,7 +144,7 @@ class AsyncChatStream(Protocol):
 
     @property
     def losses(self) -> tuple[Loss, ...]:
-        """What the API could not be told of the request."""
+        """What the API cannot carry of the request, with paths in the `ChatRequest`."""
         ...
 
     @property
