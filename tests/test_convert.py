@@ -266,3 +266,11 @@ def test_audit_counts_a_text_in_each_of_several_equal_longer_ones() -> None:
 def test_audit_counts_a_text_that_is_part_of_a_longer_one_apart_from_an_equal_argument(output: Any, count: int) -> None:
     source = {"text": "zebra", "arguments": '{"q": "zebra"}'}
     assert len(unaccounted(source, output, [])) == count
+
+
+def test_audit_takes_the_id_of_a_message_for_no_result() -> None:
+    content = [{"type": "output_text", "text": "Hello."}]
+    item = {"id": "msg_1", "type": "message", "role": "assistant", "status": "completed", "content": content}
+    source = {"id": "r", "object": "response", "model": "m", "created_at": 1, "status": "completed", "output": [item]}
+    encoded = convert(source, source="openai-responses", target="turn-blocks", kind="response")
+    assert contentmodel.audit(source, encoded) == []

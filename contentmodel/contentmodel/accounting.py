@@ -207,7 +207,8 @@ def _sort_of_name(place: _Place, vocabulary: Vocabulary) -> str:
         return NAME if _DESCRIBED.isdisjoint(place.holder) and vocabulary.data.isdisjoint(place.holder) else DEFINITION
     if place.outer in calls or not (calls.isdisjoint(place.holder) and vocabulary.arguments.isdisjoint(place.holder)):
         return CALL
-    is_result = place.key in _ANSWERED or not _OUTPUTS.isdisjoint(place.holder)
+    # What has a role is a message.
+    is_result = place.key in _ANSWERED or ("role" not in place.holder and not _OUTPUTS.isdisjoint(place.holder))
     return RESULT if is_result and _ID.search(place.key) else NAME
 
 
