@@ -288,6 +288,19 @@ def test_choice_among_several_tools_crosses_and_comes_back(mode: str, source: st
     assert crossed(encoded.payload, target, source).payload.items() >= a_choice(source, mode, "a", "b").items()
 
 
+@pytest.mark.parametrize("source", [CHAT, RESPONSES])
+@pytest.mark.parametrize("kind", [{}, [], None, 0])
+def test_choice_among_tools_of_a_wrong_type_is_kept_and_reported_elsewhere(kind: Any, source: str) -> None:
+    settings = a_choice(source, "auto", "a", "b")
+    holder = settings["tool_choice"].get("allowed_tools", settings["tool_choice"])
+    holder["tools"][1]["type"] = kind
+    payload = a_request(source, *(a_function(source, name) for name in "ab"), **settings)
+    assert crossed(payload, source, source).payload == payload
+    for target in {CHAT, RESPONSES, ANTHROPIC, GEMINI} - {source}:
+        encoded = crossed(payload, source, target)
+        assert "$.tool_choice" in {loss.path[:13] for loss in encoded.losses}
+
+
 @pytest.mark.parametrize(("mode", "kind"), [("auto", "auto"), ("required", "any")])
 @pytest.mark.parametrize("source", [CHAT, RESPONSES, GEMINI])
 def test_choice_among_several_tools_is_its_mode_to_anthropic(mode: str, kind: str, source: str) -> None:

@@ -312,3 +312,36 @@ def test_values_of_another_kind_raise_nothing() -> None:
         converter = StreamConverter(api, api)
         raw = b"".join(b"data: " + json.dumps(wire).encode() + b"\n\n" for wire in wires)
         assert values(converter.feed(raw) + converter.close())
+
+
+@pytest.mark.parametrize("api", [CHAT, RESPONSES, ANTHROPIC])
+def test_arguments_that_begin_as_an_object_are_written_when_they_are_complete(api: str) -> None:
+    """Responses announces a shell call with an empty command, and has the command at the end of the item alone."""
+    item = {"id": "lsh_1", "type": "local_shell_call", "call_id": "call_1"}
+    begun = {**item, "status": "in_progress", "action": {"type": "exec", "command": [], "env": {}}}
+    whole = {**item, "status": "completed", "action": {"type": "exec", "command": ["ls", "-a"], "env": {}}}
+    answered = {"object": "response", "id": "resp_1", "model": "gpt-5-codex", "status": "completed", "output": [whole]}
+    wires = [
+        {"type": "response.created", "response": {**answered, "status": "in_progress", "output": []}},
+        {"type": "response.output_item.added", "output_index": 0, "item": begun},
+        {"type": "response.output_item.done", "output_index": 0, "item": whole},
+        {"type": "response.completed", "response": answered},
+    ]
+    raw = b"".join(b"data: " + json.dumps(wire).encode() + b"\n\n" for wire in wires)
+    _, _, (call,) = written(api, list(streams.decode(contentmodel.adapter(RESPONSES), [raw])))
+    assert call.arguments_object["command"] == ["ls", "-a"]
+
+
+@pytest.mark.parametrize("later", [None, '{"q":"x"}'])
+def test_arguments_that_begin_with_null_are_kept(later: str | None) -> None:
+    call = {"index": 0, "id": "call_1", "type": "function", "function": {"name": "search", "arguments": None}}
+    deltas: list[Any] = [{"role": "assistant", "tool_calls": [call]}]
+    if later is not None:
+        deltas.append({"tool_calls": [{"index": 0, "function": {"arguments": later}}]})
+    head = {"id": "i", "object": "chat.completion.chunk", "created": 1, "model": "m"}
+    chunks: list[Any] = [{**head, "choices": [{"index": 0, "delta": delta}]} for delta in deltas]
+    chunks.append({**head, "choices": [{"index": 0, "delta": {}, "finish_reason": "tool_calls"}]})
+    raw = b"".join(b"data: " + json.dumps(chunk).encode() + b"\n\n" for chunk in chunks)
+    events = list(streams.decode(contentmodel.adapter(CHAT), [raw]))
+    _, _, (content,) = written(CHAT, events)
+    assert [content] == list(fold(events).messages[0].contents)

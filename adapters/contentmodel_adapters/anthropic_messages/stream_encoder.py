@@ -50,16 +50,13 @@ class Encoder(StreamEncoder):
         if growth is None or (growth[0] == "input" and not _is_object(block.content, wire["input"])):
             return
         field, delta, text = growth
-        said = wire[field]
         start = {**wire, field: {} if field == "input" else ""}
         if start.get("signature"):
             start["signature"] = ""
         self._begin_block(start)
         head = b'event: content_block_delta\ndata: {"type":"content_block_delta","index":%d,"delta":{"type":"%b","%b":'
         block.grow = growing(head % (self._count, delta.encode(), text.encode()), b"}}\n\n")
-        begun = self.said(block) if isinstance(said, str) else write(said).decode() if said else ""
-        if begun:
-            self.say(block, begun)
+        self.say_begun(block)
 
     def shut(self, block: Outgoing) -> None:
         live = block.grow is not None

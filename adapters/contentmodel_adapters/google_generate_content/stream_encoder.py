@@ -73,9 +73,7 @@ class Encoder(StreamEncoder):
         prefix = b'data: {"candidates":[{"content":{"parts":[{%b"text":' % thought
         index = b',"index":%d' % block.choice if block.choice else b""
         block.grow = growing(prefix, b'}],"role":"model"}' + index + self._suffix)
-        said = self.said(block)
-        if said:
-            self.say(block, said)
+        self.say_begun(block)
 
     def shut(self, block: Outgoing) -> None:
         content, place = block.content, (block.choice, block.index)

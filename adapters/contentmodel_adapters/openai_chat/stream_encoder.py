@@ -79,9 +79,7 @@ class Encoder(StreamEncoder):
             if (block.choice, column) in self._reasoned:
                 self.put_raw(block.grow(BETWEEN))
             self._reasoned.add((block.choice, column))
-        said = self.said(block)
-        if said:
-            self.say(block, said)
+        self.say_begun(block)
 
     def _open_call(self, block: Outgoing, wire: dict[str, Any]) -> None:
         kind = _kind_of(wire)
@@ -89,15 +87,14 @@ class Encoder(StreamEncoder):
             return
         number = self._next_call(block.choice)
         grown = GROWN[kind]
-        inner = {**wire[kind], grown: ""} if grown in wire[kind] else wire[kind]
+        # Some hosts begin the arguments with null.
+        own = object_of((block.content.extra or {}).get(self.api, {}), kind)
+        inner = {**wire[kind], grown: own.get(grown, "")} if grown in wire[kind] else wire[kind]
         start = {"index": number, **wire, kind: inner}
         self._chunk(block.choice, {"tool_calls": [start]})
         prefix = b'"tool_calls":[{"index":%d,"%b":{"%b":' % (number, kind.encode(), grown.encode())
         block.grow = growing(b"data: " + self._prefix % block.choice + prefix, b'}}]},"finish_reason":null}]}\n\n')
-        said = block.content.arguments
-        if said:
-            text = block.content.arguments_text
-            self.say(block, text)
+        self.say_begun(block)
 
     def _numbered(self, choice: int, call: Any) -> Any:
         """A call with its number in the stream."""

@@ -8,6 +8,7 @@ from contentmodel.request import CustomTool, FunctionTool, HostedTool, ResponseF
 from contentmodel.wire import reasons
 from contentmodel.wire.codecs import Codec
 from contentmodel.wire.context import DecodeContext, EncodeContext
+from contentmodel.wire.fields import object_of, text_of
 from contentmodel.wire.table import Row, row
 from contentmodel_adapters.openai_chat.blocks import TABLE
 from contentmodel_adapters.shared.choice import Choice, custom_names
@@ -97,8 +98,8 @@ def read_choice(value: dict[str, Any]) -> ToolChoice | None:
     if kind in ("function", "custom") and inner.get("name").__class__ is str:
         return ToolChoice(mode="required", tools=[inner["name"]])
     if kind == "allowed_tools" and inner.get("mode").__class__ is str and inner.get("tools").__class__ is list:
-        tools = [tool.get(str(tool.get("type"))) for tool in inner["tools"] if isinstance(tool, dict)]
-        names = [tool.get("name") for tool in tools if isinstance(tool, dict)]
+        tools = [tool for tool in inner["tools"] if isinstance(tool, dict)]
+        names = [object_of(tool, text_of(tool, "type")).get("name") for tool in tools]
         words = [name for name in names if isinstance(name, str)]
         if words and len(words) == len(inner["tools"]):
             return ToolChoice(mode=inner["mode"], tools=words)

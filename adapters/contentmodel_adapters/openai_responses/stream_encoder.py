@@ -92,9 +92,7 @@ class Encoder(StreamEncoder):
             self._add(item, {field: []})
         self._group.append(block)
         self._begin_part(block, part)
-        said = self.said(block)
-        if said:
-            self.say(block, said)
+        self.say_begun(block)
 
     def _begin_part(self, block: Outgoing, part: dict[str, Any]) -> None:
         """Adds an empty part to the item that is open."""
@@ -113,8 +111,7 @@ class Encoder(StreamEncoder):
         self._group = [block]
         block.state = self._place(), field
         block.grow = self._growing(f"{growth}.delta", self._place())
-        if block.content.arguments:
-            self.say(block, block.content.arguments_text)
+        self.say_begun(block)
 
     def _growing(self, kind: str, place: dict[str, Any]) -> Callable[[str], bytes]:
         """What writes more of a part or a call; every event has a number."""

@@ -423,6 +423,15 @@ class StreamEncoder:
         response = ChatResponse(choices=[ChatChoice(messages=[message])], origin=self._origin)
         return self.adapter.encode_response(response, self._policies)
 
+    def say_begun(self, block: Outgoing) -> None:
+        """Write the text that a live block began with.
+
+        An object is written when the block is complete: it may change until then, and what was written cannot.
+        """
+        text = self.said(block)
+        if text:
+            self.say(block, text)
+
     def said(self, block: Outgoing) -> str:
         """Return the text that a block began with."""
         text = getattr(block.content, growing_field(block.content) or "", None)
