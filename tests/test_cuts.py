@@ -12,6 +12,7 @@ import contentmodel
 from conftest import APIS
 from contentmodel import (
     ChatMessage,
+    CustomToolCallContent,
     FunctionCallContent,
     FunctionResultContent,
     Protected,
@@ -19,6 +20,8 @@ from contentmodel import (
     TextContent,
     ToolApprovalRequestContent,
     ToolApprovalResponseContent,
+    ToolCallContent,
+    ToolResultContent,
     audit,
     convert,
     plan,
@@ -33,6 +36,7 @@ def said(role: str, *contents: Any) -> ChatMessage:
 
 HELLO = said("user", TextContent(text="hi"))
 CALL = said("assistant", FunctionCallContent(call_id="1", name="f"))
+CUSTOM_CALL = said("assistant", CustomToolCallContent(call_id="1", name="f", arguments=""))
 RESULT = said("tool", FunctionResultContent(call_id="1"))
 ANSWER = said("assistant", TextContent(text="done"))
 
@@ -51,6 +55,8 @@ def thought(issuer: str) -> ReasoningContent:
         ([HELLO, CALL, HELLO, ANSWER], [0, 1, 2, 3, 4]),
         # What came between the two goes with them.
         ([HELLO, CALL, HELLO, RESULT, ANSWER], [0, 1, 4, 5]),
+        # Calls of two kinds of tool with the same id: each result belongs to the first call without one.
+        ([HELLO, CALL, RESULT, HELLO, CUSTOM_CALL, RESULT, ANSWER], [0, 1, 3, 4, 6, 7]),
         # Reasoning, and what it led to in the next message.
         ([HELLO, said("assistant", thought("openai")), CALL, RESULT], [0, 1, 4]),
         # Claude's signature binds all that stands before it.
@@ -78,11 +84,11 @@ def test_signatures_that_bind_nothing_can_be_cut_before() -> None:
 @given(data=st.data())
 def test_no_pair_is_on_both_sides_of_a_cut(api: str, data: st.DataObject) -> None:
     messages = data.draw(transcripts(api)).messages
-    ids = [c.call_id for m in messages for c in m.contents if isinstance(c, FunctionCallContent)]
+    ids = [c.call_id for m in messages for c in m.contents if isinstance(c, ToolCallContent)]
     once = {call_id for call_id in ids if ids.count(call_id) == 1}
     for cut in safe_cuts(messages):
-        calls = {c.call_id for m in messages[:cut] for c in m.contents if isinstance(c, FunctionCallContent)}
-        results = {c.call_id for m in messages[cut:] for c in m.contents if isinstance(c, FunctionResultContent)}
+        calls = {c.call_id for m in messages[:cut] for c in m.contents if isinstance(c, ToolCallContent)}
+        results = {c.call_id for m in messages[cut:] for c in m.contents if isinstance(c, ToolResultContent)}
         assert once.isdisjoint(calls & results)
 
 
