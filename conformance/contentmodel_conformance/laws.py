@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from functools import cache
 from itertools import takewhile
@@ -33,8 +33,10 @@ from contentmodel import (
 )
 from contentmodel.accounting import COVERING, Vocabulary, leaves, unaccounted, vocabulary_of, vocabulary_of_api
 from contentmodel.adapter import traced
+from contentmodel.content.media_types import kind_of_media
 from contentmodel.serialize import to_builtins
 from contentmodel.wire.json import child_path, value_at, write
+from contentmodel_conformance.opaque import opaque_marks, protected_in, with_marks
 
 
 class LawBroken(AssertionError):
@@ -91,7 +93,7 @@ def section(adapter: Any, kind: str, value: Any) -> None:
     if kind == "request":
         _are_set_alike(before, after, encoded.losses)
     for gone in unaccounted(before, after, encoded.losses):
-        if not _goes_without_saying(before, gone.path):
+        if not _goes_without_saying(before, after, gone.path):
             raise LawBroken("section", gone.path, f"{_short(gone.value)} was not read again", gone.value, ABSENT)
 
 
@@ -118,12 +120,26 @@ def _are_set_alike(before: Any, after: Any, losses: Iterable[Loss]) -> None:
             raise LawBroken("section", path, f"{_short(said)} was not read again", said, read)
 
 
-def _goes_without_saying(value: Any, path: str) -> bool:
-    """Whether this is where a value came from, which is the adapter's to say, or a name that a type says as well."""
+def _goes_without_saying(before: Any, after: Any, path: str) -> bool:
+    """Return whether the adapter decides this value (an origin), or another value implies it: a type the name of a
+    tool, a media type the kind of a link.
+    """
     if ".origin" in path or path.endswith((".protected.issuer", ".protected.kind")):
         return True
-    owner = value_at(value, path.removesuffix(".name"))
-    return path.endswith(".name") and isinstance(owner, dict) and owner.get("type", "") not in ("function_call", "")
+    above, _, key = path.rpartition(".")
+    owner = value_at(before, above)
+    if not isinstance(owner, dict):
+        return False
+    if key == "kind":
+        return owner.get("type") == "uri" and owner["kind"] in _kinds_of_link(after, owner["uri"])
+    return key == "name" and owner.get("type", "") not in ("function_call", "")
+
+
+def _kinds_of_link(value: Any, uri: str) -> Iterator[str | None]:
+    """Yield what the media types of the links to `uri` imply."""
+    for path, item, _ in leaves(value):
+        if item == uri and path.endswith(".uri"):
+            yield kind_of_media(value_at(value, path.removesuffix(".uri")).get("media_type"))
 
 
 def model_json(value: Any) -> None:
@@ -385,60 +401,19 @@ def _has_grown(one: Any, other: Any) -> bool:
     return _is_same(one, other)
 
 
-OPAQUE = frozenset(
-    {
-        "signature",
-        "encrypted_content",
-        "encrypted_index",
-        "encrypted_stdout",
-        "thoughtSignature",
-        "thought_signature",
-        "fingerprint",
-        "previous_response_id",
-        "file_id",
-        "container_id",
-        "continuation_token",
-    }
-)
-"""The fields of all APIs whose values mean something to their issuer alone."""
-
-
 def opacity(source: Any, target: Any, kind: str, payload: dict[str, Any]) -> None:
     """No opaque value crosses from one issuer to another: each is marked, and none of the marks is found abroad."""
     if source.issuer == target.issuer or not source.issuer or not target.issuer:
         # A store has no issuer: what is in it says itself who can read it.
         raise Refused("what is opaque may stay within its issuer, and in a store")
-    marked, marks = _with_marks(payload, set(_protected(msgspec.to_builtins(decode(source, kind, payload)))))
-    text = encode(target, kind, decode(source, kind, marked)).to_json().decode()
-    for mark, path in marks.items():
+    marked, marks = with_marks(payload, protected_in(decode(source, kind, payload)))
+    value = decode(source, kind, marked)
+    opaque = opaque_marks(marks, protected_in(value))
+    text = encode(target, kind, value).to_json().decode()
+    for mark, path in opaque.items():
         if mark in text:
             detail = f"what only {source.issuer} can read went to {target.api}"
             raise LawBroken("opacity", path, detail, ABSENT, value_at(payload, path))
-
-
-def _protected(value: Any) -> Iterator[str]:
-    """The data that a value of the model holds and nobody but an issuer reads."""
-    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    if isinstance(value, dict) and isinstance(value.get("protected"), dict):
-        yield value["protected"]["data"]
-    for item in inner:
-        yield from _protected(item)
-
-
-def _with_marks(payload: Any, protected: Collection[str]) -> tuple[Any, dict[str, str]]:
-    marked = copy.deepcopy(payload)
-    marks: dict[str, str] = {}
-    stack: list[tuple[Any, str]] = [(marked, "$")]
-    while stack:
-        value, path = stack.pop()
-        for key, item in value.items() if isinstance(value, dict) else enumerate(value):
-            where = child_path(path, key) if isinstance(key, str) else f"{path}[{key}]"
-            if isinstance(item, dict | list):
-                stack.append((item, where))
-            elif isinstance(item, str) and item and (key in OPAQUE or item in protected):
-                value[key] = f"b3BhcXVl{len(marks):08d}"
-                marks[value[key]] = where
-    return marked, marks
 
 
 def restoration(source: Any, target: Any, kind: str, payload: dict[str, Any]) -> None:

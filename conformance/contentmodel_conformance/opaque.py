@@ -1,0 +1,66 @@
+"""Find the opaque values of a payload, and mark them."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Collection, Iterator
+from typing import Any
+
+import msgspec
+
+from contentmodel.wire.json import child_path, steps_of
+
+OPAQUE = frozenset(
+    {
+        "signature",
+        "encrypted_content",
+        "encrypted_index",
+        "encrypted_stdout",
+        "thoughtSignature",
+        "thought_signature",
+        "fingerprint",
+        "previous_response_id",
+        "file_id",
+        "container_id",
+        "continuation_token",
+    }
+)
+"""The fields of all APIs whose values mean something to their issuer alone."""
+
+
+def protected_in(value: Any) -> set[str]:
+    """Return the data that a value of the model holds and only an issuer reads."""
+    return set(_protected(msgspec.to_builtins(value)))
+
+
+def _protected(value: Any) -> Iterator[str]:
+    """Yield the data of each `protected` in the JSON of a value of the model."""
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    if isinstance(value, dict) and isinstance(value.get("protected"), dict):
+        yield value["protected"]["data"]
+    for item in inner:
+        yield from _protected(item)
+
+
+def opaque_marks(marks: dict[str, str], protected: Collection[str]) -> dict[str, str]:
+    """Return the marks of opaque values. A value that equals protected data and is decoded as anything else, like the
+    data of a file, is not opaque.
+    """
+    return {mark: path for mark, path in marks.items() if steps_of(path)[-1] in OPAQUE or mark in protected}
+
+
+def with_marks(payload: Any, protected: Collection[str]) -> tuple[Any, dict[str, str]]:
+    """Return a copy of a payload with a mark in place of each value that may be opaque, and the path of each mark."""
+    marked = copy.deepcopy(payload)
+    marks: dict[str, str] = {}
+    stack: list[tuple[Any, str]] = [(marked, "$")]
+    while stack:
+        value, path = stack.pop()
+        for key, item in value.items() if isinstance(value, dict) else enumerate(value):
+            where = child_path(path, key) if isinstance(key, str) else f"{path}[{key}]"
+            if isinstance(item, dict | list):
+                stack.append((item, where))
+            elif isinstance(item, str) and item and (key in OPAQUE or item in protected):
+                value[key] = f"b3BhcXVl{len(marks):08d}"
+                marks[value[key]] = where
+    return marked, marks

@@ -1,0 +1,80 @@
+"""Which values the laws count as opaque, and which as implied by others."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import contentmodel
+from contentmodel import ChatMessage, ChatRequest, FunctionTool, HostedTool, TextContent, UriContent
+from contentmodel_conformance import laws
+from contentmodel_conformance.mutants.broken import Broken
+
+# -- opacity -----------------------------------------------------------------------------------------------------------
+
+
+class _Leaks(Broken):
+    """Puts what only another issuer can read into its requests."""
+
+    def written(self, kind: str, payload: Any, value: Any) -> Any:
+        return {**payload, "metadata": {"user_id": value.messages[0].contents[0].protected.data}}
+
+
+def test_what_is_opaque_is_known_by_what_it_is_read_as() -> None:
+    """Whatever its field is called: `data`, here."""
+    sealed = {"type": "reasoning.encrypted", "data": "c2VhbGVk", "format": "openai-responses-v1"}
+    payload = {"model": "m", "messages": [{"role": "assistant", "content": "x", "reasoning_details": [sealed]}]}
+    target = contentmodel.adapter("anthropic-messages")
+    laws.opacity(contentmodel.adapter("openai-chat"), target, "request", payload)
+    with pytest.raises(laws.LawBroken, match="only openai can read"):
+        laws.opacity(contentmodel.adapter("openai-chat"), _Leaks(target), "request", payload)
+
+
+def test_opacity_allows_a_file_with_the_bytes_of_a_signature() -> None:
+    signed = {"type": "thinking", "thinking": "Hm.", "signature": "AAAAAAAA"}
+    file = {"type": "base64", "media_type": "application/pdf", "data": "AAAAAAAA"}
+    messages = [
+        {"role": "user", "content": [{"type": "document", "source": file}]},
+        {"role": "assistant", "content": [signed, {"type": "text", "text": "Done."}]},
+        {"role": "user", "content": "More?"},
+    ]
+    payload = {"model": "claude-opus-4-8", "max_tokens": 100, "messages": messages}
+    source, target = contentmodel.adapter("anthropic-messages"), contentmodel.adapter("openai-responses")
+    laws.opacity(source, target, "request", payload)
+
+
+# -- section -----------------------------------------------------------------------------------------------------------
+
+GOOGLE = contentmodel.adapter("google-generate-content")
+
+
+def asked(*contents: Any, tools: tuple[Any, ...] = ()) -> ChatRequest:
+    return ChatRequest(model="m", messages=[ChatMessage(role="user", contents=[*contents])], tools=[*tools])
+
+
+class _WritesTextFiles(Broken):
+    """Changes the media type of a link to one of another kind."""
+
+    def written(self, kind: str, payload: Any, value: Any) -> Any:
+        link = {"fileUri": value.messages[0].contents[0].uri, "mimeType": "text/plain"}
+        return {"contents": [{"role": "user", "parts": [{"fileData": link}]}]}
+
+
+@pytest.mark.parametrize("path", ["a.pdf", "a.png", "papers/7"])
+@pytest.mark.parametrize("kind", ["document", "image", "video"])
+def test_section_reads_the_kind_of_a_link_from_its_media_type(path: str, kind: str) -> None:
+    laws.section(GOOGLE, "request", asked(UriContent(uri=f"https://example.org/{path}", kind=kind)))
+
+
+def test_section_finds_a_kind_that_the_media_type_does_not_imply() -> None:
+    request = asked(UriContent(uri="https://example.org/a", kind="video"))
+    with pytest.raises(laws.LawBroken, match="video"):
+        laws.section(_WritesTextFiles(GOOGLE), "request", request)
+
+
+@pytest.mark.parametrize("api", contentmodel.adapters())
+@pytest.mark.parametrize("name", ["search", "web_search"])
+def test_section_counts_a_hosted_tool_beside_a_function(api: str, name: str) -> None:
+    tools = (HostedTool(kind="web_search", name="web_search"), FunctionTool(name=name, parameters={"type": "object"}))
+    laws.section(contentmodel.adapter(api), "request", asked(TextContent(text="Look it up."), tools=tools))
