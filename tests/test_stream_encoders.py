@@ -315,11 +315,12 @@ def test_values_of_another_kind_raise_nothing() -> None:
 
 
 @pytest.mark.parametrize("api", [CHAT, RESPONSES, ANTHROPIC])
-def test_arguments_that_begin_as_an_object_are_written_when_they_are_complete(api: str) -> None:
-    """Responses announces a shell call with an empty command, and has the command at the end of the item alone."""
-    item = {"id": "lsh_1", "type": "local_shell_call", "call_id": "call_1"}
-    begun = {**item, "status": "in_progress", "action": {"type": "exec", "command": [], "env": {}}}
-    whole = {**item, "status": "completed", "action": {"type": "exec", "command": ["ls", "-a"], "env": {}}}
+def test_hosted_calls_that_change_while_they_grow_are_written_when_they_are_complete(api: str) -> None:
+    """Responses announces a shell call with an empty command, and a search for tools with the id of another call."""
+    item = {"id": "lsh_1", "type": "local_shell_call"}
+    begun = {**item, "status": "in_progress", "action": {"type": "exec", "command": [], "env": {}}, "call_id": "call_0"}
+    action = {"type": "exec", "command": ["ls", "-a"], "env": {}}
+    whole = {**item, "status": "completed", "action": action, "call_id": "call_1"}
     answered = {"object": "response", "id": "resp_1", "model": "gpt-5-codex", "status": "completed", "output": [whole]}
     wires = [
         {"type": "response.created", "response": {**answered, "status": "in_progress", "output": []}},
@@ -329,7 +330,16 @@ def test_arguments_that_begin_as_an_object_are_written_when_they_are_complete(ap
     ]
     raw = b"".join(b"data: " + json.dumps(wire).encode() + b"\n\n" for wire in wires)
     _, _, (call,) = written(api, list(streams.decode(contentmodel.adapter(RESPONSES), [raw])))
-    assert call.arguments_object["command"] == ["ls", "-a"]
+    assert (call.call_id, call.arguments_object["command"]) == ("call_1", ["ls", "-a"])
+
+
+@pytest.mark.parametrize("api", [CHAT, RESPONSES, ANTHROPIC])
+def test_arguments_that_begin_as_an_object_are_written_when_they_are_complete(api: str) -> None:
+    begun = FunctionCallContent(call_id="call_1", name="search", arguments={"q": []})
+    whole = FunctionCallContent(call_id="call_1", name="search", arguments={"q": ["x"]})
+    end = TurnComplete(response=answer([], source=GOOGLE), layout=[[[0]]])
+    _, _, (call,) = written(api, [BlockStart(index=0, content=begun), BlockStop(index=0, content=whole), end])
+    assert call.arguments_object == {"q": ["x"]}
 
 
 @pytest.mark.parametrize("later", [None, '{"q":"x"}'])

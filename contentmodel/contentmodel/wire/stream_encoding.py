@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from contentmodel.content.outcomes import ErrorContent
-from contentmodel.content.tools import ToolCallContent
+from contentmodel.content.tools import CustomToolCallContent, FunctionCallContent, ToolCallContent
 from contentmodel.errors import StreamError
 from contentmodel.events import (
     ENDED,
@@ -241,13 +241,23 @@ class StreamEncoder:
         """It is this block's turn to be written."""
         if block.is_stopped or self.waits(block):
             return
-        self.open(block)
+        if not self._may_change(block.content):
+            self.open(block)
         if block.grow is None:
             block.is_held = True
             return
         deltas, block.deltas = block.deltas, []
         for delta in deltas:
             self._write_delta(block, delta)
+
+    def _may_change(self, content: Any) -> bool:
+        """Return whether a content is announced before it is known: a hosted call of another API.
+
+        Responses announces a search for tools with one call id and ends it with another (seen 2026-11-22).
+        """
+        if self.is_native or not isinstance(content, ToolCallContent):
+            return False
+        return not isinstance(content, FunctionCallContent | CustomToolCallContent)
 
     def _is_current(self, block: Outgoing) -> bool:
         return self.concurrent or next(iter(self._queues[block.choice])) is block
