@@ -247,6 +247,18 @@ def test_a_failure_of_a_tool_is_read_off_flags_keys_and_marks() -> None:
         agreement.agreement((READERS[ANTHROPIC], READERS[target]), anthropic, there, "request", payload)
 
 
+@pytest.mark.parametrize("text", ["", "free", "{}", '{"input":"x"}'])
+@pytest.mark.parametrize("target", [RESPONSES, ANTHROPIC, GEMINI])
+def test_call_of_a_custom_tool_is_a_call_with_the_text_as_its_input(target: str, text: str) -> None:
+    call = {"type": "custom", "id": "call_1", "custom": {"name": "edit", "input": text}}
+    result = {"role": "tool", "tool_call_id": "call_1", "content": "Done."}
+    tool = {"type": "custom", "custom": {"name": "edit"}}
+    messages = [{"role": "user", "content": "Edit."}, {"role": "assistant", "tool_calls": [call]}, result]
+    payload = {"model": "m", "messages": messages, "tools": [tool]}
+    chat, there = contentmodel.adapter(CHAT), contentmodel.adapter(target)
+    agreement.agreement((READERS[CHAT], READERS[target]), chat, there, "request", payload)
+
+
 def test_a_compacted_conversation_gives_the_model_no_words_of_the_user() -> None:
     said = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "What is 2+2?"}]}
     payload = {"id": "i", "object": "response.compaction", "created_at": 1, "output": [said]}

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from contentmodel import ChatRequest, FunctionCallContent, FunctionResultContent, MediaContent, TextContent
+from contentmodel.content.tools import CustomToolCallContent, CustomToolResultContent
 from contentmodel.wire.json import write
 from contentmodel_conformance import laws
 from contentmodel_conformance.laws import LawBroken, Words
@@ -19,6 +20,9 @@ from contentmodel_conformance.laws import LawBroken, Words
 TAG = re.compile(r"voice\d+eciov")
 _ROLES = {"developer": "system"}
 _KNOWN = frozenset({"system", "user", "assistant", "tool"})
+# A function that takes free text is a custom tool, to an API that has those.
+_CALLS = (FunctionCallContent, CustomToolCallContent)
+_RESULTS = (FunctionResultContent, CustomToolResultContent)
 
 
 @dataclass(frozen=True)
@@ -92,11 +96,11 @@ def voices_of(request: ChatRequest) -> Iterator[Voice]:
         role = role if role in _KNOWN else "user"
         for index, content in enumerate(message.contents):
             path = f"$.messages[{number}].contents[{index}]"
-            if isinstance(content, FunctionCallContent):
+            if isinstance(content, _CALLS):
                 tag = _tag_of(content.arguments)
                 calls[content.call_id] = tag
                 yield Voice(path, role, "call", tag)
-            elif isinstance(content, FunctionResultContent):
+            elif isinstance(content, _RESULTS):
                 yield from _outputs(content, path, role, calls.get(content.call_id))
             else:
                 yield from _plain(content, path, role)
@@ -107,7 +111,7 @@ def _tag_of(arguments: Any) -> str:
     return found[0] if found else ""
 
 
-def _outputs(result: FunctionResultContent, path: str, role: str, call: str | None) -> Iterator[Voice]:
+def _outputs(result: FunctionResultContent | CustomToolResultContent, path: str, role: str, call: str | None) -> Iterator[Voice]:
     for index, output in enumerate(result.outputs):
         for voice in _plain(output, f"{path}.outputs[{index}]", role):
             yield Voice(voice.path, role, voice.kind, voice.said, call or "", bool(result.is_error))

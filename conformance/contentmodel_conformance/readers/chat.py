@@ -94,7 +94,7 @@ def _call(reading: Reading, call: dict[str, Any], path: str) -> None:
         _function(reading, call["function"], f"{path}.function")
     elif isinstance(call.get("custom"), dict):
         custom = call["custom"]
-        reading.call(custom.get("name"), custom.get("input"), f"{path}.custom.input", f"{path}.custom.name")
+        reading.free_call(custom.get("name"), custom.get("input"), f"{path}.custom.input", f"{path}.custom.name")
 
 
 def _function(reading: Reading, function: dict[str, Any], path: str) -> None:

@@ -68,6 +68,10 @@ class Reading:
         """Add a call. Arguments that are JSON text are read as JSON."""
         self.add(CALL, (name, as_json(arguments)), path, *paths)
 
+    def free_call(self, name: Any, text: Any, path: str, *paths: str) -> None:
+        """Add a call of a tool that takes free text: elsewhere, it is a function with the text as its one argument."""
+        self.call(name, {"input": text}, path, *paths)
+
     def result(self, text: Any, *paths: str, alone: bool = False) -> None:
         """Add a text that a tool gave. One that is a JSON object counts as the object, however it is spaced."""
         value = as_json(text) if not isinstance(text, str) or text[:1] == "{" else text

@@ -80,7 +80,7 @@ def _items(reading: Reading, items: Any, path: str) -> None:
         elif name == "function_call":
             reading.call(item.get("name"), item.get("arguments"), f"{where}.arguments", f"{where}.name")
         elif name == "custom_tool_call":
-            reading.call(item.get("name"), item.get("input"), f"{where}.input", f"{where}.name")
+            reading.free_call(item.get("name"), item.get("input"), f"{where}.input", f"{where}.name")
         elif name in ("function_call_output", "custom_tool_call_output"):
             for at, text in texts(item.get("output"), f"{where}.output", _TEXTS):
                 reading.result(text, at)
