@@ -204,6 +204,16 @@ def test_a_role_that_its_api_does_not_define_is_sent_as_the_users(source: str, r
         assert any(loss.kind == "degraded" and loss.path.endswith(".role") for loss in encoded.losses)
 
 
+@pytest.mark.parametrize("before", [[], [{"role": "user", "content": "a"}, {"role": "system", "content": "b"}]])
+@pytest.mark.parametrize("target", [ANTHROPIC, RESPONSES, GOOGLE])
+def test_a_message_of_an_unknown_role_without_contents_is_reported(target: str, before: list[dict[str, Any]]) -> None:
+    """A system message before it, which some targets take as the user's, changes nothing."""
+    call = called()[1]["tool_calls"][0]
+    payload = chat(*before, {"role": "model", "tool_calls": [call]}, {"role": "user", "content": "c"})
+    encoded = contentmodel.convert(payload, source=CHAT, target=target, kind="request")
+    assert any(loss.path.startswith(f"$.messages[{len(before)}]") for loss in encoded.losses)
+
+
 @pytest.mark.parametrize("target", PROVIDERS)
 @pytest.mark.parametrize("word", ["system", "assistant", "model", "user"])
 def test_a_role_behind_the_id_of_an_api_is_no_role_that_it_defines(target: str, word: str) -> None:

@@ -111,7 +111,9 @@ def _tag_of(arguments: Any) -> str:
     return found[0] if found else ""
 
 
-def _outputs(result: FunctionResultContent | CustomToolResultContent, path: str, role: str, call: str | None) -> Iterator[Voice]:
+def _outputs(
+    result: FunctionResultContent | CustomToolResultContent, path: str, role: str, call: str | None
+) -> Iterator[Voice]:
     for index, output in enumerate(result.outputs):
         for voice in _plain(output, f"{path}.outputs[{index}]", role):
             yield Voice(voice.path, role, voice.kind, voice.said, call or "", bool(result.is_error))

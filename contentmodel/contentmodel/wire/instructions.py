@@ -58,7 +58,8 @@ def tell_instructions(
     if not any(message.role in INSTRUCTION_ROLES for message in messages):
         return messages
     told: list[ChatMessage] = []
-    # A message of another API of which nothing is left is not sent.
+    # A message of another API of which nothing is left is no turn. It stays in the list for the losses of its fields.
+    empty = [message for message in messages if not message.contents and not is_native(message, context)]
     runs = _runs([message for message in messages if message.contents or is_native(message, context)], context)
     for run, after in zip(runs, [*runs[1:], None], strict=True):
         if run[0].role not in INSTRUCTION_ROLES or is_native(run[0], context):
@@ -67,7 +68,7 @@ def tell_instructions(
             told.append(_joined(run, context))
         else:
             told += [_as_user(message, context) for message in run]
-    return told
+    return told + empty
 
 
 def _runs(messages: list[ChatMessage], context: EncodeContext) -> list[list[ChatMessage]]:
