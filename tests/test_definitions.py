@@ -260,6 +260,26 @@ def test_schema_of_what_a_gemini_function_returns_is_a_json_schema_elsewhere() -
     assert tool["parameters"]["properties"]["at"]["type"] == ["string", "null"]
 
 
+@pytest.mark.parametrize("target", [CHAT, RESPONSES, ANTHROPIC])
+def test_type_of_a_root_that_is_no_type_is_reported(target: str) -> None:
+    parameters = {"type": {"a": "misfit"}, "properties": {"at": {"type": "STRING"}}}
+    payload = a_request(GEMINI, {"functionDeclarations": [{"name": "f", "parameters": parameters}]})
+    encoded = crossed(payload, GEMINI, target)
+    assert "$.tools[0].functionDeclarations[0].parameters.type" in {loss.path for loss in encoded.losses}
+
+
+@pytest.mark.parametrize("target", [ANTHROPIC, GEMINI])
+def test_losses_in_the_result_of_a_custom_call_are_at_the_part_that_is_lost(target: str) -> None:
+    call = {"type": "custom", "id": "c1", "custom": {"name": "edit", "input": ""}}
+    parts = [{"type": 7, "text": "x"}, {"type": "text", "text": "y"}]
+    result = {"role": "tool", "tool_call_id": "c1", "content": parts}
+    messages = [{"role": "user", "content": "a"}, {"role": "assistant", "tool_calls": [call]}, result]
+    payload = {"model": "m", "messages": messages, "tools": [{"type": "custom", "custom": {"name": "edit"}}]}
+    paths = {loss.path for loss in crossed(payload, CHAT, target).losses}
+    assert "$.messages[2].content[0]" in paths
+    assert "$.messages[2]" not in paths
+
+
 # -- tool choice -------------------------------------------------------------------------------------------------------
 
 

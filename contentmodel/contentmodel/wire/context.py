@@ -95,7 +95,7 @@ class DecodeContext:
     def places(self, payload: Any) -> WirePlaces:
         """Where in `payload` each decoded object came from."""
         root = payload if self.alone is None else self.alone
-        places = WirePlaces(self.traces, self._paths(payload), self.api, root)
+        places = WirePlaces(self.traces, self._paths(payload), self.api, root, self._replaced)
         for old, new in self._replaced:
             places.same(old, new)
         return places
@@ -143,7 +143,11 @@ def _left_in(left: Any, wire: Any, path: str) -> Iterator[str]:
 class WirePlaces:
     """Turns notes about model objects into losses with the paths of the payload they were decoded from."""
 
-    def __init__(self, trace: list[Any], paths: Mapping[int, str], api: str, payload: Any) -> None:
+    def __init__(
+        self, trace: list[Any], paths: Mapping[int, str], api: str, payload: Any, replaced: list[tuple[Any, Any]]
+    ) -> None:
+        self._originals = {id(new): old for old, new in replaced}
+        """What the rows decoded, by what is in its place."""
         self._api = api
         self._payload = payload
         self._found: dict[int, tuple[str, Row | None]] = {}
@@ -161,6 +165,8 @@ class WirePlaces:
                     self._place(item, path, wire, table)
 
     def _place(self, item: Any, path: str, wire: Any, table: Any) -> None:
+        while id(item) in self._originals:
+            item = self._originals[id(item)]
         row = table(item) if callable(table) else table and table.row_of(item)
         self._found.setdefault(id(item), (path, row))
         if row is not None and wire.__class__ is dict:
