@@ -214,6 +214,8 @@ class _Adapter:
         for keyword in self._dialect.bare_root:
             if keyword in node:
                 self._lose("$", keyword, "may not stand in the root")
+        if read.types_of(node) is None and node.get("type") is not None:
+            self._lose("$", "type", "is no type: an object is meant")
         spelled = node if read.types_of(node) == ["object"] else {**node, "type": "object"}
         no_map = not spelled.keys() & {"additionalProperties", "patternProperties"}
         if self._dialect.whole or (self._dialect.closed and no_map):
