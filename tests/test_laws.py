@@ -4,10 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 import pytest
 
 import contentmodel
-from contentmodel import ChatMessage, ChatRequest, FunctionTool, HostedTool, TextContent, UriContent
+from contentmodel import (
+    ChatMessage,
+    ChatOptions,
+    ChatRequest,
+    FunctionTool,
+    HostedTool,
+    ResponseFormat,
+    TextContent,
+    UriContent,
+)
 from contentmodel_conformance import laws
 from contentmodel_conformance.mutants.broken import Broken
 
@@ -71,6 +81,13 @@ def test_section_finds_a_kind_that_the_media_type_does_not_imply() -> None:
     request = asked(UriContent(uri="https://example.org/a", kind="video"))
     with pytest.raises(laws.LawBroken, match="video"):
         laws.section(_WritesTextFiles(GOOGLE), "request", request)
+
+
+@pytest.mark.parametrize("api", contentmodel.adapters())
+def test_section_allows_a_missing_format_for_text(api: str) -> None:
+    options = ChatOptions(response_format=ResponseFormat(kind="text"))
+    request = msgspec.structs.replace(asked(TextContent(text="Hi.")), options=options)
+    laws.section(contentmodel.adapter(api), "request", request)
 
 
 @pytest.mark.parametrize("api", contentmodel.adapters())

@@ -121,13 +121,15 @@ def _are_set_alike(before: Any, after: Any, losses: Iterable[Loss]) -> None:
 
 
 def _goes_without_saying(before: Any, after: Any, path: str) -> bool:
-    """Return whether the adapter decides this value (an origin), or another value implies it: a type the name of a
-    tool, a media type the kind of a link.
+    """Return whether the adapter decides this value (an origin), no value has the same meaning (text as the format of
+    an answer), or another value implies it: a type the name of a tool, a media type the kind of a link.
     """
     if ".origin" in path or path.endswith((".protected.issuer", ".protected.kind")):
         return True
     above, _, key = path.rpartition(".")
     owner = value_at(before, above)
+    if above == "$.options.response_format":
+        return key == "kind" and owner["kind"] == "text"
     if not isinstance(owner, dict):
         return False
     if key == "kind":
