@@ -27,7 +27,8 @@ from contentmodel.wire.marks import APART, LATE, unmarked
 class Vocabulary(msgspec.Struct, frozen=True):
     """What the fields of an API hold, by their names: its own words for what every API has in words of its own
     (`structure`), names of things that other fields name as well (`references`), JSON of the caller's own, in which no
-    field is either (`data`), the arguments of calls (`arguments`), and objects that are calls (`calls`).
+    field is either (`data`), the arguments of calls (`arguments`), objects that are calls (`calls`), and types of objects
+    that are a call and its result (`pairs`). A store (`keeps_all`) has what another API's fields name in its own places.
     """
 
     structure: frozenset[str] = frozenset()
@@ -35,6 +36,8 @@ class Vocabulary(msgspec.Struct, frozen=True):
     data: frozenset[str] = frozenset()
     arguments: frozenset[str] = frozenset()
     calls: frozenset[str] = frozenset()
+    pairs: frozenset[str] = frozenset()
+    keeps_all: bool = False
 
 
 COVERING = ("dropped", "degraded", "insignificant")
@@ -120,7 +123,10 @@ def leaves(value: Any, path: str = "$", above: tuple[str, ...] = ()) -> Iterator
 
 
 VALUE, WORD, DATA, DEFINITION, CALL, RESULT, NAME = "value", "word", "data", "definition", "call", "result", "name"
-"""What a scalar is: any value, a word of its API, a part of the caller's own JSON, or a name (by what has it)."""
+PAIR = "pair"
+"""What a scalar is: any value, a word of its API, a part of the caller's own JSON, or a name (by what has it). A pair is
+a call and its result in one object.
+"""
 
 
 class Leaf(NamedTuple):
@@ -186,6 +192,8 @@ def _sort_of(
         return DATA
     if _is_word(value, place, words):
         return WORD
+    if place.is_choice and value.__class__ is str:
+        return NAME
     if place.key not in names or value.__class__ is not str or place.holder is root:
         return VALUE
     return _sort_of_name(place, vocabulary)
@@ -205,6 +213,10 @@ def _sort_of_name(place: _Place, vocabulary: Vocabulary) -> str:
         return NAME
     if place.is_tool:
         return NAME if _DESCRIBED.isdisjoint(place.holder) and vocabulary.data.isdisjoint(place.holder) else DEFINITION
+    if place.key == "id" and "call_id" in place.holder:
+        return NAME
+    if place.key == "id" and str(place.holder.get("type")) in vocabulary.pairs:
+        return PAIR
     if place.outer in calls or not (calls.isdisjoint(place.holder) and vocabulary.arguments.isdisjoint(place.holder)):
         return CALL
     # What has a role is a message.
@@ -290,6 +302,8 @@ def vocabulary_of(reader: Any) -> Vocabulary:
         references=_steps(_holding(_NAMES, rows)),
         data=_steps(_holding({"arguments"}, calls, "dict") | _holding({"parameters", "schema"}, rows, "dict")),
         arguments=_steps(arguments),
+        keeps_all=not getattr(reader, "issuer", "?"),
+        pairs=frozenset(str(pair["call"]["constants"].get("type")) for pair in described.get("pairs", ())),
         calls=_above(arguments) - _above(path for row in results for path in row["fields"]),
     )
 
@@ -348,6 +362,7 @@ class _Held:
     """
 
     def __init__(self, output: Any, vocabulary: Vocabulary) -> None:
+        self._is_store = vocabulary.keeps_all
         self._counts: Counter[Any] = Counter()
         self._names: dict[str, Counter[Any]] = {sort: Counter() for sort in (WORD, DEFINITION, CALL, RESULT, NAME)}
         self._inner: dict[str, list[Any]] = {}
@@ -358,8 +373,8 @@ class _Held:
         self._told: set[str] = set()
         """The texts that were looked for and are part of longer ones."""
         for leaf in _leaves(output, vocabulary):
-            if leaf.sort in self._names:
-                self._names[leaf.sort][_key(leaf.value)] += 1
+            for sort in _held_as(leaf):
+                self._names[sort][_key(leaf.value)] += 1
             if leaf.sort in (VALUE, DATA, NAME):
                 self._add(leaf.value, 0 if leaf.sort == NAME else 1)
 
@@ -382,10 +397,12 @@ class _Held:
 
     def take_leaf(self, leaf: Leaf) -> bool:
         """Return whether a scalar of the source is there: a name in an object of its own sort, or in any at all."""
-        if leaf.sort in (DEFINITION, CALL, RESULT):
-            return _take(self._names[leaf.sort], leaf.value)
-        if leaf.sort == NAME:
+        if leaf.sort == NAME or (self._is_store and leaf.sort in (DEFINITION, CALL, RESULT, PAIR)):
             return leaf.value in self._counts or any(leaf.value in names for names in self._names.values())
+        if leaf.sort in (DEFINITION, CALL, RESULT, PAIR):
+            names = self._names[CALL if leaf.sort == PAIR else leaf.sort]
+            # Nothing tells whether an object is a call or a result that has an id alone.
+            return _take(names, leaf.value) or bool(_ID.search(leaf.key) and _take(self._names[NAME], leaf.value))
         return self.take(leaf.value) or _take(self._names[NAME], _key(leaf.value))
 
     def take(self, value: Any) -> bool:
@@ -404,7 +421,7 @@ class _Held:
     def take_in_other_form(self, leaf: Leaf) -> bool:
         """Take a text that is there as the JSON it spells, without its marks, or as another word for a type."""
         text = leaf.value
-        if not isinstance(text, str) or leaf.sort in (DEFINITION, CALL, RESULT):
+        if not isinstance(text, str) or leaf.sort in (DEFINITION, CALL, RESULT, PAIR):
             return False
         if self._take_parts(text):
             return True
@@ -457,6 +474,13 @@ class _Held:
         if parts is None:
             return False
         return all(self.take(part) or self._take_bytes(part) for part in parts if not _says_nothing(part))
+
+
+def _held_as(leaf: Leaf) -> Collection[str]:
+    """Return the sorts of names for which a scalar of an output is there: one, or those of a pair."""
+    if leaf.sort == PAIR:
+        return (CALL, RESULT)
+    return (leaf.sort,) if leaf.sort in (WORD, DEFINITION, CALL, RESULT, NAME) else ()
 
 
 def _take(counts: Counter[Any], key: Any) -> bool:
