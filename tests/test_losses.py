@@ -283,3 +283,12 @@ def test_encoder_writes_stream_or_reports_it(api: str, stream: bool) -> None:
     )
     lost = [loss.code for loss in encoded.losses if loss.path == "$.options.stream"]
     assert (encoded.payload.get("stream"), lost) in ((stream, []), (None, ["in-url"]))
+
+
+def test_a_loss_inside_of_the_sources_of_a_search_has_their_path() -> None:
+    source = {"type": 7, "url": "https://example.org/a", "title": "A page"}
+    search = {"type": "web_search_call", "id": "ws_1", "action": {"query": "q", "sources": [source]}}
+    payload = {"model": "gpt-5.2", "input": [{"role": "user", "content": "Hi."}, search]}
+    encoded = contentmodel.convert(payload, target="openai-chat", source="openai-responses", kind="request")
+    assert "$.input[1].action.sources[0]" in {loss.path for loss in encoded.losses if loss.exact}
+    assert contentmodel.audit(payload, encoded) == []

@@ -25,10 +25,12 @@ from contentmodel.wire.marks import APART, LATE, unmarked
 
 
 class Vocabulary(msgspec.Struct, frozen=True):
-    """What the fields of an API hold, by their names: its own words for what every API has in words of its own
-    (`structure`), names of things that other fields name as well (`references`), JSON of the caller's own, in which no
-    field is either (`data`), the arguments of calls (`arguments`), objects that are calls (`calls`), and types of objects
-    that are a call and its result (`pairs`). A store (`keeps_all`) has what another API's fields name in its own places.
+    """What the fields of an API hold, by their names.
+
+    Words of its own for what every API has in words of its own (`structure`), names of things that other fields name as
+    well (`references`), JSON of the caller's own, in which no field is either (`data`), the arguments of calls
+    (`arguments`), objects that are calls (`calls`), and types of objects that are a call and its result (`pairs`). A
+    store (`keeps_all`) has in its own places what the fields of other APIs name.
     """
 
     structure: frozenset[str] = frozenset()
@@ -124,8 +126,9 @@ def leaves(value: Any, path: str = "$", above: tuple[str, ...] = ()) -> Iterator
 
 VALUE, WORD, DATA, DEFINITION, CALL, RESULT, NAME = "value", "word", "data", "definition", "call", "result", "name"
 PAIR = "pair"
-"""What a scalar is: any value, a word of its API, a part of the caller's own JSON, or a name (by what has it). A pair is
-a call and its result in one object.
+"""What a scalar is: any value, a word of its API, a part of the caller's own JSON, or a name (by what has it).
+
+A pair is a call and its result in one object.
 """
 
 
@@ -375,7 +378,7 @@ class _Held:
         for leaf in _leaves(output, vocabulary):
             for sort in _held_as(leaf):
                 self._names[sort][_key(leaf.value)] += 1
-            if leaf.sort in (VALUE, DATA, NAME):
+            if leaf.sort in (VALUE, DATA, NAME) or self._is_store:
                 self._add(leaf.value, 0 if leaf.sort == NAME else 1)
 
     def _add(self, value: Any, count: int = 1) -> None:

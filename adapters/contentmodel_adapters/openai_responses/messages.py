@@ -135,7 +135,7 @@ def _decode_pair(pair: PairRow, item: dict[str, Any], context: DecodeContext) ->
     # A search keeps what it found inside its action.
     inner = {key: value for key, value in action.items() if key != "sources"}
     lifted = {**item, "action": inner, "sources": action["sources"]}
-    context.copied(lifted, item)
+    context.copied(lifted, item, moved=("sources", "action.sources"))
     return pair.decode(lifted, context)
 
 

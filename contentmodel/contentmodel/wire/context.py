@@ -30,7 +30,7 @@ class DecodeContext:
     paths are found by identity when they are needed.
     """
 
-    __slots__ = ("_copies", "_faults", "_replaced", "alone", "api", "minted", "origin", "traces")
+    __slots__ = ("_copies", "_faults", "_moved", "_replaced", "alone", "api", "minted", "origin", "traces")
 
     def __init__(self, api: str, origin: Origin) -> None:
         self.api = api
@@ -39,6 +39,7 @@ class DecodeContext:
         self.alone: list[Any] | None = None
         """The messages, if the payload is a list of them and no object."""
         self._copies: list[tuple[Any, Any]] = []
+        self._moved: list[tuple[Any, str, str]] = []
         self._replaced: list[tuple[Any, Any]] = []
         self._faults: dict[tuple[int, str | int | None], tuple[Any, str | int | None, str]] = {}
         self.traces: list[tuple[Any, list[Any], Any, str | int | None, bool]] = []
@@ -73,9 +74,14 @@ class DecodeContext:
         """`new` stands for `old`, and came from the same place."""
         self._replaced.append((old, new))
 
-    def copied(self, copy: Any, original: Any) -> None:
-        """`copy` is decoded in place of `original`."""
+    def copied(self, copy: Any, original: Any, moved: tuple[str, str] | None = None) -> None:
+        """Trace `copy`, which is decoded in place of `original`.
+
+        `moved` is a field of the copy, and the dotted path in the original that it came from.
+        """
         self._copies.append((copy, original))
+        if moved is not None:
+            self._moved.append((original, *moved))
 
     def _paths(self, payload: Any) -> dict[int, str]:
         paths = wire_paths(payload if self.alone is None else self.alone)
@@ -95,9 +101,12 @@ class DecodeContext:
     def places(self, payload: Any) -> WirePlaces:
         """Where in `payload` each decoded object came from."""
         root = payload if self.alone is None else self.alone
-        places = WirePlaces(self.traces, self._paths(payload), self.api, root, self._replaced)
+        copies = {id(original): copy for copy, original in self._copies}
+        places = WirePlaces(self.traces, self._paths(payload), self.api, root, self._replaced, copies)
         for old, new in self._replaced:
             places.same(old, new)
+        for item, field, origin in self._moved:
+            places.move(item, field, origin)
         return places
 
 
@@ -144,12 +153,21 @@ class WirePlaces:
     """Turns notes about model objects into losses with the paths of the payload they were decoded from."""
 
     def __init__(
-        self, trace: list[Any], paths: Mapping[int, str], api: str, payload: Any, replaced: list[tuple[Any, Any]]
+        self,
+        trace: list[Any],
+        paths: Mapping[int, str],
+        api: str,
+        payload: Any,
+        replaced: list[tuple[Any, Any]],
+        copies: Mapping[int, Any],
     ) -> None:
         self._originals = {id(new): old for old, new in replaced}
         """What the rows decoded, by what is in its place."""
         self._api = api
         self._payload = payload
+        self._wire_paths = paths
+        self._copies = copies
+        self._moved: dict[str, str] = {}
         self._found: dict[int, tuple[str, Row | None]] = {}
         for table, objects, container, key, spread in trace:
             path = _locate(paths, container, key)
@@ -167,6 +185,7 @@ class WirePlaces:
     def _place(self, item: Any, path: str, wire: Any, table: Any) -> None:
         while id(item) in self._originals:
             item = self._originals[id(item)]
+        wire = self._copies.get(id(wire), wire)
         row = table(item) if callable(table) else table and table.row_of(item)
         self._found.setdefault(id(item), (path, row))
         if row is not None and wire.__class__ is dict:
@@ -177,6 +196,20 @@ class WirePlaces:
         """`new` came from where `old` did."""
         if id(old) in self._found:
             self._found.setdefault(id(new), self._found[id(old)])
+
+    def move(self, item: Any, field: str, origin: str) -> None:
+        """Trace a field that was decoded from another place of the same wire object."""
+        path = self._wire_paths.get(id(item), "$")
+        self._moved[f"{path}.{field}"] = f"{path}.{origin}"
+
+    def _true_path(self, path: str) -> str:
+        """Return a path as the payload has it: of what was moved, and in its own spelling of names."""
+        ends = [index for index, mark in enumerate(path) if mark in ".["] if self._moved else []
+        for end in (*ends, len(path)):
+            if path[:end] in self._moved:
+                path = self._moved[path[:end]] + path[end:]
+                break
+        return spelled(self._payload, path)
 
     def found(self) -> Iterator[tuple[str, Row]]:
         """Yield the path of each wire object that a row decoded, with the row, once each."""
@@ -196,7 +229,7 @@ class WirePlaces:
             # The API has no such object: what was in the message is lost itself, each content at its path.
             return
         for where, inside, exact in self._paths(note, path, row, field):
-            where, what = spelled(self._payload, where + inside), what_of(note) + (inside if note.api else "")
+            where, what = self._true_path(where + inside), what_of(note) + (inside if note.api else "")
             yield places.loss_at(where, note, what, exact=exact and has_place)
 
     def _paths(self, note: Note, path: str, row: Row | None, field: str | None) -> Iterator[tuple[str, str, bool]]:
@@ -222,7 +255,7 @@ class WirePlaces:
             yield from ((place, inside, bool(places)) for place in said or places[:1] or [path])
 
     def _at(self, path: str) -> Any:
-        return value_at(self._payload, spelled(self._payload, path))
+        return value_at(self._payload, self._true_path(path))
 
     def _find(
         self, owner: Any, field: str | None, places: ModelPlaces
