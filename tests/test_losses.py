@@ -292,3 +292,14 @@ def test_a_loss_inside_of_the_sources_of_a_search_has_their_path() -> None:
     encoded = contentmodel.convert(payload, target="openai-chat", source="openai-responses", kind="request")
     assert "$.input[1].action.sources[0]" in {loss.path for loss in encoded.losses if loss.exact}
     assert contentmodel.audit(payload, encoded) == []
+
+
+def test_an_output_without_text_of_a_result_that_became_text_is_a_loss() -> None:
+    unknown = {"type": "smell", "strength": 3}
+    result = {"type": "tool_result", "tool_use_id": "toolu_1", "content": [unknown, {"type": "text", "text": "Late."}]}
+    messages = [{"role": "user", "content": "Hi."}, {"role": "user", "content": [result]}]
+    payload = {"model": "claude-opus-4-8", "max_tokens": 9, "messages": messages}
+    for target in ("openai-chat", "openai-responses", "google-generate-content"):
+        encoded = contentmodel.convert(payload, target=target)
+        assert contentmodel.audit(payload, encoded) == []
+        assert [loss.kind for loss in encoded.losses if loss.path.startswith("$.messages[1].content[0].content[0]")]

@@ -160,9 +160,18 @@ def request() -> ChatRequest:
     return ChatRequest(messages=[hello], options=ChatOptions(max_output_tokens=100))
 
 
+# Models that the tables list, and that can be forced to call a tool.
+MODELS = {
+    "openai-chat": "gpt-5.2",
+    "openai-responses": "gpt-5.2",
+    "anthropic-messages": "claude-opus-4-6",
+    "google-generate-content": "gemini-2.5-pro",
+}
+
+
 def encoded(api: str, bound: ChatRequest) -> contentmodel.Encoded:
     """The request in one API's words, which its SDK's types and its rules accept."""
-    made = contentmodel.adapter(api).encode_request(bound, model="some-model")
+    made = contentmodel.adapter(api).encode_request(bound, model=MODELS[api])
     assert judge(api, "request").faults(made.payload) == []
     assert contentmodel.check(made.payload, api=api) == []
     return made

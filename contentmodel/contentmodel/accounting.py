@@ -347,7 +347,7 @@ _MEDIA_WORDS = {
 
 
 # Where an item stands, and the number of an enum's member in the place of its name.
-_NUMBERED = frozenset({"index", "sequence", "finishReason"})
+_NUMBERED = frozenset({"index", "sequence", "finishReason", "finish_reason"})
 
 # The fields of an error body that name its kind: each API has its own word, or the number of the HTTP status.
 _ERROR_WORDS = frozenset({"$.error.type", "$.error.code", "$.error.status"})

@@ -15,7 +15,7 @@ from contentmodel.message import ChatMessage, Origin
 from contentmodel.response import ChatChoice, ChatResponse, FinishReason
 from contentmodel.wire.framing import SseParser
 from contentmodel.wire.json import write
-from contentmodel.wire.losses import Loss
+from contentmodel.wire.losses import Loss, significant
 from contentmodel_conformance.server.doors import STATUSES, Door
 from contentmodel_conformance.server.script import Fault
 
@@ -110,7 +110,7 @@ def body_of(response: ChatResponse, door: Door, *, streams: str | None = None, s
             return body
     if streams is None:
         encoded = adapter(door.api).encode_response(response)
-        return Body(200, JSON_TYPE, (write(encoded.payload),), 1, encoded.losses)
+        return Body(200, JSON_TYPE, (write(encoded.payload),), 1, significant(encoded.losses))
     body = _stream(response, door, size)
     return body if streams == "sse" else _as_array(body)
 
@@ -124,12 +124,12 @@ def _failure(response: ChatResponse, door: Door) -> Body | None:
     if is_native and (not isinstance(said, dict) or not encoded.payload.keys() <= {"error", "type", "request_id"}):
         return None
     error = said if isinstance(said, dict) else {}
-    status = status_of([*error.values(), response.error.code])
+    status = status_of([response.error.code, *error.values()])
     if is_native:
-        return Body(status, JSON_TYPE, (write(encoded.payload),), 1, encoded.losses)
+        return Body(status, JSON_TYPE, (write(encoded.payload),), 1, significant(encoded.losses))
     usual = door.error_body(status, response.error.message)
     payload = {**usual, "error": {**usual["error"], **error}}
-    return Body(status, JSON_TYPE, (write(payload),), 1, encoded.losses)
+    return Body(status, JSON_TYPE, (write(payload),), 1, significant(encoded.losses))
 
 
 def status_of(words: Iterable[Any]) -> int:
@@ -151,7 +151,7 @@ def _stream(response: ChatResponse, door: Door, size: int | None) -> Body:
     closing.append(encoder.close())
     frames = split_frames(b"".join(said))
     ends = split_frames(b"".join(closing))
-    return Body(200, SSE_TYPE, (*frames, *ends), len(frames), tuple(encoder.losses))
+    return Body(200, SSE_TYPE, (*frames, *ends), len(frames), significant(encoder.losses))
 
 
 def split_frames(data: bytes) -> list[bytes]:

@@ -307,9 +307,16 @@ class _Pairing:
     def _told(self, result: ToolResultContent) -> list[Any]:
         self._context.degrade(result, reasons.LATE_RESULT, "call_id", "outputs")
         media = [output for output in result.outputs if isinstance(output, MediaContent)]
-        words = [as_text(output) for output in result.outputs if not isinstance(output, MediaContent)]
+        words = [self._words(output) for output in result.outputs if not isinstance(output, MediaContent)]
         text = "\n".join([LATE.write(result.call_id or ""), *filter(None, words)])
         return [self._context.same(result, TextContent(text=text)), *media]
+
+    def _words(self, output: Any) -> str:
+        """Return the text of an output; one that has none is lost."""
+        text = as_text(output)
+        if not text and not isinstance(output, TextContent):
+            self._context.lose(output, None, reasons.NO_PLACE)
+        return text
 
     def _answer_waiting(self) -> None:
         """The conversation goes on: calls that still wait get a result that says that there is none."""
