@@ -32,6 +32,9 @@ class TestOpenaiResponses(Ours):
 
 class TestAnthropicMessages(Ours):
     adapter = "anthropic-messages"
+    known: ClassVar = {
+        "restoration/recorded": "audit counts the title and address of a source once for each citation that repeats it",
+    }
 
 
 class TestGoogleGenerateContent(Ours):
@@ -40,6 +43,9 @@ class TestGoogleGenerateContent(Ours):
 
 class TestTurnBlocks(Ours):
     adapter = "turn-blocks"
+    known: ClassVar = {
+        "bounds/requests": "audit looks for short texts with a common beginning in all longer ones (hosted-calls)",
+    }
     payloads: ClassVar = {"request": values.transcripts_of_rows(), "response": values.rows()}
 
 

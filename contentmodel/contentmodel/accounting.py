@@ -378,25 +378,26 @@ class _Held:
         for leaf in _leaves(output, vocabulary):
             for sort in _held_as(leaf):
                 self._names[sort][_key(leaf.value)] += 1
-            if leaf.sort in (VALUE, DATA, NAME) or self._is_store:
+            if leaf.sort in (VALUE, DATA, NAME):
                 self._add(leaf.value, 0 if leaf.sort == NAME else 1)
 
     def _add(self, value: Any, count: int = 1) -> None:
         # A mark is the library's own text: what it stands before or behind is there as it was.
-        value = self._without_marks(value) if isinstance(value, str) else value
+        value = (unmarked(value) or value) if isinstance(value, str) else value
         self._counts[_key(value)] += count
         if isinstance(value, str):
-            inner = self._inner[value] = _inside(value) or []
+            inner = self._inner[value] = self._late(value) or _inside(value) or []
             for item in inner:
                 self._add(item)
 
-    def _without_marks(self, text: str) -> str:
+    def _late(self, text: str) -> list[Any]:
+        """Return the text of a result that became a user's text, whose label names the call."""
         label, _, late = text.partition("\n")
         call_id = LATE.read(label)
         if call_id is None:
-            return unmarked(text) or text
+            return []
         self._names[RESULT][call_id] += 1
-        return late
+        return [late]
 
     def take_leaf(self, leaf: Leaf) -> bool:
         """Return whether a scalar of the source is there: a name in an object of its own sort, or in any at all."""
@@ -406,7 +407,9 @@ class _Held:
             names = self._names[CALL if leaf.sort == PAIR else leaf.sort]
             # Nothing tells whether an object is a call or a result that has an id alone.
             return _take(names, leaf.value) or bool(_ID.search(leaf.key) and _take(self._names[NAME], leaf.value))
-        return self.take(leaf.value) or _take(self._names[NAME], _key(leaf.value))
+        if self.take(leaf.value) or _take(self._names[NAME], _key(leaf.value)):
+            return True
+        return self._is_store and _take(self._names[WORD], _key(leaf.value))
 
     def take(self, value: Any) -> bool:
         """Return whether a value is there once more than it was taken. What is inside of it is taken with it."""

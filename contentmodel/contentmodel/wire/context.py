@@ -101,7 +101,8 @@ class DecodeContext:
     def places(self, payload: Any) -> WirePlaces:
         """Where in `payload` each decoded object came from."""
         root = payload if self.alone is None else self.alone
-        copies = {id(original): copy for copy, original in self._copies}
+        moved = {id(original) for original, _, _ in self._moved}
+        copies = {id(original): copy for copy, original in self._copies if id(original) in moved}
         places = WirePlaces(self.traces, self._paths(payload), self.api, root, self._replaced, copies)
         for old, new in self._replaced:
             places.same(old, new)
