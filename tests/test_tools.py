@@ -165,7 +165,7 @@ MODELS = {
     "openai-chat": "gpt-5.2",
     "openai-responses": "gpt-5.2",
     "anthropic-messages": "claude-opus-4-6",
-    "google-generate-content": "gemini-2.5-pro",
+    "google-generate-content": "gemini-3-pro-preview",
 }
 
 
