@@ -169,12 +169,12 @@ class Subject:
 
     @property
     def no_reader(self) -> str:
-        """Why readings cannot be compared: nobody wrote a reader of the API."""
+        """Return why readings cannot be compared: the API has no reader."""
         return "" if self.reader else "no reader of its payloads was given: see `reader`"
 
     @property
     def no_examples(self) -> str:
-        """Why no payload is compared with the value that it means: nobody gave such pairs."""
+        """Return why no payload is compared with the value expected of it: no examples were given."""
         return "" if self.examples else "no payloads with the values expected of them were given: see `examples`"
 
     @property

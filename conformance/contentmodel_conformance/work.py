@@ -125,7 +125,7 @@ def superlinear(works: Sequence[Work], ratio: int, *, copies: bool = True) -> li
         work()
     found = list(_growths([line_runs(work) for work in works], ratio, RUNS, FREE_RUNS))
     if copies:
-        # The smallest input says nothing of bytes: most of its copies are too small to be counted.
+        # The smallest input is no measure of bytes: most of its copies are too small to be counted.
         found += _growths([allocations(work) for work in works[1:]], ratio, BYTES, FREE_BYTES)
     return sorted(found, key=lambda growth: growth.limit / growth.after)
 

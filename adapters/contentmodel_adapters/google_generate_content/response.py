@@ -163,7 +163,7 @@ def _decode_grounding(rest: dict[str, Any], contents: list[Any], context: Decode
 
 
 def _beside(kept: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    """Return the residue of a result whose metadata stand beside the parts of a candidate."""
+    """Return the residue of a result whose metadata are next to the parts of a candidate."""
     return {API: {":grounding": True, **escaped(kept)}}
 
 

@@ -54,7 +54,7 @@ def declares(
         def applies(request: dict[str, Any]) -> bool:
             return models is None or re.fullmatch(models, name(request)) is not None
 
-        # A rule of a few models is not missed where another is named: only the provider's own are told from others.
+        # A rule for a few models applies to unlisted names of the provider, and not to models of other vendors.
         if models is None or models == usual:
             return rules.rule(
                 severity, fix=fix, source=f"{source}; seen {seen}", applies=None if models is None else applies

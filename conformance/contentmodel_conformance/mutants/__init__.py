@@ -12,6 +12,6 @@ from contentmodel_conformance.mutants.broken import MUTANTS, Broken, Mutant
 
 __all__ = ["MUTANTS", "Broken", "Mutant"]
 
-# What is said, with which settings, by whom, how they work, streams, what only readers find: in the order of the list.
+# The list has this order: contents, settings, roles, conduct, streams, and what only the readers find.
 for _name in ("contents", "settings", "voices", "conduct", "streams", "agreement"):
     import_module(f"{__name__}.{_name}")
