@@ -5,9 +5,12 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+from importlib.metadata import packages_distributions, requires
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 import contentmodel
 
@@ -125,14 +128,16 @@ def test_every_content_type_is_public() -> None:
     assert {c.__name__ for c in contentmodel.CONTENT_TYPES} <= set(contentmodel.__all__)
 
 
+SAMPLE = Path(__file__).parents[1] / "examples" / "agent_turns.anthropic.json"
+
 BARE = """
 import importlib, sys
 
 class Bare:
-    allowed = {*sys.stdlib_module_names, "msgspec", "contentmodel", "contentmodel_adapters"}
+    allowed = {*sys.stdlib_module_names, "msgspec", "contentmodel", "contentmodel_adapters", *sys.argv[2:]}
 
     def find_spec(self, name, path=None, target=None):
-        if name.partition(".")[0] not in self.allowed:
+        if name.partition(".")[0] not in self.allowed and not name.startswith("_sysconfigdata"):
             raise ModuleNotFoundError(f"No module named {name!r}", name=name)
 
 sys.meta_path.insert(0, Bare())
@@ -155,3 +160,27 @@ def test_a_package_without_its_extra_names_what_to_install(package: str, extra: 
     assert done.returncode != 0
     last = done.stderr.strip().splitlines()[-1]
     assert last.endswith(f'which is not installed: pip install "contentmodel[{extra}]"')
+
+
+def installed_with(*names: str) -> set[str]:
+    """The modules of some distributions, and of all that they require."""
+    found: set[str] = set()
+    waiting = set(names)
+    while waiting:
+        found.add(name := waiting.pop())
+        needs = [Requirement(text) for text in requires(name) or ()]
+        waiting |= {need.name for need in needs if not need.marker or need.marker.evaluate({"extra": ""})} - found
+    wanted = {canonicalize_name(name) for name in found}
+    owners = packages_distributions().items()
+    return {module for module, names in owners if wanted & {canonicalize_name(name) for name in names}}
+
+
+def test_the_command_needs_the_extra_cli_alone() -> None:
+    program = f"{BARE}\nsys.argv[1:] = ['show', {str(SAMPLE)!r}]\nsys.modules['contentmodel.cli'].main()"
+    allowed = installed_with("typer", "rich")
+    assert "jsonschema" not in allowed
+    done = subprocess.run(
+        [sys.executable, "-c", program, "contentmodel.cli", *allowed], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "Done, and connections are falling." in done.stdout

@@ -90,10 +90,14 @@ def schema(of: Annotated[Documents, typer.Argument(metavar="OF")] = Documents.co
     contentmodel schema > contentmodel.schema.json
     contentmodel schema tools > tools.schema.json
     """
-    from contentmodel.tools.config.format import tool_file_schema
-
-    found = tool_file_schema() if of is Documents.tools else contentmodel.schema()
+    found = contentmodel.schema() if of is Documents.contentmodel else _tool_file_schema()
     typer.echo(msgspec.json.format(msgspec.json.encode(found), indent=2))
+
+
+def _tool_file_schema() -> dict[str, Any]:
+    from contentmodel.tools.config import tool_file_schema
+
+    return tool_file_schema()
 
 
 def help_of(command: Callable[..., None]) -> str:

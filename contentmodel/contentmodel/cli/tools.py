@@ -26,12 +26,12 @@ from contentmodel.content.text import TextContent
 from contentmodel.content.tools import FunctionCallContent, FunctionResultContent
 from contentmodel.errors import DecodeError
 from contentmodel.request import ChatRequest, FunctionTool
-from contentmodel.tools.config.format import ApiTool
 from contentmodel.wire.json import parse, write
 
 if TYPE_CHECKING:
     from contentmodel.tools import Tool
     from contentmodel.tools.config import Executor, ToolFile, ToolFileError
+    from contentmodel.tools.config.format import ApiTool
 
 FAULTS_FOUND = 1
 CALL_FAILED = 1
@@ -217,6 +217,8 @@ def _count(tools: int) -> str:
 
 
 def _table(file: ToolFile) -> Table:
+    from contentmodel.tools.config.format import ApiTool
+
     # Narrow: a description has most of the 80 columns.
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("tool", overflow="fold")
@@ -264,6 +266,7 @@ def _tool(file: ToolFile, name: str, executors: Mapping[str, Executor], context:
     """One tool of a file, ready to run. What the others would need is not asked for."""
     from contentmodel.tools import Tool
     from contentmodel.tools.config import ToolFileError, load_tools
+    from contentmodel.tools.config.format import ApiTool
 
     offered = [definition.name for definition in file.definitions]
     entry = next((entry for entry in file.entries if entry.function.name == name and name in offered), None)
