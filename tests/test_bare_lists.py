@@ -28,6 +28,39 @@ LISTS: dict[str, list[dict[str, Any]]] = {
 every_list = pytest.mark.parametrize("api", LISTS)
 
 
+@pytest.mark.parametrize("target", [api for api in LISTS if api != "google-generate-content"])
+def test_gemini_takes_one_object_in_the_place_of_a_list(target: str) -> None:
+    payload = {
+        "contents": {"role": "user", "parts": {"text": "hi"}},
+        "systemInstruction": {"parts": {"text": "Be brief."}},
+    }
+    usual = {
+        "contents": [{"role": "user", "parts": [{"text": "hi"}]}],
+        "systemInstruction": {"parts": [{"text": "Be brief."}]},
+    }
+    reader = adapter("google-generate-content")
+    assert detect(payload) == ("google-generate-content", "request")
+    assert reader.encode_request(reader.decode_request(payload)).payload == payload
+    assert check(payload, api="google-generate-content") == []
+    encoded = convert(payload, target=target)
+    assert encoded.payload == convert(usual, target=target).payload
+    assert audit(payload, encoded) == []
+
+
+def test_gemini_contents_that_became_two_are_a_list() -> None:
+    reader = adapter("google-generate-content")
+    request = reader.decode_request({"contents": {"role": "user", "parts": {"text": "hi"}}})
+    request.messages[0].contents.append(request.messages[0].contents[0])
+    request.messages.append(request.messages[0])
+    content = {"role": "user", "parts": [{"text": "hi"}, {"text": "hi"}]}
+    assert reader.encode_request(request).payload == {"contents": [content, content]}
+
+
+@pytest.mark.parametrize("contents", [{}, "hi", None, 3])
+def test_check_refuses_gemini_contents_that_are_no_content(contents: Any) -> None:
+    assert check({"contents": contents}, api="google-generate-content", model="gemini-2.5-flash") != []
+
+
 @every_list
 def test_a_list_of_messages_is_a_request_of_its_api(api: str) -> None:
     assert detect(LISTS[api]) == (api, "request")

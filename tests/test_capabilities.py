@@ -5,6 +5,7 @@ from __future__ import annotations
 import typing
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -423,3 +424,20 @@ def test_check_judges_an_unlisted_model_of_the_provider_as_its_newest() -> None:
     [found] = contentmodel.check(claude(model="claude-opus-9", temperature=0.5), api=ANTHROPIC)
     assert (found.path, found.severity) == ("$.temperature", "refused")
     assert "'claude-opus-9' is not listed: judged as the provider's newest model" in found.what
+
+
+@pytest.mark.parametrize("level", ["high", "High", "HIGH"])
+def test_thinking_level_of_gemini_is_read_in_any_case(level: str) -> None:
+    thinking = {"thinkingConfig": {"thinkingLevel": level}}
+    payload = {"contents": [{"role": "user", "parts": [{"text": "Hi."}]}], "generationConfig": thinking}
+    reader = contentmodel.adapter("google-generate-content")
+    request = reader.decode_request(payload)
+    assert request.options.reasoning is not None
+    assert request.options.reasoning.effort == "high"
+    assert reader.encode_request(request).payload == payload
+    encoded = contentmodel.convert(payload, target="openai-responses", model="gpt-6.1-sol")
+    assert encoded.payload["reasoning"] == {"effort": "high"}
+    less = msgspec.structs.replace(request.options.reasoning, effort="low")
+    options = msgspec.structs.replace(request.options, reasoning=less)
+    lowered = reader.encode_request(msgspec.structs.replace(request, options=options)).payload
+    assert lowered["generationConfig"]["thinkingConfig"]["thinkingLevel"] == "LOW"

@@ -208,6 +208,20 @@ def test_gemini_tools_may_be_one_object(target: str) -> None:
     assert "$.tools" not in {loss.path for loss in encoded.losses}
 
 
+@pytest.mark.parametrize("key", ["functionDeclarations", "function_declarations"])
+@pytest.mark.parametrize("target", [CHAT, RESPONSES, ANTHROPIC])
+def test_gemini_takes_a_function_in_the_place_of_a_list(key: str, target: str) -> None:
+    payload = a_request(GEMINI, tools=[{key: {"name": "a"}}])
+    request = adapter(GEMINI).decode_request(payload)
+    assert adapter(GEMINI).encode_request(request).payload == payload
+    more = msgspec.structs.replace(request, tools=[*request.tools, FunctionTool(name="b")])
+    [entry] = adapter(GEMINI).encode_request(more).payload["tools"]
+    assert [tool["name"] for tools in entry.values() for tool in tools] == ["a", "b"]
+    encoded = crossed(payload, GEMINI, target)
+    assert [tool.name for tool in adapter(target).decode_request(encoded.payload).tools] == ["a"]
+    assert not any(loss.path.startswith("$.tools") for loss in encoded.losses)
+
+
 # -- Gemini's two spellings of schemas ---------------------------------------------------------------------------------
 
 OPENAPI = {
@@ -361,7 +375,10 @@ def test_gemini_mode_stays_as_it_is_and_has_a_meaning_elsewhere(word: str) -> No
     request = adapter(GEMINI).decode_request(payload)
     assert adapter(GEMINI).encode_request(request).payload == payload
     expected = "required" if word == "any" else "auto"
-    assert crossed(payload, GEMINI, CHAT).payload["tool_choice"] == expected
+    encoded = crossed(payload, GEMINI, CHAT)
+    assert encoded.payload["tool_choice"] == expected
+    codes = {loss.code for loss in encoded.losses}
+    assert codes.isdisjoint({"tool-choice-parts", "no-tool-choice"}) == (word == "any")
 
 
 # -- calls without arguments -------------------------------------------------------------------------------------------

@@ -40,7 +40,7 @@ from contentmodel_adapters.google_generate_content.rules import (
 )
 from contentmodel_adapters.google_generate_content.stream import Decoder
 from contentmodel_adapters.google_generate_content.stream_encoder import Encoder
-from contentmodel_adapters.google_generate_content.tools import CURRENT, TOOL_CHOICE, Level, Tools
+from contentmodel_adapters.google_generate_content.tools import CURRENT, TOOL_CHOICE, Level, Tools, with_level
 from contentmodel_adapters.shared import settings
 from contentmodel_adapters.shared.answer import of_the_model
 from contentmodel_adapters.shared.fitting import GOOGLE, restored_arguments, with_fitting_schemas
@@ -121,6 +121,7 @@ class GoogleGenerateContent(TableAdapter):
     rules = RULES
     request = REQUEST
     requires = {"contents": list}
+    takes_only = True
     response = RESPONSE
     conversation = "contents"
     errors = ERRORS
@@ -147,7 +148,7 @@ class GoogleGenerateContent(TableAdapter):
         value = super()._decode_row(row, wire, context)
         if not isinstance(value, ChatRequest):
             return value
-        return with_custom_calls(with_format_kind(value), context)
+        return with_custom_calls(with_level(with_format_kind(value), context), context)
 
     def stream_decoder(self, *, deltas: bool = True) -> StreamDecoder:
         return Decoder(self, deltas=deltas)
@@ -204,7 +205,7 @@ class GoogleGenerateContent(TableAdapter):
 
     def recognises(self, payload: dict[str, Any]) -> Mapping[str, float]:
         """Only this API has `contents` and `candidates`."""
-        if isinstance(payload.get("contents"), list):
+        if isinstance(payload.get("contents"), list | dict):
             return {"request": 1.0}
         if any(key in payload for key in ("candidates", "usageMetadata", "promptFeedback")):
             return {"response": 1.0, "stream": 0.9}

@@ -14,10 +14,10 @@ from contentmodel.message import ChatMessage
 from contentmodel.pairs import PendingCalls, answers
 from contentmodel.wire import reasons
 from contentmodel.wire.apart import with_media_apart, with_media_back
-from contentmodel.wire.codecs import Codec, Place, spread
+from contentmodel.wire.codecs import Codec, Place
 from contentmodel.wire.context import DecodeContext, EncodeContext
 from contentmodel.wire.marks import BEGUN, begun_before
-from contentmodel.wire.nested import Blocks
+from contentmodel.wire.nested import BlocksOrOne
 from contentmodel.wire.notes import MINTED, escaped, note_of, noted, wire_fields
 from contentmodel.wire.origins import is_native
 from contentmodel.wire.roles import Roles
@@ -29,10 +29,11 @@ _RESULT_ROLES = ("user", f"{API}:tool", f"{API}:function")
 """Roles of messages that hold results. Clients of the SDKs also send "tool" and "function" (ai.google.dev/gemini-api/
 docs/function-calling, seen 2026-11-22)."""
 
+INNER = BlocksOrOne(PARTS)
 CONTENT = TABLE.record(
     "content",
     ChatMessage,
-    {"role": ("role", ROLES), "parts": ("contents", Blocks(PARTS))},
+    {"role": ("role", ROLES), "parts": ("contents", INNER)},
     ignores=("message_id",),
     snake_case=True,
 )
@@ -165,15 +166,19 @@ def _marked(content: Any) -> Any:
 
 
 class Contents(Codec):
-    """The contents of a request."""
+    """The contents of a request, or one content in the place of the list: the message then carries a note."""
 
-    classes = (list,)
+    classes = (list, dict)
     identity = False
 
     def holds(self, value: Any) -> bool:
-        return value.__class__ is list and bool(value)
+        return value.__class__ in (list, dict) and bool(value)
 
     def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[ChatMessage]:
+        if value.__class__ is dict:
+            only = noted(CallIds().settle(decode_content(value, context)), API, ":form", "one")
+            context.trace(CONTENT, [only], container, key, spread=False)
+            return [only]
         messages = []
         for index, wire in enumerate(value):
             if wire.__class__ is not dict:
@@ -185,8 +190,10 @@ class Contents(Codec):
         context.trace_messages(messages, value, lambda message: CONTENT)
         return _without_begun(with_media_back(messages, context))
 
-    def encode(self, value: list[ChatMessage], context: EncodeContext, owner: Any) -> list[dict[str, Any]]:
+    def encode(self, value: list[ChatMessage], context: EncodeContext, owner: Any) -> Any:
         wires = [encode_content(message, context) for message in with_media_apart(value, API)]
+        if context.native and len(wires) == 1 and note_of(value[0], API, ":form") == "one":
+            return wires[0]
         # What other APIs said, and nothing of it can be sent, is no turn here.
         return wires if context.native else [wire for wire in wires if wire["parts"]]
 
@@ -223,12 +230,12 @@ class Instructions(Codec):
     def holds(self, value: Any) -> bool:
         if value.__class__ is str:
             return True
-        return value.__class__ is dict and value.get("parts").__class__ is list and bool(value["parts"])
+        return value.__class__ is dict and INNER.holds(value.get("parts"))
 
     def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[Any]:
         if value.__class__ is str:
             return [TextContent(text=value, extra={API: {":form": "string"}})]
-        contents = PARTS.decode_list(value["parts"], context)
+        contents: list[Any] = INNER.decode(value["parts"], context, value, "parts")
         if contents:
             rest = escaped({name: item for name, item in value.items() if name != "parts"})
             contents[0] = noted(contents[0], API, ":instruction", rest)
@@ -237,12 +244,12 @@ class Instructions(Codec):
     def places(self, value: Any, wire: Any, path: str) -> Iterable[Place]:
         if wire.__class__ is str:
             return [(value[0], path, wire, None)]
-        return spread(value, wire["parts"], f"{path}.parts", PARTS)
+        return INNER.places(value, wire["parts"], f"{path}.parts")
 
     def encode(self, value: list[Any], context: EncodeContext, owner: Any) -> Any:
         if len(value) == 1 and note_of(value[0], API, ":form") == "string":
             return WORDS.encode(value, context, owner)
-        parts = PARTS.encode_list(value, context)
+        parts = INNER.encode(value, context, owner)
         return {**wire_fields(note_of(value[0], API, ":instruction") or {}), "parts": parts} if parts else None
 
 

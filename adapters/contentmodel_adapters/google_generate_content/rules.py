@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple, TypeAlias
 
 from contentmodel.capabilities import Capabilities
-from contentmodel.rules import Alphabet, Broken, Rules, objects, one_object
+from contentmodel.rules import Alphabet, Broken, Rules, one_object
+from contentmodel.rules import objects as _objects
 from contentmodel.wire.json import child_path, snake_name
 from contentmodel_adapters.google_generate_content.capabilities import CAPABILITIES
 from contentmodel_adapters.shared.judging import (
@@ -92,6 +93,12 @@ def _listed(parent: dict[str, Any], name: str, at: str) -> Iterator[tuple[str, A
 def _said(value: Any) -> str:
     """What stands there, in short: a list or an object may be too deep to show, and an integer too long."""
     return f"{value!r:.60}" if value is None or isinstance(value, str | float | bool) else type(value).__name__
+
+
+def objects(parent: dict[str, Any], key: str, at: str = "$") -> Found:
+    """The objects in the list under a key, or the only one in its place, each with its path."""
+    yield from _objects(parent, key, at)
+    yield from one_object(parent, key, at)
 
 
 def _parts(request: Request) -> Found:

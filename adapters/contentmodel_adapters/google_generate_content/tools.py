@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from contentmodel.request import CustomTool, FunctionTool, HostedTool, ToolChoice
+import msgspec
+
+from contentmodel.request import ChatRequest, CustomTool, FunctionTool, HostedTool, ToolChoice
 from contentmodel.wire import reasons
 from contentmodel.wire.codecs import Codec, Renamed
 from contentmodel.wire.context import DecodeContext, EncodeContext
@@ -74,7 +76,7 @@ class Tools(Codec):
 
     The API also takes one object in the place of the list. The first tool of each wire object carries the note ":entry"
     ("object" for one that is no element of a list); a member that is not spelled or shaped as usual keeps its key under
-    ":key" and its value under ":value".
+    ":key" and its value under ":value". A function in the place of a list of functions carries the note ":form".
     """
 
     classes = (list, dict)
@@ -139,6 +141,11 @@ def _entry_of(tool: Any, entries: list[dict[str, Any]], context: EncodeContext) 
 
 def _decode_member(name: str, member: Any, entry: dict[str, Any], context: DecodeContext) -> list[Any]:
     camel = camel_name(name)
+    if camel == DECLARATIONS and _are_declarations([member]):
+        only = FUNCTION.decode(member, context)
+        context.trace(FUNCTION, [only], entry, name, spread=False)
+        only = _noted(only, ":form", "one", context)
+        return [only] if camel == name else [_noted(only, ":key", name, context)]
     if camel == DECLARATIONS and _are_declarations(member):
         made = [FUNCTION.decode(declaration, context) for declaration in member]
         context.trace(FUNCTION, made, entry, name, spread=True)
@@ -165,8 +172,14 @@ def _are_declarations(member: Any) -> bool:
 
 def _encode_member(tool: Any, entry: dict[str, Any], context: EncodeContext) -> None:
     if isinstance(tool, FunctionTool | CustomTool):
-        key = note_of(tool, API, ":key") or DECLARATIONS
-        entry.setdefault(key, []).append(FUNCTION.encode_one(tool, context))
+        key = note_of(tool, API, ":key") or next((k for k in entry if camel_name(k) == DECLARATIONS), DECLARATIONS)
+        made = FUNCTION.encode_one(tool, context)
+        if context.native and key not in entry and note_of(tool, API, ":form") == "one":
+            entry[key] = made
+        elif entry.get(key).__class__ is dict:
+            entry[key] = [entry[key], made]
+        else:
+            entry.setdefault(key, []).append(made)
     else:
         _encode_hosted(tool, entry, context)
 
@@ -213,20 +226,45 @@ def write_choice(choice: ToolChoice, tools: list[Any]) -> Any:
     return {"mode": word, **({"allowedFunctionNames": choice.tools} if choice.tools else {})}
 
 
+def _capitals(value: dict[str, Any]) -> dict[str, Any]:
+    mode = value.get("mode")
+    return {**value, "mode": mode.upper()} if mode.__class__ is str else value
+
+
 TABLE.say("function_calling.mode", "MODE_UNSPECIFIED", "AUTO", "ANY", "NONE", "VALIDATED")
-TOOL_CHOICE = Choice(read_choice, write_choice, words=False, fallback={"mode": "AUTO"})
+TOOL_CHOICE = Choice(read_choice, write_choice, words=False, fallback={"mode": "AUTO"}, usual=_capitals)
+
+
+_LEVELS = ("minimal", "low", "medium", "high", "xhigh")
 
 
 class Level(Renamed):
     """thinkingLevel: the words of the others in capitals."""
 
     def __init__(self) -> None:
-        super().__init__({word.upper(): word for word in ("minimal", "low", "medium", "high", "xhigh")})
-        self._known = {"minimal", "low", "medium", "high", "xhigh"}
-        self.known_words = frozenset(("THINKING_LEVEL_UNSPECIFIED", *(word.upper() for word in self._known)))
+        super().__init__({word.upper(): word for word in _LEVELS})
+        self.known_words = frozenset(("THINKING_LEVEL_UNSPECIFIED", *(word.upper() for word in _LEVELS)))
 
     def encode(self, value: Any, context: EncodeContext, owner: Any) -> Any:
-        if not context.native and value not in self._known:
+        if not context.native and value not in _LEVELS:
             context.lose(owner, "options.reasoning.effort", reasons.NO_LEVEL, level=value)
             return None
+        spelled = note_of(owner, API, ":level")
+        if spelled is not None and spelled.lower() == value:
+            return spelled
         return super().encode(value, context, owner)
+
+
+def with_level(request: ChatRequest, context: DecodeContext) -> ChatRequest:
+    """Return the request with its effort as the model spells it. The API reads levels in any case."""
+    reasoning = request.options.reasoning
+    if reasoning is None or reasoning.effort is None or reasoning.effort in _LEVELS:
+        return request
+    word = reasoning.effort.removeprefix(f"{API}:")
+    if word.lower() not in _LEVELS:
+        return request
+    changed = msgspec.structs.replace(reasoning, effort=word.lower())
+    options = msgspec.structs.replace(request.options, reasoning=changed)
+    made: ChatRequest = noted(msgspec.structs.replace(request, options=options), API, ":level", word)
+    context.replaced(reasoning, changed)
+    return made

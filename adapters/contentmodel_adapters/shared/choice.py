@@ -19,7 +19,7 @@ class Choice(Codec):
     `write` also gets the tools of the request: some APIs name a tool by its kind. A word is a mode. What `write` would
     say otherwise than the payload did is kept under the note ":raw", together with the choice it meant, so that an edit
     of the choice wins over it. The note ":whole" says that the choice means all that the payload did. A choice among
-    several tools falls back to its mode, any other one to `fallback`.
+    several tools falls back to its mode, any other one to `fallback`. `usual` returns a choice as `write` spells it.
     """
 
     identity = False
@@ -31,10 +31,11 @@ class Choice(Codec):
         *,
         words: bool = True,
         fallback: Any = "auto",
+        usual: Callable[[Any], Any] = lambda value: value,
     ) -> None:
         super().__init__(*((str, dict) if words else (dict,)))
         self.known_words = frozenset(("auto", "none", "required")) if words else None
-        self._read, self._write, self._fallback = read, write, fallback
+        self._read, self._write, self._fallback, self._usual = read, write, fallback, usual
 
     def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> ToolChoice:
         choice = ToolChoice(mode=value) if value.__class__ is str else self._read(value)
@@ -42,7 +43,7 @@ class Choice(Codec):
             return choice
         choice = choice or ToolChoice(mode="other")
         customs = [CustomTool(name=name) for name in choice.tools or ()]
-        whole = {":whole": True} if self._write(choice, customs) == value else {}
+        whole = {":whole": True} if self._write(choice, customs) == self._usual(value) else {}
         return msgspec.structs.replace(choice, extra={context.api: {":raw": value, **whole}})
 
     def encode(self, value: ToolChoice, context: EncodeContext, owner: Any) -> Any:

@@ -45,6 +45,8 @@ class TableAdapter:
     """Fields, by their paths in a wire object, that take JSON classes beside those that the model holds."""
     requires: Mapping[str, type] = {}
     """What a request cannot be without, and the JSON class that it has."""
+    takes_only = False
+    """Whether the API takes an object in the place of a list of it."""
     conversation = ""
     """The field of a request that has its messages. A list in the place of a request is this field alone."""
 
@@ -117,10 +119,14 @@ class TableAdapter:
         for key, kind in self.requires.items() if row is self.request else ():
             if key not in wire:
                 context.fault(wire, key, f"missing {name_of(kind)}")
-            elif wire[key].__class__ is not kind:
+            elif wire[key].__class__ is not kind and not self._is_only(wire[key], kind):
                 context.expected(wire, key, name_of(kind), wire[key])
         context.finish(wire)
         return value, wire, context
+
+    def _is_only(self, value: Any, kind: type) -> bool:
+        """Return whether a value is an object that stands for a list of it."""
+        return self.takes_only and kind is list and value.__class__ is dict
 
     def _decode_row(self, row: Row, wire: dict[str, Any], context: DecodeContext) -> Any:
         return row.decode(wire, context)

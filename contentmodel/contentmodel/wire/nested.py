@@ -128,6 +128,31 @@ class Blocks(Codec):
         return f"list of {self.union.name}"
 
 
+class BlocksOrOne(Blocks):
+    """A list of blocks, or one block in the list's place: its content then carries the note `":form"`."""
+
+    classes = (list, dict)
+
+    def holds(self, value: Any) -> bool:
+        return value.__class__ in (list, dict) and bool(value)
+
+    def test(self, name: str) -> str | None:
+        return f"({name}.__class__ is list or {name}.__class__ is dict) and {name}"
+
+    def quick_decode(self, name: str, call: str, bind: Callable[[str, Any], str]) -> str:
+        return f"{super().quick_decode(name, call, bind)} if {name}.__class__ is list else {call}"
+
+    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> Any:
+        if value.__class__ is list:
+            return super().decode(value, context, container, key)
+        return [noted(self.union.decode(value, context), context.api, ":form", "one")]
+
+    def encode(self, value: Any, context: EncodeContext, owner: Any) -> Any:
+        blocks = self.union.encode_list(value, context)
+        is_one = context.native and len(blocks) == 1 and note_of(value[0], context.api, ":form") == "one"
+        return blocks[0] if is_one else blocks or None
+
+
 class TextOrBlocks(Blocks):
     """A string, or a list of blocks.
 
