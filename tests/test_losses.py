@@ -258,7 +258,7 @@ def test_audit_of_a_text_that_many_longer_ones_hold_takes_linear_time() -> None:
     assert superlinear([audit_of(size) for size in (20, 80, 320)], 4, copies=False) == []
 
 
-@pytest.mark.parametrize("setting", [{"thinking_budget": 1234}, {"thinking_level": "high"}])
+@pytest.mark.parametrize("setting", [{"thinking_budget": 1234}, {"thinking_level": "huge"}])
 @pytest.mark.parametrize("target", [api for api in APIS if api != "google-generate-content"])
 def test_audit_reads_settings_of_thinking_in_snake_case(setting: dict[str, Any], target: str) -> None:
     source = {
@@ -271,6 +271,31 @@ def test_audit_reads_settings_of_thinking_in_snake_case(setting: dict[str, Any],
     assert lost == f"$.generation_config.thinking_config.{next(iter(setting))}"
     encoded.payload.pop("messages", None) or encoded.payload.pop("input")
     assert [one.value for one in contentmodel.audit(source, encoded)] == ["Hello, world."]
+
+
+@pytest.mark.parametrize("target", ["openai-chat", "openai-responses"])
+def test_audit_reads_words_of_an_answer_format_in_snake_case(target: str) -> None:
+    source = {
+        "contents": [{"role": "user", "parts": [{"text": "Hello, world."}]}],
+        "generation_config": {"response_mime_type": "application/json", "response_schema": {"type": "OBJECT"}},
+    }
+    assert contentmodel.audit(source, contentmodel.convert(source, target=target)) == []
+
+
+@pytest.mark.parametrize("target", ["openai-chat", "openai-responses", "anthropic-messages"])
+def test_audit_counts_definitions_of_functions_without_parameters(target: str) -> None:
+    source = {
+        "contents": [
+            {"role": "user", "parts": [{"text": "Hello, world."}]},
+            {"role": "model", "parts": [{"functionCall": {"id": "c1", "name": "now", "args": {}}}]},
+            {"role": "user", "parts": [{"functionResponse": {"id": "c1", "name": "now", "response": {"output": "x"}}}]},
+        ],
+        "tools": [{"functionDeclarations": [{"name": "now", "parameters": None}]}],
+    }
+    encoded = contentmodel.convert(source, target=target)
+    assert contentmodel.audit(source, encoded) == []
+    encoded.payload["tools"].pop()
+    assert [one.path for one in contentmodel.audit(source, encoded)] == ["$.tools[0].functionDeclarations[0].name"]
 
 
 @pytest.mark.parametrize("api", APIS)

@@ -215,7 +215,7 @@ def _sort_of_name(place: _Place, vocabulary: Vocabulary) -> str:
     if place.is_choice:
         return NAME
     if place.is_tool:
-        return NAME if _DESCRIBED.isdisjoint(place.holder) and vocabulary.data.isdisjoint(place.holder) else DEFINITION
+        return DEFINITION if place.holder.get("type") in _DEFINED else NAME
     if place.key == "id" and "call_id" in place.holder:
         return NAME
     if place.key == "id" and str(place.holder.get("type")) in vocabulary.pairs:
@@ -233,7 +233,8 @@ _OUTPUTS = frozenset({"content", "output", "outputs", "response"})
 _CHOICES = frozenset({"tool_choice", "toolConfig", "tool_config"})
 _SCHEMAS = frozenset({"parameters", "input_schema", "schema"})
 _ANSWERED = frozenset({"tool_use_id", "tool_call_id"})
-_DESCRIBED = frozenset({"description", "parameters"})
+_DEFINED = (None, "function", "custom")
+"""The types of tools that are defined by a request: any other names a hosted tool."""
 _SPELLED = (VALUE, DATA, RESULT, NAME)
 """What a longer text may hold: a title, the id of a call that is not there, or a text among others."""
 _ID = re.compile("id$|Id$")
@@ -255,9 +256,12 @@ STRUCTURE = frozenset(
         "effort",
         "reasoning_effort",
         "thinkingLevel",
+        "thinking_level",
         "modalities",
         "responseModalities",
+        "response_modalities",
         "responseMimeType",
+        "response_mime_type",
     }
 )
 """Fields whose values are an API's own words for what every API says in its own: a loss is reported where the other
