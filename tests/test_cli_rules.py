@@ -90,6 +90,12 @@ def test_check_notes_no_listed_model_and_no_api_without_a_table() -> None:
     assert "is not listed" not in run("check", "--for", "turn-blocks", input=blocks).stderr
 
 
+def test_check_takes_a_list_of_messages() -> None:
+    found = run("check", "--for", "openai-chat", input=ORPHAN["messages"])
+    assert (found.exit_code, found.stderr) == (1, "note: no model is named: judged as the provider's newest model\n")
+    assert "refused results-follow-their-calls" in found.stdout
+
+
 @pytest.mark.parametrize("input", ["nonsense", "[]", '{"choices": []}'])
 def test_check_tells_bad_input(input: str) -> None:
     found = run("check", input=input)

@@ -20,6 +20,21 @@ KINDS = ("request", "response")
 EXAMPLES = Path(__file__).parent.parent / "examples"
 
 
+ERRORS = [
+    ("anthropic-messages", {"type": "error", "error": {"type": "rate_limit_error", "message": "Slow down."}}),
+    ("openai-chat", {"error": {"message": "Slow down.", "type": "requests", "param": None, "code": None}}),
+    ("google-generate-content", {"error": {"code": 429, "message": "Slow down.", "status": "RESOURCE_EXHAUSTED"}}),
+]
+
+
+@pytest.mark.parametrize(("api", "body"), ERRORS)
+def test_the_body_of_an_error_is_detected_as_an_answer(api: str, body: dict[str, Any]) -> None:
+    assert contentmodel.detect(body) == contentmodel.detect(body, api=api) == (api, "response")
+    assert contentmodel.detect(body, kind="response") == (api, "response")
+    other = contentmodel.convert(body, target="openai-responses")
+    assert other.payload["error"]["message"] == "Slow down."
+
+
 @pytest.mark.parametrize("name", ["agent_turns.anthropic.json", "chat.openai.json", "answer.responses.json"])
 @pytest.mark.parametrize("target", APIS)
 def test_the_examples_cross_and_are_accounted_for(name: str, target: str) -> None:

@@ -302,6 +302,30 @@ def test_a_turn_that_is_being_written_is_not_followed(store: TurnStore) -> None:
     store.add_turn("c", "user", [text("?")])
 
 
+def test_a_text_where_contents_are_expected_is_stored_as_a_text(store: TurnStore) -> None:
+    for contents in ("Hello", ["Hello"], ("Hello",), [TextContent(text="Hello")]):
+        store.add_turn("t", "user", contents)  # type: ignore[arg-type]
+    turn = store.begin_turn("t", "assistant")
+    store.put_block(turn, 0, "Hello")  # type: ignore[arg-type]
+    assert [message.contents for message in store.load("t").messages] == [[TextContent(text="Hello")]] * 5
+
+
+def test_what_is_no_content_and_no_message_is_refused_by_its_place(store: TurnStore) -> None:
+    wrong: Any = store
+    turn = store.begin_turn("t", "assistant")
+    with pytest.raises(TypeError, match="contents: expected a list of contents or a text, got TextContent"):
+        wrong.add_turn("u", "user", TextContent(text="Hello"))
+    with pytest.raises(TypeError, match="content: expected a content or a text, got int"):
+        wrong.put_block(turn, 0, 5)
+    with pytest.raises(TypeError, match=r"messages\[1\]: expected a ChatMessage, got str"):
+        wrong.add_messages("u", [ChatMessage(role="user", contents="Hello"), "Hello"])
+    with pytest.raises(TypeError, match="messages: expected a list of messages, got ChatMessage"):
+        wrong.add_messages("u", ChatMessage(role="user", contents="Hello"))
+    with pytest.raises(TypeError, match="expected a ChatRequest, got list"):
+        wrong.save("u", [])
+    assert store.conversations() == [store.conversation("t")]
+
+
 def test_open_turn_without_blocks_has_no_message(store: TurnStore) -> None:
     store.add_turn("c", "user", [text("?")])
     turn = store.begin_turn("c", "assistant")

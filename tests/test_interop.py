@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import fastapi
 import jsonschema
 import pydantic
+import pydantic_core
 import pytest
 from fastapi.testclient import TestClient
 from hypothesis import given
@@ -30,6 +31,7 @@ from contentmodel import (
     ToolCallContent,
     UnknownContent,
     Usage,
+    UsageContent,
     WebSearchToolResultContent,
     user,
 )
@@ -140,6 +142,22 @@ def test_what_is_no_content_is_refused(field: str, value: Any) -> None:
     given = {"parts": [value], "pair": {"a": value}, "last": value}[field]
     with pytest.raises(pydantic.ValidationError):
         Everything.model_validate({"request": {}, field: given})
+
+
+@pytest.mark.parametrize(
+    ("value", "path"),
+    [
+        (TextContent(text=5), r"got `int` at \$.text"),  # type: ignore[arg-type]
+        (UsageContent(usage=None), r"got `null` at \$.usage"),  # type: ignore[arg-type]
+        (FunctionCallContent(arguments={"a": b"x"}), r"bytes is no type of JSON at \$.arguments.a"),
+        (ToolCallContent(), "base class"),
+    ],
+)
+def test_a_value_of_the_wrong_type_is_refused_where_pydantic_writes_it(value: Any, path: str) -> None:
+    stored = Everything(request=ChatRequest(), parts=[value])
+    for write in (stored.model_dump, stored.model_dump_json):
+        with pytest.raises(pydantic_core.PydanticSerializationError, match=path):
+            write()
 
 
 def test_a_content_of_a_newer_type_is_kept() -> None:

@@ -517,6 +517,12 @@ def test_data_uris_are_read(uri: str, media_type: str, data: bytes) -> None:
     assert (content.media_type, content.to_bytes()) == (media_type, data)
 
 
+def test_what_is_no_text_is_no_data_uri() -> None:
+    wrong: Any = b"data:,a"
+    with pytest.raises(TypeError, match="expected a data URI, got bytes"):
+        DataContent.from_data_uri(wrong)
+
+
 @pytest.mark.parametrize("uri", ["https://example.org/a.png", "data:image/png;base64", "image/png", ""])
 def test_other_uris_are_no_data_uris(uri: str) -> None:
     with pytest.raises(ValueError, match="expected a data URI"):

@@ -248,9 +248,13 @@ WRONG = [
     (ErrorContent(details={"a": {1, 2}}), r"\$.details.a"),
     (FunctionCallContent(arguments={"a": [b"x"]}), r"\$.arguments.a\[0\]"),
     (FunctionCallContent(arguments={"a": date(2026, 1, 1)}), r"date is no type of JSON at \$.arguments.a"),
-    (FunctionCallContent(arguments={"a": float("nan")}), r"\$.arguments.a"),
+    (FunctionCallContent(arguments={"a": float("nan")}), r"nan is no number of JSON at \$.arguments.a"),
     (FunctionCallContent(arguments={"a": object()}), "object"),
     (TextContent(text="a", extra={"x": {5: 1}}), r"\$.extra"),
+    (contentmodel.AIContent(), r"AIContent is a base class: make one of the types below it at \$"),
+    (contentmodel.MediaContent(), r"MediaContent is a base class"),
+    (contentmodel.ToolCallContent(call_id="1"), r"ToolCallContent is a base class"),
+    (contentmodel.ToolResultContent(call_id="1"), r"ToolResultContent is a base class"),
 ]
 REQUESTS = [
     (ChatRequest(messages=[ChatMessage(role=5)]), r"\$.messages\[0\].role"),
@@ -287,6 +291,27 @@ def test_encoders_refuse_a_wrong_message_among_decoded_ones() -> None:
     messages = [*request.messages, contentmodel.user(TextContent(text=5))]
     with pytest.raises(EncodeError, match=r"\$.messages\[1\].contents\[0\].text"):
         chat.encode_request(msgspec.structs.replace(request, messages=messages))
+
+
+@pytest.mark.parametrize("api", sorted(contentmodel.adapters()))
+def test_encoders_refuse_what_is_no_request_and_no_response(api: str) -> None:
+    adapter: Any = contentmodel.adapter(api)
+    for value in ([contentmodel.user("Hello")], contentmodel.user("Hello"), "Hello", {}, None, ChatResponse()):
+        with pytest.raises(EncodeError, match=f"expected a ChatRequest, got {type(value).__name__}"):
+            adapter.encode_request(value)
+    with pytest.raises(EncodeError, match="expected a ChatResponse, got ChatRequest"):
+        adapter.encode_response(ChatRequest())
+
+
+def test_a_content_of_an_application_is_read_as_an_unknown_content() -> None:
+    class NoteContent(contentmodel.AIContent, frozen=True, kw_only=True):
+        words: str
+
+    request = ChatRequest(messages=[contentmodel.user(NoteContent(words="Hello"))])
+    known = contentmodel.user(UnknownContent(api="contentmodel", block={"type": "note", "words": "Hello"}))
+    assert loads(dumps(request)).messages == [known]
+    rows = contentmodel.adapter("turn-blocks")
+    assert rows.decode_request(rows.encode_request(request).payload).messages == [known]
 
 
 def test_short_makers_give_messages_of_their_roles() -> None:

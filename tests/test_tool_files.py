@@ -144,6 +144,15 @@ def test_the_shipped_files_are_read_and_follow_the_schema(corpus: Path, name: st
         assert load_tools(text).definitions == file.definitions
 
 
+@pytest.mark.parametrize("source", [{"tools": []}, '{"tools": []}'])
+def test_a_file_that_is_no_list_is_refused_as_such(source: Any) -> None:
+    with pytest.raises(ToolFileError) as caught:
+        load_tools(source)
+    assert [fault.message for fault in caught.value.faults] == [
+        "a file of tools is a list: put its tools between [ and ]"
+    ]
+
+
 def test_the_file_with_a_mistake_is_refused_with_it_named(corpus: Path) -> None:
     ((tool, path, message),) = faults(corpus / "tools-config" / FAULTY)
     assert (tool, path) == ("advice_by_id", "$[2].api.path")

@@ -141,9 +141,12 @@ def detect(payload: Payload, *, api: str | None = None, kind: str | None = None)
         raise DetectError(f"no API is recognised in an object with the keys {_keys(payload)}: name it, one of {known}")
     best = max(scores.values())
     winners = [found for found, score in scores.items() if score == best]
+    # An error is the same object as the body of an answer and as an event of a stream.
+    winners = [found for found in winners if found[1] != "stream"] or winners
     if len(winners) > 1:
         names = " or ".join(f"{name} ({found})" for name, found in winners)
-        raise DetectError(f"this may be {names}: name the API")
+        what = "API" if len({name for name, _ in winners}) > 1 else "kind"
+        raise DetectError(f"this may be {names}: name the {what}")
     return winners[0]
 
 

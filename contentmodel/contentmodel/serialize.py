@@ -90,7 +90,15 @@ def require_valid(value: Any, path: str = "$") -> bytes:
     Otherwise raise EncodeError, which names the first value in it that has the wrong type or is no value of JSON by
     its path, below `path`.
     """
-    kind = _KINDS[_kind_of(value)]
+    return _require(value, _KINDS[_kind_of(value)], path)
+
+
+def require_valid_as(value: Any, kind: Any) -> None:
+    """Raise EncodeError, as `require_valid` does, for a value of any type of the model."""
+    _require(value, kind, "$")
+
+
+def _require(value: Any, kind: Any, path: str) -> bytes:
     body = write(value)
     try:
         read = _read(body, kind, path)
@@ -102,11 +110,13 @@ def require_valid(value: Any, path: str = "$") -> bytes:
     return body
 
 
-def require_valid_parts(value: ChatRequest | ChatResponse) -> None:
+def require_valid_parts(value: Any, kind: type[ChatRequest | ChatResponse]) -> None:
     """Raise EncodeError, as `require_valid` does, for what was made by hand: it has no origin.
 
-    Values that a decoder made are valid.
+    Values that a decoder made are valid. What is no `kind` is refused.
     """
+    if not isinstance(value, kind):
+        raise EncodeError(f"expected a {kind.__name__}, got {type(value).__name__}")
     if value.origin is None:
         require_valid(value)
         return
@@ -126,10 +136,18 @@ _NOT_JSON = (bytes, bytearray, memoryview, datetime.datetime, datetime.date, dat
 """Classes that msgspec writes as texts, and that no field of the model has."""
 
 
+_ABSTRACT = {base for kind in CONTENT_TYPES for base in kind.__mro__ if issubclass(base, AIContent)} - {*CONTENT_TYPES}
+"""The base classes of contents, which no JSON names."""
+
+
 def _misread(value: Any, read: Any, path: str) -> Fault | None:
     """Return the first place where a value has another class than what is read of its JSON."""
     if isinstance(value, _NOT_JSON):
         return Fault(path, f"{type(value).__name__} is no type of JSON")
+    if isinstance(value, float) and read is None:
+        return Fault(path, f"{value} is no number of JSON")
+    if type(value) in _ABSTRACT:
+        return Fault(path, f"{type(value).__name__} is a base class: make one of the types below it")
     if isinstance(value, msgspec.Struct) and isinstance(read, type(value)):
         pairs = [(f"{path}.{name}", getattr(value, name), getattr(read, name)) for name in value.__struct_fields__]
     elif isinstance(value, dict) and isinstance(read, dict):

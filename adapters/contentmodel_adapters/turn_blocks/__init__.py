@@ -62,7 +62,7 @@ class TurnBlocks:
 
         Raise EncodeError if it is nested too deeply, or if a value that was made by hand has the wrong type.
         """
-        require_valid_parts(request)
+        require_valid_parts(request, ChatRequest)
         if model is not None:
             request = msgspec.structs.replace(request, model=model)
         context = EncodeContext(API, self.issuer, "request", policies, request.origin)
@@ -83,7 +83,7 @@ class TurnBlocks:
 
     def encode_response(self, response_: ChatResponse, policies: Mapping[str, str] | None = None) -> Encoded:
         """The answer as one turn. Nothing is lost. EncodeError where it is nested too deeply."""
-        require_valid_parts(response_)
+        require_valid_parts(response_, ChatResponse)
         context = EncodeContext(API, self.issuer, "response", policies, response_.origin)
         return Encoded(_write(response.write_response, response_), response_, context)
 

@@ -400,11 +400,17 @@ def made_by(content: Any) -> Any:
 
 def write_block(content: Any, sequence: int | None = None) -> dict[str, Any]:
     """The block of a content, as it was said where it was read from one."""
+    content = _as_known(content)
     residue = own_residue(content)
     written = _written(content, residue)
     if sequence is not None:
         written = {"sequence": sequence, **written}
     return respelled(written, residue) if residue else written
+
+
+def _as_known(content: Any) -> Any:
+    """Return a content of an application's own type as the model's JSON is read: no row has its type."""
+    return content if content.__class__ in WRITERS else convert_value(json_of(content), Content)
 
 
 def _written(content: Any, residue: Mapping[str, Any]) -> dict[str, Any]:

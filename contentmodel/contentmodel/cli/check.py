@@ -88,10 +88,11 @@ def _unlisted(payload: Payload, model: str | None) -> Violation | None:
     knowing = getattr(load(payload.api), "knowing", None)
     if knowing is None:
         return None
-    named = payload.value.get("model") if model is None else model
+    fields = payload.value if isinstance(payload.value, dict) else {}
+    named = fields.get("model") if model is None else model
     what = knowing(named if isinstance(named, str) else None).unlisted()
     fix = "name a listed model by --model, or read the rules of the newest model as a guess"
-    path = "$.model" if "model" in payload.value else "$"
+    path = "$.model" if "model" in fields else "$"
     if what is None:
         return None
     return Violation(path=path, rule="listed-model", severity="unchecked", what=what, fix=fix)

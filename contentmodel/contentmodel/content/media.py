@@ -119,6 +119,8 @@ class DataContent(MediaContent, frozen=True, kw_only=True):
         """Return a content of a `data:` URI, of base64 or of percent-encoded text. Raise ValueError if it is none."""
         from urllib.parse import unquote, unquote_to_bytes
 
+        if not isinstance(uri, str):
+            raise TypeError(f"expected a data URI, got {type(uri).__name__}")
         scheme, _, rest = uri.partition(":")
         head, comma, body = rest.partition(",")
         if scheme.lower() != "data" or not comma:

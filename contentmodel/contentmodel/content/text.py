@@ -44,10 +44,11 @@ def as_contents(value: Any, field: str) -> list[AIContent]:
         return [TextContent(text=value)]
     if not isinstance(value, list | tuple):
         raise TypeError(f"{field}: expected a list of contents or a text, got {type(value).__name__}")
-    return [_as_content(item, f"{field}[{index}]") for index, item in enumerate(value)]
+    return [as_content(item, f"{field}[{index}]") for index, item in enumerate(value)]
 
 
-def _as_content(value: Any, field: str) -> AIContent:
+def as_content(value: Any, field: str) -> AIContent:
+    """Return a content that is given, or the content of a text. Raise TypeError, which names `field`, for the rest."""
     if isinstance(value, str):
         return TextContent(text=value)
     if not isinstance(value, AIContent):

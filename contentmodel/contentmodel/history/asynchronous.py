@@ -26,6 +26,7 @@ from contentmodel.history.common import (
     new_turn,
     told_plainly,
     turns_of,
+    turns_of_request,
     utc_now,
 )
 from contentmodel.history.engines import BUSY, IMMEDIATE, leases_for, make_async_engine, url_of
@@ -196,7 +197,7 @@ class AsyncTurnStore(Base):
 
         ConflictError where the conversation is there.
         """
-        return await self._write(writing.save, conversation, request, turns_of(request.messages))
+        return await self._write(writing.save, conversation, request, turns_of_request(request))
 
     async def delete(self, conversation: str) -> None:
         """Deletes a conversation. ConflictError where a turn of it is being written, NotFoundError."""

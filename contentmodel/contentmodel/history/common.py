@@ -13,12 +13,14 @@ from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError
 
 from contentmodel.content.base import AIContent
 from contentmodel.content.outcomes import ErrorContent
+from contentmodel.content.text import as_contents
 from contentmodel.history import rows
 from contentmodel.history.errors import ConflictError, DamagedError, HistoryError, InvalidTurnError, NotFoundError
 from contentmodel.history.leases import Leases
 from contentmodel.history.turns import STATUSES, Turn
 from contentmodel.history.writing import Ending, NewTurn, Site
 from contentmodel.message import ChatMessage, Origin
+from contentmodel.request import ChatRequest
 from contentmodel.response import ChatResponse
 from contentmodel.usage import Usage
 
@@ -97,13 +99,25 @@ def new_turn(
 def blocks_of(contents: Sequence[AIContent]) -> list[dict[str, Any]]:
     """The rows of a whole turn's blocks."""
     with told_plainly():
-        return [rows.block_row(index, content) for index, content in enumerate(contents)]
+        return [rows.block_row(index, content) for index, content in enumerate(as_contents(contents, "contents"))]
 
 
 def turns_of(messages: Sequence[ChatMessage]) -> list[Any]:
     """The rows of the turns that messages make."""
+    if not isinstance(messages, list | tuple):
+        raise TypeError(f"messages: expected a list of messages, got {type(messages).__name__}")
+    for index, message in enumerate(messages):
+        if not isinstance(message, ChatMessage):
+            raise TypeError(f"messages[{index}]: expected a ChatMessage, got {type(message).__name__}")
     with told_plainly():
         return rows.turn_rows(list(messages))
+
+
+def turns_of_request(request: ChatRequest) -> list[Any]:
+    """The rows of the turns of a whole transcript."""
+    if not isinstance(request, ChatRequest):
+        raise TypeError(f"expected a ChatRequest, got {type(request).__name__}")
+    return turns_of(request.messages)
 
 
 def check_status(status: str) -> None:

@@ -12,6 +12,7 @@ import msgspec
 
 from contentmodel.adapter import adapter
 from contentmodel.content.outcomes import ErrorContent
+from contentmodel.content.text import as_content
 from contentmodel.errors import DecodeError
 from contentmodel.history.errors import InvalidTurnError
 from contentmodel.history.turns import Block, StoredTurn, Turn
@@ -40,7 +41,7 @@ def rows() -> Any:
 
 def block_row(sequence: int, content: Any) -> Json:
     """The columns of one block. EncodeError where JSON cannot say it."""
-    row = rows().encode_block(content, sequence)
+    row = rows().encode_block(as_content(content, "content"), sequence)
     return columns_of(row, sequence)
 
 

@@ -25,6 +25,7 @@ from contentmodel.history.common import (
     new_turn,
     told_plainly,
     turns_of,
+    turns_of_request,
     utc_now,
 )
 from contentmodel.history.engines import BUSY, IMMEDIATE, leases_for, make_engine, url_of
@@ -195,7 +196,7 @@ class TurnStore(Base):
 
         ConflictError where the conversation is there.
         """
-        return self._write(writing.save, conversation, request, turns_of(request.messages))
+        return self._write(writing.save, conversation, request, turns_of_request(request))
 
     def delete(self, conversation: str) -> None:
         """Deletes a conversation. ConflictError where a turn of it is being written, NotFoundError."""

@@ -18,7 +18,7 @@ from contentmodel.content import CONTENT_TYPES, Content
 from contentmodel.content.base import AIContent
 from contentmodel.errors import DecodeError, Fault
 from contentmodel.events import EVENT_TYPES
-from contentmodel.serialize import convert_value, to_builtins
+from contentmodel.serialize import convert_value, require_valid_as, to_builtins
 
 Schema = Any
 """A core schema of pydantic."""
@@ -49,10 +49,14 @@ def validator(kind: type[Any]) -> Schema:
         except DecodeError as error:
             raise PydanticCustomError("contentmodel", "{fault}", {"fault": str(error)}) from None
 
+    def written(value: Any) -> Any:
+        require_valid_as(value, wanted)
+        return to_builtins(value)
+
     return core_schema.no_info_plain_validator_function(
         validate,
         ref=_ref(kind, types),
-        serialization=core_schema.plain_serializer_function_ser_schema(to_builtins, when_used="always"),
+        serialization=core_schema.plain_serializer_function_ser_schema(written, when_used="always"),
     )
 
 

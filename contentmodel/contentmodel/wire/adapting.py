@@ -138,7 +138,7 @@ class TableAdapter:
 
         Raise EncodeError if a value that was made by hand, and so has no origin, has the wrong type.
         """
-        require_valid_parts(request)
+        require_valid_parts(request, ChatRequest)
         context = EncodeContext(self.api, self.issuer, "request", policies, request.origin)
         context.known = self.knowing(request.model if model is None else model, policies)
         if model is not None and model != request.model:
@@ -181,7 +181,7 @@ class TableAdapter:
 
         Raise EncodeError if a value of an answer that was made by hand, and so has no origin, has the wrong type.
         """
-        require_valid_parts(response)
+        require_valid_parts(response, ChatResponse)
         context = EncodeContext(self.api, self.issuer, "response", policies, response.origin)
         prepared = self.prepare_response(response, context)
         payload = self.response.encode(context.same(response, prepared), context)

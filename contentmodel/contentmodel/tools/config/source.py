@@ -28,7 +28,7 @@ def value_of_source(source: Source) -> tuple[Any, list[Fault]]:
     """The JSON value of a file, and what is wrong with its text. OSError where a path cannot be read."""
     if not isinstance(source, str | bytes | os.PathLike):
         try:
-            return plain(list(source), "json"), []
+            return plain(source if isinstance(source, dict) else list(source), "json"), []
         except (DecodeError, TypeError) as error:
             return None, [Fault("$", f"this is no JSON value: {error}")]
     text = Path(source).read_bytes() if isinstance(source, os.PathLike) else source
