@@ -355,3 +355,34 @@ def test_arguments_that_begin_with_null_are_kept(later: str | None) -> None:
     events = list(streams.decode(contentmodel.adapter(CHAT), [raw]))
     _, _, (content,) = written(CHAT, events)
     assert [content] == list(fold(events).messages[0].contents)
+
+
+@pytest.mark.parametrize("api", [CHAT, GOOGLE])
+def test_texts_with_a_dropped_block_between_them_are_kept_apart_by_an_empty_line(api: str) -> None:
+    cited = [Citation(url="https://example.org/a", title="A", span=Span(start=4, end=7))]
+    parts = [
+        TextContent(text="It has a number."),
+        ReasoningContent(text="Look it up."),
+        TextContent(text="Now "),
+        TextContent(text="let me look.", annotations=cited),
+        CompactionContent(),
+        TextContent(text=""),
+        TextContent(text="Done."),
+    ]
+    response = answer(parts, source=ANTHROPIC)
+    adapter = contentmodel.adapter(api)
+    expected = "It has a number.\n\nNow let me look.\n\nDone."
+    whole = adapter.decode_response(adapter.encode_response(response).payload)
+    assert whole.text == expected
+    for size in (1, None):
+        # What generateContent found in a search stands behind the text.
+        text, *_ = written(api, list(unfold(response, size=size)))[2]
+        assert text.text == expected
+        (citation,) = text.annotations
+        span = contentmodel.convert_span(text.text, citation.span, "codepoint")
+        assert text.text[span.start : span.end] == "me "
+
+
+def test_texts_of_one_api_are_not_kept_apart() -> None:
+    response = answer([TextContent(text="a"), CALL, TextContent(text="b")])
+    assert written(CHAT, list(unfold(response)))[2][0].text == "ab"

@@ -23,7 +23,7 @@ from contentmodel.wire.stream_encoding import StreamEncoder
 from contentmodel.wire.streaming import StreamDecoder
 from contentmodel.wire.table import Row
 from contentmodel.wire.toolsets import Kinds, with_custom_calls, with_known_tools
-from contentmodel_adapters.google_generate_content.blocks import API, TABLE, YOUTUBE
+from contentmodel_adapters.google_generate_content.blocks import API, PARTS, TABLE, YOUTUBE
 from contentmodel_adapters.google_generate_content.messages import (
     Contents,
     Instructions,
@@ -47,6 +47,7 @@ from contentmodel_adapters.shared.fitting import GOOGLE, restored_arguments, wit
 from contentmodel_adapters.shared.hosted import with_sendable_tools
 from contentmodel_adapters.shared.modalities import Modalities
 from contentmodel_adapters.shared.settings import with_fitting_settings
+from contentmodel_adapters.shared.texts import with_texts_apart
 from contentmodel_adapters.shared.times import date_of
 from contentmodel_adapters.shared.usage import counted
 
@@ -184,7 +185,8 @@ class GoogleGenerateContent(TableAdapter):
         return msgspec.structs.replace(request, messages=messages)
 
     def prepare_response(self, response: ChatResponse, context: EncodeContext) -> ChatResponse:
-        response = passes.settle_response(of_the_model(response, context), context)
+        settled = passes.settle_response(of_the_model(response, context), context)
+        response = with_texts_apart(settled, response, context, PARTS)
         return counted(response, context, cached_inside=True, reasoning_inside=False)
 
     def complete_response(

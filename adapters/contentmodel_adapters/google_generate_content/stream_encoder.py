@@ -8,19 +8,23 @@ from typing import Any
 import msgspec
 
 from contentmodel.content.citations import Citation, Span
-from contentmodel.content.text import SpanConverter
+from contentmodel.content.outcomes import CompactionContent
+from contentmodel.content.reasoning import ReasoningContent
+from contentmodel.content.text import SpanConverter, TextContent
+from contentmodel.content.tools import ToolResultContent
 from contentmodel.events import TurnComplete, TurnError
 from contentmodel.wire import reasons
 from contentmodel.wire.fields import list_of, object_of, objects_of, text_of
 from contentmodel.wire.json import write
-from contentmodel.wire.stream_encoding import Outgoing, StreamEncoder, Written, growing, is_half_a_call
+from contentmodel.wire.stream_encoding import Outgoing, Written, growing, is_half_a_call
 from contentmodel.wire.table import note_of
 from contentmodel_adapters.google_generate_content.blocks import API
 from contentmodel_adapters.google_generate_content.response import Chunks
 from contentmodel_adapters.google_generate_content.stream import is_plain
+from contentmodel_adapters.shared.texts import JoiningEncoder
 
 
-class Encoder(StreamEncoder):
+class Encoder(JoiningEncoder):
     """One answer as chunks."""
 
     choices = True
@@ -73,6 +77,8 @@ class Encoder(StreamEncoder):
         prefix = b'data: {"candidates":[{"content":{"parts":[{%b"text":' % thought
         index = b',"index":%d' % block.choice if block.choice else b""
         block.grow = growing(prefix, b'}],"role":"model"}' + index + self._suffix)
+        if not thought and not self.is_native and isinstance(block.content, _TEXTS):
+            block.grow = self.texts_of(block).beginning(block, block.grow)
         self.say_begun(block)
 
     def shut(self, block: Outgoing) -> None:
@@ -85,18 +91,39 @@ class Encoder(StreamEncoder):
             return
         plain = msgspec.structs.replace(content, annotations=None) if content.annotations else content
         parts = _parts(self.encode([plain], places=[place]))
+        text = self._text_of(block, parts)
+        line = self.texts_of(block).before(text or "")
+        before = [{"text": line}] if line else []
         if block.grow is not None:
             self._shut_live(block, parts)
         elif parts:
-            self._chunk(block.choice, parts)
+            self._chunk(block.choice, [*before, *parts])
+        if parts:
+            self._count(block, text)
+        for part in before:
+            self._place(block.choice, part)
         places = [self._place(block.choice, part) for part in parts]
         if places:
-            block.place, before = places[0]
-            if before:
-                self._before[block.index] = before
+            block.place, size = places[0]
+            if size:
+                self._before[block.index] = size
         if content.annotations:
             self._cite(place, block.place, content)
         block.cited = len(content.annotations or ())
+
+    def _text_of(self, block: Outgoing, parts: list[Any]) -> str | None:
+        """Return what a block adds to the texts before it; None if its parts are anything else."""
+        if any(part.get("text").__class__ is not str or part.get("thought") for part in parts):
+            return None
+        return "".join(part["text"] for part in parts) if isinstance(block.content, _TEXTS) else None
+
+    def _count(self, block: Outgoing, text: str | None) -> None:
+        if text is None:
+            self.texts_of(block).end()
+        else:
+            self.texts_of(block).add(text)
+            # Another content that became a text is another text.
+            self.start(block)
 
     def _shut_live(self, block: Outgoing, parts: list[Any]) -> None:
         """What is left of a text: a signature comes with a part of its own."""
@@ -187,6 +214,8 @@ class Encoder(StreamEncoder):
         return wire
 
 
+_TEXTS = (TextContent, ReasoningContent, CompactionContent, ToolResultContent)
+"""The contents that are texts, or become texts by a policy."""
 BESIDE = ("groundingMetadata", "urlContextMetadata")
 
 

@@ -37,6 +37,7 @@ from contentmodel_adapters.shared.media import GOOGLE_FILES
 from contentmodel_adapters.shared.modalities import Modalities
 from contentmodel_adapters.shared.openai_errors import ERRORS, LIMIT_HEADERS
 from contentmodel_adapters.shared.settings import with_fitting_settings
+from contentmodel_adapters.shared.texts import with_texts_apart
 from contentmodel_adapters.shared.times import seconds_of
 from contentmodel_adapters.shared.usage import counted
 
@@ -184,7 +185,8 @@ class OpenAIChat(TableAdapter):
 
     def prepare_response(self, response: ChatResponse, context: EncodeContext) -> ChatResponse:
         context.reasoning_fields = REASONING_FIELDS
-        response = passes.settle_response(of_the_model(response, context), context)
+        settled = passes.settle_response(of_the_model(response, context), context)
+        response = with_texts_apart(settled, response, context)
         return counted(response, context, cached_inside=True, reasoning_inside=True)
 
     def complete_request(self, payload: dict[str, Any], request: ChatRequest, context: EncodeContext) -> dict[str, Any]:

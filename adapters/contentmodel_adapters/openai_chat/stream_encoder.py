@@ -14,15 +14,16 @@ from contentmodel.response import ChatChoice
 from contentmodel.wire import reasons
 from contentmodel.wire.fields import list_of, object_of, objects_of
 from contentmodel.wire.json import write
-from contentmodel.wire.stream_encoding import MARK, Outgoing, StreamEncoder, Written, growing, is_half_a_call
+from contentmodel.wire.stream_encoding import MARK, Outgoing, Written, growing, is_half_a_call
 from contentmodel_adapters.openai_chat.messages import BETWEEN, REASONING_FIELDS
 from contentmodel_adapters.openai_chat.stream import TEXTS
 from contentmodel_adapters.shared.citations import placed
+from contentmodel_adapters.shared.texts import JoiningEncoder
 
 GROWN = {"function": "arguments", "custom": "input"}
 
 
-class Encoder(StreamEncoder):
+class Encoder(JoiningEncoder):
     """One answer as chunks."""
 
     concurrent = True
@@ -31,7 +32,6 @@ class Encoder(StreamEncoder):
     def __init__(self, adapter: Any, policies: Mapping[str, str] | None = None) -> None:
         super().__init__(adapter, policies)
         self._calls: dict[int, int] = {}
-        self._lengths: dict[int, int] = {}
         self._begun = 0
         self._kinds: dict[int, Any] = {}
         self._citations: dict[int, list[Any]] = {}
@@ -79,6 +79,8 @@ class Encoder(StreamEncoder):
             if (block.choice, column) in self._reasoned:
                 self.put_raw(block.grow(BETWEEN))
             self._reasoned.add((block.choice, column))
+        elif column == "content" and not self.is_native:
+            block.grow = self.texts_of(block).beginning(block, block.grow)
         self.say_begun(block)
 
     def _open_call(self, block: Outgoing, wire: dict[str, Any]) -> None:
@@ -110,15 +112,18 @@ class Encoder(StreamEncoder):
         if is_half_a_call(block) and block.grow is None:
             self.lose((block.choice, block.index), content, reasons.HALF_A_CALL)
             return
-        block.place = self._lengths.get(block.choice, 0)
+        texts = self.texts_of(block)
+        block.place = texts.size + len(texts.before(getattr(content, "text", None) or ""))
         placed_content = self._placed(content, block.place)
         place = [(block.choice, block.index)]
         message = self.encode([placed_content], places=place)["choices"][0]["message"]
         self._remember(block, message)
-        if message.get("content").__class__ is str:
-            self._lengths[block.choice] = block.place + len(message["content"])
         if block.grow is not None and not is_half_a_call(block):
             self._write_rest(block, message)
+        if message.get("content").__class__ is str:
+            message["content"] = texts.add(message["content"])
+            # Another content that became a text is another text.
+            self.start(block)
         for column in [] if block.grow is None else [*TEXTS, "tool_calls"]:
             message.pop(column, None)
         self._write_message(block.choice, message)

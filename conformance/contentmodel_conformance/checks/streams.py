@@ -13,9 +13,10 @@ from hypothesis.strategies import DrawFn
 from contentmodel.events import fold, unfold
 from contentmodel_conformance import laws, streams
 from contentmodel_conformance.checks.registry import check
-from contentmodel_conformance.checks.values import elsewhere
+from contentmodel_conformance.checks.values import ELSEWHERE, elsewhere
 from contentmodel_conformance.oracles.accumulators import CannotAccumulate
 from contentmodel_conformance.strategies.damage import bytes_of, flips, mixed_up, out_of_order
+from contentmodel_conformance.strategies.mixed import mixed_answers
 from contentmodel_conformance.strategies.sdk import json_values
 from contentmodel_conformance.strategies.transcripts import answers
 from contentmodel_conformance.subject import Subject, limits_of, samples
@@ -186,6 +187,12 @@ def crossing(subject: Subject, trial: Trial) -> None:
     for name, made in sources:
         cases = st.tuples(made, st.sampled_from((None, 1, 3, 7)))
         trial.each(cases, lambda one: streams.crossing(subject.adapter, events_of(one)), name)
+
+
+@check(streams.crossing, "mixed", "answers with texts between other contents, told as its stream", "streams")
+def mixed_crossing(subject: Subject, trial: Trial) -> None:
+    cases = st.tuples(mixed_answers(ELSEWHERE), st.sampled_from((None, 1, 3, 7)))
+    trial.each(cases, lambda one: streams.crossing(subject.adapter, events_of(one)))
 
 
 @check(streams.unfinished, "turn", "a turn that nobody ended", "streams")

@@ -9,14 +9,16 @@ from typing import Any
 import msgspec
 from hypothesis import strategies as st
 
-from contentmodel import ChatMessage, ChatOptions, ChatRequest, FunctionTool, Origin, TextContent
+from contentmodel import ChatMessage, ChatOptions, ChatRequest, ChatResponse, FunctionTool, Origin, TextContent
 from contentmodel_conformance import laws
 from contentmodel_conformance.checks.payloads import of
 from contentmodel_conformance.checks.registry import check
 from contentmodel_conformance.oracles import judge
 from contentmodel_conformance.strategies import model
+from contentmodel_conformance.strategies.mixed import mixed_answers
 from contentmodel_conformance.strategies.transcripts import answers, transcripts
 from contentmodel_conformance.subject import Subject
+from contentmodel_conformance.texts import texts_apart
 from contentmodel_conformance.trying import Law, Trial
 
 Values = st.SearchStrategy[Any]
@@ -171,6 +173,20 @@ def _of_model(subject: Subject, name: str, law: Callable[[Any, str], None]) -> L
 
 def _written(subject: Subject, kind: str, law: Law) -> Law:
     return lambda value: law(laws.encode(subject.adapter, kind, value))
+
+
+@check(texts_apart, "foreign", "answers with texts between other contents, from an API that nobody knows")
+def apart(subject: Subject, trial: Trial) -> None:
+    if "response" in subject.does:
+        trial.each(mixed_answers(ELSEWHERE), partial(texts_apart, subject.adapter))
+
+
+@check(texts_apart, "streamed", "the same answers, as streams in pieces of any size", "streams")
+def apart_in_streams(subject: Subject, trial: Trial) -> None:
+    def law(case: tuple[ChatResponse, int | None]) -> None:
+        texts_apart(subject.adapter, *case, streamed=True)
+
+    trial.each(st.tuples(mixed_answers(ELSEWHERE), st.sampled_from((None, 1, 3))), law)
 
 
 on_requests(laws.addressing, "foreign", foreign, "transcripts from an API that nobody knows")

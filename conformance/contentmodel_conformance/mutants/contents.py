@@ -81,6 +81,14 @@ def _without_error(content: Any) -> Any:
     return replace(content, outputs=[output for output in content.outputs if not isinstance(output, ErrorContent)])
 
 
+@mutant(CHAT, "texts-apart/foreign")
+class JoinsTexts(Broken):
+    """Writes the texts of an answer as one, whatever was between them."""
+
+    def written(self, kind: str, payload: Any, value: Any) -> Any:
+        return changed(payload, lambda item: item.replace("\n\n", "") if isinstance(item, str) else item)
+
+
 @mutant(CHAT, "identity/sdk")
 class LosesNull(Broken):
     """Takes a field that is null for one that is not there."""

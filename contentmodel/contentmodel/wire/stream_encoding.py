@@ -234,6 +234,7 @@ class StreamEncoder:
             return
         queue = self._queues.setdefault(block.choice, OrderedDict())
         queue[block] = None
+        self.start(block)
         if self.concurrent or len(queue) == 1:
             self._open(block)
 
@@ -383,6 +384,9 @@ class StreamEncoder:
 
     def begin(self, payload: dict[str, Any]) -> None:
         """Writes what comes before everything; `payload` is the answer without its choices."""
+
+    def start(self, block: Outgoing) -> None:
+        """A block starts, behind all that started before it; it is opened when it can be written."""
 
     def waits(self, block: Outgoing) -> bool:
         """Whether this is a text that says nothing yet: it is begun with its first word."""

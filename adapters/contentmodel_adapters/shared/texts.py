@@ -1,0 +1,126 @@
+"""Texts of an answer in APIs whose readers join them: an empty line keeps those apart that are not one text.
+
+Chat Completions has one text. Of generateContent, clients join the texts of neighbouring parts, and have to in streams.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from itertools import takewhile
+from typing import Any
+
+import msgspec
+
+from contentmodel.content.text import TextContent
+from contentmodel.response import ChatChoice, ChatResponse
+from contentmodel.wire.context import EncodeContext
+from contentmodel.wire.stream_encoding import Outgoing, StreamEncoder
+from contentmodel.wire.table import Union
+
+EMPTY_LINE = "\n\n"
+
+
+class JoinedTexts:
+    """The texts of one answer that were written, and whether the next one needs an empty line before it.
+
+    Texts that follow each other in the source are one text in pieces. If another content is between them, wherever the
+    target has it, they are two texts.
+    """
+
+    def __init__(self) -> None:
+        self.size = 0
+        """The number of characters that were written."""
+        self._end = ""
+        self._is_parted = False
+
+    def part(self) -> None:
+        """Part the texts until now from those that follow: another content is between them."""
+        self._is_parted = True
+
+    def end(self) -> None:
+        """Something that the target has keeps the texts until now apart from those that follow."""
+        self._end = ""
+
+    def before(self, text: str) -> str:
+        """Return what is written before a text that follows."""
+        needs_line = self._is_parted and text and self._end and not self._end.endswith(EMPTY_LINE)
+        return EMPTY_LINE if needs_line else ""
+
+    def beginning(self, block: Outgoing, grow: Callable[[str], bytes]) -> Callable[[str], bytes]:
+        """Return what writes the first piece of a live block, with what is before it, and leaves the rest to `grow`."""
+
+        def begin(text: str) -> bytes:
+            block.grow = grow
+            return grow(self.before(text) + text)
+
+        return begin
+
+    def add(self, text: str) -> str:
+        """Count a text that follows. Return what is written of it: the text, and what is before it."""
+        if not text:
+            return ""
+        written = self.before(text) + text
+        self._is_parted = False
+        self.size += len(written)
+        self._end = (self._end + text)[-len(EMPTY_LINE) :]
+        return written
+
+
+class JoiningEncoder(StreamEncoder):
+    """A stream encoder of an API whose readers join texts."""
+
+    def __init__(self, adapter: Any, policies: Mapping[str, str] | None = None) -> None:
+        super().__init__(adapter, policies)
+        self._texts: dict[int, JoinedTexts] = {}
+
+    def texts_of(self, block: Outgoing) -> JoinedTexts:
+        """Return the texts of the block's choice."""
+        return self._texts.setdefault(block.choice, JoinedTexts())
+
+    def start(self, block: Outgoing) -> None:
+        if block.content.__class__ is not TextContent and not self.is_native:
+            self.texts_of(block).part()
+
+
+def with_texts_apart(
+    fitted: ChatResponse, source: ChatResponse, context: EncodeContext, blocks: Union | None = None
+) -> ChatResponse:
+    """Return an answer of another API with empty lines between texts that are apart in `source`, which it was made of.
+
+    Contents that `blocks` has rows for keep texts apart by themselves.
+    """
+    if context.native:
+        return fitted
+    pairs = zip(fitted.choices, source.choices, strict=True)
+    choices = [_with_texts_apart(choice, original, context, blocks) for choice, original in pairs]
+    return msgspec.structs.replace(fitted, choices=choices)
+
+
+def _with_texts_apart(
+    choice: ChatChoice, source: ChatChoice, context: EncodeContext, blocks: Union | None
+) -> ChatChoice:
+    originals = [content for message in source.messages for content in message.contents]
+    texts = {id(content) for content in originals if content.__class__ is TextContent}
+    joined, rest = JoinedTexts(), iter(originals)
+    messages = []
+    for message in choice.messages:
+        contents: list[Any] = []
+        for content in message.contents:
+            if content.__class__ is TextContent:
+                is_original = id(content) in texts
+                if not is_original or _skips(rest, content):
+                    joined.part()
+                if joined.before(content.text):
+                    contents.append(context.same(content, TextContent(text=EMPTY_LINE)))
+                joined.add(content.text)
+            elif blocks is not None and blocks.has(content.__class__, native=False):
+                joined.end()
+            contents.append(content)
+        messages.append(context.with_contents(message, contents))
+    made: ChatChoice = context.same(choice, msgspec.structs.replace(choice, messages=messages))
+    return made
+
+
+def _skips(contents: Iterator[Any], wanted: Any) -> bool:
+    """Go on to a content. Return whether others come before it."""
+    return sum(1 for _ in takewhile(lambda content: content is not wanted, contents)) > 0

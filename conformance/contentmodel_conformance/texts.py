@@ -1,0 +1,62 @@
+"""The law of texts: what is between two texts keeps them apart, also where it is left out."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+from contentmodel import ChatResponse, TextContent, convert_span
+from contentmodel.events import fold, unfold
+from contentmodel_conformance import streams
+from contentmodel_conformance.laws import LawBroken, Words
+
+__all__ = ["texts_apart"]
+
+
+def texts_apart(adapter: Any, response: ChatResponse, size: int | None = None, *, streamed: bool = False) -> None:
+    """Texts of an answer with another content between them do not run together, those without one stay together, and
+    citations stay at their words.
+    """
+    if streamed:
+        raw, _ = streams.encode(adapter, unfold(response, size=size))
+        found = _texts(fold(streams.decode(adapter, [raw])))
+    else:
+        found = _texts(adapter.decode_response(adapter.encode_response(response).payload))
+    for one, other, is_parted in _neighbours(response):
+        if is_parted and any(one + other in content.text for content in found):
+            raise LawBroken("texts apart", "$", "two texts run together", Words(f"{one!r}, {other!r}"), one + other)
+        if not is_parted and one + other not in "".join(content.text for content in found):
+            raise LawBroken("texts apart", "$", "one text comes apart", one + other, [c.text for c in found])
+    before, after = _cited(_texts(response)), _cited(found)
+    if after and before != after:
+        raise LawBroken("texts apart", "$", "the citations are of other words", before, after)
+
+
+def _contents(response: ChatResponse) -> list[Any]:
+    return [content for message in response.messages for content in message.contents]
+
+
+def _texts(response: ChatResponse) -> list[TextContent]:
+    return [content for content in _contents(response) if isinstance(content, TextContent)]
+
+
+def _neighbours(response: ChatResponse) -> list[tuple[str, str, bool]]:
+    """Return each text with the next one, and whether any other content is between them. Empty texts are nothing."""
+    texts: list[tuple[str, int]] = []
+    others = 0
+    for content in _contents(response):
+        if not isinstance(content, TextContent):
+            others += 1
+        elif content.text:
+            texts.append((content.text, others))
+    return [(one, other, before != after) for (one, before), (other, after) in pairwise(texts)]
+
+
+def _cited(texts: list[TextContent]) -> list[str]:
+    """Return the words that each citation is of."""
+    words = []
+    for content in texts:
+        for citation in content.annotations or ():
+            span = citation.span and convert_span(content.text, citation.span, "codepoint")
+            words.append(content.text[span.start : span.end] if span else content.text)
+    return words
