@@ -43,9 +43,6 @@ class TestGoogleGenerateContent(Ours):
 
 class TestTurnBlocks(Ours):
     adapter = "turn-blocks"
-    known: ClassVar = {
-        "bounds/requests": "audit looks for short texts with a common beginning in all longer ones (hosted-calls)",
-    }
     payloads: ClassVar = {"request": values.transcripts_of_rows(), "response": values.rows()}
 
 

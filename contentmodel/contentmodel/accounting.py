@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from contentmodel.adapter import Payload, adapter, as_json
-from contentmodel.containment import contained
+from contentmodel.containment import occurrences
 from contentmodel.content.media import standard_base64
 from contentmodel.errors import UnknownApiError
 from contentmodel.wire.json import child_path, snake_name
@@ -95,7 +95,7 @@ def unaccounted(
     rest = [leaf for leaf in looked_for if not held.take_leaf(leaf)]
     rest = [leaf for leaf in rest if not held.take_in_other_form(leaf)]
     held.look_for(leaf.value for leaf in rest if leaf.sort in _SPELLED)
-    found = [leaf for leaf in rest if not (leaf.sort in _SPELLED and held.is_in_text(leaf.value))]
+    found = [leaf for leaf in rest if not (leaf.sort in _SPELLED and held.take_in_text(leaf.value))]
     return [Unaccounted(leaf.above[-1], leaf.value) for leaf in found]
 
 
@@ -373,12 +373,8 @@ class _Held:
         self._counts: Counter[Any] = Counter()
         self._names: dict[str, Counter[Any]] = {sort: Counter() for sort in (WORD, DEFINITION, CALL, RESULT, NAME)}
         self._inner: dict[str, list[Any]] = {}
-        self._left: list[str] = []
-        self._uses: Counter[str] = Counter()
-        self._room: dict[str, int] = {}
-        """How often the longer texts hold each text that was looked for twice."""
-        self._told: set[str] = set()
-        """The texts that were looked for and are part of longer ones."""
+        self._parts: Counter[str] = Counter()
+        """How often longer texts hold each text that was looked for, and is not taken from them."""
         for leaf in _leaves(output, vocabulary):
             for sort in _held_as(leaf):
                 self._names[sort][_key(leaf.value)] += 1
@@ -452,31 +448,24 @@ class _Held:
         return standard not in (None, "", text) and self.take(standard)
 
     def look_for(self, values: Iterable[Any]) -> None:
-        """Find out, for all values at once, which of them longer texts hold that are the value of nothing else."""
+        """Count, for all values at once, how often longer texts hold them that are the value of nothing else."""
         wanted = [value if isinstance(value, str) else json.dumps(value) for value in values]
         texts = {*wanted, *(part for value in wanted for part in _inside(value) or () if isinstance(part, str))}
-        self._left = left = [text for text, inner in self._inner.items() if not inner and self._counts[text] > 0]
-        self._told = contained(texts | {unmarked(text) for text in texts}, left)
+        left = {text: self._counts[text] for text, inner in self._inner.items() if not inner and self._counts[text] > 0}
+        self._parts = occurrences(texts | {unmarked(text) for text in texts}, left)
 
-    def is_in_text(self, value: Any) -> bool:
+    def take_in_text(self, value: Any) -> bool:
         """Return whether a longer text holds a text that was looked for, or the parts of the JSON that it spells."""
         if not isinstance(value, str):
-            return json.dumps(value) in self._told
-        if self._is_told(value) or self._is_told(unmarked(value)):
+            return self._take_part(json.dumps(value))
+        if self._take_part(value) or self._take_part(unmarked(value)):
             return True
         parts = [part for part in _inside(value) or () if not _says_nothing(part)]
-        return bool(parts) and all(self._is_told(part) or self.take(part) for part in parts)
+        return bool(parts) and all(self._take_part(part) or self.take(part) for part in parts)
 
-    def _is_told(self, text: Any) -> bool:
-        """Return whether the longer texts hold a text once more than it was looked for."""
-        if text not in self._told:
-            return False
-        self._uses[text] += 1
-        if self._uses[text] == 1:
-            return True
-        if text not in self._room:
-            self._room[text] = sum(host.count(text) * self._counts[host] for host in self._left)
-        return self._uses[text] <= self._room[text]
+    def _take_part(self, text: Any) -> bool:
+        """Return whether the longer texts hold a text once more than it was taken from them."""
+        return self._parts[text] > 0 and _take(self._parts, text)
 
     def _take_parts(self, text: str) -> bool:
         """The JSON that a text spells, or the parts of a data URI."""

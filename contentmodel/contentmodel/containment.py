@@ -1,91 +1,129 @@
-"""Find which of many texts are part of other texts, without a search through all of them for each."""
+"""Count how often texts are part of other texts, without a search through all of them for each."""
 
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
-from collections.abc import Collection, Iterable
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
 
 _SHORT = 16
 """A word shorter than this is part of a text only where it stands by itself, and not inside of another word."""
-_BLOCK = 8
-"""The size of the pieces that long texts are looked up by. A text of `2 * _BLOCK - 1` characters holds a whole one."""
 
 _WORD = re.compile(r"\w[\w.-]*")
 _WORD_START = re.compile(rf"(?<!\w)(?=(\w[\w.-]{{0,{_SHORT - 2}}}))")
 _WORD_CHARACTER = re.compile(r"\w")
 
 
-def contained(wanted: Iterable[str], texts: Iterable[str]) -> set[str]:
-    """Return those of `wanted` that are part of one of `texts`, but not all of it.
+def occurrences(wanted: Iterable[str], texts: Mapping[str, int]) -> Counter[str]:
+    """Return how often each of `wanted` is a part of `texts`, which have as many copies as the mapping says.
 
-    The time grows with the lengths of `wanted` and of `texts`, and not with their product.
+    A text is no part of itself. Parts may overlap. Time and memory grow with the lengths of `wanted` and `texts`, and
+    not with their product.
     """
-    words: set[str] = set()
-    short: dict[int, set[str]] = {}
-    long: set[str] = set()
-    for text in wanted:
-        if len(text) >= _SHORT:
-            long.add(text)
-        elif _WORD.fullmatch(text):
-            words.add(text)
-        else:
-            short.setdefault(len(text), set()).add(text)
-    places = list(dict.fromkeys(texts))
-    return _words_in(words, places) | _short_in(short, places) | _long_in(long, places)
+    longest = max(map(len, texts), default=0)
+    looked_for = {text for text in wanted if text and len(text) <= longest}
+    words = {text for text in looked_for if len(text) < _SHORT and _WORD.fullmatch(text)}
+    found = _words_in(words, texts)
+    found.update(_parts_in(looked_for - words, texts))
+    return found
 
 
-def _words_in(words: Collection[str], texts: list[str]) -> set[str]:
-    found: set[str] = set()
-    for text in texts if words else ():
+def _words_in(words: Collection[str], texts: Mapping[str, int]) -> Counter[str]:
+    found: Counter[str] = Counter()
+    for text, copies in texts.items() if words else ():
         for start in _WORD_START.finditer(text):
             run = start[1]
             for size in range(1, len(run) + 1):
                 word = run[:size]
                 if word in words and word != text and not _WORD_CHARACTER.match(text, start.start() + size):
-                    found.add(word)
+                    found[word] += copies
     return found
 
 
-def _short_in(short: dict[int, set[str]], texts: list[str]) -> set[str]:
-    found: set[str] = set()
-    for size, wanted in short.items():
-        for text in texts:
-            if len(text) > size:
-                found |= wanted.intersection(map("".join, zip(*(text[at:] for at in range(size)), strict=False)))
-    return found
-
-
-def _long_in(wanted: Collection[str], texts: list[str]) -> set[str]:
+def _parts_in(wanted: Collection[str], texts: Mapping[str, int]) -> Counter[str]:
     if not wanted:
-        return set()
-    joined = "".join(texts)
-    blocks: dict[str, list[int]] = {}
-    for at in range(0, len(joined) - _BLOCK + 1, _BLOCK):
-        blocks.setdefault(joined[at : at + _BLOCK], []).append(at)
-    starts = [0]
-    for text in texts:
-        starts.append(starts[-1] + len(text))
-    return {text for text in wanted if _is_in(text, joined, blocks, starts)}
+        return Counter()
+    search = _Search(wanted)
+    for text, copies in texts.items():
+        search.read(text, copies)
+    return search.found()
 
 
-def _is_in(text: str, joined: str, blocks: dict[str, list[int]], starts: list[int]) -> bool:
-    """Return whether a text is part of one of the joined texts, which begin at `starts`, but not all of it.
+class _Search:
+    """The Aho-Corasick algorithm: a trie of the wanted texts, in which a text is read once, for all of them.
 
-    Wherever it stands, a block begins at one of its first characters. The rarest of the blocks from there on leaves
-    the fewest places to look at.
+    A node stands for a beginning of wanted texts: 0 for the empty one. Most nodes have one child, whose number is the
+    next: `_letters` has the letter that leads there. Further children are in `_branches`. The `_rest` of a node is the
+    longest of its proper endings that has a node.
     """
-    for offset in range(_BLOCK):
-        found = [(blocks.get(text[at : at + _BLOCK], ()), at) for at in range(offset, len(text) - _BLOCK + 1, _BLOCK)]
-        places, inside = min(found, key=lambda one: len(one[0]))
-        for place in places:
-            start = place - inside
-            if start >= 0 and joined.startswith(text, start) and _is_part(start, start + len(text), starts):
-                return True
-    return False
 
+    def __init__(self, wanted: Iterable[str]) -> None:
+        self._letters = [""]
+        self._branches: dict[int, dict[str, int]] = {}
+        self._ends = {text: self._add(text) for text in wanted}
+        self._order = self._by_depth()
+        self._rest = [0] * len(self._letters)
+        self._link()
+        self._visits = [0] * len(self._letters)
 
-def _is_part(start: int, end: int, starts: list[int]) -> bool:
-    """Return whether a place in the joined texts is a part of one of them, but not all of it."""
-    owner = bisect_right(starts, start) - 1
-    return end <= starts[owner + 1] and (starts[owner], starts[owner + 1]) != (start, end)
+    def _add(self, text: str) -> int:
+        """Add a text, and return its node."""
+        node = 0
+        for at, letter in enumerate(text):
+            child = self._child(node, letter)
+            if not child:
+                self._branches.setdefault(node, {})[letter] = len(self._letters)
+                self._letters += text[at + 1 :]
+                self._letters.append("")
+                return len(self._letters) - 1
+            node = child
+        return node
+
+    def _child(self, node: int, letter: str) -> int:
+        """Return the node of a text with one more letter; 0 if there is none."""
+        if self._letters[node] == letter:
+            return node + 1
+        branches = self._branches.get(node)
+        return branches.get(letter, 0) if branches else 0
+
+    def _children(self, node: int) -> list[tuple[str, int]]:
+        letter = self._letters[node]
+        return [*([(letter, node + 1)] if letter else ()), *self._branches.get(node, {}).items()]
+
+    def _by_depth(self) -> list[int]:
+        """Return all nodes, those of shorter texts first."""
+        order = [0]
+        for node in order:
+            order += [child for _, child in self._children(node)]
+        return order
+
+    def _link(self) -> None:
+        for node in self._order:
+            for letter, child in self._children(node):
+                self._rest[child] = self._next(self._rest[node], letter) if node else 0
+
+    def _next(self, node: int, letter: str) -> int:
+        """Return the node of the longest ending of a node's text and a letter."""
+        child = self._child(node, letter)
+        while not child and node:
+            node = self._rest[node]
+            child = self._child(node, letter)
+        return child
+
+    def read(self, text: str, copies: int) -> None:
+        """Look for the wanted texts in a text that is there as often as `copies`."""
+        node, visits = 0, self._visits
+        for letter in text:
+            node = self._next(node, letter)
+            visits[node] += copies
+        if self._ends.get(text) == node:
+            # All of a text is no part of it, but the endings of it are.
+            visits[node] -= copies
+            visits[self._rest[node]] += copies
+
+    def found(self) -> Counter[str]:
+        """Return how often each wanted text is a part of those that were read."""
+        visits = self._visits.copy()
+        for node in reversed(self._order):
+            visits[self._rest[node]] += visits[node]
+        return Counter({text: visits[node] for text, node in self._ends.items() if visits[node]})
