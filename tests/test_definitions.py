@@ -28,7 +28,7 @@ from contentmodel import (
     fold_stream,
 )
 from contentmodel.content.outcomes import ToolChangeContent
-from contentmodel.wire.losses import Encoded
+from contentmodel.wire.encoded import Encoded
 from contentmodel_adapters.shared.definitions import NO_PARAMETERS, is_free_text
 
 CHAT, RESPONSES = "openai-chat", "openai-responses"

@@ -18,8 +18,8 @@ import contentmodel
 from contentmodel.accounting import leaves, unaccounted
 from contentmodel.wire import reasons
 from contentmodel.wire.context import EncodeContext
+from contentmodel.wire.encoded import Encoded
 from contentmodel.wire.json import child_path
-from contentmodel.wire.losses import Encoded
 from contentmodel.wire.reasons import KINDS, REASONS, Reason
 from contentmodel_conformance.work import Work, superlinear
 
@@ -328,3 +328,42 @@ def test_an_output_without_text_of_a_result_that_became_text_is_a_loss() -> None
         encoded = contentmodel.convert(payload, target=target)
         assert contentmodel.audit(payload, encoded) == []
         assert [loss.kind for loss in encoded.losses if loss.path.startswith("$.messages[1].content[0].content[0]")]
+
+
+SHARED_MEDIUM = contentmodel.DataContent.from_bytes(b"RIFF", media_type="video/x-unknown")
+SHARED_RESULT = contentmodel.FunctionResultContent(
+    call_id="call_1", outputs=[contentmodel.TextContent(text="3"), SHARED_MEDIUM, SHARED_MEDIUM]
+)
+SHARED_CITATION = contentmodel.Citation(title="A page", url="https://example.com/a")
+SHARED_TEXT = contentmodel.TextContent(text="As the page says.", annotations=[SHARED_CITATION, SHARED_CITATION])
+
+
+def shared_request() -> contentmodel.ChatRequest:
+    """A request in which a message, a content, an output and a citation each occur twice."""
+    asked = contentmodel.ChatMessage(role="user", contents=[contentmodel.TextContent(text="Look."), SHARED_MEDIUM])
+    call = contentmodel.FunctionCallContent(call_id="call_1", name="look", arguments={})
+    called = contentmodel.ChatMessage(role="assistant", contents=[SHARED_TEXT, SHARED_TEXT, call])
+    result = contentmodel.ChatMessage(role="tool", contents=[SHARED_RESULT])
+    tools = [contentmodel.FunctionTool(name="look", parameters={"type": "object"})]
+    return contentmodel.ChatRequest(model="m", messages=[asked, called, result, asked], tools=tools)
+
+
+@pytest.mark.parametrize("api", ["anthropic-messages", "google-generate-content", "openai-chat", "openai-responses"])
+def test_losses_of_a_value_that_occurs_twice_are_those_of_two_equal_values(api: str) -> None:
+    shared = shared_request()
+    equal = contentmodel.loads(contentmodel.dumps(shared))
+    encoded = contentmodel.adapter(api).encode_request(shared)
+    expected = contentmodel.adapter(api).encode_request(equal)
+    assert encoded.payload == expected.payload
+    assert encoded.losses == expected.losses
+    cited = {loss.path.partition(".annotations")[0] for loss in encoded.losses if loss.family == "citations"}
+    assert cited == {"$.messages[1].contents[0]", "$.messages[1].contents[1]"}
+
+
+@pytest.mark.parametrize("target", ["anthropic-messages", "google-generate-content", "openai-chat", "openai-responses"])
+def test_losses_are_counted_by_code_without_their_paths(target: str) -> None:
+    encoded = contentmodel.adapter(target).encode_request(shared_request())
+    listed = Counter(loss.code for loss in encoded.losses)
+    counted = encoded.count_losses()
+    assert listed.keys() == counted.keys()
+    assert all(counted[code] <= count for code, count in listed.items())

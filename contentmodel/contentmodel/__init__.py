@@ -160,7 +160,8 @@ from contentmodel.streams import (
     fold_stream,
 )
 from contentmodel.usage import Usage
-from contentmodel.wire.losses import Encoded, EncodedStream, Loss, LossError
+from contentmodel.wire.encoded import Encoded, EncodedStream
+from contentmodel.wire.losses import Loss, LossError
 from contentmodel.wire.lowering import POLICIES
 from contentmodel.wire.marks import NO_RESULT
 from contentmodel.wire.names import Maps

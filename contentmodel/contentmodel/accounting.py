@@ -19,8 +19,9 @@ from contentmodel.adapter import Payload, adapter, as_json
 from contentmodel.containment import occurrences
 from contentmodel.content.media import standard_base64
 from contentmodel.errors import UnknownApiError
+from contentmodel.wire.encoded import Encoded
 from contentmodel.wire.json import child_path, snake_name
-from contentmodel.wire.losses import Encoded, Loss
+from contentmodel.wire.losses import Loss
 from contentmodel.wire.marks import APART, LATE, unmarked
 
 

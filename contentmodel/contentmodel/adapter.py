@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from contentmodel.request import ChatRequest
     from contentmodel.response import ChatResponse
     from contentmodel.rules import Violation
-    from contentmodel.wire.losses import Encoded
+    from contentmodel.wire.encoded import Encoded
     from contentmodel.wire.names import SchemaMap
     from contentmodel.wire.stream_encoding import StreamEncoder
     from contentmodel.wire.streaming import StreamDecoder

@@ -9,9 +9,10 @@ from contentmodel.adapter import Payload, adapter, adapters, as_json, traced
 from contentmodel.errors import DecodeError, DetectError, Fault
 from contentmodel.rules import Violation
 from contentmodel.streams import StreamConverter
+from contentmodel.wire.encoded import Encoded, EncodedStream
 from contentmodel.wire.framing import AnyFraming, begins_like_sse
 from contentmodel.wire.json import kind_of, parse
-from contentmodel.wire.losses import Encoded, EncodedStream, LossError, significant
+from contentmodel.wire.losses import LossError, significant
 from contentmodel.wire.lowering import check_choices
 from contentmodel.wire.names import Maps
 

@@ -14,7 +14,8 @@ from contentmodel.message import Origin
 from contentmodel.request import ChatRequest
 from contentmodel.response import ChatResponse
 from contentmodel.rules import Violation
-from contentmodel.wire.losses import Encoded, Loss
+from contentmodel.wire.encoded import Encoded
+from contentmodel.wire.losses import Loss
 
 COSTS = {"dropped": 10, "degraded": 3, "moved": 1, "synthesized": 1, "insignificant": 0}
 """What a loss of each kind counts, where content is lost.

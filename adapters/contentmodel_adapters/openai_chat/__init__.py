@@ -13,8 +13,8 @@ from contentmodel.wire import media, passes, reasons
 from contentmodel.wire.adapting import TableAdapter
 from contentmodel.wire.codecs import Allowed
 from contentmodel.wire.context import DecodeContext, EncodeContext
+from contentmodel.wire.encoded import Encoded
 from contentmodel.wire.instructions import place_instructions
-from contentmodel.wire.losses import Encoded
 from contentmodel.wire.names import SchemaMap
 from contentmodel.wire.nested import Blocks, OneOf
 from contentmodel.wire.origins import is_home

@@ -16,7 +16,8 @@ from contentmodel.client import ClientError
 from contentmodel.content.outcomes import ErrorContent
 from contentmodel.events import ENDED, Fold, StreamEvent, TurnError
 from contentmodel.response import ChatResponse
-from contentmodel.wire.losses import Encoded, Loss
+from contentmodel.wire.encoded import Encoded
+from contentmodel.wire.losses import Loss
 from contentmodel.wire.names import Maps
 
 

@@ -19,8 +19,8 @@ from contentmodel.response import ChatResponse
 from contentmodel.rules import Violation
 from contentmodel.serialize import require_valid_parts
 from contentmodel.wire.context import DecodeContext, EncodeContext
+from contentmodel.wire.encoded import Encoded
 from contentmodel.wire.json import kind_of
-from contentmodel.wire.losses import Encoded
 from contentmodel.wire.names import SchemaMap
 from contentmodel_adapters.turn_blocks import blocks, messages, response
 from contentmodel_adapters.turn_blocks.blocks import API, Reading

@@ -10,7 +10,7 @@ import msgspec
 
 from contentmodel.accounting import unaccounted
 from contentmodel.message import Origin
-from contentmodel.wire.losses import Encoded
+from contentmodel.wire.encoded import Encoded
 from contentmodel_conformance.matrix.cases import covers, short
 from contentmodel_conformance.matrix.transcripts import BASELINES, FAMILIES, Family
 

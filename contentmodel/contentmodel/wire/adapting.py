@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from msgspec.structs import replace
@@ -20,9 +21,9 @@ from contentmodel.wire import reasons
 from contentmodel.wire.classes import misfits
 from contentmodel.wire.codecs import Codec
 from contentmodel.wire.context import DecodeContext, EncodeContext
+from contentmodel.wire.encoded import Encoded
 from contentmodel.wire.error_words import ErrorWords
 from contentmodel.wire.json import kind_of, name_of, without_path
-from contentmodel.wire.losses import Encoded
 from contentmodel.wire.names import SchemaMap
 from contentmodel.wire.notes import note_of, noted
 from contentmodel.wire.table import Row, Table
@@ -139,6 +140,8 @@ class TableAdapter:
         Raise EncodeError if a value that was made by hand, and so has no origin, has the wrong type.
         """
         require_valid_parts(request, ChatRequest)
+        source = request
+        again = partial(self.encode_request, policies=policies, model=model)
         context = EncodeContext(self.api, self.issuer, "request", policies, request.origin)
         context.known = self.knowing(request.model if model is None else model, policies)
         if model is not None and model != request.model:
@@ -154,8 +157,8 @@ class TableAdapter:
             # There may be nothing left to send: what is not there cannot even be read.
             payload.setdefault(key, kind())
         if context.native and note_of(request, self.api, ALONE) and payload.keys() == {self.conversation}:
-            return Encoded(payload[self.conversation], request, context)
-        return Encoded(payload, request, context)
+            return Encoded(payload[self.conversation], source, context, again)
+        return Encoded(payload, source, context, again)
 
     def _without_refused(
         self, payload: dict[str, Any], request: ChatRequest, context: EncodeContext, model: str | None
@@ -187,7 +190,7 @@ class TableAdapter:
         payload = self.response.encode(context.same(response, prepared), context)
         if not context.native:
             payload = self.complete_response(payload, response, context)
-        return Encoded(payload, response, context)
+        return Encoded(payload, response, context, partial(self.encode_response, policies=policies))
 
     def restore_arguments(self, arguments: Any, adapted: SchemaMap) -> Any:
         """Arguments that a model of this API gave for an adapted schema, as the original schema has them."""

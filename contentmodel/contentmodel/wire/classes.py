@@ -10,8 +10,9 @@ from typing import Any, Protocol
 
 from contentmodel.errors import Fault
 from contentmodel.wire.codecs import Codec
-from contentmodel.wire.context import DecodeContext, spelled
+from contentmodel.wire.context import DecodeContext
 from contentmodel.wire.json import kind_of, name_of, value_at, wire_path
+from contentmodel.wire.provenance import spelled
 from contentmodel.wire.rows import Row, wire_at
 
 
@@ -26,7 +27,7 @@ def misfits(payload: Any, context: DecodeContext, takes: Takes, *, is_own: bool)
 
     `is_own` says that the model is the provider's: words that other hosts may add to are judged for these alone.
     """
-    for path, row in context.places(payload).found():
+    for path, row in context.paths(payload).rows():
         wire = value_at(payload, path)
         # Some places are found by other means than a row, whose fields are those of rows that are found as well.
         for name, codec in row.codecs() if wire.__class__ is dict and isinstance(row, Row) else ():

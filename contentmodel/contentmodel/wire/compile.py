@@ -474,6 +474,7 @@ def _camel_copy(row: Row, node: Node, wire: dict[str, Any], prefix: str, context
             value = _camel_copy(row, child, value, f"{prefix}{camel}.", context)  # type: ignore[arg-type]
         copy[camel if known else key] = value
     context.copied(copy, wire)
+    context.is_respelled = True
     return copy
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -13,14 +12,13 @@ from contentmodel.errors import DecodeError, Fault
 from contentmodel.message import ChatMessage, Origin
 from contentmodel.usage import Usage
 from contentmodel.wire import reasons
-from contentmodel.wire.json import child_path, kind_of, snake_name, steps_of, value_at, wire_path
-from contentmodel.wire.losses import RESIDUE, Loss, ModelPlaces, Note, what_of
-from contentmodel.wire.notes import wire_key
+from contentmodel.wire.json import kind_of
+from contentmodel.wire.losses import RESIDUE
+from contentmodel.wire.provenance import Trace, WirePaths
 from contentmodel.wire.reasons import Reason, unlisted
 
 if TYPE_CHECKING:
     from contentmodel.wire.names import Maps
-    from contentmodel.wire.table import Row
 
 
 class DecodeContext:
@@ -30,7 +28,18 @@ class DecodeContext:
     paths are found by identity when they are needed.
     """
 
-    __slots__ = ("_copies", "_faults", "_moved", "_replaced", "alone", "api", "minted", "origin", "traces")
+    __slots__ = (
+        "_copies",
+        "_faults",
+        "_moved",
+        "_replaced",
+        "alone",
+        "api",
+        "is_respelled",
+        "minted",
+        "origin",
+        "traces",
+    )
 
     def __init__(self, api: str, origin: Origin) -> None:
         self.api = api
@@ -38,11 +47,13 @@ class DecodeContext:
         self.minted = 0
         self.alone: list[Any] | None = None
         """The messages, if the payload is a list of them and no object."""
+        self.is_respelled = False
+        """Whether the payload spells a name in another way than the rows."""
         self._copies: list[tuple[Any, Any]] = []
         self._moved: list[tuple[Any, str, str]] = []
         self._replaced: list[tuple[Any, Any]] = []
         self._faults: dict[tuple[int, str | int | None], tuple[Any, str | int | None, str]] = {}
-        self.traces: list[tuple[Any, list[Any], Any, str | int | None, bool]] = []
+        self.traces: list[Trace] = []
 
     def fault(self, container: Any, key: str | int | None, message: str) -> None:
         """Something is wrong at `container[key]` (None: with the container itself)."""
@@ -83,209 +94,25 @@ class DecodeContext:
         if moved is not None:
             self._moved.append((original, *moved))
 
-    def _paths(self, payload: Any) -> dict[int, str]:
-        paths = wire_paths(payload if self.alone is None else self.alone)
-        for copy, original in self._copies:
-            paths[id(copy)] = paths.get(id(original), "$")
-        return paths
-
     def finish(self, payload: Any) -> None:
         """Raises every fault as one DecodeError."""
         if self._faults:
-            paths = self._paths(payload)
-            faults = [
-                Fault(_locate(paths, container, key), message) for container, key, message in self._faults.values()
-            ]
+            paths = self.paths(payload)
+            faults = [Fault(paths.locate(container, key), message) for container, key, message in self._faults.values()]
             raise DecodeError(self.api, faults)
 
-    def places(self, payload: Any) -> WirePlaces:
-        """Where in `payload` each decoded object came from."""
+    def paths(self, payload: Any) -> WirePaths:
+        """Return what finds where in `payload` each decoded object came from."""
         root = payload if self.alone is None else self.alone
-        moved = {id(original) for original, _, _ in self._moved}
-        copies = {id(original): copy for copy, original in self._copies if id(original) in moved}
-        places = WirePlaces(self.traces, self._paths(payload), self.api, root, self._replaced, copies)
-        for old, new in self._replaced:
-            places.same(old, new)
-        for item, field, origin in self._moved:
-            places.move(item, field, origin)
-        return places
-
-
-def wire_paths(payload: Any) -> dict[int, str]:
-    """The JSON path of every object and array of a payload, by identity."""
-    paths: dict[int, str] = {}
-    stack = [(payload, "$")]
-    while stack:
-        value, path = stack.pop()
-        if isinstance(value, dict):
-            paths.setdefault(id(value), path)
-            stack.extend((v, child_path(path, k)) for k, v in value.items() if isinstance(v, dict | list))
-        elif isinstance(value, list):
-            paths.setdefault(id(value), path)
-            stack.extend((v, f"{path}[{i}]") for i, v in enumerate(value) if isinstance(v, dict | list))
-    return paths
-
-
-def _locate(paths: Mapping[int, str], container: Any, key: str | int | None) -> str:
-    path = paths.get(id(container), "$")
-    if key is None:
-        return path
-    return f"{path}[{key}]" if isinstance(key, int) else child_path(path, key)
-
-
-def _residue_path(path: str, field: str) -> str:
-    """Return the path of a residue field; `:item.x` is the field x of the wire object that holds the part's list."""
-    if field.startswith(":item."):
-        return child_path(re.sub(r"\.\w+(\[\d+\])?$", "", path), wire_key(field[6:]))
-    return child_path(path, wire_key(field))
-
-
-def _left_in(left: Any, wire: Any, path: str) -> Iterator[str]:
-    """Where what is `left` of a wire object stands: as a whole, or piece by piece where the rest was read."""
-    if left == wire or left.__class__ is not dict or wire.__class__ is not dict:
-        yield path
-        return
-    for key, value in left.items():
-        if value is not None and value != [] and value != {}:
-            yield from _left_in(value, wire.get(key), child_path(path, key))
-
-
-class WirePlaces:
-    """Turns notes about model objects into losses with the paths of the payload they were decoded from."""
-
-    def __init__(
-        self,
-        trace: list[Any],
-        paths: Mapping[int, str],
-        api: str,
-        payload: Any,
-        replaced: list[tuple[Any, Any]],
-        copies: Mapping[int, Any],
-    ) -> None:
-        self._originals = {id(new): old for old, new in replaced}
-        """What the rows decoded, by what is in its place."""
-        self._api = api
-        self._payload = payload
-        self._wire_paths = paths
-        self._copies = copies
-        self._moved: dict[str, str] = {}
-        self._found: dict[int, tuple[str, Row | None]] = {}
-        for table, objects, container, key, spread in trace:
-            path = _locate(paths, container, key)
-            try:
-                wire = container if key is None else container[key]
-            except (KeyError, IndexError):
-                # What stands for something that is not there.
-                wire = None
-            for index, item in enumerate(objects):
-                if spread:
-                    self._place(item, f"{path}[{index}]", wire[index], table)
-                else:
-                    self._place(item, path, wire, table)
-
-    def _place(self, item: Any, path: str, wire: Any, table: Any) -> None:
-        while id(item) in self._originals:
-            item = self._originals[id(item)]
-        wire = self._copies.get(id(wire), wire)
-        row = table(item) if callable(table) else table and table.row_of(item)
-        self._found.setdefault(id(item), (path, row))
-        if row is not None and wire.__class__ is dict:
-            for inner in row.places(item, wire, path):
-                self._place(*inner)
-
-    def same(self, old: Any, new: Any) -> None:
-        """`new` came from where `old` did."""
-        if id(old) in self._found:
-            self._found.setdefault(id(new), self._found[id(old)])
-
-    def move(self, item: Any, field: str, origin: str) -> None:
-        """Trace a field that was decoded from another place of the same wire object."""
-        path = self._wire_paths.get(id(item), "$")
-        self._moved[f"{path}.{field}"] = f"{path}.{origin}"
-
-    def _true_path(self, path: str) -> str:
-        """Return a path as the payload has it: of what was moved, and in its own spelling of names."""
-        ends = [index for index, mark in enumerate(path) if mark in ".["] if self._moved else []
-        for end in (*ends, len(path)):
-            if path[:end] in self._moved:
-                path = self._moved[path[:end]] + path[end:]
-                break
-        return spelled(self._payload, path)
-
-    def found(self) -> Iterator[tuple[str, Row]]:
-        """Yield the path of each wire object that a row decoded, with the row, once each."""
-        yield from dict.fromkeys((path, row) for path, row in self._found.values() if row is not None)
-
-    def losses(self, note: Note, places: ModelPlaces) -> Iterator[Loss]:
-        """`note` with its path in the payload; the path in the model where the payload never had it.
-
-        What the payload says in several places has a path for each.
-        """
-        found = self._find(note.owner, note.field, places)
-        if found is None:
-            yield places.loss(note)
-            return
-        path, row, field, has_place = found
-        if not has_place and note.reason is reasons.EMPTY_MESSAGE:
-            # The API has no such object: what was in the message is lost itself, each content at its path.
-            return
-        for where, inside, exact in self._paths(note, path, row, field):
-            where, what = self._true_path(where + inside), what_of(note) + (inside if note.api else "")
-            yield places.loss_at(where, note, what, exact=exact and has_place)
-
-    def _paths(self, note: Note, path: str, row: Row | None, field: str | None) -> Iterator[tuple[str, str, bool]]:
-        """The paths of what was lost, each in two parts (of the field, inside of it), and whether they are exact."""
-        if note.api == self._api:
-            path = _residue_path(path, note.field or "")
-            left = (note.owner.extra or {}).get(note.api, {}).get(note.field)
-            yield from ((path, inside, True) for inside in _left_in(left, self._at(path), ""))
-        elif field is None or note.api is not None:
-            # An object that is there as something less is there: what is gone of it is a loss of its own.
-            exact = note.api is None and note.reason.kind != "degraded"
-            pieces = getattr(row, "pieces", None)
-            names = pieces(self._at(path)) if pieces is not None and exact else []
-            yield from ((wire_path(path, name), "", exact) for name in names)
-            if not names:
-                yield path, "", exact and pieces is None
-        else:
-            attribute, _, inside = field.partition("$")
-            wire = self._at(path)
-            fields = row.fields_of(attribute, wire) if row is not None and wire.__class__ is dict else []
-            places = [wire_path(path, name) for name in fields]
-            said = [place for place in places if self._at(place) is not None]
-            yield from ((place, inside, bool(places)) for place in said or places[:1] or [path])
-
-    def _at(self, path: str) -> Any:
-        return value_at(self._payload, self._true_path(path))
-
-    def _find(
-        self, owner: Any, field: str | None, places: ModelPlaces
-    ) -> tuple[str, Row | None, str | None, bool] | None:
-        """Return the place of an object, and the field there; False if it is only one of several in that field."""
-        has_place = True
-        for _ in range(8):
-            place = self._found.get(id(owner))
-            if place is not None:
-                return (*self._deepest(place, owner, field), has_place)
-            above = places.owners.get(id(owner))
-            if above is None:
-                return None
-            has_place = has_place and not isinstance(getattr(above[0], above[1], None), list)
-            owner, field = above[0], f"{above[1]}.{field}" if field else above[1]
-        return None
-
-    def _deepest(
-        self, place: tuple[str, Row | None], owner: Any, field: str | None
-    ) -> tuple[str, Row | None, str | None]:
-        """Return the place of the innermost object that a dotted field leads through, and the rest of the field."""
-        attribute, dollar, inside = (field or "").partition("$")
-        found, value = (*place, field), owner
-        while "." in attribute:
-            name, _, attribute = attribute.partition(".")
-            value = getattr(value, name, None)
-            if isinstance(value, msgspec.Struct) and id(value) in self._found:
-                found = (*self._found[id(value)], f"{attribute}{dollar}{inside}")
-        return found
+        return WirePaths(
+            self.api,
+            root,
+            self.traces,
+            self._replaced,
+            self._copies,
+            self._moved,
+            is_respelled=self.is_respelled,
+        )
 
 
 class EncodeContext:
@@ -444,20 +271,3 @@ def _plain_default(default: Any) -> Any:
     if default is msgspec.NODEFAULT:
         return None
     return default.factory() if hasattr(default, "factory") else default
-
-
-def spelled(payload: Any, path: str) -> str:
-    """`path` with the names that the payload really has: `fileData` is `file_data` where the payload says so."""
-    if "_" in path or path == "$":
-        return path
-    value, done = payload, "$"
-    for step in steps_of(path):
-        if isinstance(step, int):
-            value = value[step] if isinstance(value, list) and step < len(value) else None
-            done += f"[{step}]"
-            continue
-        snake = snake_name(step)
-        key = snake if isinstance(value, dict) and step not in value and snake in value else step
-        value = value.get(key) if isinstance(value, dict) else None
-        done = child_path(done, key)
-    return done

@@ -39,9 +39,10 @@ from contentmodel.events import (
 from contentmodel.message import ChatMessage
 from contentmodel.response import ChatChoice, ChatResponse
 from contentmodel.wire import reasons
+from contentmodel.wire.encoded import Encoded
 from contentmodel.wire.framing import write_sse
 from contentmodel.wire.json import write
-from contentmodel.wire.losses import Encoded, Loss, Note, family_of, loss_of, what_of
+from contentmodel.wire.losses import Loss, Note, family_of, loss_of, what_of
 from contentmodel.wire.reasons import Reason
 
 if TYPE_CHECKING:

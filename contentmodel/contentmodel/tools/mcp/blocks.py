@@ -18,8 +18,9 @@ from contentmodel.content.outcomes import ErrorContent, UnknownContent
 from contentmodel.content.text import TextContent
 from contentmodel.wire import reasons
 from contentmodel.wire.context import EncodeContext
+from contentmodel.wire.encoded import Encoded
 from contentmodel.wire.json import plain
-from contentmodel.wire.losses import Encoded, Loss
+from contentmodel.wire.losses import Loss
 from contentmodel.wire.notes import escaped, wire_fields
 
 API = "mcp"

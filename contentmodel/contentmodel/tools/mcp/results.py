@@ -37,7 +37,8 @@ from contentmodel.tools.mcp.blocks import (
 from contentmodel.tools.outcome import ToolOutcome, contents_of, result_of
 from contentmodel.wire import reasons
 from contentmodel.wire.context import EncodeContext
-from contentmodel.wire.losses import Encoded, Loss
+from contentmodel.wire.encoded import Encoded
+from contentmodel.wire.losses import Loss
 
 FAILED = "tool_failed"
 MAX_BLOCKS = 10_000
