@@ -32,9 +32,6 @@ class TestOpenaiResponses(Ours):
 
 class TestAnthropicMessages(Ours):
     adapter = "anthropic-messages"
-    known: ClassVar = {
-        "restoration/recorded": "audit counts the title and address of a source once for each citation that repeats it",
-    }
 
 
 class TestGoogleGenerateContent(Ours):

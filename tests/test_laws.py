@@ -1,4 +1,4 @@
-"""Which values the laws count as opaque, and which as implied by others."""
+"""Which values the laws count as opaque, as implied by others, and as restored."""
 
 from __future__ import annotations
 
@@ -95,3 +95,33 @@ def test_section_allows_a_missing_format_for_text(api: str) -> None:
 def test_section_counts_a_hosted_tool_beside_a_function(api: str, name: str) -> None:
     tools = (HostedTool(kind="web_search", name="web_search"), FunctionTool(name=name, parameters={"type": "object"}))
     laws.section(contentmodel.adapter(api), "request", asked(TextContent(text="Look it up."), tools=tools))
+
+
+# -- restoration -------------------------------------------------------------------------------------------------------
+
+
+class _LeavesOutTitles(Broken):
+    """Leaves out the titles of sources."""
+
+    def written(self, kind: str, payload: Any, value: Any) -> Any:
+        for candidate in payload.get("candidates", ()):
+            for chunk in candidate.get("groundingMetadata", {}).get("groundingChunks", ()):
+                chunk["web"].pop("title", None)
+        return payload
+
+
+def test_restoration_allows_a_source_once_for_all_of_its_citations() -> None:
+    citation = {
+        "type": "web_search_result_location",
+        "url": "https://example.org/a",
+        "title": "A page",
+        "cited_text": "Words.",
+        "encrypted_index": "AAAA",
+    }
+    texts = [{"type": "text", "text": f"Fact {n}.", "citations": [citation]} for n in range(3)]
+    answer = {"id": "r", "type": "message", "role": "assistant", "model": "m", "stop_reason": "end_turn"}
+    payload = {**answer, "content": texts, "usage": {"input_tokens": 1, "output_tokens": 1}}
+    source = contentmodel.adapter("anthropic-messages")
+    laws.restoration(source, GOOGLE, "response", payload)
+    with pytest.raises(laws.LawBroken, match="A page"):
+        laws.restoration(source, _LeavesOutTitles(GOOGLE), "response", payload)

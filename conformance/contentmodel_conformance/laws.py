@@ -31,7 +31,16 @@ from contentmodel import (
     loads,
     schema,
 )
-from contentmodel.accounting import COVERING, Vocabulary, leaves, unaccounted, vocabulary_of, vocabulary_of_api
+from contentmodel.accounting import (
+    COVERING,
+    NAME,
+    Vocabulary,
+    counted,
+    leaves,
+    unaccounted,
+    vocabulary_of,
+    vocabulary_of_api,
+)
 from contentmodel.adapter import traced
 from contentmodel.content.media_types import kind_of_media
 from contentmodel.serialize import to_builtins
@@ -428,9 +437,14 @@ def restoration(source: Any, target: Any, kind: str, payload: dict[str, Any]) ->
     lost_on_return = [
         value_at(told_by(target, kind, out.payload), loss.path) for loss in back.losses if loss.kind in COVERING
     ]
-    words, returned = vocabulary_of(source), told_by(source, kind, back.payload)
-    missing = unaccounted(told_by(source, kind, payload), returned, out.losses, words, words)
-    for value in missing if unaccounted([one.value for one in missing], lost_on_return, ()) else ():
+    words, before = vocabulary_of(source), told_by(source, kind, payload)
+    names = {leaf.above[-1] for leaf in counted(before, words) if leaf.sort == NAME}
+    missing = unaccounted(before, told_by(source, kind, back.payload), out.losses, words, words)
+    # The target may have the name of a source once where several citations repeat it.
+    once = {value.value: value for value in missing if value.path in names}
+    wanted = [*once.values(), *(value for value in missing if value.path not in names)]
+    for lost in unaccounted([value.value for value in wanted], lost_on_return, ()):
+        value = wanted[int(lost.path[2:-1])]
         raise LawBroken("restoration", value.path, f"{_short(value.value)} did not come back", value.value, ABSENT)
 
 
