@@ -9,7 +9,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import contentmodel
-from contentmodel import ChatMessage, FunctionCallContent, FunctionResultContent, TextContent, safe_cuts
+from contentmodel import (
+    ChatChoice,
+    ChatMessage,
+    ChatRequest,
+    ChatResponse,
+    FunctionCallContent,
+    FunctionResultContent,
+    Origin,
+    TextContent,
+    ToolApprovalRequestContent,
+    ToolApprovalResponseContent,
+    safe_cuts,
+)
 from contentmodel.pairs import missing_ids, pair
 from contentmodel.runner import ToolRunner
 from contentmodel.server.transcript import sendable
@@ -194,3 +206,57 @@ def test_missing_ids_are_those_of_the_pairs(messages: list[ChatMessage]) -> None
         if getattr(content, "call_id", "") is None
     }
     assert set(given) == empty
+
+
+# What stands between a call and its result ----------------------------------------------------------------------------
+
+CALL = FunctionCallContent(call_id="c1", name="pay", arguments={})
+RESULT = ChatMessage(role="tool", contents=[FunctionResultContent(call_id="c1", name="pay", outputs="18")])
+EMPTY = [ChatMessage(role="assistant")], [ChatMessage(role="user")], [ChatMessage(role="assistant")] * 2
+APPROVAL = [
+    ChatMessage(role="assistant", contents=[ToolApprovalRequestContent(request_id="c1", name="pay", arguments={})]),
+    ChatMessage(role="user", contents=[ToolApprovalResponseContent(request_id="c1", approved=True)]),
+]
+
+
+def calling(api: str, *, is_native: bool) -> ChatMessage:
+    """An assistant's message with a call, of the API itself or made by hand."""
+    origin = contentmodel.adapter(api).decode_request(b'{"messages": []}').origin if is_native else None
+    return ChatMessage(role="assistant", contents=[CALL], origin=origin)
+
+
+@pytest.mark.parametrize("between", [*EMPTY, APPROVAL, [*APPROVAL, *EMPTY[0]]])
+@pytest.mark.parametrize("is_native", [False, True])
+@pytest.mark.parametrize("api", ["anthropic-messages", "openai-chat"])
+def test_result_belongs_to_its_call_behind_empty_messages_and_approvals(
+    api: str, is_native: bool, between: list[ChatMessage]
+) -> None:
+    messages = [contentmodel.user("Pay."), calling(api, is_native=is_native), *between, RESULT]
+    adapter = contentmodel.adapter(api)
+    plain = adapter.encode_request(ChatRequest(messages=[m for m in messages if m not in between]))
+    encoded = adapter.encode_request(ChatRequest(messages=messages))
+    assert encoded.payload == plain.payload
+    assert {loss.code for loss in encoded.losses} - {loss.code for loss in plain.losses} <= {"own-approval"}
+
+
+@pytest.mark.parametrize("api", sorted(set(contentmodel.adapters()) - {"turn-blocks"}))
+def test_approvals_of_calls_that_the_application_runs_are_not_sent(api: str) -> None:
+    messages = [contentmodel.user("Pay."), ChatMessage(role="assistant", contents=[CALL]), *APPROVAL, RESULT]
+    encoded = contentmodel.adapter(api).encode_request(ChatRequest(messages=messages))
+    assert NO_RESULT not in str(encoded.payload)
+    assert "approval" not in str(encoded.payload)
+    assert [loss.path for loss in encoded.losses if loss.code == "own-approval"] == [
+        "$.messages[2].contents[0]",
+        "$.messages[3].contents[0]",
+    ]
+    asked = ChatMessage(role="assistant", contents=[CALL, *APPROVAL[0].contents])
+    response = ChatResponse(choices=[ChatChoice(messages=[asked])], origin=Origin(api="other", issuer="other"))
+    assert "approval" not in str(contentmodel.adapter(api).encode_response(response).payload)
+
+
+def test_approvals_that_the_provider_asked_for_are_sent() -> None:
+    asked = ToolApprovalRequestContent(request_id="m1", name="pay", server="bank", arguments={})
+    given = ToolApprovalResponseContent(request_id="m1", approved=True)
+    messages = [ChatMessage(role="assistant", contents=[asked]), ChatMessage(role="user", contents=[given])]
+    payload = contentmodel.adapter("openai-responses").encode_request(ChatRequest(messages=messages)).payload
+    assert [item["type"] for item in payload["input"]] == ["mcp_approval_request", "mcp_approval_response"]

@@ -30,7 +30,7 @@ from contentmodel.wire.lowering import as_text
 from contentmodel.wire.marks import APART, LATE, NO_RESULT, announcing
 from contentmodel.wire.names import NAMED, acceptor, with_names
 from contentmodel.wire.origins import is_native
-from contentmodel.wire.passes import joined_messages
+from contentmodel.wire.passes import joined_messages, leave_empty
 
 if TYPE_CHECKING:
     from contentmodel.request import ChatRequest
@@ -239,6 +239,10 @@ class _Pairing:
             self._run = self._run or [self.messages[-1]]
             self._run.append(message)
             self._waiting |= {call.call_id: call for call in message.contents if call.__class__ in _CALLS}  # type: ignore[attr-defined]
+            return
+        if self._waiting and not message.contents and not is_native(message, self._context):
+            # An empty turn, as an interrupted one is, keeps no result from its call.
+            leave_empty(message, self._context)
             return
         self._end_run()
         if self._waiting:

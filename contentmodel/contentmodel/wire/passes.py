@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -24,6 +25,7 @@ from contentmodel.content.tools import (
     FunctionCallContent,
     FunctionResultContent,
     ToolApprovalRequestContent,
+    ToolApprovalResponseContent,
     ToolCallContent,
     ToolResultContent,
 )
@@ -39,6 +41,8 @@ if TYPE_CHECKING:
     from contentmodel.response import ChatResponse
     from contentmodel.wire.context import EncodeContext
 
+    ClientCalls = Callable[[], set[str | None]]
+
 
 def settle_foreign(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
     """Messages of other APIs without what only their API can read, and with tool results in messages of their own.
@@ -49,20 +53,26 @@ def settle_foreign(messages: list[ChatMessage], context: EncodeContext) -> list[
     if all(is_native(message, context) for message in messages):
         return messages
     settled: list[ChatMessage] = []
-    for message in with_call_ids(messages, context):
+    messages = with_call_ids(messages, context)
+    client_calls = cache(partial(_client_calls, messages))
+    for message in messages:
         plain = _PLAIN.get(message.role, _NONE)
         for content in message.contents:
             if content.__class__ not in plain or (plain is _RESULTS and not gives_words(content)):
-                settled += _settled_messages(message, context)
+                settled += _settled_messages(message, context, client_calls)
                 break
         else:
             settled.append(message)
     return settled
 
 
-def _settled_messages(message: ChatMessage, context: EncodeContext) -> list[ChatMessage]:
+def _settled_messages(message: ChatMessage, context: EncodeContext, client_calls: ClientCalls) -> list[ChatMessage]:
     if is_native(message, context):
         return [message]
+    asked, message = message, _without_own_questions(message, context, client_calls)
+    if asked.contents and not message.contents:
+        leave_empty(message, context)
+        return []
     kept = _settled(_with_known_role(message, context), context)
     if kept.contents:
         return _split_results(kept, context)
@@ -70,6 +80,24 @@ def _settled_messages(message: ChatMessage, context: EncodeContext) -> list[Chat
         return [left_out(kept, context)]
     context.lose(message, None, reasons.EMPTY_MESSAGE)
     return []
+
+
+def _client_calls(messages: Iterable[ChatMessage]) -> set[str | None]:
+    """Return the ids of the calls that the application runs."""
+    return {call.call_id for message in messages for call in message.tool_calls if call.executor == "client"}
+
+
+def _without_own_questions(message: ChatMessage, context: EncodeContext, client_calls: ClientCalls) -> ChatMessage:
+    """A message without approvals of calls that the application runs: it asked for them, and no API did."""
+    own = [c for c in message.contents if isinstance(c, _QUESTIONS) and c.request_id in client_calls()]
+    if not own:
+        return message
+    for question in own:
+        context.lose(question, None, reasons.OWN_QUESTION)
+    return context.with_contents(message, [c for c in message.contents if not any(c is one for one in own)])
+
+
+_QUESTIONS = (ToolApprovalRequestContent, ToolApprovalResponseContent)
 
 
 def left_out(message: ChatMessage, context: EncodeContext) -> ChatMessage:
@@ -162,15 +190,12 @@ def settle_response(response: ChatResponse, context: EncodeContext) -> ChatRespo
     """An answer of another API without what only that API can read."""
     if context.native:
         return response
-    choices = [
-        context.same(
-            choice,
-            msgspec.structs.replace(
-                choice, messages=[_settled(m, context) for m in with_call_ids(choice.messages, context)]
-            ),
-        )
-        for choice in response.choices
-    ]
+    choices = []
+    for choice in response.choices:
+        messages = with_call_ids(choice.messages, context)
+        client_calls = cache(partial(_client_calls, messages))
+        settled = [_settled(_without_own_questions(m, context, client_calls), context) for m in messages]
+        choices.append(context.same(choice, msgspec.structs.replace(choice, messages=settled)))
     return msgspec.structs.replace(response, choices=choices)
 
 
@@ -204,9 +229,14 @@ def joined_runs(
 def joined_messages(run: list[ChatMessage], context: EncodeContext) -> ChatMessage:
     """Return the first message with the contents of all of them."""
     for message in run[1:]:
-        context.lose_attributes(message, ("author_name", "message_id"))
-        context.leave_residue(message, own=True)
+        leave_empty(message, context)
     return context.with_contents(run[0], [content for message in run for content in message.contents])
+
+
+def leave_empty(message: ChatMessage, context: EncodeContext) -> None:
+    """Report what a message that is not sent says beside its contents."""
+    context.lose_attributes(message, ("author_name", "message_id"))
+    context.leave_residue(message, own=True)
 
 
 def _settled(message: ChatMessage, context: EncodeContext) -> ChatMessage:

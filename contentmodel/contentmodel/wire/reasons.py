@@ -120,6 +120,9 @@ INSTRUCTIONS_APART = moved("instructions-apart", "{target} has instructions apar
 LEFT_OUT = synthesized("left-out", "nothing that was in it can be sent: a text says so")
 NO_TURN = synthesized("no-turn", "{target} requires a message of the user")
 EMPTY_MESSAGE = dropped("empty-message", "nothing that was in it can be sent")
+OWN_QUESTION = insignificant(
+    "own-approval", "it approves a call that the application runs itself, and {target} did not ask for it"
+)
 WRONG_ROLE = dropped(
     "wrong-role", "a message of the role {role!r} holds it, and only the assistant thinks and calls tools"
 )
