@@ -125,6 +125,25 @@ def test_a_number_in_a_chat_error_is_a_status() -> None:
     assert adapter(CHAT).decode_response({"error": {"message": "", "code": "401"}}).error.kind == "authentication"
 
 
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_number_in_a_chat_error_is_a_word_in_responses(stream: bool) -> None:
+    error = {"error": {"message": "Busy.", "code": 429}}
+    if stream:
+        data = b"data: " + json.dumps(error).encode() + b"\n\n"
+        made = convert(data, source="openai-chat", target="openai-responses", kind="stream").payload
+        assert b'"code":"rate_limit_exceeded"' in made
+    else:
+        written = convert(error, source="openai-chat", target="openai-responses", kind="response")
+        assert written.payload["error"]["code"] == "rate_limit_exceeded"
+
+
+@pytest.mark.parametrize("target", ["openai-chat", "openai-responses", "google-generate-content"])
+def test_the_type_of_an_error_body_is_no_loss(target: str) -> None:
+    error = {"type": "error", "error": {"type": "overloaded_error", "message": "Busy."}}
+    written = convert(error, source="anthropic-messages", target=target, kind="response")
+    assert not [loss for loss in written.losses if loss.is_significant]
+
+
 def test_a_failed_response_has_a_code_that_responses_have() -> None:
     partial = {
         "id": "x",

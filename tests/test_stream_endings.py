@@ -138,6 +138,19 @@ def test_what_came_before_an_error_crosses(target: str) -> None:
     assert folded.usage.output_tokens == 2
 
 
+def test_responses_stream_reports_what_an_error_event_leaves_out() -> None:
+    chunk = {"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "m"}
+    first = {"index": 0, "delta": {"role": "assistant", "content": "A", "channel": "final"}, "finish_reason": None}
+    second = {"index": 1, "delta": {"role": "assistant", "content": "B"}, "finish_reason": None}
+    events = [{**chunk, "choices": [first], "provider": "x"}, {**chunk, "choices": [second]}]
+    stream = sse(*events, {"error": {"message": "boom"}})
+    made = convert(stream, source=CHAT, target=RESPONSES, kind="stream")
+    assert chunks_of(made.payload)[-1]["type"] == "error"
+    lost = [loss.path for loss in made.losses if loss.is_significant]
+    assert "$.choices[1]" in lost
+    assert {path.rpartition(".")[2] for path in lost} >= {"channel", "provider"}
+
+
 def test_usage_before_an_error_is_in_a_failed_response() -> None:
     stream = thinking(("text", "Hello."))
     error = sse({"type": "error", "error": {"type": "api_error", "message": "boom"}})

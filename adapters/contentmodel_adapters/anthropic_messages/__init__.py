@@ -105,7 +105,7 @@ class AnthropicMessages(TableAdapter):
     conversation = "messages"
     errors = ERRORS
     limit_headers = LIMIT_HEADERS
-    meaningless = {"type": "message"}
+    meaningless = {"type": ("message", "error")}
 
     def _decode_row(self, row: Row, wire: dict[str, Any], context: DecodeContext) -> Any:
         value = super()._decode_row(row, wire, context)

@@ -10,6 +10,8 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import msgspec
+
 from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.tools import ToolCallContent, ToolResultContent
 from contentmodel.events import ENDED, TurnComplete, TurnError, WireEvent, with_contents
@@ -291,14 +293,19 @@ class Encoder(StreamEncoder):
 
     def _last(self, event: TurnComplete | TurnError) -> None:
         self._close_group()
+        payload = self._encode_whole(event, event.response)
+        status = payload.get("status")
+        self._event(f"response.{status if status in LAST else 'completed'}", response=payload)
+
+    def _encode_whole(self, event: TurnComplete | TurnError, response: ChatResponse) -> dict[str, Any]:
+        """Encode the answer with its contents; its losses count."""
         layout = [[[i for i in m if i in self._contents] for m in choice] for choice in event.layout]
         if not self._contents.keys() <= {i for choice in layout for m in choice for i in m}:
             layout = layout or [[sorted(self._contents)]]
-        whole = with_contents(event.response, self._contents, layout)
-        encoded = self.adapter.encode_response(whole, self._policies)
+        encoded = self.adapter.encode_response(with_contents(response, self._contents, layout), self._policies)
         self._note(encoded, None)
-        status = encoded.payload.get("status")
-        self._event(f"response.{status if status in LAST else 'completed'}", response=encoded.payload)
+        payload: dict[str, Any] = encoded.payload
+        return payload
 
     def fail(self, event: TurnError, payload: dict[str, Any]) -> None:
         # An `error` event has no usage; a whole response with an error has.
@@ -307,6 +314,9 @@ class Encoder(StreamEncoder):
             return
         if event.response.usage is not None:
             self.lose_usage(reasons.NO_FIELD)
+        if event.response.choices:
+            # It is not written: what the event leaves out is lost in the same way.
+            self._encode_whole(event, msgspec.structs.replace(event.response, error=None, usage=None))
         if self._item is None:
             self._close_group()
         error = object_of(payload, "error")

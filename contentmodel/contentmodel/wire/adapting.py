@@ -52,7 +52,9 @@ class TableAdapter:
     """The field of a request that has its messages. A list in the place of a request is this field alone."""
 
     meaningless: Mapping[str, Any] = {}
-    """Fields in no row that mean nothing outside of this API: each with the one value that does, or None for any."""
+    """Fields in no row that mean nothing outside of this API: each with the value that does, or a tuple of values, or
+    None for any.
+    """
     repeated: frozenset[str] = frozenset()
     """Fields of an answer that repeat a setting of its request."""
 

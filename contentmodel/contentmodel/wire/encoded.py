@@ -185,8 +185,10 @@ def _is_empty(value: Any) -> bool:
 def _reason_for(owner: Any, api: str, name: str, value: Any) -> Reason:
     """Return why a field of another API is lost: its adapter declares which fields mean nothing elsewhere."""
     meaningless, repeated = _declared(api)
-    if name in meaningless and meaningless[name] in (None, value):
-        return MEANINGLESS_FIELD
+    if name in meaningless:
+        known = meaningless[name]
+        if known is None or value in (known if known.__class__ is tuple else (known,)):
+            return MEANINGLESS_FIELD
     kind = type(owner).__name__
     if name in repeated and kind == "ChatResponse":
         return REPEATED_SETTING

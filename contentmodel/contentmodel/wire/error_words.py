@@ -98,7 +98,9 @@ class ErrorBody(Record):
         is_kin = origin is not None and origin.issuer == context.issuer
         residue = {} if origin is None else (error.extra or {}).get(origin.api, {})
         if is_kin:
-            fields = {**fields, **{key: residue[key] for key in fields if key in residue}}
+            # A host's number is no word of the issuer.
+            kept = {key: residue[key] for key in fields if residue.get(key, 0).__class__ in (str, type(None))}
+            fields = {**fields, **kept}
         elif error.code is not None and (kind is None or self.words.kind_of(fields) != kind):
             context.lose(error, "code", reasons.NO_ERROR_WORD)
         elif error.code is not None and error.code not in fields.values():
