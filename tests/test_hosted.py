@@ -482,3 +482,47 @@ def test_a_function_with_the_name_of_a_hosted_tool_gets_another_name() -> None:
     assert len(set(names)) == 2
     assert encoded.maps.names == {"web_search": names[1]}
     assert encoded.payload["messages"][1]["content"][0]["name"] == names[1]
+
+
+@pytest.mark.parametrize("target", ["openai-chat", "anthropic-messages", "google-generate-content"])
+@pytest.mark.parametrize(
+    ("items", "sign"),
+    [
+        (
+            [{"type": "web_search_call", "id": "w", "status": "failed", "action": {"type": "search"}}],
+            "$.input[1].status",
+        ),
+        (
+            [
+                {
+                    "type": "code_interpreter_call",
+                    "id": "i",
+                    "code": "1/0",
+                    "status": "failed",
+                    "outputs": [{"type": "logs", "logs": "Zero."}],
+                }
+            ],
+            "$.input[1].status",
+        ),
+        (
+            [
+                {"type": "shell_call", "call_id": "s", "action": {"commands": ["ls"]}, "status": "completed"},
+                {
+                    "type": "shell_call_output",
+                    "call_id": "s",
+                    "output": [{"stdout": "out", "stderr": "err", "outcome": {"type": "exit", "exit_code": 2}}],
+                },
+            ],
+            "$.input[2].output[0].outcome.exit_code",
+        ),
+    ],
+)
+def test_failure_that_became_a_text_is_lost_at_its_sign_alone(
+    items: list[dict[str, Any]], sign: str, target: str
+) -> None:
+    payload = {"model": "gpt-5.2", "input": [{"role": "user", "content": "Hi."}, *items]}
+    encoded = convert(payload, source="openai-responses", target=target)
+    codes = {"as-text", "error-as-text", "no-field", "provider-field"}
+    lost = [(loss.kind, loss.path) for loss in encoded.losses if loss.code in codes]
+    assert lost == [("degraded", sign)]
+    assert audit(payload, encoded) == []

@@ -367,3 +367,45 @@ def test_losses_are_counted_by_code_without_their_paths(target: str) -> None:
     counted = encoded.count_losses()
     assert listed.keys() == counted.keys()
     assert all(counted[code] <= count for code, count in listed.items())
+
+
+CLOSED = {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"], "additionalProperties": False}
+
+
+def function_of(number: int, **fields: Any) -> dict[str, Any]:
+    return {"type": "function", "name": f"f{number}", "parameters": CLOSED, "strict": False, **fields}
+
+
+@pytest.mark.parametrize(
+    ("fields", "source", "target", "lost"),
+    [
+        ({"stop": ["a", " ", "b"]}, "openai-chat", "anthropic-messages", {"$.stop[1]"}),
+        ({"metadata": {"a": "x" * 600, "b": "y"}}, "openai-responses", "openai-chat", {"$.metadata.a"}),
+        (
+            {"tools": [function_of(1), {"type": "web_search"}, function_of(2)]},
+            "openai-responses",
+            "google-generate-content",
+            {"$.tools[1]"},
+        ),
+        (
+            {"tools": [function_of(number, strict=True) for number in range(21)]},
+            "openai-responses",
+            "anthropic-messages",
+            {"$.tools[20].strict"},
+        ),
+    ],
+)
+def test_refused_part_of_a_setting_is_lost_alone(
+    fields: dict[str, Any], source: str, target: str, lost: set[str]
+) -> None:
+    models = {"google-generate-content": "gemini-2.5-flash", "anthropic-messages": "claude-sonnet-4-5"}
+    model = models.get(target, "gpt-4.1")
+    said = {"input": "Hi."} if source == "openai-responses" else {"messages": [{"role": "user", "content": "Hi."}]}
+    payload = {"model": "m", **said, **fields}
+    encoded = contentmodel.convert(payload, source=source, target=target, model=model)
+    assert {loss.path for loss in encoded.losses if loss.code == "refused-setting"} == lost
+    assert contentmodel.audit(payload, encoded) == []
+    [name] = fields
+    if name == "tools":
+        encoded.payload["tools"].pop()
+        assert contentmodel.audit(payload, encoded) != []

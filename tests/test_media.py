@@ -552,3 +552,23 @@ def test_bytes_in_the_place_of_base64_are_refused_with_the_way_to_give_them() ->
 )
 def test_media_kind_is_what_was_said_or_what_type_and_ending_tell(content: Any, kind: str | None) -> None:
     assert content.media_kind == kind
+
+
+@pytest.mark.parametrize("target", ["openai-chat", "openai-responses", "anthropic-messages", "google-generate-content"])
+def test_data_uri_made_by_hand_is_inline_data(target: str) -> None:
+    link = contentmodel.UriContent(uri="data:image/png;base64,iVBORw0K")
+    made = contentmodel.ChatRequest(model="m", messages=[contentmodel.user(link)])
+    encoded = contentmodel.adapter(target).encode_request(made)
+    back = contentmodel.adapter(target).decode_request(encoded.payload)
+    [content] = back.messages[0].contents
+    assert isinstance(content, contentmodel.DataContent)
+    assert (content.data, content.media_type) == ("iVBORw0K", "image/png")
+
+
+def test_link_that_became_a_text_is_not_reported_as_dropped() -> None:
+    document = {"type": "document", "source": {"type": "url", "url": "https://example.org/a.pdf"}}
+    payload = {"model": "m", "max_tokens": 99, "messages": [{"role": "user", "content": [document]}]}
+    encoded = contentmodel.convert(payload, source="anthropic-messages", target="openai-chat")
+    assert [loss.kind for loss in encoded.losses if loss.path.startswith("$.messages")] == ["degraded"]
+    encoded.payload["messages"][0]["content"] = ""
+    assert contentmodel.audit(payload, encoded) != []

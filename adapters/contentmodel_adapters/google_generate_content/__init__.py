@@ -40,7 +40,14 @@ from contentmodel_adapters.google_generate_content.rules import (
 )
 from contentmodel_adapters.google_generate_content.stream import Decoder
 from contentmodel_adapters.google_generate_content.stream_encoder import Encoder
-from contentmodel_adapters.google_generate_content.tools import CURRENT, TOOL_CHOICE, Level, Tools, with_level
+from contentmodel_adapters.google_generate_content.tools import (
+    CURRENT,
+    TOOL_CHOICE,
+    Level,
+    Tools,
+    tools_of_member,
+    with_level,
+)
 from contentmodel_adapters.shared import settings
 from contentmodel_adapters.shared.answer import of_the_model
 from contentmodel_adapters.shared.fitting import GOOGLE, restored_arguments, with_fitting_schemas
@@ -183,6 +190,9 @@ class GoogleGenerateContent(TableAdapter):
         if context.known.takes.signed_calls:
             messages = with_signed_calls(messages, context)
         return msgspec.structs.replace(request, messages=messages)
+
+    def tools_at(self, path: str, request: ChatRequest) -> list[tuple[Any, str | None]]:
+        return [(tool, None) for tool in tools_of_member(path, request.tools)]
 
     def prepare_response(self, response: ChatResponse, context: EncodeContext) -> ChatResponse:
         settled = passes.settle_response(of_the_model(response, context), context)

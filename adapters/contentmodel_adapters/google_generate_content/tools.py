@@ -200,6 +200,12 @@ def _encode_hosted(tool: HostedTool, entry: dict[str, Any], context: EncodeConte
     entry[known.tag] = [settings] if known.tag == "mcpServers" else settings
 
 
+def tools_of_member(path: str, tools: list[Any]) -> list[Any]:
+    """Return the hosted tools that are written as the member at a path in the tools of a payload."""
+    kind = HOSTED_KINDS.get(camel_name(path.rpartition(".")[2]))
+    return [tool for tool in tools if kind is not None and isinstance(tool, HostedTool) and tool.kind == kind]
+
+
 TABLE.say("tool.members", DECLARATIONS, *HOSTED_KINDS)
 MODES = {"AUTO": "auto", "VALIDATED": "auto", "MODE_UNSPECIFIED": "auto", "ANY": "required", "NONE": "none"}
 _WORDS = {"auto": "AUTO", "required": "ANY", "none": "NONE"}

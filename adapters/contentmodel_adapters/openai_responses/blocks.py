@@ -24,7 +24,7 @@ from contentmodel.wire.codecs import Codec, DataUri, Place, Sealed, is_data_uri
 from contentmodel.wire.context import DecodeContext, EncodeContext
 from contentmodel.wire.fields import text_of
 from contentmodel.wire.nested import Blocks, WordsOf
-from contentmodel.wire.signs import FAILURE
+from contentmodel.wire.notes import FAILURE
 from contentmodel.wire.table import Failure, Fields, Row, Shape, Sign, Table, note_of, noted, row
 from contentmodel_adapters.shared.media import AUDIO
 
@@ -262,6 +262,10 @@ class ShellOutputs(Blocks):
         for content in value:
             index += 0 if _follows(content) else 1
             if 0 <= index < len(wire):
+                sign = SHELL_FAILURE.place_of(content, wire[index], f"{path}[{index}]", API)
+                if sign is not None:
+                    yield content, *sign, None
+                    continue
                 yield content, f"{path}[{index}]", wire[index], None if _follows(content) else self.union
 
     def encode(self, value: Any, context: EncodeContext, owner: Any) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import Any
 
@@ -23,7 +23,8 @@ from contentmodel.wire.codecs import Codec
 from contentmodel.wire.context import DecodeContext, EncodeContext
 from contentmodel.wire.encoded import Encoded
 from contentmodel.wire.error_words import ErrorWords
-from contentmodel.wire.json import kind_of, name_of, without_path
+from contentmodel.wire.introspect import get_attribute
+from contentmodel.wire.json import kind_of, name_of, steps_of, without_path
 from contentmodel.wire.names import SchemaMap
 from contentmodel.wire.notes import note_of, noted
 from contentmodel.wire.table import Row, Table
@@ -154,7 +155,7 @@ class TableAdapter:
         payload = self.request.encode(context.same(request, prepared), context)
         if not context.native:
             payload = self.complete_request(payload, request, context)
-            payload = self._without_refused(payload, request, context, model)
+            payload = self._without_refused(payload, request, prepared, context, model)
         for key, kind in self.requires.items():
             # There may be nothing left to send: what is not there cannot even be read.
             payload.setdefault(key, kind())
@@ -163,7 +164,12 @@ class TableAdapter:
         return Encoded(payload, source, context, again)
 
     def _without_refused(
-        self, payload: dict[str, Any], request: ChatRequest, context: EncodeContext, model: str | None
+        self,
+        payload: dict[str, Any],
+        request: ChatRequest,
+        prepared: ChatRequest,
+        context: EncodeContext,
+        model: str | None,
     ) -> dict[str, Any]:
         """The payload without settings that this API refuses, each a loss. One that goes may free another."""
         for _ in range(20):
@@ -174,12 +180,29 @@ class TableAdapter:
             rule, places = found
             before = payload
             for path, what in places:
+                for owner, field in self._refused_at(path, request, prepared):
+                    context.lose(owner, field, reasons.REFUSED_SETTING, rule=f"{what}: {rule.says}")
                 payload = without_path(payload, path)
-                attribute = self.request.attribute_at(path) or "options"
-                context.lose(request, attribute, reasons.REFUSED_SETTING, rule=f"{what}: {rule.says}")
             if payload == before:
                 break
         return payload
+
+    def _refused_at(self, path: str, request: ChatRequest, prepared: ChatRequest) -> Iterable[tuple[Any, str | None]]:
+        """Return what is lost with the value at a path of the payload: objects of the model, each with a field."""
+        attribute, rest = self.request.attribute_at(path) or ("options", "")
+        if attribute == "tools" and rest:
+            return self.tools_at(rest, prepared) or [(request, attribute)]
+        value = get_attribute(request, attribute) if rest else None
+        is_plain = value.__class__ is dict or (value.__class__ is list and len(value) > 1)
+        return [(request, f"{attribute}${rest}" if is_plain else attribute)]
+
+    def tools_at(self, path: str, request: ChatRequest) -> list[tuple[Any, str | None]]:
+        """Return the tools of a request at a path in the tools of its payload, each with the field that it leads to."""
+        first, *rest = steps_of(f"${path}")
+        tools = [tool for held in request.tools for tool in getattr(held, "tools", (held,))]
+        if not isinstance(first, int) or first >= len(tools):
+            return []
+        return [(tools[first], "strict" if rest[-1:] == ["strict"] else None)]
 
     def encode_response(self, response: ChatResponse, policies: Mapping[str, str] | None = None) -> Encoded:
         """Return the answer as this API would have given it, and what it cannot carry.

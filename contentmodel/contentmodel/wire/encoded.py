@@ -12,7 +12,7 @@ import msgspec
 from contentmodel.errors import UnknownApiError
 from contentmodel.wire.json import write
 from contentmodel.wire.losses import RESIDUE, Loss, Note, pruned
-from contentmodel.wire.notes import is_note
+from contentmodel.wire.notes import FAILURE, is_note
 from contentmodel.wire.provenance import ModelPaths, with_distinct_parts
 from contentmodel.wire.reasons import (
     MEANINGLESS_FIELD,
@@ -118,7 +118,9 @@ class Encoded:
         if self._source is None:
             return pruned([model.loss(note) for note in notes])
         wire = self._source[1].paths(self._source[0])
-        return pruned([loss for note in notes for loss in wire.losses(note, model)])
+        losses = [loss for note in notes for loss in wire.losses(note, model)]
+        signs = {loss.path for note in notes if _is_worded_sign(note) for loss in wire.losses(note, model)}
+        return pruned([loss for loss in losses if not _repeats(loss, signs)])
 
 
 class EncodedStream(msgspec.Struct, frozen=True):
@@ -148,6 +150,20 @@ def holds(note: Note) -> bool:
         return True
     text = note.owner.arguments
     return bool(text) and write(note.owner.arguments_object) != text.encode("utf-8", "surrogatepass")
+
+
+def _is_worded_sign(note: Note) -> bool:
+    """Return whether a field that reports a failure became a text."""
+    if note.field is not None or note.reason.code not in ("as-text", "error-as-text"):
+        return False
+    return any(own.get(FAILURE) == "sign" for own in (getattr(note.owner, "extra", None) or {}).values())
+
+
+def _repeats(loss: Loss, signs: Collection[str]) -> bool:
+    """Return whether a loss says that a field is gone which became a text."""
+    if not signs or loss.code not in ("no-field", "provider-field"):
+        return False
+    return any(sign == loss.path or sign.startswith(f"{loss.path}.") for sign in signs)
 
 
 def _notes(context: EncodeContext) -> Iterator[Note]:

@@ -27,6 +27,7 @@ from contentmodel.content.tools import (
 )
 from contentmodel.wire import reasons
 from contentmodel.wire.json import write
+from contentmodel.wire.notes import FAILURE
 
 if TYPE_CHECKING:
     from contentmodel.wire.context import EncodeContext
@@ -87,8 +88,19 @@ def as_text(content: Any) -> str:
     return getattr(content, "text", None) or ""
 
 
-SPELLED = ("title", "name", "uri", "text", "message", "parts", "item_id")
-"""The attributes that `as_text` spells."""
+_SPELLED = ("title", "name", "uri", "text", "message", "parts", "item_id")
+
+
+def spelled(content: Any) -> tuple[str, ...]:
+    """Return the attributes of a content that are in its words, or that only repeat what is lost elsewhere."""
+    if content.__class__ is UriContent:
+        return (*_SPELLED, "kind")
+    if content.__class__ is not ErrorContent:
+        return _SPELLED
+    if any(residue.get(FAILURE) == "sign" for residue in (content.extra or {}).values()):
+        # The field beside the outputs, which this error was made of, is lost by itself.
+        return (*_SPELLED, "code", "details")
+    return _SPELLED if content.message else (*_SPELLED, "code")
 
 
 def _lines(*parts: str | None) -> str:
@@ -152,7 +164,7 @@ def _listed(content: ToolResultContent) -> list[Any]:
 def _output(content: Any, context: EncodeContext) -> Any:
     """An output as the result of a function may hold it: text and media, with nothing of the hosted tool's own."""
     if isinstance(content, UriContent | HostedFileContent | ErrorContent | DocumentContent | ReferenceContent):
-        context.degrade(content, reasons.AS_TEXT, *SPELLED)
+        context.degrade(content, reasons.AS_TEXT, *spelled(content))
         return context.same(content, TextContent(text=as_text(content)))
     if isinstance(content, TextContent | DataContent):
         context.lose_attributes(content, ("annotations", "protected"))
@@ -166,7 +178,7 @@ def _words(content: Any, context: EncodeContext) -> list[Any]:
     text = as_text(content)
     if not text:
         return []
-    context.degrade(content, reasons.AS_TEXT, *SPELLED)
+    context.degrade(content, reasons.AS_TEXT, *spelled(content))
     return [context.same(content, TextContent(text=text))]
 
 

@@ -117,8 +117,10 @@ def _readable(content: Any, context: EncodeContext, reads: Reads) -> Iterable[An
 
 def _readable_link(content: UriContent, context: EncodeContext, reads: Reads) -> Iterable[Any]:
     scheme = content.uri.partition(":")[0].lower()
-    if scheme == "data" and "data" not in reads.schemes:
-        return _inline(content, context, reads)
+    if scheme == "data" and ("data" not in reads.schemes or content.media_kind is None):
+        inline = _inline(content, context, reads)
+        if inline is not None:
+            return inline
     if content.uri.startswith(reads.private or "\0") or scheme not in reads.schemes:
         return _as_text(content, context, reasons.NO_LINK)
     if reads.links is not None and not _is_read(content, reads.links):
@@ -152,7 +154,7 @@ def _is_read(content: UriContent, patterns: tuple[str, ...]) -> bool:
 
 
 def _as_text(content: UriContent, context: EncodeContext, reason: Reason, **values: Any) -> Iterable[Any]:
-    context.degrade(content, reason, *lowering.SPELLED, **values)
+    context.degrade(content, reason, *lowering.spelled(content), **values)
     return (context.same(content, TextContent(text=lowering.as_text(content))),)
 
 
@@ -160,12 +162,14 @@ def _as_unknown(content: UriContent, context: EncodeContext) -> Iterable[Any]:
     return _as_text(content, context, reasons.LINK_OF_NO_KIND)
 
 
-def _inline(content: UriContent, context: EncodeContext, reads: Reads) -> Iterable[Any]:
+def _inline(content: UriContent, context: EncodeContext, reads: Reads) -> Iterable[Any] | None:
+    """Return what a data URI holds, as inline data is read; None if the URI is malformed."""
     try:
         data = DataContent.from_data_uri(content.uri, name=content.name)
     except ValueError:
-        return _as_text(content, context, reasons.NO_LINK)
-    context.lose(content, "uri", reasons.DATA_URI)
+        return None
+    if "data" not in reads.schemes:
+        context.lose(content, "uri", reasons.DATA_URI)
     return _readable_data(context.same(content, data), context, reads)
 
 

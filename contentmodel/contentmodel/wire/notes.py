@@ -12,6 +12,8 @@ from typing import Any
 
 import msgspec
 
+FAILURE = ":failure"
+"""The note of an error that a decoder made: "sign" if a field beside the outputs reports it, "text" if a text does."""
 MINTED = ":minted"
 """The id that an adapter gave a call, or a result, of an API without ids: it is left out on the way back."""
 

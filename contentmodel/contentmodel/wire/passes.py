@@ -279,7 +279,7 @@ def _worded(result: FunctionResultContent, context: EncodeContext) -> FunctionRe
     outputs: list[Any] = []
     for output in result.outputs:
         if isinstance(output, ErrorContent):
-            context.degrade(output, reasons.ERROR_AS_TEXT, *lowering.SPELLED)
+            context.degrade(output, reasons.ERROR_AS_TEXT, *lowering.spelled(output))
             output = context.same(output, TextContent(text=lowering.as_text(output)))
         outputs.append(output)
     failed = True if result.is_error is None else result.is_error

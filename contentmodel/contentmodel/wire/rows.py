@@ -161,6 +161,8 @@ class Row:
     ) -> None:
         self.name = name
         self.shape, self.failure, self.takes = shape, failure, takes
+        self.signs = failure
+        """The fields that report a failure, also those of a wire object that is a call as well."""
         self.model = model
         self.select = select
         self.certain = certain
@@ -320,6 +322,8 @@ class Row:
             held = get_attribute(value, leaf.attribute)
             if held is not None and inner is not None and leaf.holds(inner):
                 yield from leaf.codec.places(held, inner, wire_path(path, leaf.wire))
+        if self.signs is not None:
+            yield from self.signs.places(value, wire, path, self.api)
         rest = list(getattr(value, self.columns[0])) if self.columns else []
         for key, taken in self.counts(wire):
             if not rest:
@@ -365,12 +369,12 @@ class Row:
         for key, column in self.columns[1].items() if self.columns else ():
             yield key, column.codec
 
-    def attribute_at(self, path: str) -> str | None:
-        """The attribute that stands at a JSON path of the wire object, or in which it stands; None where none does."""
+    def attribute_at(self, path: str) -> tuple[str, str] | None:
+        """Return the attribute to which a JSON path of the wire object leads, and the rest of the path, or None."""
         for leaf in self.root.leaves():
             where = wire_path("$", leaf.wire)
             if path == where or path.startswith((f"{where}.", f"{where}[")):
-                return leaf.attribute
+                return leaf.attribute, path[len(where) :]
         return None
 
     def describe(self) -> dict[str, Any]:
@@ -419,6 +423,7 @@ class PairRow:
 
     def __init__(self, call: Row, result: Row, apart: Sequence[str], failure: Failure | None = None) -> None:
         self.call, self.result, self.apart, self.failure = call, result, tuple(apart), failure
+        result.signs = failure
         self.name = call.name
 
     def bind(self, api: str) -> PairRow:

@@ -6,7 +6,7 @@ that `result.error` is right for every API, and an API without that sign gets th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -15,15 +15,13 @@ import msgspec
 from contentmodel.content.outcomes import ErrorContent
 from contentmodel.content.text import TextContent
 from contentmodel.wire import reasons
-from contentmodel.wire.notes import note_of, noted
+from contentmodel.wire.json import wire_path
+from contentmodel.wire.notes import FAILURE, note_of, noted
 from contentmodel.wire.rows import wire_at
 
 if TYPE_CHECKING:
     from contentmodel.content.tools import ToolResultContent
     from contentmodel.wire.context import DecodeContext, EncodeContext
-
-FAILURE = ":failure"
-"""The note of an error that a decoder made: "sign" if a field beside the outputs reports it, "text" if a text does."""
 
 
 class Sign(msgspec.Struct, frozen=True):
@@ -89,6 +87,20 @@ class Failure:
         if outputs and any(output.__class__ is ErrorContent for output in outputs):
             errors = []
         return msgspec.structs.replace(result, outputs=[*outputs, *errors])
+
+    def place_of(self, error: Any, wire: Mapping[str, Any], path: str, api: str) -> tuple[str, Any] | None:
+        """Return the path and the value of the sign that an error was made of; None if it was made of none."""
+        if note_of(error, api, FAILURE) != "sign":
+            return None
+        signs = (sign for sign in self.signs if sign.error(wire) is not None)
+        return next(((wire_path(path, sign.path), wire_at(wire, sign.path)) for sign in signs), None)
+
+    def places(self, result: Any, wire: Mapping[str, Any], path: str, api: str) -> Iterator[tuple[Any, str, Any, None]]:
+        """Yield the errors of a decoded result that signs report, each with the place of its sign."""
+        for output in getattr(result, "outputs", ()):
+            place = self.place_of(output, wire, path, api)
+            if place is not None:
+                yield output, *place, None
 
     def without(self, result: ToolResultContent, context: EncodeContext) -> Any:
         """Return a result without the errors that signs report, and with texts where errors were texts."""
