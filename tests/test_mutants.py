@@ -32,6 +32,14 @@ def test_every_check_of_a_mutant_finds_it(mutant: Mutant) -> None:
         assert f"--only {outcome.check}" in finding.command
 
 
+def test_only_precision_finds_a_loss_that_covers_more_than_was_lost() -> None:
+    mutant = MUTANTS["reports-losses-too-wide"]
+    laws = ["accounting", "agreement", "conversion", "honesty", "precision", "restoration", "section"]
+    report = check_adapter(mutant.adapter(), only=laws, others=[contentmodel.adapter(mutant.other)])
+    assert {outcome.law for outcome in report.outcomes if outcome.status != "skipped"} == set(laws)
+    assert tuple(outcome.check for outcome in report.failures) == mutant.checks == ("precision/crossing",)
+
+
 @pytest.mark.parametrize(("api", "other"), PAIRS, ids=[" and ".join(pair) for pair in PAIRS])
 def test_the_good_adapters_pass_the_same_checks(api: str, other: str) -> None:
     checks = {
