@@ -28,6 +28,7 @@ from contentmodel_conformance.readers.reading import (
     TOTAL,
     USER,
     WRITTEN,
+    Fact,
     digest,
     link,
 )
@@ -233,6 +234,22 @@ def test_a_loss_excuses_what_is_under_its_path_and_nothing_else() -> None:
     with pytest.raises(laws.LawBroken) as found:
         compare(before, after, Excuses(payload, [lost]))
     assert found.value.where == "$.messages[0].content[1].text"
+
+
+def test_a_list_that_is_dropped_excuses_no_new_text() -> None:
+    payload = {**REQUEST, "stop": ["One.", "Two."]}
+    before, after, _ = readings_of("request", payload, CHAT, ANTHROPIC)
+    lost = contentmodel.Loss(path="$.stop", kind="dropped", what="stop", why="a test")
+    compare(before, after, Excuses(payload, [lost]))
+    after.facts.append(Fact(USER, "New.", ("$.messages[9].content",)))
+    with pytest.raises(laws.LawBroken, match="no loss names"):
+        compare(before, after, Excuses(payload, [lost]))
+
+
+def test_a_blank_text_that_keeps_others_apart_is_no_new_text() -> None:
+    before, after, _ = readings_of("request", REQUEST, CHAT, ANTHROPIC)
+    after.facts.append(Fact(USER, "\n\n", ("$.messages[9].content",)))
+    compare(before, after, Excuses(REQUEST, []))
 
 
 def test_a_failure_of_a_tool_is_read_off_flags_keys_and_marks() -> None:

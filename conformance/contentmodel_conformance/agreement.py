@@ -62,7 +62,7 @@ def compare(before: Reading, after: Reading, excuses: Excuses) -> None:
 
 
 _ADDING = ("degraded", "moved", "synthesized")
-"""The kinds of losses that add texts and calls to an output. So does the loss of a list, which hides those in it."""
+"""The kinds of losses that add texts and calls to an output."""
 
 
 class Excuses:
@@ -71,13 +71,9 @@ class Excuses:
     def __init__(self, payload: Any, losses: Iterable[Any]) -> None:
         found = [loss for loss in losses if loss.path != "$"]
         self._paths = {loss.path for loss in found}
-        values = [(loss, value_at(payload, loss.path)) for loss in found]
+        adding = [value_at(payload, loss.path) for loss in found if loss.kind in _ADDING]
         # What one block becomes (a hosted tool's results, as texts) has no more texts than the block has values.
-        self.added = sum(
-            max(1, len(list(leaves(value))))
-            for loss, value in values
-            if loss.kind in _ADDING or isinstance(value, list)
-        )
+        self.added = sum(max(1, len(list(leaves(value)))) for value in adding)
 
     def name(self, fact: Fact) -> bool:
         """Whether a loss names one of the fact's paths, something that holds it, or a part of its value."""
@@ -169,12 +165,18 @@ class _Rest:
             first = self.next
             if first is not None and self._offset:
                 rest = first.value[self._offset :]
-                self._left += [replace(first, value=rest)] if rest.strip() else []
+                self._leave(replace(first, value=rest))
                 self._index += 1
-            self._left += self._facts[self._index : index]
+            for fact in self._facts[self._index : index]:
+                self._leave(fact)
             self._index, self._offset = index, 0
-        if before.strip():
-            self._left.append(replace(self._facts[index], value=before))
+        if before:
+            self._leave(replace(self._facts[index], value=before))
+
+    def _leave(self, fact: Fact) -> None:
+        """Leave a fact. White space that keeps texts apart is nothing."""
+        if not isinstance(fact.value, str) or fact.value.strip():
+            self._left.append(fact)
 
     def _is_marked(self, found: Fact, fact: Fact) -> bool:
         if not self._excuses.added or not isinstance(fact.value, str):
