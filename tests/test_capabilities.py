@@ -371,6 +371,33 @@ def test_check_finds_wrong_json_classes_and_unknown_words(api: str) -> None:
     assert set(paths) <= {v.path for v in contentmodel.check(payload, api=api) if v.severity == "refused"}
 
 
+@pytest.mark.parametrize(
+    ("api", "payload", "paths"),
+    [
+        (
+            ANTHROPIC,
+            claude(max_tokens="5", messages=[{"role": "user", "content": [{"type": "text"}]}]),
+            {"$.max_tokens", "$.messages[0].content[0].text"},
+        ),
+        (
+            RESPONSES,
+            {"model": "gpt-5.2", "input": [{"type": "function_call"}], "max_output_tokens": "5", "store": "no"},
+            {"$.max_output_tokens", "$.store"},
+        ),
+    ],
+)
+def test_check_finds_wrong_json_classes_beside_missing_fields(
+    api: str, payload: dict[str, Any], paths: set[str]
+) -> None:
+    assert paths <= {v.path for v in contentmodel.check(payload, api=api) if v.severity == "refused"}
+
+
+def test_check_names_the_class_of_the_object_that_a_field_is_inside_of() -> None:
+    part = {"type": "image_url", "image_url": "https://example.org/a.png"}
+    [found] = contentmodel.check(chat(messages=[{"role": "user", "content": [part]}]), api=CHAT)
+    assert (found.path, found.what) == ("$.messages[0].content[0].image_url", "expected object, got string")
+
+
 def test_check_finds_wrong_json_classes_whatever_the_model() -> None:
     payload = {**_WRONG[CHAT][0], "model": "our-model"}
     found = {v.path for v in contentmodel.check(payload, api=CHAT) if v.severity == "refused"}

@@ -106,6 +106,13 @@ def _parts(request: Request) -> Found:
         yield from objects(content, "parts", at)
 
 
+def _all_parts(request: Request) -> Found:
+    """The parts of the conversation and of the instructions."""
+    yield from _parts(request)
+    for at, told in _one(request, "systemInstruction"):
+        yield from objects(told, "parts", at)
+
+
 def _members(content: dict[str, Any], at: str, name: str) -> Found:
     """The objects of one kind in the parts of a content."""
     for where, part in objects(content, "parts", at):
@@ -130,11 +137,20 @@ def contents_have_parts(request: Request) -> Iterator[Broken]:
 @_rule("refused", fix="make it several parts, or none", source="router-for-me/CLIProxyAPI#1293, symfony/ai#1980")
 def parts_hold_one_thing(request: Request) -> Iterator[Broken]:
     """A part is a text, or media, or a call, or a response: not two of them, and not nothing."""
-    instructions = [found for at, told in _one(request, "systemInstruction") for found in objects(told, "parts", at)]
-    for at, part in [*_parts(request), *instructions]:
+    for at, part in _all_parts(request):
         there = [name for name in _MEMBERS if _get(part, name) is not None]
         if len(there) > 1 or not {key for key, value in part.items() if value is not None} - {"thought"}:
             yield at, f"{' and '.join(there) or 'nothing'} in one part"
+
+
+@_rule("refused", fix="send what the API reads", source=f"{_TYPES}, Part")
+def parts_hold_values_of_their_class(request: Request) -> Iterator[Broken]:
+    """A part's text is a string, and its media, call, response or code is an object."""
+    for at, part in _all_parts(request):
+        for name in _MEMBERS:
+            value, wanted = _get(part, name), str if name == "text" else dict
+            if value is not None and not isinstance(value, wanted):
+                yield _path(at, part, name), _said(value)
 
 
 @_rule("refused", fix="say user or model", source=f"memex-lab/dart_agent_core#34; {_TYPES}, Content.role")

@@ -398,6 +398,14 @@ def numbers_are_in_range(request: dict[str, Any]) -> Iterator[Broken]:
             yield f"$.{key}", f"{value}, not {least} to {most}"
 
 
+@_rule("refused", fix="send an integer", source=_SDK)
+def limits_are_integers(request: dict[str, Any]) -> Iterator[Broken]:
+    """max_tokens, the older name of max_completion_tokens, is an integer."""
+    limit = request.get("max_tokens")
+    if limit is not None and limit.__class__ is not int:
+        yield "$.max_tokens", f"{limit!r:.60}"
+
+
 @_rule("refused", fix="leave it out, or cut it", source=f"openai/openai-python#2061, anomalyco/opencode#4909; {_SDK}")
 def lists_have_a_fitting_length(request: dict[str, Any]) -> Iterator[Broken]:
     """There is at least one message, no empty list of calls, and at most 128 tools and 4 stop sequences."""

@@ -112,6 +112,12 @@ class TableAdapter:
         return response
 
     def _decode(self, row: Row, wire: dict[str, Any], alone: list[Any] | None = None) -> tuple[Any, Any, DecodeContext]:
+        value, context = self._read(row, wire, alone)
+        context.finish(wire)
+        return value, wire, context
+
+    def _read(self, row: Row, wire: dict[str, Any], alone: list[Any] | None = None) -> tuple[Any, DecodeContext]:
+        """The value, as far as there is one, and what was found out about the payload: its faults, too."""
         origin = self.origin_of(wire) if row is self.request else self.answer_origin(wire)
         context = DecodeContext(self.api, origin)
         context.alone = alone
@@ -125,8 +131,7 @@ class TableAdapter:
                 context.fault(wire, key, f"missing {name_of(kind)}")
             elif wire[key].__class__ is not kind and not self._is_only(wire[key], kind):
                 context.expected(wire, key, name_of(kind), wire[key])
-        context.finish(wire)
-        return value, wire, context
+        return value, context
 
     def _is_only(self, value: Any, kind: type) -> bool:
         """Return whether a value is an object that stands for a list of it."""
@@ -247,17 +252,19 @@ class TableAdapter:
         return [*misshapen, *(v for v in broken if v.severity != "unchecked" or v.path not in shapes)]
 
     def _misshapen(self, wire: dict[str, Any], known: Known) -> list[Violation]:
-        """What is malformed: faults of decoding, else values of a wrong JSON class and words that the API has not."""
+        """What is malformed: faults of decoding, values of a wrong JSON class and words that the API has not."""
+        faults: dict[str, Fault] = {}
         try:
-            _, payload, context = self.trace_request(wire)
-            faults = list(
-                misfits(payload, context, self.takes_value, is_own=known.status not in ("other", "unlimited"))
-            )
+            _, context = self._read(self.request, wire)
+            is_own = known.status not in ("other", "unlimited")
+            found = [*context.faults(wire), *misfits(wire, context, self.takes_value, is_own=is_own)]
         except DecodeError as error:
-            faults = list(error.faults)
+            found = list(error.faults)
+        for fault in found:
+            faults.setdefault(fault.path, fault)
         return [
             Violation(path=f.path, rule="shape", severity="refused", what=f.message, fix="send what the API reads")
-            for f in faults
+            for f in faults.values()
         ]
 
     def takes_value(self, name: str, value: Any, codec: Codec) -> bool:

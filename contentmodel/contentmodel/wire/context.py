@@ -97,9 +97,12 @@ class DecodeContext:
     def finish(self, payload: Any) -> None:
         """Raises every fault as one DecodeError."""
         if self._faults:
-            paths = self.paths(payload)
-            faults = [Fault(paths.locate(container, key), message) for container, key, message in self._faults.values()]
-            raise DecodeError(self.api, faults)
+            raise DecodeError(self.api, self.faults(payload))
+
+    def faults(self, payload: Any) -> list[Fault]:
+        """Return every fault with its path in `payload`."""
+        paths = self.paths(payload) if self._faults else None
+        return [Fault(paths.locate(container, key), what) for container, key, what in self._faults.values() if paths]
 
     def paths(self, payload: Any) -> WirePaths:
         """Return what finds where in `payload` each decoded object came from."""

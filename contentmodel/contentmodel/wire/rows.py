@@ -293,19 +293,20 @@ class Row:
         """A required field is not there: a fault. Where it is null, one of a union's objects is an unknown one."""
         *parents, key = path.split(".")
         container: Any = wire
+        wanted = _wanted(self.root, path)
         for parent in parents:
             inner = container.get(parent)
             if not isinstance(inner, dict):
-                key = parent
+                key, wanted = parent, "object"
                 break
             container = inner
         value = container.get(key)
         if key in container and value is None and self.is_one_of:
             return UnknownContent(api=self.api, block=wire)
         if key in container:
-            context.expected(container, key, _wanted(self.root, path), value)
+            context.expected(container, key, wanted, value)
         else:
-            context.fault(container, key, f"missing {_wanted(self.root, path)}")
+            context.fault(container, key, f"missing {wanted}")
         return UnknownContent(api=self.api, block=wire) if self.is_one_of else self._stand_in()
 
     def _stand_in(self) -> Any:
