@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-import msgspec
-
 from contentmodel import (
     ChatChoice,
     ChatMessage,
@@ -30,6 +28,7 @@ from contentmodel.wire.codecs import ArgumentsObject, Codec, Place, Renamed, spr
 from contentmodel.wire.context import DecodeContext, EncodeContext
 from contentmodel.wire.instructions import place_instructions
 from contentmodel.wire.nested import Blocks, Record
+from contentmodel.wire.pipeline import message_pass, request_pass
 from contentmodel.wire.roles import Roles
 from contentmodel.wire.table import Group, Row, Table, row
 
@@ -166,11 +165,7 @@ class ChatLog(TableAdapter):
     def stream_encoder(self, policies: Mapping[str, str] | None = None) -> Any:
         raise EncodeError(f"{API} has no stream: fold the events, and encode the response")
 
-    def prepare_request(self, request: ChatRequest, context: EncodeContext) -> ChatRequest:
-        request = place_instructions(request, context)
-        messages = passes.settle_foreign(request.messages, context)
-        changed: ChatRequest = context.same(request, msgspec.structs.replace(request, messages=messages))
-        return changed
+    request_passes = (request_pass(place_instructions, native=True), message_pass(passes.settle_foreign))
 
     def prepare_response(self, response: ChatResponse, context: EncodeContext) -> ChatResponse:
         return passes.settle_response(response, context)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import msgspec
-
+from contentmodel.message import ChatMessage
 from contentmodel.request import ChatRequest
 from contentmodel.response import ChatResponse
 from contentmodel.wire import media, passes, reasons
@@ -16,8 +15,8 @@ from contentmodel.wire.context import DecodeContext, EncodeContext
 from contentmodel.wire.instructions import hoist_instructions, tell_instructions
 from contentmodel.wire.names import SchemaMap
 from contentmodel.wire.nested import Blocks, OneOf, TextOrBlocks
-from contentmodel.wire.origins import is_home
 from contentmodel.wire.pairing import with_fitting_calls
+from contentmodel.wire.pipeline import message_pass, payload_pass, request_pass
 from contentmodel.wire.stream_encoding import StreamEncoder
 from contentmodel.wire.streaming import StreamDecoder
 from contentmodel.wire.table import Row
@@ -89,7 +88,50 @@ LINKS = ("image/*", "application/pdf")
 READS = media.Reads((*IMAGES, "application/pdf", "text/plain"), LINKS, private=GOOGLE_FILES, texts=True)
 
 
-KINDS = Kinds()
+def _with_added_tools_apart(request: ChatRequest, context: EncodeContext) -> ChatRequest:
+    return ADDED.leave_out(request)
+
+
+def _with_fitting_calls(request: ChatRequest, context: EncodeContext) -> ChatRequest:
+    reserved = fixed_names(request, CURRENT)
+    return with_fitting_calls(request, context, ids=CALL_IDS, names=TOOL_NAMES, media_apart="errors", reserved=reserved)
+
+
+def _tell_instructions(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
+    return tell_instructions(messages, context, after_user=context.known.takes.later_system)
+
+
+REQUEST_PASSES = (
+    request_pass(with_fitting_settings, native=True, form=settings.ANTHROPIC),
+    request_pass(_with_added_tools_apart, native=True),
+    request_pass(with_known_tools, native=True, kinds=Kinds()),
+    request_pass(with_sendable_tools, current=CURRENT),
+    request_pass(hoist_instructions),
+    message_pass(passes.settle_foreign),
+    message_pass(passes.join_results),
+    message_pass(passes.join_assistant),
+    message_pass(passes.without_blank_texts),
+    message_pass(media.with_readable_media, needs=media.TYPES, reads=READS),
+    request_pass(passes.with_a_turn),
+    request_pass(_with_fitting_calls),
+    message_pass(_tell_instructions),
+    request_pass(with_fitting_schemas, dialects=ANTHROPIC),
+)
+
+
+def with_limit(payload: dict[str, Any], request: ChatRequest, context: EncodeContext) -> dict[str, Any]:
+    """Return a payload with the limit that the API requires."""
+    if "max_tokens" not in payload:
+        context.lose(request, "options.max_output_tokens", reasons.OUTPUT_LIMIT)
+        payload["max_tokens"] = MAX_TOKENS + budget_of(payload)
+    return payload
+
+
+def with_model(payload: dict[str, Any], request: ChatRequest, context: EncodeContext) -> dict[str, Any]:
+    """Return a payload with the fields that every request has; the name of a model that is unknown is empty."""
+    if "model" not in payload:
+        context.lose(request, "model", reasons.NO_MODEL)
+    return {"model": "", "messages": [], **payload}
 
 
 class AnthropicMessages(TableAdapter):
@@ -106,6 +148,8 @@ class AnthropicMessages(TableAdapter):
     errors = ERRORS
     limit_headers = LIMIT_HEADERS
     meaningless = {"type": ("message", "error")}
+    request_passes = REQUEST_PASSES
+    payload_passes = (payload_pass(with_limit), payload_pass(with_model))
 
     def _decode_row(self, row: Row, wire: dict[str, Any], context: DecodeContext) -> Any:
         value = super()._decode_row(row, wire, context)
@@ -122,44 +166,12 @@ class AnthropicMessages(TableAdapter):
     def restore_arguments(self, arguments: Any, adapted: SchemaMap) -> Any:
         return restored_arguments(arguments, adapted)
 
-    def prepare_request(self, request: ChatRequest, context: EncodeContext) -> ChatRequest:
-        request = with_fitting_settings(request, context, settings.ANTHROPIC)
-        request = with_known_tools(ADDED.leave_out(request), context, KINDS)
-        if is_home(request, context):
-            return request
-        request = with_sendable_tools(request, context, CURRENT)
-        request = hoist_instructions(request, context)
-        messages = passes.settle_foreign(request.messages, context)
-        messages = passes.join_assistant(passes.join_results(messages, context), context)
-        messages = media.with_readable_media(passes.without_blank_texts(messages, context), context, READS)
-        messages = passes.with_a_turn(messages, request, context)
-        request = context.same(request, msgspec.structs.replace(request, messages=messages))
-        request = with_fitting_calls(
-            request,
-            context,
-            ids=CALL_IDS,
-            names=TOOL_NAMES,
-            media_apart="errors",
-            reserved=fixed_names(request, CURRENT),
-        )
-        told = tell_instructions(request.messages, context, after_user=context.known.takes.later_system)
-        request = context.same(request, msgspec.structs.replace(request, messages=told))
-        return with_fitting_schemas(request, context, ANTHROPIC)
-
     def prepare_response(self, response: ChatResponse, context: EncodeContext) -> ChatResponse:
         response = media.without_media(passes.settle_response(of_the_model(response, context), context), context)
         if not context.native:
             response = passes.without_blank_answers(response, context)
         passes.tell_broken_calls(response, context)
         return counted(response, context, cached_inside=False, reasoning_inside=True)
-
-    def complete_request(self, payload: dict[str, Any], request: ChatRequest, context: EncodeContext) -> dict[str, Any]:
-        if "max_tokens" not in payload:
-            context.lose(request, "options.max_output_tokens", reasons.OUTPUT_LIMIT)
-            payload["max_tokens"] = MAX_TOKENS + budget_of(payload)
-        if "model" not in payload:
-            context.lose(request, "model", reasons.NO_MODEL)
-        return {"model": "", "messages": [], **payload}
 
     def complete_response(
         self, payload: dict[str, Any], response: ChatResponse, context: EncodeContext

@@ -8,7 +8,8 @@ from typing import Any
 
 import msgspec
 
-from contentmodel.message import Origin
+from contentmodel.content.citations import Citation
+from contentmodel.message import ChatMessage, Origin
 from contentmodel.request import ChatRequest, ResponseFormat
 from contentmodel.response import ChatResponse
 from contentmodel.wire import media, passes, reasons
@@ -17,8 +18,8 @@ from contentmodel.wire.codecs import Codec
 from contentmodel.wire.context import DecodeContext, EncodeContext
 from contentmodel.wire.instructions import hoist_instructions
 from contentmodel.wire.names import SchemaMap
-from contentmodel.wire.origins import is_home
 from contentmodel.wire.pairing import with_fitting_calls
+from contentmodel.wire.pipeline import message_pass, request_pass
 from contentmodel.wire.stream_encoding import StreamEncoder
 from contentmodel.wire.streaming import StreamDecoder
 from contentmodel.wire.table import Row
@@ -109,15 +110,76 @@ TABLE.keep(
 READS = media.Reads(schemes=("http", "https", "gs"), in_answers=True, typed_links=True, untyped=YOUTUBE)
 
 
-KINDS = Kinds()
-
-
-def _tell_url(request: ChatRequest, context: EncodeContext) -> None:
+def tell_url(request: ChatRequest, context: EncodeContext) -> ChatRequest:
     """Report what the URL of a request has, and not its body: the model, and whether the answer is a stream."""
     if request.model is not None:
         context.lose(request, "model", reasons.IN_URL)
     if request.options.stream is not None:
         context.lose(request, "options.stream", reasons.IN_URL)
+    return request
+
+
+def without_cited_instructions(request: ChatRequest, context: EncodeContext) -> ChatRequest:
+    """Report the citations of instructions as lost."""
+    for instruction in request.instructions:
+        context.lose_attributes(instruction, ("annotations",))
+    return request
+
+
+def _with_fitting_calls(request: ChatRequest, context: EncodeContext) -> ChatRequest:
+    apart = "never" if context.known.takes.media_in_results else "always"
+    return with_fitting_calls(request, context, ids=CALL_IDS, names=TOOL_NAMES, media_apart=apart)
+
+
+def _with_signed_calls(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
+    return with_signed_calls(messages, context) if context.known.takes.signed_calls else messages
+
+
+def with_format_kind(request: ChatRequest) -> ChatRequest:
+    """The response format says what kind it is, as its fields imply."""
+    made = request.options.response_format
+    if made is None:
+        return request
+    kind = "json_schema" if made.schema is not None else "json" if made.media_type == "application/json" else "other"
+    options = msgspec.structs.replace(request.options, response_format=msgspec.structs.replace(made, kind=kind))
+    return msgspec.structs.replace(request, options=options)
+
+
+def with_media_type(request: ChatRequest, context: EncodeContext) -> ChatRequest:
+    """JSON is asked for by its media type."""
+    made = request.options.response_format
+    if made is None:
+        return request
+    context.leave_residue(made)
+    if made.kind not in ("json", "json_schema"):
+        return request
+    typed: ResponseFormat = context.same(made, msgspec.structs.replace(made, media_type="application/json"))
+    options = context.same(request.options, msgspec.structs.replace(request.options, response_format=typed))
+    changed: ChatRequest = context.same(request, msgspec.structs.replace(request, options=options))
+    return changed
+
+
+REQUEST_PASSES = (
+    request_pass(tell_url, native=True),
+    request_pass(with_fitting_settings, native=True, form=settings.GOOGLE),
+    request_pass(with_known_tools, native=True, kinds=Kinds()),
+    request_pass(with_sendable_tools, current=CURRENT),
+    request_pass(hoist_instructions),
+    request_pass(with_media_type),
+    request_pass(without_cited_instructions),
+    message_pass(passes.settle_foreign),
+    message_pass(passes.join_results),
+    message_pass(passes.join_assistant),
+    message_pass(passes.without_citations, needs=(Citation,)),
+    message_pass(media.with_readable_media, needs=media.TYPES, reads=READS),
+    request_pass(_with_fitting_calls),
+    request_pass(with_fitting_schemas, dialects=GOOGLE),
+    message_pass(names_of_results),
+    message_pass(with_failures),
+    message_pass(with_begun),
+    request_pass(passes.with_a_turn),
+    message_pass(_with_signed_calls),
+)
 
 
 class GoogleGenerateContent(TableAdapter):
@@ -133,6 +195,7 @@ class GoogleGenerateContent(TableAdapter):
     response = RESPONSE
     conversation = "contents"
     errors = ERRORS
+    request_passes = REQUEST_PASSES
 
     def takes_value(self, name: str, value: Any, codec: Codec) -> bool:
         """Whether the JSON form of protocol buffers has another spelling of it, which the API reads.
@@ -166,30 +229,6 @@ class GoogleGenerateContent(TableAdapter):
 
     def restore_arguments(self, arguments: Any, adapted: SchemaMap) -> Any:
         return restored_arguments(arguments, adapted)
-
-    def prepare_request(self, request: ChatRequest, context: EncodeContext) -> ChatRequest:
-        _tell_url(request, context)
-        request = with_fitting_settings(request, context, settings.GOOGLE)
-        request = with_known_tools(request, context, KINDS)
-        if is_home(request, context):
-            return request
-        request = with_sendable_tools(request, context, CURRENT)
-        request = with_media_type(hoist_instructions(request, context), context)
-        for instruction in request.instructions:
-            context.lose_attributes(instruction, ("annotations",))
-        messages = passes.settle_foreign(request.messages, context)
-        messages = passes.join_assistant(passes.join_results(messages, context), context)
-        messages = passes.without_citations(messages, context)
-        messages = media.with_readable_media(messages, context, READS)
-        request = context.same(request, msgspec.structs.replace(request, messages=messages))
-        apart = "never" if context.known.takes.media_in_results else "always"
-        request = with_fitting_calls(request, context, ids=CALL_IDS, names=TOOL_NAMES, media_apart=apart)
-        request = with_fitting_schemas(request, context, GOOGLE)
-        messages = with_failures(names_of_results(request.messages, context), context)
-        messages = passes.with_a_turn(with_begun(messages, context), request, context)
-        if context.known.takes.signed_calls:
-            messages = with_signed_calls(messages, context)
-        return msgspec.structs.replace(request, messages=messages)
 
     def tools_at(self, path: str, request: ChatRequest) -> list[tuple[Any, str | None]]:
         return [(tool, None) for tool in tools_of_member(path, request.tools)]
@@ -233,30 +272,6 @@ def _is_number(text: str) -> bool:
 
 
 _LONGEST_NUMBER = 40
-
-
-def with_format_kind(request: ChatRequest) -> ChatRequest:
-    """The response format says what kind it is, as its fields imply."""
-    made = request.options.response_format
-    if made is None:
-        return request
-    kind = "json_schema" if made.schema is not None else "json" if made.media_type == "application/json" else "other"
-    options = msgspec.structs.replace(request.options, response_format=msgspec.structs.replace(made, kind=kind))
-    return msgspec.structs.replace(request, options=options)
-
-
-def with_media_type(request: ChatRequest, context: EncodeContext) -> ChatRequest:
-    """JSON is asked for by its media type."""
-    made = request.options.response_format
-    if made is None:
-        return request
-    context.leave_residue(made)
-    if made.kind not in ("json", "json_schema"):
-        return request
-    typed: ResponseFormat = context.same(made, msgspec.structs.replace(made, media_type="application/json"))
-    options = context.same(request.options, msgspec.structs.replace(request.options, response_format=typed))
-    changed: ChatRequest = context.same(request, msgspec.structs.replace(request, options=options))
-    return changed
 
 
 adapter = GoogleGenerateContent()

@@ -7,18 +7,18 @@ from typing import Any
 
 import msgspec
 
+from contentmodel.message import ChatMessage
 from contentmodel.request import ChatRequest
 from contentmodel.response import ChatResponse
 from contentmodel.wire import media, passes, reasons
 from contentmodel.wire.adapting import TableAdapter
 from contentmodel.wire.codecs import Allowed
 from contentmodel.wire.context import DecodeContext, EncodeContext
-from contentmodel.wire.encoded import Encoded
 from contentmodel.wire.instructions import place_instructions
 from contentmodel.wire.names import SchemaMap
 from contentmodel.wire.nested import Blocks, OneOf
-from contentmodel.wire.origins import is_home
 from contentmodel.wire.pairing import with_fitting_calls
+from contentmodel.wire.pipeline import message_pass, payload_pass, request_pass
 from contentmodel.wire.stream_encoding import StreamEncoder
 from contentmodel.wire.streaming import StreamDecoder
 from contentmodel.wire.table import Row
@@ -109,8 +109,8 @@ def read_aliases(request: ChatRequest) -> ChatRequest:
     return msgspec.structs.replace(request, options=options, extra={**(request.extra or {}), API: own})
 
 
-def write_aliases(payload: dict[str, Any], request: ChatRequest) -> dict[str, Any]:
-    """The names and forms that the notes say."""
+def with_aliases(payload: dict[str, Any], request: ChatRequest, context: EncodeContext) -> dict[str, Any]:
+    """Return a payload with the names and forms that the notes have."""
     own = (request.extra or {}).get(API, {})
     if ":max_tokens" in own and "max_completion_tokens" in payload:
         payload[OLD_LIMIT] = payload.pop("max_completion_tokens")
@@ -127,7 +127,49 @@ READS = media.Reads(SEEN, LINKS, ("http", "https", "data"), GOOGLE_FILES, named=
 HEARS = msgspec.structs.replace(READS, media_types=(*SEEN, "audio/wav", "audio/mpeg"))
 
 
-KINDS = Kinds(custom=True)
+def _with_readable_media(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
+    kinds = context.known.takes.media
+    return media.with_readable_media(messages, context, HEARS if kinds is None or "audio" in kinds else READS)
+
+
+REQUEST_PASSES = (
+    request_pass(with_fitting_settings, native=True, form=settings.OPENAI),
+    request_pass(with_known_tools, native=True, kinds=Kinds(custom=True)),
+    request_pass(place_instructions, native=True),
+    message_pass(passes.settle_foreign),
+    message_pass(_with_readable_media, needs=media.TYPES),
+    request_pass(passes.with_a_turn),
+    request_pass(with_fitting_calls, ids=CALL_IDS, names=TOOL_NAMES, media_apart="always"),
+    request_pass(with_fitting_schemas, dialects=OPENAI),
+)
+
+
+def with_model(payload: dict[str, Any], request: ChatRequest, context: EncodeContext) -> dict[str, Any]:
+    """Return a payload with the fields that every request has; the name of a model that is unknown is empty."""
+    if "model" not in payload:
+        context.lose(request, "model", reasons.NO_MODEL)
+    return {"model": "", "messages": [], **payload}
+
+
+VOICE = "alloy"
+
+
+def with_voice(payload: dict[str, Any], request: ChatRequest, context: EncodeContext) -> dict[str, Any]:
+    """Return a request for audio with a voice and a format, which it requires; one for text if the model cannot speak.
+
+    The parameter is types/chat/chat_completion_audio_param.py of openai 3.52, seen 2026-11-22.
+    """
+    modalities = payload.get("modalities", ())
+    if "audio" not in modalities or "audio" in payload:
+        return payload
+    kinds = context.known.takes.media
+    if kinds is not None and "audio" in kinds:
+        context.lose(request, "options.modalities", reasons.VOICE)
+        return {**payload, "audio": {"voice": VOICE, "format": "pcm16" if payload.get("stream") else "wav"}}
+    context.lose(request, "options.modalities", reasons.NO_VOICE, model=payload["model"])
+    rest = [word for word in modalities if word != "audio"]
+    without = {key: value for key, value in payload.items() if key != "modalities"}
+    return {**without, "modalities": rest} if rest else without
 
 
 class OpenAIChat(TableAdapter):
@@ -145,19 +187,15 @@ class OpenAIChat(TableAdapter):
     errors = ERRORS
     limit_headers = LIMIT_HEADERS
     meaningless = {"object": "chat.completion"}
+    reasoning_fields = REASONING_FIELDS
+    request_passes = REQUEST_PASSES
+    payload_passes = (payload_pass(with_model), payload_pass(with_voice), payload_pass(with_aliases, native=True))
 
     def _decode_row(self, row: Row, wire: dict[str, Any], context: DecodeContext) -> Any:
         value = super()._decode_row(row, wire, context)
         if not isinstance(value, ChatRequest):
             return value
         return with_custom_results(value if value.extra is None else read_aliases(value), context)
-
-    def encode_request(
-        self, request: ChatRequest, policies: Mapping[str, str] | None = None, model: str | None = None
-    ) -> Encoded:
-        encoded = super().encode_request(request, policies, model)
-        write_aliases(encoded.payload, request)
-        return encoded
 
     def stream_decoder(self, *, deltas: bool = True) -> StreamDecoder:
         return Decoder(self, deltas=deltas)
@@ -168,31 +206,10 @@ class OpenAIChat(TableAdapter):
     def restore_arguments(self, arguments: Any, adapted: SchemaMap) -> Any:
         return restored_arguments(arguments, adapted)
 
-    def prepare_request(self, request: ChatRequest, context: EncodeContext) -> ChatRequest:
-        request = with_fitting_settings(request, context, settings.OPENAI)
-        request = with_known_tools(request, context, KINDS)
-        if is_home(request, context):
-            return place_instructions(request, context)
-        context.reasoning_fields = REASONING_FIELDS
-        request = place_instructions(request, context)
-        kinds = context.known.takes.media
-        reads = HEARS if kinds is None or "audio" in kinds else READS
-        messages = media.with_readable_media(passes.settle_foreign(request.messages, context), context, reads)
-        messages = passes.with_a_turn(messages, request, context)
-        request = context.same(request, msgspec.structs.replace(request, messages=messages))
-        request = with_fitting_calls(request, context, ids=CALL_IDS, names=TOOL_NAMES, media_apart="always")
-        return with_fitting_schemas(request, context, OPENAI)
-
     def prepare_response(self, response: ChatResponse, context: EncodeContext) -> ChatResponse:
-        context.reasoning_fields = REASONING_FIELDS
         settled = passes.settle_response(of_the_model(response, context), context)
         response = with_texts_apart(settled, response, context)
         return counted(response, context, cached_inside=True, reasoning_inside=True)
-
-    def complete_request(self, payload: dict[str, Any], request: ChatRequest, context: EncodeContext) -> dict[str, Any]:
-        if "model" not in payload:
-            context.lose(request, "model", reasons.NO_MODEL)
-        return with_voice({"model": "", "messages": [], **payload}, request, context)
 
     def complete_response(
         self, payload: dict[str, Any], response: ChatResponse, context: EncodeContext
@@ -228,27 +245,6 @@ class OpenAIChat(TableAdapter):
         if isinstance(payload.get("error"), dict) and "type" not in payload and "status" not in payload["error"]:
             return {"response": 0.5, "stream": 0.5}
         return recognise_messages(payload)
-
-
-VOICE = "alloy"
-
-
-def with_voice(payload: dict[str, Any], request: ChatRequest, context: EncodeContext) -> dict[str, Any]:
-    """Return a request for audio with a voice and a format, which it requires; one for text if the model cannot speak.
-
-    The parameter is types/chat/chat_completion_audio_param.py of openai 3.52, seen 2026-11-22.
-    """
-    modalities = payload.get("modalities", ())
-    if "audio" not in modalities or "audio" in payload:
-        return payload
-    kinds = context.known.takes.media
-    if kinds is not None and "audio" in kinds:
-        context.lose(request, "options.modalities", reasons.VOICE)
-        return {**payload, "audio": {"voice": VOICE, "format": "pcm16" if payload.get("stream") else "wav"}}
-    context.lose(request, "options.modalities", reasons.NO_VOICE, model=payload["model"])
-    rest = [word for word in modalities if word != "audio"]
-    without = {key: value for key, value in payload.items() if key != "modalities"}
-    return {**without, "modalities": rest} if rest else without
 
 
 def complete_usage(usage: dict[str, Any]) -> dict[str, Any]:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import msgspec
-
 from contentmodel.content.text import TextContent
 from contentmodel.request import ChatRequest
 from contentmodel.response import ChatResponse
@@ -16,8 +14,8 @@ from contentmodel.wire.codecs import Allowed
 from contentmodel.wire.context import DecodeContext, EncodeContext
 from contentmodel.wire.names import SchemaMap
 from contentmodel.wire.nested import Blocks, OneOf, WordsOf
-from contentmodel.wire.origins import is_home
 from contentmodel.wire.pairing import with_fitting_calls
+from contentmodel.wire.pipeline import message_pass, request_pass
 from contentmodel.wire.stream_encoding import StreamEncoder
 from contentmodel.wire.streaming import StreamDecoder
 from contentmodel.wire.table import Row
@@ -81,7 +79,34 @@ READ = ("image/png", "image/jpeg", "image/gif", "image/webp", "application/*", "
 READS = media.Reads(READ, ("image/*", "application/*", "text/*"), ("http", "https", "data"), GOOGLE_FILES, named=True)
 
 
-KINDS = Kinds(custom=True, custom_results=True, namespaces=True)
+def _with_added_tools_apart(request: ChatRequest, context: EncodeContext) -> ChatRequest:
+    return ADDED.leave_out(request)
+
+
+def _is_continued(request: ChatRequest) -> bool:
+    """Return whether the server holds the conversation that a request continues."""
+    return (request.options.previous_response_id or request.options.conversation_id) is not None
+
+
+def _with_a_turn(request: ChatRequest, context: EncodeContext) -> ChatRequest:
+    return request if _is_continued(request) else passes.with_a_turn(request, context)
+
+
+def _with_fitting_calls(request: ChatRequest, context: EncodeContext) -> ChatRequest:
+    return with_fitting_calls(request, context, ids=CALL_IDS, names=TOOL_NAMES, is_continued=_is_continued(request))
+
+
+REQUEST_PASSES = (
+    request_pass(with_fitting_settings, native=True, form=settings.OPENAI),
+    request_pass(_with_added_tools_apart, native=True),
+    request_pass(with_known_tools, native=True, kinds=Kinds(custom=True, custom_results=True, namespaces=True)),
+    request_pass(with_sendable_tools, current=CURRENT),
+    message_pass(passes.settle_foreign),
+    message_pass(media.with_readable_media, needs=media.TYPES, reads=READS),
+    request_pass(_with_a_turn),
+    request_pass(_with_fitting_calls),
+    request_pass(with_fitting_schemas, dialects=OPENAI),
+)
 
 
 # The answer's fields of the same names and descriptions as the request's (openai 2.x, types/responses/response.py, seen
@@ -110,6 +135,7 @@ class OpenAIResponses(TableAdapter):
     limit_headers = LIMIT_HEADERS
     meaningless = {"id": None, "object": None, "status": "completed"}
     repeated = frozenset(REPEATED)
+    request_passes = REQUEST_PASSES
 
     def _decode_row(self, row: Row, wire: dict[str, Any], context: DecodeContext) -> Any:
         value = super()._decode_row(row, wire, context)
@@ -123,21 +149,6 @@ class OpenAIResponses(TableAdapter):
 
     def restore_arguments(self, arguments: Any, adapted: SchemaMap) -> Any:
         return restored_arguments(arguments, adapted)
-
-    def prepare_request(self, request: ChatRequest, context: EncodeContext) -> ChatRequest:
-        request = with_fitting_settings(request, context, settings.OPENAI)
-        request = with_known_tools(ADDED.leave_out(request), context, KINDS)
-        if is_home(request, context):
-            return request
-        request = with_sendable_tools(request, context, CURRENT)
-        messages = media.with_readable_media(passes.settle_foreign(request.messages, context), context, READS)
-        options = request.options
-        is_continued = (options.previous_response_id or options.conversation_id) is not None
-        if not is_continued:
-            messages = passes.with_a_turn(messages, request, context)
-        request = context.same(request, msgspec.structs.replace(request, messages=messages))
-        request = with_fitting_calls(request, context, ids=CALL_IDS, names=TOOL_NAMES, is_continued=is_continued)
-        return with_fitting_schemas(request, context, OPENAI)
 
     def prepare_response(self, response: ChatResponse, context: EncodeContext) -> ChatResponse:
         response = media.without_media(passes.settle_response(response, context), context)

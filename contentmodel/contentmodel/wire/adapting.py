@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 from msgspec.structs import replace
@@ -27,6 +27,7 @@ from contentmodel.wire.introspect import get_attribute
 from contentmodel.wire.json import kind_of, name_of, steps_of, without_path
 from contentmodel.wire.names import SchemaMap
 from contentmodel.wire.notes import note_of, noted
+from contentmodel.wire.pipeline import Pass, completed, payload_pass, prepared
 from contentmodel.wire.table import Row, Table
 
 
@@ -52,6 +53,13 @@ class TableAdapter:
     conversation = ""
     """The field of a request that has its messages. A list in the place of a request is this field alone."""
 
+    request_passes: tuple[Pass, ...] = ()
+    """What fits a request to this API before the table writes it, in order."""
+    payload_passes: tuple[Pass, ...] = ()
+    """What completes the payload of a request, in order: fields that the API requires, settings that it refuses."""
+    reasoning_fields: tuple[str, ...] = ()
+    """The fields of a message that hold reasoning of any issuer, each the name of a policy."""
+
     meaningless: Mapping[str, Any] = {}
     """Fields in no row that mean nothing outside of this API: each with the value that does, or a tuple of values, or
     None for any.
@@ -59,22 +67,14 @@ class TableAdapter:
     repeated: frozenset[str] = frozenset()
     """Fields of an answer that repeat a setting of its request."""
 
-    def prepare_request(self, request: ChatRequest, context: EncodeContext) -> ChatRequest:
-        """The passes that make a request of another API fit this one."""
-        return request
-
     def prepare_response(self, response: ChatResponse, context: EncodeContext) -> ChatResponse:
-        """The same for a response."""
+        """Return an answer of another API with what this one can hold."""
         return response
-
-    def complete_request(self, payload: dict[str, Any], request: ChatRequest, context: EncodeContext) -> dict[str, Any]:
-        """Fills a request of another API with what this API requires and nobody said."""
-        return payload
 
     def complete_response(
         self, payload: dict[str, Any], response: ChatResponse, context: EncodeContext
     ) -> dict[str, Any]:
-        """The same for a response."""
+        """Return the payload of an answer of another API with what this API requires."""
         return payload
 
     def origin_of(self, payload: Mapping[str, Any]) -> Origin:
@@ -156,47 +156,41 @@ class TableAdapter:
             if request.model is not None:
                 context.lose(request, "model", reasons.OTHER_MODEL)
             request = context.same(request, replace(request, model=model))
-        prepared = self.prepare_request(request, context)
-        payload = self.request.encode(context.same(request, prepared), context)
-        if not context.native:
-            payload = self.complete_request(payload, request, context)
-            payload = self._without_refused(payload, request, prepared, context, model)
-        for key, kind in self.requires.items():
-            # There may be nothing left to send: what is not there cannot even be read.
-            payload.setdefault(key, kind())
+        context.model = model
+        context.reasoning_fields = self.reasoning_fields
+        request = prepared(request, self.request_passes, context)
+        payload = completed(self.request.encode(request, context), request, self._payload_passes, context)
         if context.native and note_of(request, self.api, ALONE) and payload.keys() == {self.conversation}:
             return Encoded(payload[self.conversation], source, context, again)
         return Encoded(payload, source, context, again)
 
-    def _without_refused(
-        self,
-        payload: dict[str, Any],
-        request: ChatRequest,
-        prepared: ChatRequest,
-        context: EncodeContext,
-        model: str | None,
-    ) -> dict[str, Any]:
-        """The payload without settings that this API refuses, each a loss. One that goes may free another."""
+    @cached_property
+    def _payload_passes(self) -> tuple[Pass, ...]:
+        last = (payload_pass(self._without_refused), payload_pass(self._with_required, native=True))
+        return (*self.payload_passes, *last)
+
+    def _without_refused(self, payload: dict[str, Any], request: ChatRequest, context: EncodeContext) -> dict[str, Any]:
+        """Return the payload without settings that this API refuses, each a loss. One that goes may free another."""
         for _ in range(20):
-            named = payload if model is None else {**payload, "model": model}
+            named = payload if context.model is None else {**payload, "model": context.model}
             found = self.rules.to_leave_out(named, context.known.takes)
             if found is None:
                 break
             rule, places = found
             before = payload
             for path, what in places:
-                for owner, field in self._refused_at(path, request, prepared):
+                for owner, field in self._refused_at(path, request):
                     context.lose(owner, field, reasons.REFUSED_SETTING, rule=f"{what}: {rule.says}")
                 payload = without_path(payload, path)
             if payload == before:
                 break
         return payload
 
-    def _refused_at(self, path: str, request: ChatRequest, prepared: ChatRequest) -> Iterable[tuple[Any, str | None]]:
+    def _refused_at(self, path: str, request: ChatRequest) -> Iterable[tuple[Any, str | None]]:
         """Return what is lost with the value at a path of the payload: objects of the model, each with a field."""
         attribute, rest = self.request.attribute_at(path) or ("options", "")
         if attribute == "tools" and rest:
-            return self.tools_at(rest, prepared) or [(request, attribute)]
+            return self.tools_at(rest, request) or [(request, attribute)]
         value = get_attribute(request, attribute) if rest else None
         is_plain = value.__class__ is dict or (value.__class__ is list and len(value) > 1)
         return [(request, f"{attribute}${rest}" if is_plain else attribute)]
@@ -209,6 +203,12 @@ class TableAdapter:
             return []
         return [(tools[first], "strict" if rest[-1:] == ["strict"] else None)]
 
+    def _with_required(self, payload: dict[str, Any], request: ChatRequest, context: EncodeContext) -> dict[str, Any]:
+        """Return the payload with the fields without which it could not be read: there may be nothing to send."""
+        for key, kind in self.requires.items():
+            payload.setdefault(key, kind())
+        return payload
+
     def encode_response(self, response: ChatResponse, policies: Mapping[str, str] | None = None) -> Encoded:
         """Return the answer as this API would have given it, and what it cannot carry.
 
@@ -216,8 +216,9 @@ class TableAdapter:
         """
         require_valid_parts(response, ChatResponse)
         context = EncodeContext(self.api, self.issuer, "response", policies, response.origin)
-        prepared = self.prepare_response(response, context)
-        payload = self.response.encode(context.same(response, prepared), context)
+        context.reasoning_fields = self.reasoning_fields
+        fitted = self.prepare_response(response, context)
+        payload = self.response.encode(context.same(response, fitted), context)
         if not context.native:
             payload = self.complete_response(payload, response, context)
         return Encoded(payload, response, context, partial(self.encode_response, policies=policies))

@@ -128,6 +128,7 @@ class EncodeContext:
         "kind",
         "known",
         "maps",
+        "model",
         "native",
         "notes",
         "policies",
@@ -154,6 +155,8 @@ class EncodeContext:
         self.policies = policies or {}
         self.known = UNLIMITED
         """What the model takes that a request is for."""
+        self.model: str | None = None
+        """The model that the caller named for a request, if it did."""
         # What Note is made of: most notes are never read.
         self.notes: list[tuple[Any, str | None, Reason, str | None, dict[str, Any]]] = []
         self.stand_ins: list[tuple[Any, Any]] = []

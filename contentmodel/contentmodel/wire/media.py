@@ -75,7 +75,8 @@ def with_readable_media(messages: list[ChatMessage], context: EncodeContext, rea
     ]
 
 
-_MEDIA = (DataContent, UriContent, HostedFileContent)
+TYPES = (DataContent, UriContent, HostedFileContent)
+"""The contents that `with_readable_media` looks at."""
 _RESULTS = (FunctionResultContent, CustomToolResultContent)
 
 
@@ -83,9 +84,9 @@ def _has_media(message: ChatMessage) -> bool:
     for content in message.contents:
         kind = content.__class__
         if kind in _RESULTS:
-            if not gives_words(content) and any(output.__class__ in _MEDIA for output in content.outputs):  # type: ignore[attr-defined]
+            if not gives_words(content) and any(output.__class__ in TYPES for output in content.outputs):  # type: ignore[attr-defined]
                 return True
-        elif kind in _MEDIA:
+        elif kind in TYPES:
             return True
     return False
 
@@ -94,7 +95,7 @@ def _readable_message(message: ChatMessage, context: EncodeContext, reads: Reads
     is_answer = message.role == "assistant" and not reads.in_answers
     contents: list[Any] = []
     for content in message.contents:
-        if is_answer and content.__class__ in _MEDIA:
+        if is_answer and content.__class__ in TYPES:
             contents += _without_media(content, context, reasons.NO_MEDIA_OF_ASSISTANT)
         else:
             contents += _readable(content, context, reads)

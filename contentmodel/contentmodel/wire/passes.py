@@ -106,15 +106,16 @@ def left_out(message: ChatMessage, context: EncodeContext) -> ChatMessage:
     return context.with_contents(message, [TextContent(text=LEFT_OUT)])
 
 
-def with_a_turn(messages: list[ChatMessage], request: ChatRequest, context: EncodeContext) -> list[ChatMessage]:
-    """Return the messages, or a placeholder of the user if there is nothing in them, for APIs that require a turn.
+def with_a_turn(request: ChatRequest, context: EncodeContext) -> ChatRequest:
+    """Return a request with a placeholder of the user if there is nothing in it, for APIs that require a turn.
 
     Instructions stay instructions: as a message of the user they would lose their authority.
     """
-    if context.native or any(message.contents for message in messages):
-        return messages
+    if context.native or any(message.contents for message in request.messages):
+        return request
     context.lose(request, "messages", reasons.NO_TURN)
-    return [*messages, ChatMessage(role="user", contents=[TextContent(text=NO_TURN)], origin=request.origin)]
+    placeholder = ChatMessage(role="user", contents=[TextContent(text=NO_TURN)], origin=request.origin)
+    return msgspec.structs.replace(request, messages=[*request.messages, placeholder])
 
 
 def without_blank_texts(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:

@@ -1,0 +1,92 @@
+"""The pipeline of an adapter: the order of its passes, when they run, and what they record."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import contentmodel
+from contentmodel import ChatMessage, ChatRequest, DataContent, TextContent
+from contentmodel.message import Origin
+from contentmodel.wire.context import EncodeContext
+from contentmodel.wire.pipeline import Pass, message_pass, prepared, request_pass
+
+ORDER = {
+    "anthropic-messages": """
+        *with_fitting_settings *_with_added_tools_apart *with_known_tools with_sendable_tools hoist_instructions
+        settle_foreign join_results join_assistant without_blank_texts with_readable_media with_a_turn
+        _with_fitting_calls _tell_instructions with_fitting_schemas; with_limit with_model""",
+    "google-generate-content": """
+        *tell_url *with_fitting_settings *with_known_tools with_sendable_tools hoist_instructions with_media_type
+        without_cited_instructions settle_foreign join_results join_assistant without_citations with_readable_media
+        _with_fitting_calls with_fitting_schemas names_of_results with_failures with_begun with_a_turn
+        _with_signed_calls;""",
+    "openai-chat": """
+        *with_fitting_settings *with_known_tools *place_instructions settle_foreign _with_readable_media with_a_turn
+        with_fitting_calls with_fitting_schemas; with_model with_voice *with_aliases""",
+    "openai-responses": """
+        *with_fitting_settings *_with_added_tools_apart *with_known_tools with_sendable_tools settle_foreign
+        with_readable_media _with_a_turn _with_fitting_calls with_fitting_schemas;""",
+}
+"""The passes over a request, and behind the semicolon over its payload; with a star, those of native requests too."""
+
+API = "tales"
+OWN = Origin(api=API, issuer="teller")
+
+
+@pytest.mark.parametrize("api", ORDER)
+def test_the_passes_of_an_adapter_have_this_order(api: str) -> None:
+    adapter: Any = contentmodel.adapter(api)
+    requests, payloads = ORDER[api].split(";")
+    for passes, names in ((adapter.request_passes, requests), (adapter.payload_passes, payloads)):
+        assert [f"*{step.name}" if step.native else step.name for step in passes] == names.split()
+
+
+def added(word: str) -> Any:
+    """A function that adds a message of one word."""
+
+    def add(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
+        return [*messages, ChatMessage(role="user", contents=[TextContent(text=word)])]
+
+    return add
+
+
+def add_words(request: ChatRequest, context: EncodeContext) -> ChatRequest:
+    return ChatRequest(messages=added(f"after {len(request.messages)}")(request.messages, context))
+
+
+def texts(request: ChatRequest, *passes: Pass) -> list[str]:
+    context = EncodeContext(API, "teller", "request", origin=request.origin)
+    return [message.text for message in prepared(request, passes, context).messages]
+
+
+def test_passes_run_in_order_and_get_what_the_one_before_returned() -> None:
+    passes = (message_pass(added("a")), request_pass(add_words), message_pass(added("b")), message_pass(added("c")))
+    assert texts(ChatRequest(), *passes) == ["a", "after 1", "b", "c"]
+
+
+@pytest.mark.parametrize("native", [True, False])
+def test_a_native_request_has_native_passes_alone(native: bool) -> None:
+    request = ChatRequest(origin=OWN if native else None)
+    passes = (message_pass(added("foreign")), request_pass(add_words, native=True))
+    assert texts(request, *passes) == (["after 0"] if native else ["foreign", "after 1"])
+
+
+@pytest.mark.parametrize("has_medium", [True, False])
+def test_a_pass_is_skipped_if_the_transcript_has_none_of_the_types_it_needs(has_medium: bool) -> None:
+    medium = DataContent.from_bytes(b"x", media_type="image/png")
+    output = contentmodel.FunctionResultContent(call_id="c", outputs=[medium] if has_medium else [])
+    request = ChatRequest(messages=[ChatMessage(role="tool", contents=[output])])
+    assert texts(request, message_pass(added("a"), needs=(DataContent,))) == (["", "a"] if has_medium else [""])
+
+
+def test_what_a_pass_replaces_is_recorded_without_its_doing() -> None:
+    context = EncodeContext(API, "teller", "request")
+    request = ChatRequest(messages=[])
+    made = prepared(request, (request_pass(add_words), message_pass(added("b"))), context)
+    olds = {id(new): old for old, new in context.stand_ins}
+    source: Any = made
+    while id(source) in olds:
+        source = olds[id(source)]
+    assert source is request
