@@ -774,3 +774,29 @@ def test_a_choice_among_tools_of_any_type_is_written_as_it_was(api: str, kind: A
     choice = {"type": "allowed_tools", **({"allowed_tools": allowed} if api == CHAT else allowed)}
     payload = a_request(api, a_function(api), tool_choice=choice)
     assert adapter(api).encode_request(adapter(api).decode_request(payload)).payload == payload
+
+
+@pytest.mark.parametrize("target", [CHAT, RESPONSES])
+def test_choice_of_no_tool_names_none(target: str) -> None:
+    mode = {"functionCallingConfig": {"mode": "NONE", "allowedFunctionNames": ["a"]}}
+    payload = a_request(GEMINI, a_function(GEMINI, "a"), toolConfig=mode)
+    assert crossed(payload, GEMINI, target).payload["tool_choice"] == "none"
+
+
+@pytest.mark.parametrize("target", [CHAT, RESPONSES, ANTHROPIC])
+def test_counts_that_gemini_has_as_texts_are_numbers_elsewhere(target: str) -> None:
+    schema = {"type": "OBJECT", "properties": {"a": {"type": "ARRAY", "items": {"type": "STRING"}, "minItems": "1"}}}
+    payload = a_request(GEMINI, tools=[{"functionDeclarations": [{"name": "f", "parameters": schema}]}])
+    encoded = crossed(payload, GEMINI, target)
+    [tool] = adapter(target).decode_request(encoded.payload).tools
+    assert isinstance(tool, FunctionTool)
+    assert tool.parameters is not None
+    assert tool.parameters["properties"]["a"]["minItems"] == 1
+    assert audit(payload, encoded) == []
+
+
+def test_answer_with_calls_and_without_a_finish_reason_waits_for_results_in_chat() -> None:
+    call = {"functionCall": {"name": "now", "args": {}}}
+    answer = {"candidates": [{"content": {"role": "model", "parts": [call]}}]}
+    made = convert(answer, source=GEMINI, target=CHAT, kind="response").payload
+    assert made["choices"][0]["finish_reason"] == "tool_calls"

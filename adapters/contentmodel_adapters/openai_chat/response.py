@@ -73,7 +73,8 @@ class Choices(Codec):
         if not context.native:
             for index, wire in enumerate(wires):
                 wire.setdefault("index", index)
-                wire.setdefault("finish_reason", "stop")
+                has_calls = bool(wire.get("message", {}).get("tool_calls"))
+                wire.setdefault("finish_reason", "tool_calls" if has_calls else "stop")
                 wire.setdefault("logprobs", None)
         return wires
 

@@ -118,6 +118,9 @@ def write_choice(choice: ToolChoice, tools: list[Any]) -> Any:
     named = [{"type": kind, kind: {"name": name}} for kind, name in zip(kinds, names, strict=True)]
     if choice.mode == "required" and len(named) == 1:
         return named[0]
+    if choice.mode == "none":
+        # Some tools can be allowed, not forbidden.
+        return None
     return {"type": "allowed_tools", "allowed_tools": {"mode": choice.mode, "tools": named}}
 
 

@@ -119,6 +119,9 @@ def write_choice(choice: ToolChoice, tools: list[Any]) -> Any:
     named = [{"type": "custom" if name in customs else "function", "name": name} for name in names]
     if choice.mode == "required" and len(named) == 1:
         return named[0]
+    if choice.mode == "none":
+        # Some tools can be allowed, not forbidden.
+        return None
     return {"type": "allowed_tools", "mode": choice.mode, "tools": named}
 
 

@@ -145,7 +145,11 @@ def type_of(value: Any) -> str:
 
 
 def canonical(node: Node) -> Node:
-    """The schema in the words of draft 2020-12: no types in capitals, no `nullable`, no list under `items`."""
+    """The schema in the words of draft 2020-12: no types in capitals, no `nullable`, no list under `items`, and counts
+    that are numbers: OpenAPI's subset, as JSON of protocol buffers, has them as texts.
+    """
+    if any(node.get(keyword).__class__ is str for keyword in COUNTS):
+        node = {key: int(value) if _is_count(key, value) else value for key, value in node.items()}
     types, said = types_of(node), node.get("type")
     words = said if isinstance(said, list) else [said]
     if types is not None and any(isinstance(word, str) and word != word.lower() for word in words):
@@ -157,6 +161,13 @@ def canonical(node: Node) -> Node:
     if node.get("nullable") is True and node.keys() & {"type", "enum", "const", "$ref", "allOf", *UNIONS}:
         node = with_null({key: value for key, value in node.items() if key != "nullable"})
     return node
+
+
+COUNTS = frozenset({"minItems", "maxItems", "minLength", "maxLength", "minProperties", "maxProperties"})
+
+
+def _is_count(keyword: str, value: Any) -> bool:
+    return keyword in COUNTS and value.__class__ is str and len(value) < 20 and value.isascii() and value.isdecimal()
 
 
 def with_null(node: Node) -> Node:
