@@ -526,3 +526,19 @@ def test_failure_that_became_a_text_is_lost_at_its_sign_alone(
     lost = [(loss.kind, loss.path) for loss in encoded.losses if loss.code in codes]
     assert lost == [("degraded", sign)]
     assert audit(payload, encoded) == []
+
+
+def test_failed_call_of_an_unknown_tool_has_the_words_of_its_error() -> None:
+    call = {"type": "quantum_call", "id": "q", "status": "failed", "query": "z", "result": "part", "error": "boom"}
+    payload = {"model": "m", "input": [{"role": "user", "content": "Hi."}, call]}
+    request = contentmodel.adapter("openai-responses").decode_request(payload)
+    result = request.messages[-1].contents[-1]
+    assert isinstance(result, HostedToolResultContent)
+    assert result.error is not None
+    assert result.error.message == "boom"
+    assert contentmodel.adapter("openai-responses").encode_request(request).payload == payload
+    encoded = convert(payload, source="openai-responses", target="anthropic-messages")
+    [block] = encoded.payload["messages"][-1]["content"]
+    assert block["is_error"] is True
+    assert [part["text"] for part in block["content"]] == ["part", "boom"]
+    assert audit(payload, encoded) == []

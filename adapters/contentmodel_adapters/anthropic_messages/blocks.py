@@ -412,7 +412,7 @@ HOSTED_RESULTS = [
         shape=Shape(("_tool_result",), {"tool_use_id": str}),
         select=("type", ("hosted_tool_result",)),
         ignores=("status",),
-        failure=Failure(IS_ERROR, *EXIT_CODE.signs, Sign("error"), Sign("content.error"), STATUS, worded=True),
+        failure=Failure(Sign("error"), Sign("content.error"), IS_ERROR, *EXIT_CODE.signs, STATUS, worded=True),
     ),
 ]
 

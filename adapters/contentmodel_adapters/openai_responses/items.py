@@ -337,7 +337,8 @@ RESULTS = [
 # -- tools that no class names -------------------------------------------------------------------------------------
 
 _INPUTS = ("action", "operation", "input", "query", "queries", "code", "prompt")
-_FAILED_ANYHOW = Failure(STATUS, Sign("error"), Sign("is_error"), SHELL_FAILURE.signs[0], Sign("exit_code"))
+# What says the most comes first.
+_FAILED_ANYHOW = Failure(Sign("error"), STATUS, Sign("is_error"), SHELL_FAILURE.signs[0], Sign("exit_code"))
 
 
 def _other_calls(name: str, fields: dict[str, Spec], shape: Shape) -> list[Row]:

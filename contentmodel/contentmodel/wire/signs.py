@@ -39,7 +39,7 @@ class Sign(msgspec.Struct, frozen=True):
         """Return the failure that the field reports, or None."""
         value = wire_at(wire, self.path)
         reports = bool(value) if self.words is None else value.__class__ in (str, int) and value in self.words
-        return _error(self.path.rpartition(".")[2], value) if reports else None
+        return _error(self.path.rpartition(".")[2], value, is_word=self.words is not None) if reports else None
 
     def describe(self) -> dict[str, Any]:
         """Return the sign as data."""
@@ -47,13 +47,13 @@ class Sign(msgspec.Struct, frozen=True):
         return {"path": self.path, "words": words, "failed": self.failed}
 
 
-def _error(name: str, value: Any) -> ErrorContent:
+def _error(name: str, value: Any, *, is_word: bool) -> ErrorContent:
     if value.__class__ is dict:
         message, code = value.get("message"), value.get("code") or value.get("type")
         said = message if message.__class__ is str else ""
         return ErrorContent(message=said, code=code if code.__class__ is str else name, details=value)
     if value.__class__ is str:
-        return ErrorContent(code=value)
+        return ErrorContent(code=value) if is_word else ErrorContent(message=value, code=name)
     if value.__class__ is int:
         return ErrorContent(message=f"{name.replace('_', ' ')} {value}", code=name, details={name: value})
     return ErrorContent(code=name)
