@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+from collections.abc import Iterator
+from graphlib import TopologicalSorter
 from importlib.metadata import packages_distributions, requires
 from pathlib import Path
 
@@ -55,6 +57,37 @@ def test_arrows_point_one_way(package: str) -> None:
         if module.split(".")[0] in PACKAGES and module.split(".")[0] not in MAY_IMPORT[package]
     }
     assert wrong == {}
+
+
+def imported(node: ast.AST) -> Iterator[str]:
+    """Every module that code imports when it runs, late imports included; those for type checking alone are not."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING":
+            continue
+        if isinstance(child, ast.Import):
+            yield from (alias.name for alias in child.names)
+        elif isinstance(child, ast.ImportFrom) and child.module:
+            yield child.module
+            yield from (f"{child.module}.{alias.name}" for alias in child.names)
+        yield from imported(child)
+
+
+def module_name(path: Path, package: str) -> str:
+    parts = path.relative_to(PACKAGES[package].parent).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def test_modules_do_not_import_each_other_in_circles() -> None:
+    modules = {module_name(path, package): path for package in PACKAGES for path in files(package)}
+    graph = {
+        name: {other for other in imported(ast.parse(path.read_text())) if other in modules} - {name}
+        for name, path in modules.items()
+    }
+    # A package imports what it offers; what is in it needs the package's name alone.
+    for name, others in graph.items():
+        others -= {package for package in others if name.startswith(f"{package}.")}
+    assert graph["contentmodel.wire.adapting"]
+    TopologicalSorter(graph).prepare()
 
 
 @pytest.mark.parametrize("name", ADAPTERS)

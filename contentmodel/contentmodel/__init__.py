@@ -133,6 +133,7 @@ from contentmodel.events import (
     grown,
     unfold,
 )
+from contentmodel.interop import Hooks, register_hooks
 from contentmodel.message import ChatMessage, Origin, assistant, system, tool_result, user
 from contentmodel.partial import PartialJsonReader, partial_json
 from contentmodel.planning import Plan, plan
@@ -167,6 +168,15 @@ from contentmodel.wire.marks import NO_RESULT
 from contentmodel.wire.names import Maps
 
 __version__ = "0.1.0"
+
+
+def _pydantic_hooks() -> Hooks:
+    from contentmodel.interop import pydantic
+
+    return pydantic
+
+
+register_hooks(_pydantic_hooks)
 
 __all__ = [
     "AIContent",

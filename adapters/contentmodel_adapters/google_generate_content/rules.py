@@ -14,12 +14,17 @@ from typing import Any, NamedTuple, TypeAlias
 from contentmodel.capabilities import Capabilities
 from contentmodel.rules import Alphabet, Broken, Rules, one_object
 from contentmodel.rules import objects as _objects
-from contentmodel.wire.json import child_path, snake_name
+from contentmodel.wire.json import child_path
 from contentmodel_adapters.google_generate_content.capabilities import CAPABILITIES
 from contentmodel_adapters.shared.judging import (
     declares,
     declares_by_model,
     last_name,
+    spelled_items,
+    spelled_key,
+    spelled_object,
+    spelled_path,
+    spelled_value,
 )
 
 RULES = Rules("google-generate-content", CAPABILITIES)
@@ -66,30 +71,6 @@ _rule = declares(RULES, seen="2026-11-21", name=last_name)
 _by_model = declares_by_model(RULES, seen="2026-11-22")
 
 
-def _key(parent: dict[str, Any], name: str) -> str:
-    """The spelling of a name that an object has."""
-    return snake_name(name) if name not in parent and snake_name(name) in parent else name
-
-
-def _get(parent: Any, name: str) -> Any:
-    return parent.get(_key(parent, name)) if isinstance(parent, dict) else None
-
-
-def _path(at: str, parent: dict[str, Any], name: str) -> str:
-    return child_path(at, _key(parent, name))
-
-
-def _one(parent: dict[str, Any], name: str, at: str = "$") -> Found:
-    return one_object(parent, _key(parent, name), at)
-
-
-def _listed(parent: dict[str, Any], name: str, at: str) -> Iterator[tuple[str, Any]]:
-    """What a list under a name holds, each with its path."""
-    found = _get(parent, name)
-    for index, item in enumerate(found if isinstance(found, list) else ()):
-        yield f"{_path(at, parent, name)}[{index}]", item
-
-
 def _said(value: Any) -> str:
     """What stands there, in short: a list or an object may be too deep to show, and an integer too long."""
     return f"{value!r:.60}" if value is None or isinstance(value, str | float | bool) else type(value).__name__
@@ -109,19 +90,19 @@ def _parts(request: Request) -> Found:
 def _all_parts(request: Request) -> Found:
     """The parts of the conversation and of the instructions."""
     yield from _parts(request)
-    for at, told in _one(request, "systemInstruction"):
+    for at, told in spelled_object(request, "systemInstruction"):
         yield from objects(told, "parts", at)
 
 
 def _members(content: dict[str, Any], at: str, name: str) -> Found:
     """The objects of one kind in the parts of a content."""
     for where, part in objects(content, "parts", at):
-        yield from _one(part, name, where)
+        yield from spelled_object(part, name, where)
 
 
 def _functions(request: Request) -> Found:
     for at, tool in objects(request, "tools"):
-        yield from objects(tool, _key(tool, "functionDeclarations"), at)
+        yield from objects(tool, spelled_key(tool, "functionDeclarations"), at)
 
 
 @_rule("refused", fix="say something, or leave it out", source="langchain-ai/langchain-google#1393, vercel/ai#3775")
@@ -138,7 +119,7 @@ def contents_have_parts(request: Request) -> Iterator[Broken]:
 def parts_hold_one_thing(request: Request) -> Iterator[Broken]:
     """A part is a text, or media, or a call, or a response: not two of them, and not nothing."""
     for at, part in _all_parts(request):
-        there = [name for name in _MEMBERS if _get(part, name) is not None]
+        there = [name for name in _MEMBERS if spelled_value(part, name) is not None]
         if len(there) > 1 or not {key for key, value in part.items() if value is not None} - {"thought"}:
             yield at, f"{' and '.join(there) or 'nothing'} in one part"
 
@@ -148,9 +129,9 @@ def parts_hold_values_of_their_class(request: Request) -> Iterator[Broken]:
     """A part's text is a string, and its media, call, response or code is an object."""
     for at, part in _all_parts(request):
         for name in _MEMBERS:
-            value, wanted = _get(part, name), str if name == "text" else dict
+            value, wanted = spelled_value(part, name), str if name == "text" else dict
             if value is not None and not isinstance(value, wanted):
-                yield _path(at, part, name), _said(value)
+                yield spelled_path(at, part, name), _said(value)
 
 
 @_rule("refused", fix="say user or model", source=f"memex-lab/dart_agent_core#34; {_TYPES}, Content.role")
@@ -167,7 +148,7 @@ def roles_are_known(request: Request) -> Iterator[Broken]:
 @_rule("refused", fix="let the user speak last", source="LibreChat-AI/agents#323, microsoft/semantic-kernel#13288")
 def requests_end_with_the_user(request: Request) -> Iterator[Broken]:
     """The only content is not the model's, and to Gemini 3.5 Flash-Lite, 3.6 and later the last one is not either."""
-    found = [] if _get(request, "cachedContent") else list(objects(request, "contents"))
+    found = [] if spelled_value(request, "cachedContent") else list(objects(request, "contents"))
     for at, content in found[-1:] if len(found) == 1 or _is(_ENDING_WITH_USER, request) else ():
         if content.get("role") == "model" and not any(_members(content, at, "functionResponse")):
             yield f"{at}.role", "the last content is the model's"
@@ -202,7 +183,7 @@ def _pairs(request: Request) -> Iterator[tuple[_Step | None, _Step]]:
 def calls_come_after_something(request: Request) -> Iterator[Broken]:
     """The conversation does not begin with a function call."""
     for step in list(_steps(request))[:1]:
-        if step.calls and not _get(request, "cachedContent"):
+        if step.calls and not spelled_value(request, "cachedContent"):
             yield step.path, "the first content calls a function"
 
 
@@ -217,7 +198,7 @@ def calls_are_answered(request: Request) -> Iterator[Broken]:
 @_rule("refused", fix="put it behind its call", source="langchain-ai/langchain#27799, google-gemini/gemini-cli#26691")
 def responses_follow_their_calls(request: Request) -> Iterator[Broken]:
     """Right before a content with function responses there are function calls."""
-    cached = [at for at, _ in objects(request, "contents")][:1] if _get(request, "cachedContent") else []
+    cached = [at for at, _ in objects(request, "contents")][:1] if spelled_value(request, "cachedContent") else []
     for turn, answer in _pairs(request):
         if not turn and answer.path not in cached:
             yield answer.path, "no function call before it"
@@ -238,7 +219,7 @@ def calls_and_responses_are_whole(request: Request) -> Iterator[Broken]:
     """The args of a call and the response of a response are objects, and the response has the name of its function."""
     for at, part in _parts(request):
         for name, key in (("functionCall", "args"), ("functionResponse", "response")):
-            for where, item in _one(part, name, at):
+            for where, item in spelled_object(part, name, at):
                 if not isinstance(item.get(key), dict | None):
                     yield f"{where}.{key}", _said(item[key])
                 if name == "functionResponse" and item.get("name") in (None, ""):
@@ -250,10 +231,14 @@ def calls_are_signed(request: Request, takes: Capabilities) -> Iterator[Broken]:
     """To Gemini 3, the first function call of each step since the user last spoke has its thoughtSignature."""
     before = 1
     for at, content in _current_turn(request) if takes.signed_calls else ():
-        calls = [(w, part) for w, part in objects(content, "parts", at) if isinstance(_get(part, "functionCall"), dict)]
+        calls = [
+            (w, part)
+            for w, part in objects(content, "parts", at)
+            if isinstance(spelled_value(part, "functionCall"), dict)
+        ]
         for where, part in calls[:1] if not before else ():
-            if not _get(part, "thoughtSignature"):
-                yield _path(where, part, "thoughtSignature"), "no signature"
+            if not spelled_value(part, "thoughtSignature"):
+                yield spelled_path(where, part, "thoughtSignature"), "no signature"
         before = len(calls)
 
 
@@ -261,7 +246,7 @@ def _current_turn(request: Request) -> list[tuple[str, dict[str, Any]]]:
     """The contents from the last one on in which the user said something; none where there is no such content."""
     found, start = list(objects(request, "contents")), None
     for index, (at, content) in enumerate(found):
-        spoken = any(_get(part, "functionResponse") is None for _, part in objects(content, "parts", at))
+        spoken = any(spelled_value(part, "functionResponse") is None for _, part in objects(content, "parts", at))
         start = index if spoken and content.get("role") != "model" else start
     return [] if start is None else found[start:]
 
@@ -271,7 +256,7 @@ def responses_hold_no_media(request: Request, takes: Capabilities) -> Iterator[B
     """Before Gemini 3, function responses have no parts."""
     held = takes.media_in_results or "computer-use" in last_name(request)
     for at, part in _parts(request) if not held else ():
-        for where, response in _one(part, "functionResponse", at):
+        for where, response in spelled_object(part, "functionResponse", at):
             if response.get("parts"):
                 yield f"{where}.parts", f"parts to {last_name(request)}"
 
@@ -280,22 +265,22 @@ def responses_hold_no_media(request: Request, takes: Capabilities) -> Iterator[B
 def bytes_are_base64(request: Request) -> Iterator[Broken]:
     """The data of inlineData and a thoughtSignature are base64, in either alphabet."""
     for at, part in _parts(request):
-        media = ((where, blob, "data") for where, blob in _one(part, "inlineData", at))
+        media = ((where, blob, "data") for where, blob in spelled_object(part, "inlineData", at))
         for where, holder, name in [(at, part, "thoughtSignature"), *media]:
-            text = _get(holder, name)
+            text = spelled_value(holder, name)
             if isinstance(text, str) and _NO_BASE64.search(text):
-                yield _path(where, holder, name), f"{text[:30]!r}"
+                yield spelled_path(where, holder, name), f"{text[:30]!r}"
 
 
 @_rule("refused", fix='say it in full, as in "image/png"', source=f"charmbracelet/crush#995; {_TYPES}, Blob.mime_type")
 def media_says_its_type(request: Request) -> Iterator[Broken]:
     """inlineData has a mimeType of the form type/subtype, and so has fileData where it has one."""
     for at, part in _parts(request):
-        files = [(w, f) for w, f in _one(part, "fileData", at) if _get(f, "mimeType")]
-        for where, media in [*_one(part, "inlineData", at), *files]:
-            kind = _get(media, "mimeType")
+        files = [(w, f) for w, f in spelled_object(part, "fileData", at) if spelled_value(f, "mimeType")]
+        for where, media in [*spelled_object(part, "inlineData", at), *files]:
+            kind = spelled_value(media, "mimeType")
             if not isinstance(kind, str) or not _MEDIA_TYPE.fullmatch(kind):
-                yield _path(where, media, "mimeType"), _said(kind)
+                yield spelled_path(where, media, "mimeType"), _said(kind)
 
 
 @_rule("refused", fix="map the name, wherever it stands", source=f"kaitranntt/ccs#219, cline/cline#7339; {_TYPES}")
@@ -329,34 +314,34 @@ def _repeated(found: Found, key: str) -> Iterator[Broken]:
 def functions_are_few(request: Request) -> Iterator[Broken]:
     """A tool has at most 512 functions."""
     for at, tool in objects(request, "tools"):
-        declared = _get(tool, "functionDeclarations")
+        declared = spelled_value(tool, "functionDeclarations")
         if isinstance(declared, list) and len(declared) > 512:
-            yield _path(at, tool, "functionDeclarations"), f"{len(declared)} functions"
+            yield spelled_path(at, tool, "functionDeclarations"), f"{len(declared)} functions"
 
 
 @_rule("harmful", fix="put all functions into one tool", source="tmc/langchaingo#1245, seen 2026-11-22")
 def functions_stand_in_one_tool(request: Request) -> Iterator[Broken]:
     """At most one tool has functionDeclarations: of several, only the first may be read."""
-    holders = [(at, tool) for at, tool in objects(request, "tools") if _get(tool, "functionDeclarations")]
+    holders = [(at, tool) for at, tool in objects(request, "tools") if spelled_value(tool, "functionDeclarations")]
     for at, tool in holders[1:]:
-        yield _path(at, tool, "functionDeclarations"), "functions in a second tool"
+        yield spelled_path(at, tool, "functionDeclarations"), "functions in a second tool"
 
 
 @_rule("refused", fix="define it, and say ANY or VALIDATED", source=f"{_TYPES}, FunctionCallingConfig and its modes")
 def allowed_functions_can_be_called(request: Request) -> Iterator[Broken]:
     """allowedFunctionNames stands with the mode ANY or VALIDATED, and names functions that are among the tools."""
     defined = {name for _, function in _functions(request) if isinstance(name := function.get("name"), str)}
-    for where, config in _one(request, "toolConfig"):
-        for at, calling in _one(config, "functionCallingConfig", where):
-            allowed, mode = list(_listed(calling, "allowedFunctionNames", at)), calling.get("mode")
+    for where, config in spelled_object(request, "toolConfig"):
+        for at, calling in spelled_object(config, "functionCallingConfig", where):
+            allowed, mode = list(spelled_items(calling, "allowedFunctionNames", at)), calling.get("mode")
             if allowed and (mode is None or (isinstance(mode, str) and mode.upper() not in ("ANY", "VALIDATED"))):
-                yield _path(at, calling, "allowedFunctionNames"), f"with the mode {_said(mode)}"
+                yield spelled_path(at, calling, "allowedFunctionNames"), f"with the mode {_said(mode)}"
             strays = (found for found in allowed if isinstance(found[1], str) and found[1] not in defined)
             yield from ((path, f"{_said(name)} is no tool") for path, name in (strays if defined else ()))
 
 
 def _is_used(tool: dict[str, Any], name: str) -> bool:
-    value = _get(tool, name)
+    value = spelled_value(tool, name)
     return value is not None and (name != "functionDeclarations" or bool(value))
 
 
@@ -366,10 +351,10 @@ def functions_come_alone(request: Request, takes: Capabilities) -> Iterator[Brok
     tools = [] if takes.hosted_with_functions else list(objects(request, "tools"))
     hosted = [(at, tool, name) for at, tool in tools for name in _HOSTED if _is_used(tool, name)]
     has_functions = any(_is_used(tool, "functionDeclarations") for _, tool in tools)
-    yield from ((_path(*found), f"{found[2]} beside functions") for found in (hosted if has_functions else ()))
-    for at, config in _one(request, "generationConfig") if has_functions or hosted else ():
-        if _get(config, "responseMimeType") == "application/json":
-            yield _path(at, config, "responseMimeType"), "JSON, with tools"
+    yield from ((spelled_path(*found), f"{found[2]} beside functions") for found in (hosted if has_functions else ()))
+    for at, config in spelled_object(request, "generationConfig") if has_functions or hosted else ():
+        if spelled_value(config, "responseMimeType") == "application/json":
+            yield spelled_path(at, config, "responseMimeType"), "JSON, with tools"
 
 
 @_rule("refused", models="gemini-[2-9].*", fix="say googleSearch", source="spring-projects/spring-ai#2185")
@@ -377,102 +362,104 @@ def search_is_not_retrieval(request: Request) -> Iterator[Broken]:
     """Since Gemini 2, googleSearchRetrieval is googleSearch."""
     for at, tool in objects(request, "tools"):
         if _is_used(tool, "googleSearchRetrieval"):
-            yield _path(at, tool, "googleSearchRetrieval"), f"for {last_name(request)}"
+            yield spelled_path(at, tool, "googleSearchRetrieval"), f"for {last_name(request)}"
 
 
 @_rule("refused", fix="put it into the cache", source="BerriAI/litellm#17304, langchain-ai/langchain-google#1618")
 def cached_contents_hold_tools_and_instructions(request: Request) -> Iterator[Broken]:
     """With cachedContent, a request has no systemInstruction, tools and toolConfig of its own."""
     for name in ("systemInstruction", "tools", "toolConfig"):
-        if _get(request, "cachedContent") and _get(request, name):
-            yield _path("$", request, name), "beside cachedContent"
+        if spelled_value(request, "cachedContent") and spelled_value(request, name):
+            yield spelled_path("$", request, name), "beside cachedContent"
 
 
 @_rule("refused", fix="leave one of them out", source=f"{_TYPES}; flachesis/gemini-rust#64; help.apiyi.com/en?p=7834")
 def fields_exclude_each_other(request: Request) -> Iterator[Broken]:
     """A schema is in OpenAPI's words or in a JsonSchema field, and thinking has a level or a budget."""
-    settings = ((found, "responseSchema", "responseJsonSchema") for found in _one(request, "generationConfig"))
+    settings = (
+        (found, "responseSchema", "responseJsonSchema") for found in spelled_object(request, "generationConfig")
+    )
     pairs = [*settings, *((found, "thinkingLevel", "thinkingBudget") for found in _thinking(request))]
     for found in _functions(request):
         pairs += [(found, "parameters", "parametersJsonSchema"), (found, "response", "responseJsonSchema")]
     for (at, holder), name, other in pairs:
-        if _get(holder, name) is not None and _get(holder, other) is not None:
-            yield _path(at, holder, name), f"beside {other}"
+        if spelled_value(holder, name) is not None and spelled_value(holder, other) is not None:
+            yield spelled_path(at, holder, name), f"beside {other}"
 
 
 def _thinking(request: Request) -> Found:
-    for at, config in _one(request, "generationConfig"):
-        yield from _one(config, "thinkingConfig", at)
+    for at, config in spelled_object(request, "generationConfig"):
+        yield from spelled_object(config, "thinkingConfig", at)
 
 
 @_rule("refused", fix="say application/json", source=f"ai.google.dev/api/generate-content; {_TYPES}, response_schema")
 def answers_have_a_known_type(request: Request) -> Iterator[Broken]:
     """responseMimeType is one that there is, and with a schema application/json or text/x.enum."""
-    for at, config in _one(request, "generationConfig"):
-        kind = _get(config, "responseMimeType")
+    for at, config in spelled_object(request, "generationConfig"):
+        kind = spelled_value(config, "responseMimeType")
         if kind not in [None, "", *_ANSWER_TYPES]:
-            yield _path(at, config, "responseMimeType"), _said(kind)
+            yield spelled_path(at, config, "responseMimeType"), _said(kind)
         for name in ("responseSchema", "responseJsonSchema"):
-            if _get(config, name) is not None and kind not in ("application/json", "text/x.enum"):
-                yield _path(at, config, name), f"a schema of {_said(kind)}"
+            if spelled_value(config, name) is not None and kind not in ("application/json", "text/x.enum"):
+                yield spelled_path(at, config, name), f"a schema of {_said(kind)}"
 
 
 @_rule("refused", fix="put it where it belongs", source="steipete/summarize#209, nashsu/llm_wiki#49, TanStack/ai#459")
 def fields_stand_where_they_belong(request: Request) -> Iterator[Broken]:
     """What shapes the answer stands in generationConfig, and a thoughtSignature beside its functionCall, not in it."""
-    for name in [name for name in _SETTINGS if _get(request, name) is not None]:
-        yield _path("$", request, name), "outside of generationConfig"
+    for name in [name for name in _SETTINGS if spelled_value(request, name) is not None]:
+        yield spelled_path("$", request, name), "outside of generationConfig"
     for at, part in _parts(request):
-        for where, call in _one(part, "functionCall", at):
-            if _get(call, "thoughtSignature") is not None:
-                yield _path(where, call, "thoughtSignature"), "a signature in a call"
+        for where, call in spelled_object(part, "functionCall", at):
+            if spelled_value(call, "thoughtSignature") is not None:
+                yield spelled_path(where, call, "thoughtSignature"), "a signature in a call"
 
 
 def _numbers(parent: dict[str, Any], at: str, limits: dict[str, tuple[float, float]]) -> Iterator[Broken]:
     for name, (least, most) in limits.items():
-        value = _get(parent, name)
+        value = spelled_value(parent, name)
         if isinstance(value, int | float) and not isinstance(value, bool) and not least <= value <= most:
-            yield _path(at, parent, name), f"below {least}" if value < least else f"not up to {most}"
+            yield spelled_path(at, parent, name), f"below {least}" if value < least else f"not up to {most}"
 
 
 @_rule("refused", fix="choose another", source=f"continuedev/continue#7849, theneuralbase.com/gemini-api; {_TYPES}")
 def numbers_are_in_range(request: Request) -> Iterator[Broken]:
     """temperature is 0 to 2, topP 0 to 1, a penalty -2 to 2, candidateCount 1 to 8; 5 stopSequences; seed an int32."""
-    for at, config in _one(request, "generationConfig"):
+    for at, config in spelled_object(request, "generationConfig"):
         yield from _numbers(config, at, _LIMITS)
-        stops = _get(config, "stopSequences")
+        stops = spelled_value(config, "stopSequences")
         if isinstance(stops, list) and len(stops) > (
             CAPABILITIES.of(last_name(request)).takes.stop_sequences or _MOST_STOPS
         ):
-            yield _path(at, config, "stopSequences"), f"{len(stops)} of them"
+            yield spelled_path(at, config, "stopSequences"), f"{len(stops)} of them"
 
 
 @_rule("refused", fix="choose another", source=f"{_TYPES}, VideoMetadata.fps")
 def frame_rates_are_in_range(request: Request) -> Iterator[Broken]:
     """A video is read at more than 0 and at most 24 frames a second."""
     for at, part in _parts(request):
-        for where, cut in _one(part, "videoMetadata", at):
+        for where, cut in spelled_object(part, "videoMetadata", at):
             yield from _numbers(cut, where, {"fps": (5e-324, 24)})
 
 
 @_rule("refused", models="gemma-3.*", fix="say it in words", source="0xPlaygrounds/rig#788, lobehub/lobehub#7128")
 def gemma_takes_contents_alone(request: Request) -> Iterator[Broken]:
     """Gemma 3 takes neither a systemInstruction nor functions."""
-    if _get(request, "systemInstruction"):
-        yield _path("$", request, "systemInstruction"), f"to {last_name(request)}"
+    if spelled_value(request, "systemInstruction"):
+        yield spelled_path("$", request, "systemInstruction"), f"to {last_name(request)}"
     for at, tool in objects(request, "tools"):
         if _is_used(tool, "functionDeclarations"):
-            yield _path(at, tool, "functionDeclarations"), f"to {last_name(request)}"
+            yield spelled_path(at, tool, "functionDeclarations"), f"to {last_name(request)}"
 
 
 @_rule("refused", models=_SPEECH, fix="ask for AUDIO", source="BerriAI/litellm#11118, TheKentuckian/robot_comic#122")
 def speech_models_read_aloud(request: Request) -> Iterator[Broken]:
     """Models for speech are asked for AUDIO alone, of one content, without systemInstruction."""
-    at, config = next(_one(request, "generationConfig"), ("$.generationConfig", {}))
-    if _get(config, "responseModalities") not in (["AUDIO"], ["audio"]):
-        yield _path(at, config, "responseModalities"), "not AUDIO alone"
-    if _get(request, "systemInstruction"):
-        yield _path("$", request, "systemInstruction"), f"to {last_name(request)}"
+    at, config = next(spelled_object(request, "generationConfig"), ("$.generationConfig", {}))
+    if spelled_value(config, "responseModalities") not in (["AUDIO"], ["audio"]):
+        yield spelled_path(at, config, "responseModalities"), "not AUDIO alone"
+    if spelled_value(request, "systemInstruction"):
+        yield spelled_path("$", request, "systemInstruction"), f"to {last_name(request)}"
     yield from ((where, "a second content") for where, _ in list(objects(request, "contents"))[1:])
 
 
@@ -480,12 +467,12 @@ def speech_models_read_aloud(request: Request) -> Iterator[Broken]:
 def models_take_the_thinking(request: Request, takes: Capabilities) -> Iterator[Broken]:
     """Before Gemini 3 there is no thinkingLevel, later models have their own levels, and a model has its budgets."""
     for at, thinking in _thinking(request):
-        level, budget = _get(thinking, "thinkingLevel"), _get(thinking, "thinkingBudget")
+        level, budget = spelled_value(thinking, "thinkingLevel"), spelled_value(thinking, "thinkingBudget")
         known = takes.efforts is None or (isinstance(level, str) and level.lower() in (*takes.efforts, _NO_LEVEL))
         if level is not None and not known:
-            yield _path(at, thinking, "thinkingLevel"), f"{_said(level)} to {last_name(request)}"
+            yield spelled_path(at, thinking, "thinkingLevel"), f"{_said(level)} to {last_name(request)}"
         if isinstance(budget, int | float) and not _takes_budget(takes, budget):
-            yield _path(at, thinking, "thinkingBudget"), f"out of the range of {last_name(request)}"
+            yield spelled_path(at, thinking, "thinkingBudget"), f"out of the range of {last_name(request)}"
 
 
 _NO_LEVEL = "thinking_level_unspecified"
@@ -502,19 +489,19 @@ def _takes_budget(takes: Capabilities, budget: float) -> bool:
 def penalties_are_for_older_models(request: Request, takes: Capabilities) -> Iterator[Broken]:
     """Gemini 3.5 Flash-Lite and Gemini 3.6 and later take no presencePenalty and no frequencyPenalty."""
     names = {"presencePenalty": "presence_penalty", "frequencyPenalty": "frequency_penalty"}
-    for at, config in _one(request, "generationConfig") if takes.sampling is not None else ():
+    for at, config in spelled_object(request, "generationConfig") if takes.sampling is not None else ():
         for name in [name for name, setting in names.items() if setting not in (takes.sampling or {})]:
-            if _get(config, name) not in (None, 0):
-                yield _path(at, config, name), f"{_said(_get(config, name))} to {last_name(request)}"
+            if spelled_value(config, name) not in (None, 0):
+                yield spelled_path(at, config, name), f"{_said(spelled_value(config, name))} to {last_name(request)}"
 
 
 def _openapi_schemas(request: Request) -> Found:
     """The schemas in OpenAPI's words, with all that is in them, as deep as paths of 2,000 characters tell."""
     waiting: list[tuple[str, dict[str, Any]]] = []
     for at, function in _functions(request):
-        waiting += [*_one(function, "parameters", at), *_one(function, "response", at)]
-    for at, config in _one(request, "generationConfig"):
-        waiting += _one(config, "responseSchema", at)
+        waiting += [*spelled_object(function, "parameters", at), *spelled_object(function, "response", at)]
+    for at, config in spelled_object(request, "generationConfig"):
+        waiting += spelled_object(config, "responseSchema", at)
     waiting.reverse()
     while waiting:
         at, schema = waiting.pop()
@@ -527,7 +514,7 @@ def _children(at: str, schema: dict[str, Any]) -> Found:
         for name in properties:
             yield from one_object(properties, name, where)
     yield from one_object(schema, "items", at)
-    yield from objects(schema, _key(schema, "anyOf"), at)
+    yield from objects(schema, spelled_key(schema, "anyOf"), at)
 
 
 @_rule("refused", fix="say it in a JsonSchema field", source="pizza-bot-app/pizza-bot#62, zed-industries/zed#44875")
@@ -546,7 +533,7 @@ def openapi_schemas_are_whole(request: Request) -> Iterator[Broken]:
         kind, defined = schema.get("type"), schema.get("properties") or {}
         if isinstance(kind, str) and kind.upper() == "ARRAY" and schema.get("items") is None:
             yield at, "an array without items"
-        for where, name in _listed(schema, "required", at) if isinstance(defined, dict) else ():
+        for where, name in spelled_items(schema, "required", at) if isinstance(defined, dict) else ():
             if isinstance(name, str) and name not in defined:
                 yield where, f"{_said(name)} is not among the properties"
 
@@ -555,7 +542,7 @@ def openapi_schemas_are_whole(request: Request) -> Iterator[Broken]:
 def openapi_enums_are_texts(request: Request) -> Iterator[Broken]:
     """In parameters, response and responseSchema, the values of an enum are texts, none of them empty."""
     for at, schema in _openapi_schemas(request):
-        found = _listed(schema, "enum", at)
+        found = spelled_items(schema, "enum", at)
         yield from ((where, _said(value)) for where, value in found if not isinstance(value, str) or not value)
 
 

@@ -11,7 +11,7 @@ from contentmodel.capabilities import Range
 from contentmodel.content.media import standard_base64
 from contentmodel.errors import DecodeError
 from contentmodel.rules import Broken, Find, FindByModel, Rules, Severity, objects, one_object
-from contentmodel.wire.json import child_path, parse
+from contentmodel.wire.json import child_path, parse, snake_name
 
 DEEPEST = 100
 """Levels of a schema that are looked at: far more than any API takes."""
@@ -147,3 +147,30 @@ def bad_base64(path: str, value: Any, *, bare: bool = False) -> Iterator[Broken]
         data = value if bare else value.partition(";base64,")[2]
         if standard_base64(data) is None or "-" in data or "_" in data:
             yield path, f"{data[:30]!r}"
+
+
+def spelled_key(parent: dict[str, Any], name: str) -> str:
+    """Return a name as an object spells it: `fileData`, or `file_data` if it has that."""
+    return snake_name(name) if name not in parent and snake_name(name) in parent else name
+
+
+def spelled_value(parent: Any, name: str) -> Any:
+    """Return the value under a name in either spelling; None if there is none."""
+    return parent.get(spelled_key(parent, name)) if isinstance(parent, dict) else None
+
+
+def spelled_path(at: str, parent: dict[str, Any], name: str) -> str:
+    """Return the path of a field as the object spells its name."""
+    return child_path(at, spelled_key(parent, name))
+
+
+def spelled_object(parent: dict[str, Any], name: str, at: str = "$") -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the object under a name in either spelling, with its path, if there is one."""
+    return one_object(parent, spelled_key(parent, name), at)
+
+
+def spelled_items(parent: dict[str, Any], name: str, at: str) -> Iterator[tuple[str, Any]]:
+    """Yield what a list under a name in either spelling holds, each with its path."""
+    found = spelled_value(parent, name)
+    for index, item in enumerate(found if isinstance(found, list) else ()):
+        yield f"{spelled_path(at, parent, name)}[{index}]", item

@@ -6,8 +6,9 @@ pydantic is imported only when pydantic itself asks.
 from __future__ import annotations
 
 import typing
+from collections.abc import Callable
 from types import UnionType
-from typing import Annotated, Any
+from typing import Annotated, Any, Protocol
 
 import msgspec
 
@@ -19,6 +20,26 @@ def options_of(kind: Any) -> tuple[Any, ...]:
     return typing.get_args(kind) if typing.get_origin(kind) in (UnionType, typing.Union) else (kind,)
 
 
+class Hooks(Protocol):
+    """What pydantic asks of a type, as core schemas of pydantic: see `contentmodel.interop.pydantic`."""
+
+    def validator(self, kind: Any) -> Any:
+        """Return the schema that validates values of a type."""
+        ...
+
+    def shape(self, kind: Any) -> Any:
+        """Return the schema that describes a type."""
+        ...
+
+
+_load_hooks: list[Callable[[], Hooks]] = []
+
+
+def register_hooks(load: Callable[[], Hooks]) -> None:
+    """Register what loads the hooks. The types must not import them: the hooks import the types."""
+    _load_hooks[:] = [load]
+
+
 class PydanticInterop:
     """Makes a Struct of the model a type of pydantic. Adds no field."""
 
@@ -26,17 +47,11 @@ class PydanticInterop:
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
-        from contentmodel.interop.pydantic import validator
-
-        kind: Any = cls
-        return validator(kind)
+        return _load_hooks[0]().validator(cls)
 
     @classmethod
     def __get_pydantic_json_schema__(cls, schema: Any, handler: Any) -> dict[str, Any]:
-        from contentmodel.interop.pydantic import shape
-
-        kind: Any = cls
-        described: dict[str, Any] = handler(shape(kind))
+        described: dict[str, Any] = handler(_load_hooks[0]().shape(cls))
         return described
 
 

@@ -11,9 +11,9 @@ from typing import Any, Protocol
 from contentmodel.errors import Fault
 from contentmodel.wire.codecs import Codec
 from contentmodel.wire.context import DecodeContext
-from contentmodel.wire.json import kind_of, name_of, value_at, wire_path
+from contentmodel.wire.json import kind_of, name_of, value_at, wire_at, wire_path
 from contentmodel.wire.provenance import spelled
-from contentmodel.wire.rows import Row, wire_at
+from contentmodel.wire.rows import Row
 
 
 class Takes(Protocol):

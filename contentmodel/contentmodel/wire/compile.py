@@ -18,11 +18,12 @@ from contentmodel.wire import reasons
 from contentmodel.wire.codecs import ArgumentsObject, Codec
 from contentmodel.wire.introspect import attribute_of, fields_of, struct_in
 from contentmodel.wire.json import camel_name
+from contentmodel.wire.nodes import Column, Leaf, Node
 from contentmodel.wire.notes import escaped, note_of, noted
-from contentmodel.wire.rows import Column, Leaf, Node, Row
 
 if TYPE_CHECKING:
     from contentmodel.wire.context import DecodeContext, EncodeContext
+    from contentmodel.wire.rows import Row
 
 
 def compile_row(row: Row) -> tuple[Callable[..., Any], Callable[..., Any]]:

@@ -214,3 +214,12 @@ def camel_name(name: str) -> str:
     """`file_data` is `fileData`."""
     head, *rest = name.split("_")
     return head + "".join(part[:1].upper() + part[1:] for part in rest)
+
+
+def wire_at(wire: Any, path: str) -> Any:
+    """The value at a dotted path of a wire object, in either spelling; None where there is none."""
+    for key in path.split("."):
+        if wire.__class__ is not dict:
+            return None
+        wire = wire.get(key) if key in wire else wire.get(snake_name(key))
+    return wire

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from contentmodel.wire import reasons
-from contentmodel.wire.json import child_path, snake_name, steps_of, value_at, wire_path
+from contentmodel.wire.json import child_path, snake_name, steps_of, value_at, wire_at, wire_path
 from contentmodel.wire.losses import Loss, Note, what_of
 from contentmodel.wire.notes import wire_key
 
@@ -363,8 +363,6 @@ def _element(container: Any, key: str | int | None) -> Any:
 
 def _field_paths(place: Place, field: str) -> Iterator[tuple[str, str, bool]]:
     """Yield the path of each wire field that holds a field of the model; that of the object if none does."""
-    from contentmodel.wire.rows import wire_at
-
     attribute, _, inside = field.partition("$")
     wire = place.wire
     names = place.row.fields_of(attribute, wire) if place.row is not None and wire.__class__ is dict else []

@@ -8,18 +8,17 @@ plain functions when they are first used (`wire/compile.py`).
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from functools import partial
-from operator import eq
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from contentmodel.content.outcomes import UnknownContent
 from contentmodel.wire.codecs import Codec, Place
+from contentmodel.wire.compile import compile_row
 from contentmodel.wire.context import DecodeContext, EncodeContext
 from contentmodel.wire.introspect import attribute_of, codec_for, fields_of, get_attribute, unmapped_attributes
-from contentmodel.wire.json import snake_name, wire_path
-from contentmodel.wire.nested import Blocks
+from contentmodel.wire.json import wire_at, wire_path
+from contentmodel.wire.nodes import Column, Leaf, Node, merge_into, residue_of
 from contentmodel.wire.notes import wire_fields
 
 if TYPE_CHECKING:
@@ -27,80 +26,6 @@ if TYPE_CHECKING:
     from contentmodel.wire.signs import Failure
 
 Spec = str | tuple[str | tuple[str, ...], Codec]
-
-
-class Leaf:
-    """One wire field and the attribute that holds it (or the attributes that hold it together)."""
-
-    __slots__ = ("attribute", "attributes", "codec", "fallback", "required", "wire")
-
-    def __init__(self, wire: str, attributes: tuple[str, ...], codec: Codec, required: bool, fallback: Any) -> None:
-        self.wire, self.attributes, self.attribute, self.codec = wire, attributes, attributes[0], codec
-        self.required, self.fallback = required, fallback
-
-    def holds(self, value: Any) -> bool:
-        """Whether the attribute can hold the wire value, and tell it from a field that is not there."""
-        fallback = self.fallback() if isinstance(self.fallback, type) else self.fallback
-        return self.codec.holds(value) and (fallback is None or self.required or value != fallback)
-
-
-class Node:
-    """A wire object: its fields, nested objects, and the constants that dispatch has already checked."""
-
-    __slots__ = ("children", "constants")
-
-    def __init__(self) -> None:
-        self.children: dict[str, Leaf | Node | Column] = {}
-        self.constants: dict[str, Any] = {}
-
-    def child(self, key: str) -> Node:
-        node = self.children.setdefault(key, Node())
-        assert isinstance(node, Node), key
-        return node
-
-    def leaves(self) -> Iterator[Leaf]:
-        for child in self.children.values():
-            if isinstance(child, Leaf):
-                yield child
-            elif isinstance(child, Node):
-                yield from child.leaves()
-
-    def codecs(self, path: str = "") -> Iterator[tuple[str, Codec]]:
-        """Yield each field's path in the wire object with its codec."""
-        for key, child in self.children.items():
-            where = f"{path}.{key}" if path else key
-            if isinstance(child, Node):
-                yield from child.codecs(where)
-            else:
-                yield where, child.codec
-
-    def holders(self) -> dict[str, Callable[[Any], bool]] | None:
-        """What tells of each key whether its value is taken; None where some are nested."""
-        holders: dict[str, Callable[[Any], bool]] = {
-            key: partial(eq, constant) for key, constant in self.constants.items()
-        }
-        for key, child in self.children.items():
-            if isinstance(child, Node):
-                return None
-            holders[key] = child.holds
-        return holders
-
-
-class Column:
-    """One of several wire fields whose contents together are one list of the model (Chat's message columns)."""
-
-    def __init__(self, codec: Codec, *models: type[Any], noted: bool = False) -> None:
-        """`noted`: only contents that came from this column go back to it; they carry the note ":column"."""
-        self.codec = codec
-        self.models = models
-        self.noted = noted
-        self.spreads = isinstance(codec, Blocks)
-
-    def holds(self, value: Any) -> bool:
-        return self.codec.holds(value)
-
-    def describe(self) -> str:
-        return self.codec.describe()
 
 
 class Group:
@@ -253,8 +178,6 @@ class Row:
         return self._encode(value, context)  # type: ignore[misc]
 
     def _compile(self) -> None:
-        from contentmodel.wire.compile import compile_row
-
         pair = compile_row(self)
         self._decode, self._encode = pair if self.failure is None else self.failure.around(*pair, self.model, self.api)
 
@@ -271,7 +194,7 @@ class Row:
         """The parts of `wire` that no field, constant or column consumed."""
         holds = self._holds
         if holds is None:
-            left = _residue(self.root, wire)
+            left = residue_of(self.root, wire)
         else:
             left = {key: value for key, value in wire.items() if key not in holds or not holds[key](value)}
         for key in (*(self.gather[1] if self.gather else ()), *(self.group.keys if self.group else ())):
@@ -287,7 +210,7 @@ class Row:
 
     def merge(self, residue: Mapping[str, Any], wire: dict[str, Any]) -> None:
         """Fill `wire` with the fields of the residue. Fields that the model sets keep the model's value."""
-        _merge(self.root, wire_fields(residue), wire)
+        merge_into(self.root, wire_fields(residue), wire)
 
     def missing(self, wire: dict[str, Any], path: str, context: DecodeContext) -> Any:
         """A required field is not there: a fault. Where it is null, one of a union's objects is an unknown one."""
@@ -507,44 +430,6 @@ class Pieces(Fields):
         if self._apart is not None:
             return [name for name in wire if name not in self._apart]
         return [name for name in self._own if wire_at(wire, name) is not None]
-
-
-def wire_at(wire: Any, path: str) -> Any:
-    """The value at a dotted path of a wire object, in either spelling; None where there is none."""
-    for key in path.split("."):
-        if wire.__class__ is not dict:
-            return None
-        wire = wire.get(key) if key in wire else wire.get(snake_name(key))
-    return wire
-
-
-def _residue(node: Node, wire: Mapping[str, Any]) -> dict[str, Any]:
-    left = {}
-    for key, value in wire.items():
-        child = node.children.get(key)
-        if child is None:
-            if key not in node.constants or node.constants[key] != value:
-                left[key] = value
-        elif isinstance(child, Leaf | Column):
-            if not child.holds(value):
-                left[key] = value
-        elif value.__class__ is dict:
-            inner = _residue(child, value)
-            if inner or not value:
-                left[key] = inner
-        else:
-            left[key] = value
-    return left
-
-
-def _merge(node: Node, residue: Mapping[str, Any], wire: dict[str, Any]) -> None:
-    for key, value in residue.items():
-        if key not in wire:
-            wire[key] = value
-            continue
-        child = node.children.get(key)
-        if isinstance(child, Node) and value.__class__ is dict and wire[key].__class__ is dict:
-            _merge(child, value, wire[key])
 
 
 def _wanted(root: Node, path: str) -> str:

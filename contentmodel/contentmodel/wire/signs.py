@@ -15,9 +15,8 @@ import msgspec
 from contentmodel.content.outcomes import ErrorContent
 from contentmodel.content.text import TextContent
 from contentmodel.wire import reasons
-from contentmodel.wire.json import wire_path
+from contentmodel.wire.json import wire_at, wire_path
 from contentmodel.wire.notes import FAILURE, note_of, noted
-from contentmodel.wire.rows import wire_at
 
 if TYPE_CHECKING:
     from contentmodel.content.tools import ToolResultContent

@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from contentmodel.wire.nodes import Column
 from contentmodel.wire.notes import note_of, noted
-from contentmodel.wire.rows import Column, Fields, Group, PairRow, Row, Spec
+from contentmodel.wire.rows import Fields, Group, PairRow, Row, Spec
 from contentmodel.wire.shapes import Named, Shape
 from contentmodel.wire.signs import Failure, Sign
 from contentmodel.wire.unions import Union
