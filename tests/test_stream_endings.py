@@ -272,3 +272,34 @@ def test_a_time_that_is_none_is_reported(created: Any) -> None:
     encoded = adapter(CHAT).encode_response(ChatResponse(created=created, origin=Origin(api="other", issuer="x")))
     assert encoded.payload["created"] == 0
     assert "$.created" in [loss.path for loss in encoded.losses]
+
+
+def broken_off(*items: dict[str, Any], done: int) -> bytes:
+    """Return a stream of Responses with these items, of which `done` are complete, that an error ends."""
+    head = {"id": "resp_1", "object": "response", "created_at": 1, "model": "m", "output": [], "status": "in_progress"}
+    events: list[dict[str, Any]] = [{"type": "response.created", "response": head}]
+    for index, item in enumerate(items):
+        events.append({"type": "response.output_item.added", "output_index": index, "item": item})
+        if index < done:
+            events.append({"type": "response.output_item.done", "output_index": index, "item": item})
+    events.append({"type": "error", "code": "server_error", "message": "boom", "param": None})
+    return sse(*events)
+
+
+def test_responses_encoder_keeps_a_complete_call_before_an_error() -> None:
+    call = {"type": "function_call", "call_id": "c", "name": "look", "arguments": '{"q": 1}'}
+    stream = broken_off(call, done=1)
+    encoder = adapter(RESPONSES).stream_encoder()
+    again = b"".join(encoder.feed(event) for event in decode_stream(stream, RESPONSES)) + encoder.close()
+    assert [found.status for found in fold_stream(stream, RESPONSES).tool_calls] == [None]
+    assert [found.status for found in fold_stream(again, RESPONSES).tool_calls] == [None]
+
+
+def test_responses_encoder_leaves_out_a_search_that_broke_off() -> None:
+    """Its result would make it look whole."""
+    action = {"type": "search", "query": "cats", "sources": [{"type": "url", "url": "https://example.org/a"}]}
+    stream = broken_off({"type": "web_search_call", "id": "ws_1", "action": action}, done=0)
+    encoder = adapter(RESPONSES).stream_encoder()
+    again = b"".join(encoder.feed(event) for event in decode_stream(stream, RESPONSES)) + encoder.close()
+    assert not fold_stream(again, RESPONSES).messages
+    assert {loss.code for loss in encoder.losses} == {"half-a-call"}

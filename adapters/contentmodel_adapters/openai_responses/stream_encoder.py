@@ -54,6 +54,8 @@ class Encoder(StreamEncoder):
         self._contents: dict[int, Any] = {}
         self._calls: dict[str | None, dict[type, Any]] = {}
         """A call of each class with an id, of those that were written."""
+        self._halves: set[str | None] = set()
+        """The ids of calls that broke off."""
         self._parts: Counter[str] = Counter()
         """How many parts each list of the open item has."""
         self._group: list[Outgoing] = []
@@ -162,6 +164,13 @@ class Encoder(StreamEncoder):
         content = block.content
         if is_half_a_call(block):
             self._close_group(but=block)
+            self._halves.add(content.call_id)
+            if block.grow is None:
+                self.lose((block.choice, block.index), content, reasons.HALF_A_CALL)
+            return
+        if isinstance(content, ToolResultContent) and not block.is_complete and content.call_id in self._halves:
+            # One item has both, and would look whole.
+            self.lose((block.choice, block.index), content, reasons.HALF_A_CALL)
             return
         self._keep(block.index, content)
         block.cited = len(content.annotations or ())
@@ -317,7 +326,7 @@ class Encoder(StreamEncoder):
         if event.response.choices:
             # It is not written: what the event leaves out is lost in the same way.
             self._encode_whole(event, msgspec.structs.replace(event.response, error=None, usage=None))
-        if self._item is None:
+        if self._item is None or all(block.is_complete for block in self._group):
             self._close_group()
         error = object_of(payload, "error")
         said = {"code": error.get("code"), "message": error.get("message") or "", "param": None}
