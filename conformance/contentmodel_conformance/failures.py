@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
+from itertools import chain, repeat
 from typing import Any
 
-import msgspec
+from msgspec.structs import replace
 
 from contentmodel import ChatResponse, DecodeError, ErrorContent
 from contentmodel.content.tools import ToolCallContent, ToolResultContent
-from contentmodel.events import TurnError, fold
+from contentmodel.events import BlockStop, StreamEvent, TurnError, fold
 from contentmodel_conformance import laws, streams
 from contentmodel_conformance.laws import LawBroken
 
@@ -39,14 +40,18 @@ def errors(source: Any, target: Any, error: ErrorContent) -> None:
 
 
 def failing(adapter: Any, frames: Sequence[bytes], place: int) -> None:
-    """A turn that an error ends keeps all that it had until then when it is written again for its own API."""
+    """A turn that an error ends keeps all that it had until then when it is written again for its own API. What broke
+    off may change: a call is left out with its result, another block loses the fields of the wire.
+    """
     events = streams.decode(adapter, [*frames[:place], error_frame(adapter)])
     if not isinstance(events[-1], TurnError) or events[-1].error.message != ERROR.message:
         # The turn was over.
         raise laws.Refused
     raw, _ = streams.encode(adapter, events)
-    again = fold(streams.decode(adapter, [raw]))
-    streams.same("failing", _without_halves(fold(events)), _without_halves(again))
+    again = streams.decode(adapter, [raw])
+    before, after = _without_calls(events), _without_calls(again)
+    halves = [content in _halves(events) for content in _contents(before)]
+    streams.same("failing", _without_fields(before, halves), _without_fields(after, halves))
 
 
 ERROR = ErrorContent(message="The error of the test.", kind="server")
@@ -57,14 +62,38 @@ def error_frame(adapter: Any) -> bytes:
     return streams.encode(adapter, [TurnError(error=ERROR, response=ChatResponse())])[0]
 
 
-def _without_halves(response: ChatResponse) -> ChatResponse:
-    """Return a response without what a block that broke off may lose: calls and results, and the fields of the wire."""
-    replace = msgspec.structs.replace
+def _halves(events: Sequence[StreamEvent]) -> list[Any]:
+    """Return the contents of blocks that broke off."""
+    return [event.content for event in events if isinstance(event, BlockStop) and not event.is_complete]
+
+
+def _contents(response: ChatResponse) -> list[Any]:
+    return [content for choice in response.choices for message in choice.messages for content in message.contents]
+
+
+def _without_calls(events: Sequence[StreamEvent]) -> ChatResponse:
+    """Return what a turn folds to, without calls that broke off, and without empty messages."""
+    calls = {half.call_id for half in _halves(events) if isinstance(half, ToolCallContent)}
+    return _mapped(fold(events), lambda content: None if _is_of_call(content, calls) else content)
+
+
+def _is_of_call(content: Any, calls: Collection[str | None]) -> bool:
+    return isinstance(content, ToolCallContent | ToolResultContent) and content.call_id in calls
+
+
+def _without_fields(response: ChatResponse, halves: Iterable[bool]) -> ChatResponse:
+    """Return a response without the fields of the wire of those contents that are `halves`."""
+    rest = chain(halves, repeat(False))
+    return _mapped(response, lambda content: replace(content, extra=None) if next(rest) else content)
+
+
+def _mapped(response: ChatResponse, change: Callable[[Any], Any]) -> ChatResponse:
+    """Return a response with its contents changed; without those that become None, and what is empty then."""
     choices = []
     for choice in response.choices:
         messages = []
         for message in choice.messages:
-            whole = [c for c in message.contents if not isinstance(c, ToolCallContent | ToolResultContent)]
-            messages.append(replace(message, contents=[replace(content, extra=None) for content in whole]))
-        choices.append(replace(choice, messages=messages))
+            contents = [made for content in message.contents if (made := change(content)) is not None]
+            messages += [replace(message, contents=contents)] if contents else []
+        choices.append(replace(choice, messages=messages, extra=choice.extra if messages else None))
     return replace(response, choices=choices)
