@@ -354,6 +354,16 @@ def test_every_adapter_has_its_clients(loop: Loopback) -> None:
         assert isinstance(waiting.stream(HELLO), contentmodel.AsyncChatStream)
 
 
+@pytest.mark.parametrize("api", APIS)
+@pytest.mark.parametrize("wrong", ["Hi", [contentmodel.user("Hi")], contentmodel.user("Hi")])
+def test_a_client_refuses_what_is_no_request(api: str, wrong: Any, loop: Loopback) -> None:
+    client = contentmodel.chat_client(api, model="m", api_key="none", base_url=loop.url)
+    with pytest.raises(contentmodel.EncodeError, match=f"expected a ChatRequest, got {type(wrong).__name__}"):
+        client.complete(wrong)
+    with pytest.raises(contentmodel.EncodeError, match="expected a ChatRequest"):
+        client.stream(wrong).read()
+
+
 def test_an_api_without_a_client_is_named() -> None:
     with pytest.raises(contentmodel.UnknownApiError, match=r"smoke-signals.*openai-chat"):
         chat_client("smoke-signals")

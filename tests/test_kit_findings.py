@@ -92,6 +92,28 @@ def test_an_example_says_all_that_there_is() -> None:
     assert found.value.where == "$.usage"
 
 
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"id": "a"}, "expected a payload with the ChatRequest or the ChatResponse that it means"),
+        (({"id": "a"},), "expected a payload with"),
+        (({"id": "a"}, "Hello"), "expected a payload with"),
+        (("nonsense", ChatResponse()), "not JSON"),
+        (({"id": "a"}, ChatResponse(choices="Hello")), r"got `str` at \$.choices"),  # type: ignore[arg-type]
+    ],
+)
+def test_what_is_no_example_is_refused_before_anything_is_tried(given: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=rf"examples\[0\]: .*{message}"):
+        check_adapter(contentmodel.adapter("openai-chat"), only=["example"], examples=[given])
+
+
+def test_the_payload_of_an_example_may_be_text() -> None:
+    adapter = contentmodel.adapter("anthropic-messages")
+    text = b'{"model": "m", "max_tokens": 5, "messages": [{"role": "user", "content": "Hi"}]}'
+    report = check_adapter(adapter, only=["example"], examples=[(text, adapter.decode_request(text))])
+    assert report.ok
+
+
 def test_examples_come_with_an_adapter_or_the_check_does_not_apply() -> None:
     class Unknown(Delegate):
         api = "like-chat"

@@ -186,10 +186,12 @@ importlib.import_module(sys.argv[1])
         ("contentmodel.tools.mcp", "tools"),
         ("contentmodel.history", "history"),
         ("contentmodel.server", "server"),
+        ("contentmodel_conformance.server", "conformance"),
     ],
 )
 def test_a_package_without_its_extra_names_what_to_install(package: str, extra: str) -> None:
-    done = subprocess.run([sys.executable, "-c", BARE, package], capture_output=True, text=True, check=False)
+    call = [sys.executable, "-c", BARE, package, "contentmodel_conformance"]
+    done = subprocess.run(call, capture_output=True, text=True, check=False)
     assert done.returncode != 0
     last = done.stderr.strip().splitlines()[-1]
     assert last.endswith(f'which is not installed: pip install "contentmodel[{extra}]"')

@@ -326,6 +326,22 @@ def test_a_stream_that_is_left_leaves_a_transcript(script: list[ChatResponse], a
     assert (again.stop, again.text) in [("completed", "Fine."), ("terminated", "")]
 
 
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        (ChatMessage(role="user", contents="Hi"), "a run begins with a ChatRequest, a list of messages or a text, got"),
+        (None, "got NoneType"),
+        (["Hi"], r"messages\[0\]: expected a ChatMessage, got str"),
+        (ChatRequest(messages=["Hi"]), r"messages\[0\]: expected a ChatMessage, got str"),  # type: ignore[list-item]
+    ],
+)
+def test_a_run_refuses_what_is_no_request(asked: Any, message: str) -> None:
+    with pytest.raises(TypeError, match=message):
+        ToolRunner(Scripted([])).run(asked)
+    with pytest.raises(TypeError, match=message):
+        asyncio.run(AsyncToolRunner(Scripted([])).run(asked))
+
+
 def test_a_call_that_was_cut_short_never_runs_later_either() -> None:
     log = Log()
     made = tools_of(log)

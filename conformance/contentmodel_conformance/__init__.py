@@ -50,4 +50,7 @@ _HOMES = {
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    from contentmodel.extras import needs_extra
+
+    with needs_extra("conformance"):
+        return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)

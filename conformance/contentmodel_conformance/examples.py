@@ -8,13 +8,38 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, TypeAlias
 
-from contentmodel import ChatChoice, ChatMessage, ChatRequest, ChatResponse, FinishReason, TextContent, Usage
-from contentmodel.serialize import to_builtins
+from contentmodel import (
+    ChatChoice,
+    ChatMessage,
+    ChatRequest,
+    ChatResponse,
+    ContentModelError,
+    FinishReason,
+    TextContent,
+    Usage,
+)
+from contentmodel.adapter import as_json
+from contentmodel.serialize import require_valid, to_builtins
 from contentmodel_conformance import laws
 from contentmodel_conformance.laws import LawBroken
 
 Example: TypeAlias = tuple[Any, ChatRequest | ChatResponse]
 """A payload, and the request or the answer that it is expected to be."""
+
+
+def checked(api: str, given: Sequence[Any]) -> list[Example]:
+    """Return examples that an author gives, with their payloads as JSON values. Raise ValueError if one is none."""
+    found = []
+    for index, one in enumerate(given):
+        if not isinstance(one, tuple | list) or len(one) != 2 or not isinstance(one[1], ChatRequest | ChatResponse):
+            wanted = "a payload with the ChatRequest or the ChatResponse that it means"
+            raise ValueError(f"examples[{index}]: expected {wanted}, got {one!r:.80}")
+        try:
+            require_valid(one[1])
+            found.append((as_json(one[0], api), one[1]))
+        except ContentModelError as error:
+            raise ValueError(f"examples[{index}]: {error}") from None
+    return found
 
 
 def example(adapter: Any, given: Example) -> None:

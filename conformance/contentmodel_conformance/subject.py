@@ -27,7 +27,7 @@ from contentmodel import (
     TextContent,
 )
 from contentmodel_conformance.coverage import sdk_types
-from contentmodel_conformance.examples import EXAMPLES, Example
+from contentmodel_conformance.examples import EXAMPLES, Example, checked
 from contentmodel_conformance.oracles import judge
 from contentmodel_conformance.oracles.accumulators import APIS as ACCUMULATING
 from contentmodel_conformance.oracles.hosted import FAILURES
@@ -73,7 +73,7 @@ class Subject:
         self.limits = limits or LIMITS.get(self.api) or getattr(adapter, "limits", None)
         self.recordings = recordings
         self.reader = reader or _reader_of(adapter)
-        self.examples = list(examples) or EXAMPLES.get(self.api, [])
+        self.examples = checked(self.api, examples) or EXAMPLES.get(self.api, [])
         self._written: dict[str, list[Any]] = {}
         self.is_one_of_many = is_one_of_many
         """Whether the other adapters are tried as well: what comes from them is then tried with them."""

@@ -66,7 +66,8 @@ def check_adapter(
     payloads, each with the ChatRequest or the ChatResponse that it means. `target` is what the command line calls the
     adapter, for the commands that reports give.
 
-    Whatever the adapter raises is a finding, and gets nowhere. ValueError where `only` names nothing there is.
+    Whatever the adapter raises is a finding, and gets nowhere. ValueError where `only` names nothing there is, or an
+    example is none.
     """
     chosen = selected(only)
     subject = Subject(

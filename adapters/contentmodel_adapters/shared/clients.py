@@ -91,6 +91,8 @@ class BaseClient:
 
     def prepare(self, request: ChatRequest, *, stream: bool) -> Call:
         """The request as it is sent."""
+        if not isinstance(request, ChatRequest):
+            raise EncodeError(f"expected a ChatRequest, got {type(request).__name__}")
         request = self._asking(request, stream=stream)
         encoded = self.adapter.encode_request(request, self.choices(), self.model)
         payload = dict(encoded.payload)

@@ -3,12 +3,15 @@
 It speaks through the adapters' own encoders, streaming or not, records what clients send, and fails on request.
 """
 
-from contentmodel_conformance.server.app import Loopback
-from contentmodel_conformance.server.doors import DOORS, Door
-from contentmodel_conformance.server.files import read_script
-from contentmodel_conformance.server.records import Recorded
-from contentmodel_conformance.server.running import LoopbackServer
-from contentmodel_conformance.server.script import Call, Fault, Script, ScriptError, Turn, as_turn, say
+from contentmodel.extras import needs_extra
+
+with needs_extra("conformance"):
+    from contentmodel_conformance.server.app import Loopback
+    from contentmodel_conformance.server.doors import DOORS, Door
+    from contentmodel_conformance.server.files import read_script
+    from contentmodel_conformance.server.records import Recorded
+    from contentmodel_conformance.server.running import LoopbackServer
+    from contentmodel_conformance.server.script import Call, Fault, Script, ScriptError, Turn, as_turn, say
 
 __all__ = [
     "Call",

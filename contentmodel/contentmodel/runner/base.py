@@ -264,8 +264,15 @@ def request_of(asked: Asked) -> ChatRequest:
     """What a run begins with, as a request. ValueError where it asks for more than one answer at a time."""
     if isinstance(asked, str):
         return ChatRequest(messages=[ChatMessage(role="user", contents=[TextContent(text=asked)])])
+    messages: Any = asked.messages if isinstance(asked, ChatRequest) else asked
+    if not isinstance(messages, Sequence):
+        what = "a run begins with a ChatRequest, a list of messages or a text"
+        raise TypeError(f"{what}, got {type(messages).__name__}")
+    for index, message in enumerate(messages):
+        if not isinstance(message, ChatMessage):
+            raise TypeError(f"messages[{index}]: expected a ChatMessage, got {type(message).__name__}")
     if not isinstance(asked, ChatRequest):
-        return ChatRequest(messages=list(asked))
+        return ChatRequest(messages=list(messages))
     if asked.options.choices not in (None, 1):
         raise ValueError(f"a run goes on with one answer: the request asks for {asked.options.choices} choices")
     return asked
