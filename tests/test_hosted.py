@@ -342,8 +342,10 @@ def test_the_application_runs_a_tool_search_that_says_so(execution: Any, executo
     assert [c.executor for c in folded.messages[0].contents] == [executor]
 
 
-@pytest.mark.parametrize(("executor", "execution"), [("client", "client"), ("provider", None), ("somebody", None)])
-def test_a_tool_search_made_by_hand_says_who_runs_it(executor: str, execution: str | None) -> None:
+@pytest.mark.parametrize(
+    ("executor", "execution"), [("client", "client"), ("provider", "server"), ("somebody", "server")]
+)
+def test_a_tool_search_made_by_hand_says_who_runs_it(executor: str, execution: str) -> None:
     contents: list[Any] = [
         ToolSearchToolCallContent(call_id="t1", arguments={}, executor=executor),
         ToolSearchToolResultContent(call_id="t1", tools=[], executor=executor),

@@ -41,6 +41,7 @@ from contentmodel.events import (
     unfold,
 )
 from contentmodel_conformance import streams
+from contentmodel_conformance.oracles import judge
 from contentmodel_conformance.oracles.accumulators import accumulated
 
 every_api = pytest.mark.parametrize("api", APIS)
@@ -381,6 +382,26 @@ def test_texts_with_a_dropped_block_between_them_are_kept_apart_by_an_empty_line
         (citation,) = text.annotations
         span = contentmodel.convert_span(text.text, citation.span, "codepoint")
         assert text.text[span.start : span.end] == "me "
+
+
+@pytest.mark.parametrize("api", [CHAT, GOOGLE])
+def test_texts_of_an_answer_made_by_hand_are_kept_apart(api: str) -> None:
+    parts = [TextContent(text="a"), TextContent(text="b"), CompactionContent(), TextContent(text="c")]
+    response = answer(parts, source=None)
+    adapter = contentmodel.adapter(api)
+    assert adapter.decode_response(adapter.encode_response(response).payload).text == "ab\n\nc"
+    assert written(api, list(unfold(response)))[2] == [TextContent(text="ab\n\nc")]
+
+
+@pytest.mark.parametrize("api", APIS)
+def test_an_answer_made_by_hand_is_what_the_sdk_takes_streamed_or_not(api: str) -> None:
+    message = ChatMessage(role="assistant", contents=[TextContent(text="a"), CALL])
+    response = ChatResponse(choices=[ChatChoice(messages=[message], finish_reason=STOP)])
+    adapter = contentmodel.adapter(api)
+    payload = adapter.encode_response(response).payload
+    assert judge(api, "response").faults(payload) == []
+    contents = written(api, list(unfold(response)))[2]
+    assert [content for m in adapter.decode_response(payload).messages for content in m.contents] == contents
 
 
 def test_texts_of_one_api_are_not_kept_apart() -> None:

@@ -4,12 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
-from contentmodel import ChatRequest, HostedToolCallContent, HostedToolResultContent
+from contentmodel import (
+    ChatChoice,
+    ChatMessage,
+    ChatRequest,
+    ChatResponse,
+    HostedToolCallContent,
+    HostedToolResultContent,
+    TextContent,
+)
+from contentmodel.wire.json import value_at
 from contentmodel_conformance import laws
 from contentmodel_conformance.laws import LawBroken
 from contentmodel_conformance.oracles.hosted import payload_of
 
-__all__ = ["hosted", "hosted_failures"]
+__all__ = ["handmade", "hosted", "hosted_failures"]
 
 
 def hosted(adapter: Any, kind: str, blocks: list[dict[str, Any]]) -> None:
@@ -38,6 +47,20 @@ def hosted_failures(adapter: Any, kind: str, blocks: list[dict[str, Any]], *, fa
         why = "the failure is hidden" if failed else "there was no failure"
         raise LawBroken("hosted failures", "$", why, blocks[-1], results[-1])
     laws.identity(adapter, kind, payload)
+
+
+def handmade(accepts: Any, adapter: Any, kind: str, contents: list[Any]) -> None:
+    """Calls and results of hosted tools that an application made by hand, with fields of the model alone, are written
+    as the official SDK's types have them.
+    """
+    turn = ChatMessage(role="assistant", contents=contents)
+    asked = ChatMessage(role="user", contents=[TextContent(text="Go on.")])
+    value = ChatRequest(model="m", messages=[asked, turn, asked])
+    answer = ChatResponse(choices=[ChatChoice(messages=[turn])])
+    payload = laws.encode(adapter, kind, value if kind == "request" else answer).payload
+    for fault in accepts.faults(payload):
+        where, _, what = fault.partition(": ")
+        raise LawBroken("handmade", where, what, laws.ALLOWED, value_at(payload, where, laws.ABSENT))
 
 
 def _contents(value: Any) -> list[Any]:

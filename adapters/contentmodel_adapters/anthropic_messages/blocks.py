@@ -51,12 +51,11 @@ from contentmodel.content.tools import (
     HostedToolResultContent,
 )
 from contentmodel.usage import Usage
-from contentmodel.wire.codecs import ArgumentsObject, Codec, Pair, Sealed
-from contentmodel.wire.context import DecodeContext, EncodeContext
+from contentmodel.wire.codecs import ArgumentsObject, Pair, Sealed
 from contentmodel.wire.nested import Blocks, One, Outputs, Record, TextOrBlocks, WordsOf
 from contentmodel.wire.signs import is_error_alone
 from contentmodel.wire.table import Column, Failure, Named, Row, Shape, Sign, Spec, Table, row
-from contentmodel_adapters.shared.hosted import output_columns
+from contentmodel_adapters.shared.hosted import Lines, output_columns
 
 API = "anthropic-messages"
 TABLE = Table(API)
@@ -239,7 +238,12 @@ OTHER_ERROR = Row(
 FOUND_PAGES = TABLE.union(
     "web search result",
     [
-        row("web_search_result", UriContent, {"url": "uri", "title": "title"}),
+        row(
+            "web_search_result",
+            UriContent,
+            {"url": "uri", "title": "title"},
+            fill={"title": "", "encrypted_content": ""},
+        ),
         row("web_search_tool_result_error", ErrorContent, {"error_code": "code"}),
         OTHER_ERROR,
     ],
@@ -269,6 +273,17 @@ STATUS = Sign("status", ("failed", "error"), failed="failed")
 WORDS = WordsOf(TextContent, "text")
 
 
+_PRINTED = {"content.content": [], "content.return_code": 0, "content.stderr": "", "content.stdout": ""}
+_NO_DOCUMENT = {"type": "document", "source": {"type": "text", "media_type": "text/plain", "data": ""}}
+_REQUIRED: dict[str, dict[str, Any]] = {
+    "web_fetch_result": {"content.content": _NO_DOCUMENT, "content.url": ""},
+    "code_execution_result": _PRINTED,
+    "bash_code_execution_result": _PRINTED,
+    "text_editor_code_execution_view_result": {"content.content": "", "content.file_type": "text"},
+    "tool_search_tool_search_result": {"content.tool_references": []},
+    "advisor_result": {"content.text": ""},
+}
+"""What each kind of result has (anthropic 2.12, types/beta; seen 2026-11-22), for values that do not have it."""
 Kind = tuple[dict[str, Spec], dict[str, Column] | None]
 
 
@@ -283,6 +298,7 @@ def _result_rows(tag: str, model: type[Any], **kinds: Kind) -> list[Row]:
             columns=("outputs", columns) if columns else None,
             ignores=UNSAID,
             failure=EXIT_CODE if columns else None,
+            fill=_REQUIRED.get(kind),
         )
         for kind, (fields, columns) in kinds.items()
     ]
@@ -303,30 +319,6 @@ def _failed_row(tag: str, error: str, model: type[Any]) -> Row:
     )
 
 
-class Lines(Codec):
-    """Lines of text as a list; a list that holds a line break inside a line is not held."""
-
-    classes = (list,)
-    identity = False
-
-    def holds(self, value: Any) -> bool:
-        return (
-            value.__class__ is list
-            and bool(value)
-            and all(line.__class__ is str and "\n" not in line for line in value)
-        )
-
-    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[Any]:
-        return WORDS.decode("\n".join(value), context, container, key)
-
-    def encode(self, value: list[Any], context: EncodeContext, owner: Any) -> Any:
-        words = WORDS.encode(value, context, owner)
-        return None if words is None else words.split("\n")
-
-    def describe(self) -> str:
-        return "list[str]"
-
-
 def _printed(stdout: str) -> dict[str, Column]:
     """What a program printed and made: its words, its words on stderr, its files."""
     columns = {
@@ -344,6 +336,7 @@ HOSTED_RESULTS = [
         WebSearchToolResultContent,
         {**RESULT, "content": ("outputs", Outputs(FOUND_PAGES, ErrorContent))},
         ignores=UNSAID,
+        fill={"content": []},
     ),
     *_result_rows(
         "web_fetch_tool_result",
@@ -391,6 +384,7 @@ HOSTED_RESULTS = [
             "content": ("outputs", TextOrBlocks(TEXT_PARTS, "list")),
         },
         ignores=("name", "status", "caller", "server"),
+        fill={"is_error": False, "content": []},
         failure=Failure(IS_ERROR, worded=True, alone=True),
     ),
     row(
@@ -398,6 +392,7 @@ HOSTED_RESULTS = [
         McpListToolsToolResultContent,
         {"mcp_server_name": "server", "tools": "tools"},
         ignores=(*UNSAID, "call_id", "caller"),
+        fill={"mcp_server_name": "", "tools": []},
     ),
     # Every hosted tool has results of this form. A result with an object of an unknown type is one, too.
     Row(

@@ -64,7 +64,7 @@ def encode_content(message: ChatMessage, context: EncodeContext) -> dict[str, An
     if rest is not None:
         wire.pop("role", None)
         wire.update(rest)
-    if not context.native:
+    if context.completes:
         wire.setdefault("parts", [])
     return wire
 

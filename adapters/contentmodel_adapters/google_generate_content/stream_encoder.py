@@ -77,7 +77,7 @@ class Encoder(JoiningEncoder):
         prefix = b'data: {"candidates":[{"content":{"parts":[{%b"text":' % thought
         index = b',"index":%d' % block.choice if block.choice else b""
         block.grow = growing(prefix, b'}],"role":"model"}' + index + self._suffix)
-        if not thought and not self.is_native and isinstance(block.content, _TEXTS):
+        if not thought and self.completes and isinstance(block.content, _TEXTS):
             block.grow = self.texts_of(block).beginning(block, block.grow)
         self.say_begun(block)
 

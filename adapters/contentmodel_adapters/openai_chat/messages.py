@@ -296,7 +296,7 @@ class Message(Codec):
         if ":role" in own:
             wire.pop("role")
             wire.update(own[":role"])
-        if context.native:
+        if not context.completes:
             return wire
         if wire.get("content").__class__ is list:
             wire["content"] = "".join(part["text"] for part in wire["content"])

@@ -70,7 +70,7 @@ class Choices(Codec):
 
     def encode(self, value: list[ChatChoice], context: EncodeContext, owner: Any) -> list[dict[str, Any]]:
         wires = [CHOICE.encode(choice, context) for choice in value]
-        if not context.native:
+        if context.completes:
             for index, wire in enumerate(wires):
                 wire.setdefault("index", index)
                 has_calls = bool(wire.get("message", {}).get("tool_calls"))

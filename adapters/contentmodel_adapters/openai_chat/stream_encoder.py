@@ -79,7 +79,7 @@ class Encoder(JoiningEncoder):
             if (block.choice, column) in self._reasoned:
                 self.put_raw(block.grow(BETWEEN))
             self._reasoned.add((block.choice, column))
-        elif column == "content" and not self.is_native:
+        elif column == "content" and self.completes:
             block.grow = self.texts_of(block).beginning(block, block.grow)
         self.say_begun(block)
 

@@ -233,7 +233,16 @@ CODE_OUTPUTS = TABLE.union(
 )
 # One entry for each command. What it printed to stderr, and how it failed, follows as contents of its own.
 SHELL_OUTPUTS = TABLE.union(
-    "shell output", [Row("output", TextContent, {"stdout": "text"})], find=lambda wire: "output"
+    "shell output",
+    [
+        Row(
+            "output",
+            TextContent,
+            {"stdout": "text"},
+            fill={"stderr": "", "outcome": {"type": "exit", "exit_code": 0}},
+        )
+    ],
+    find=lambda wire: "output",
 )
 SHELL_FAILURE = Failure(Sign("outcome.exit_code"), Sign("outcome.type", ("timeout",)))
 
@@ -330,16 +339,22 @@ class MadeImage(Codec):
 
 
 class FailureObject(Codec):
-    """A failure as a string or an object, as it is."""
+    """A failure as a string or an object, as it is.
+
+    One that was made by hand is a string, or what `made` gives. `field` has the message in an object without "message".
+    """
 
     classes = (str, dict)
     identity = False
+
+    def __init__(self, made: Callable[[ErrorContent], Any] | None = None, field: str = "message") -> None:
+        self._made, self._field = made, field
 
     def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[Any]:
         if value.__class__ is str:
             failure = ErrorContent(message=value)
         else:
-            message, code = value.get("message"), value.get("code", value.get("type"))
+            message, code = value.get(self._message_of(value)), value.get("code", value.get("type"))
             failure = ErrorContent(
                 message=message if isinstance(message, str) else "",
                 code=None if code is None else str(code),
@@ -349,20 +364,31 @@ class FailureObject(Codec):
 
     def places(self, value: Any, wire: Any, path: str) -> Iterable[Place]:
         coded = "code" if wire.__class__ is dict and "code" in wire else "type"
-        row = Fields({"message": "message", "code": coded}) if wire.__class__ is dict else None
+        row = Fields({"message": self._message_of(wire), "code": coded}) if wire.__class__ is dict else None
         return [(value[0], path, wire, row)]
+
+    def _message_of(self, wire: dict[str, Any]) -> str:
+        return "message" if "message" in wire else self._field
 
     def encode(self, value: list[Any], context: EncodeContext, owner: Any) -> Any:
         failure = value[0]
         if failure.details is None:
-            return failure.message
-        if isinstance(failure.details.get("message"), str):
-            return {**failure.details, "message": failure.message}
+            return self._made(failure) if self._made is not None and context.completes else failure.message
+        field = self._message_of(failure.details)
+        if isinstance(failure.details.get(field), str):
+            return {**failure.details, field: failure.message}
         return failure.details
 
     def describe(self) -> str:
         return "str|dict"
 
+
+# The objects of openai 3.54, types/responses/response_output_item.py and mcp_tool_call_error.py, seen 2026-11-22.
+IMAGE_ERROR = FailureObject(lambda e: {"type": e.code or "error", "code": e.code, "message": e.message or e.code or ""})
+MCP_ERROR = FailureObject(
+    lambda e: {"type": "mcp_tool_execution_error", "content": e.message or e.code or ""}, field="content"
+)
+LIST_ERROR = FailureObject()
 
 # -- records -------------------------------------------------------------------------------------------------------
 

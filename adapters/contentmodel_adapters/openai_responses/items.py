@@ -59,14 +59,16 @@ from contentmodel_adapters.openai_responses.blocks import (
     ENCRYPTED,
     FOUND,
     GIVEN_BACK,
+    IMAGE_ERROR,
     INPUT,
+    LIST_ERROR,
+    MCP_ERROR,
     SCREENSHOT,
     SHELL_FAILURE,
     SHELL_OUTPUTS,
     SOURCES,
     TABLE,
     WORDS,
-    FailureObject,
     MadeImage,
     ShellOutputs,
     named_row,
@@ -78,6 +80,9 @@ from contentmodel_adapters.shared.hosted import output_columns
 CALLER = TABLE.record("caller", Caller, {"type": "kind", "caller_id": "call_id"})
 CALL: dict[str, Spec] = {"call_id": "call_id", "status": "status", "caller": ("caller", Record(CALLER, home=True))}
 HOSTED: dict[str, Spec] = {"id": "call_id", "status": "status"}
+# What every item of an answer has, for values that do not have it (openai 3.54, types/responses; seen 2026-11-22).
+ENDED: dict[str, Any] = {"status": "completed"}
+ITEM: dict[str, Any] = {"id": "", **ENDED}
 RESULT_OF = ("call_id", "name", "caller", "status", "is_error")
 PARTS = TextOrBlocks(INPUT, "string")
 # The status of an item is that of the call; a call that failed may have no other sign of it.
@@ -93,6 +98,7 @@ PAIRS = [
             WebSearchToolCallContent,
             {**HOSTED, "action": "arguments"},
             ignores=("name", "caller"),
+            fill={**ENDED, "action": {"type": "search", "query": ""}},
         ),
         Row(
             "web_search_result",
@@ -110,6 +116,7 @@ PAIRS = [
             HOSTED,
             gather=("arguments", ("queries",)),
             ignores=("name", "caller"),
+            fill={**ENDED, "queries": []},
         ),
         Row(
             "file_search_result",
@@ -127,6 +134,7 @@ PAIRS = [
             HOSTED,
             gather=("arguments", ("code",)),
             ignores=("name", "caller"),
+            fill={**ENDED, "container_id": ""},
         ),
         Row(
             "code_interpreter_result",
@@ -147,6 +155,7 @@ PAIRS = [
                 ("action", "background", "output_format", "prompt", "quality", "revised_prompt", "size"),
             ),
             ignores=("name", "caller"),
+            fill=ENDED,
         ),
         Row(
             "image_generation_result",
@@ -154,7 +163,7 @@ PAIRS = [
             {},
             columns=(
                 "outputs",
-                {"result": Column(MadeImage(), DataContent), "error": Column(FailureObject(), ErrorContent)},
+                {"result": Column(MadeImage(), DataContent), "error": Column(IMAGE_ERROR, ErrorContent)},
             ),
             ignores=RESULT_OF,
         ),
@@ -167,6 +176,7 @@ PAIRS = [
             McpServerToolCallContent,
             {**HOSTED, "name": "name", "server_label": "server", "arguments": ("arguments", ArgumentsText())},
             ignores=("caller",),
+            fill={"name": "", "server_label": "", "arguments": "{}"},
         ),
         Row(
             "mcp_result",
@@ -174,7 +184,7 @@ PAIRS = [
             {},
             columns=(
                 "outputs",
-                {"output": Column(WORDS, TextContent), "error": Column(FailureObject(), ErrorContent)},
+                {"output": Column(WORDS, TextContent), "error": Column(MCP_ERROR, ErrorContent)},
             ),
             ignores=(*RESULT_OF, "server"),
         ),
@@ -187,12 +197,13 @@ PAIRS = [
             McpListToolsToolCallContent,
             {**HOSTED, "server_label": "server"},
             ignores=("name", "caller"),
+            fill={"server_label": "", "tools": []},
         ),
         Row(
             "mcp_list_tools_result",
             McpListToolsToolResultContent,
             {"tools": "tools"},
-            columns=("outputs", {"error": Column(FailureObject(), ErrorContent)}),
+            columns=("outputs", {"error": Column(LIST_ERROR, ErrorContent)}),
             ignores=(*RESULT_OF, "server"),
         ),
         ("tools", "error"),
@@ -222,9 +233,10 @@ def _by_executor(tag: str, model: type[Any], fields: dict[str, Spec], **options:
     It is required (openai 3.54, types/responses/response_tool_search_call.py, seen 2026-11-22).
     """
     client = {"type": tag, "execution": "client"}
+    fill = {**ITEM, **options.pop("fill", {})}
     return [
-        row(tag, model, fields, fill={"execution": "server"}, **options),
-        Row(f"{tag}.client", model, fields, constants=client, sets={"executor": "client"}, **options),
+        row(tag, model, fields, fill={**fill, "execution": "server"}, **options),
+        Row(f"{tag}.client", model, fields, constants=client, sets={"executor": "client"}, fill=fill, **options),
     ]
 
 
@@ -235,6 +247,7 @@ PROVIDER_CALLS = [
         CALL,
         gather=("arguments", ("action", "actions", "pending_safety_checks")),
         ignores=("name",),
+        fill={**ITEM, "pending_safety_checks": []},
     ),
     # A shell in a container is the provider's; without one the application runs the commands.
     named_row(
@@ -244,6 +257,7 @@ PROVIDER_CALLS = [
         {**CALL, "action": ("arguments", ArgumentsObject())},
         ignores=("name",),
         sets={"executor": "client"},
+        fill=ITEM,
     ),
     named_row(
         "shell_call.container",
@@ -251,6 +265,7 @@ PROVIDER_CALLS = [
         ShellToolCallContent,
         {**CALL, "action": ("arguments", ArgumentsObject())},
         ignores=("name",),
+        fill=ITEM,
     ),
     named_row(
         "local_shell_call",
@@ -265,6 +280,7 @@ PROVIDER_CALLS = [
         ApplyPatchToolCallContent,
         {**CALL, "operation": ("arguments", ArgumentsObject())},
         ignores=("name",),
+        fill=ITEM,
     ),
     *_by_executor("tool_search_call", ToolSearchToolCallContent, {**CALL, "arguments": "arguments"}, ignores=("name",)),
     row(
@@ -273,6 +289,7 @@ PROVIDER_CALLS = [
         {"call_id": "call_id", "fingerprint": ("protected", Sealed("openai", "signature"))},
         gather=("arguments", ("code",)),
         ignores=("name", "status", "caller"),
+        fill={"id": "", "code": "", "fingerprint": ""},
     ),
 ]
 RESULTS = [
@@ -301,6 +318,7 @@ RESULTS = [
         ShellToolResultContent,
         {**CALL, "output": ("outputs", ShellOutputs(SHELL_OUTPUTS))},
         ignores=("name",),
+        fill={**ITEM, "output": []},
         failure=FAILED,
     ),
     row(
@@ -322,6 +340,7 @@ RESULTS = [
         ToolSearchToolResultContent,
         {**CALL, "tools": "tools"},
         ignores=("name",),
+        fill={"tools": []},
         failure=FAILED,
     ),
     row(
@@ -329,6 +348,7 @@ RESULTS = [
         ProgramToolResultContent,
         {**CALL, "result": ("outputs", WORDS)},
         ignores=("name",),
+        fill={**ITEM, "result": ""},
         # A program that did not come to its end has no other word for it (types/responses, ProgramOutput.status).
         failure=Failure(Sign("status", ("incomplete", "failed"), failed="incomplete"), alone=True),
     ),

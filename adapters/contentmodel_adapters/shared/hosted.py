@@ -8,11 +8,13 @@ from typing import Any
 import msgspec
 
 from contentmodel.content.outcomes import UnknownContent
+from contentmodel.content.text import TextContent
 from contentmodel.request import ChatRequest, HostedTool
 from contentmodel.wire import reasons
-from contentmodel.wire.context import EncodeContext
+from contentmodel.wire.codecs import Codec
+from contentmodel.wire.context import DecodeContext, EncodeContext
 from contentmodel.wire.json import snake_name
-from contentmodel.wire.nested import Outputs
+from contentmodel.wire.nested import Outputs, WordsOf
 from contentmodel.wire.table import Column, Union
 
 
@@ -82,3 +84,30 @@ def fixed_names(request: ChatRequest, current: Current) -> list[str]:
     tools = [tool for tool in request.tools if isinstance(tool, HostedTool)]
     found = (tool.name or (known.name if (known := declaration(tool, current)) else None) for tool in tools)
     return [name for name in found if name is not None]
+
+
+_WORDS = WordsOf(TextContent, "text")
+
+
+class Lines(Codec):
+    """Lines of text as a list; a list that holds a line break inside a line is not held."""
+
+    classes = (list,)
+    identity = False
+
+    def holds(self, value: Any) -> bool:
+        return (
+            value.__class__ is list
+            and bool(value)
+            and all(line.__class__ is str and "\n" not in line for line in value)
+        )
+
+    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[Any]:
+        return _WORDS.decode("\n".join(value), context, container, key)
+
+    def encode(self, value: list[Any], context: EncodeContext, owner: Any) -> Any:
+        words = _WORDS.encode(value, context, owner)
+        return None if words is None else words.split("\n")
+
+    def describe(self) -> str:
+        return "list[str]"

@@ -78,18 +78,18 @@ class JoiningEncoder(StreamEncoder):
         return self._texts.setdefault(block.choice, JoinedTexts())
 
     def start(self, block: Outgoing) -> None:
-        if block.content.__class__ is not TextContent and not self.is_native:
+        if block.content.__class__ is not TextContent and self.completes:
             self.texts_of(block).part()
 
 
 def with_texts_apart(
     fitted: ChatResponse, source: ChatResponse, context: EncodeContext, blocks: Union | None = None
 ) -> ChatResponse:
-    """Return an answer of another API with empty lines between texts that are apart in `source`, which it was made of.
+    """Return an answer that did not come from this API with empty lines between texts that are apart in `source`.
 
-    Contents that `blocks` has rows for keep texts apart by themselves.
+    `fitted` was made of `source`. Contents that `blocks` has rows for keep texts apart by themselves.
     """
-    if context.native:
+    if not context.completes:
         return fitted
     pairs = zip(fitted.choices, source.choices, strict=True)
     choices = [_with_texts_apart(choice, original, context, blocks) for choice, original in pairs]

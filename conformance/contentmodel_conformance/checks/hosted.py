@@ -12,8 +12,10 @@ from contentmodel_conformance import laws, streams
 from contentmodel_conformance.checks.crossing import label
 from contentmodel_conformance.checks.payloads import of
 from contentmodel_conformance.checks.registry import check
-from contentmodel_conformance.hosted import hosted, hosted_failures
+from contentmodel_conformance.hosted import handmade, hosted, hosted_failures
+from contentmodel_conformance.oracles import judge
 from contentmodel_conformance.oracles.hosted import FAILURES, SUCCESSES, payload_of
+from contentmodel_conformance.strategies.handmade import handmade_turns
 from contentmodel_conformance.strategies.hosted import surprising, unknown_tools
 from contentmodel_conformance.subject import Subject
 from contentmodel_conformance.trying import Trial
@@ -68,3 +70,11 @@ def failures(subject: Subject, trial: Trial) -> None:
             trial.once(blocks, law, f"{kind}: {name}")
         for name, blocks in SUCCESSES[subject.api].items():
             trial.once(blocks, partial(law, failed=False), f"{kind}: {name}, without a failure")
+
+
+@check(handmade, "listed", "every kind of call and result of a hosted tool, made by hand", "judge", "hosted")
+def made_by_hand(subject: Subject, trial: Trial) -> None:
+    for kind in subject.does:
+        law = partial(handmade, judge(subject.api, kind), subject.adapter, kind)
+        for name, contents in handmade_turns(subject.api):
+            trial.once(contents, law, f"{kind}: {name}")

@@ -81,6 +81,20 @@ def _without_error(content: Any) -> Any:
     return replace(content, outputs=[output for output in content.outputs if not isinstance(output, ErrorContent)])
 
 
+@mutant("openai-responses", "handmade/listed")
+class ForgetsWhoSearches(Broken):
+    """Leaves out who runs a search for tools."""
+
+    def written(self, kind: str, payload: Any, value: Any) -> Any:
+        return changed(payload, _without_execution)
+
+
+def _without_execution(value: Any) -> Any:
+    if not isinstance(value, dict) or value.get("type") != "tool_search_call":
+        return value
+    return {key: item for key, item in value.items() if key != "execution"}
+
+
 @mutant(CHAT, "texts-apart/foreign")
 class JoinsTexts(Broken):
     """Writes the texts of an answer as one, whatever was between them."""

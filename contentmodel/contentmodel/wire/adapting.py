@@ -219,7 +219,7 @@ class TableAdapter:
         context.reasoning_fields = self.reasoning_fields
         fitted = self.prepare_response(response, context)
         payload = self.response.encode(context.same(response, fitted), context)
-        if not context.native:
+        if context.completes:
             payload = self.complete_response(payload, response, context)
         return Encoded(payload, response, context, partial(self.encode_response, policies=policies))
 

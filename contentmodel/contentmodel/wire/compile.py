@@ -302,7 +302,7 @@ class _Writer:
     def _encode_fill(self, lines: list[str]) -> None:
         if not self.row.fill:
             return
-        lines.append("    if not context.native:")
+        lines.append("    if context.completes:")
         for path, value in self.row.fill.items():
             *parents, key = path.split(".")
             container = "wire" + "".join(f".setdefault({parent!r}, {{}})" for parent in parents)

@@ -124,6 +124,7 @@ class EncodeContext:
     __slots__ = (
         "api",
         "by_hand",
+        "completes",
         "issuer",
         "kind",
         "known",
@@ -152,6 +153,8 @@ class EncodeContext:
         # words (a hosted tool's settings) can only be meant for this one.
         self.by_hand = origin is None
         self.native = origin.api == api if origin is not None else kind == "response"
+        self.completes = self.by_hand or not self.native
+        """Whether what the API requires is filled in. What came from the API goes back as it was."""
         self.policies = policies or {}
         self.known = UNLIMITED
         """What the model takes that a request is for."""

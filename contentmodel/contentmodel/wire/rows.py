@@ -54,12 +54,12 @@ class Row:
     this row. `gather` makes one dict attribute of several wire fields, `rest` of all that is left. `columns` makes one
     list of contents of several wire fields. `sets` are attributes whose value follows from the row. `ignores` are
     attributes that the row leaves to somebody else, or that say nothing. `group` is one attribute that several wire
-    fields make together in a way of their own. `fill` is what the API requires, for values of another API that do not
-    say it. `certain` says that what this row decodes is always taken for its own when it is encoded, so that nobody has
-    to ask. A row with a `shape` reads the blocks of that form whose tag has no row. `failure` has the fields that tell
-    that a tool failed. `takes` tells whether a content of the row's class is usually written as this row.
-    `aliases` gives other names of fields, by dotted path, the usual name: such a field is decoded under the
-    usual name, and encoded under its own again (with `snake_case`).
+    fields make together in a way of their own. `fill` is what the API requires, for values that came from another API
+    or were made by hand, and do not have it. `certain` says that what this row decodes is always taken for its own when
+    it is encoded, so that nobody has to ask. A row with a `shape` reads the blocks of that form whose tag has no row.
+    `failure` has the fields that tell that a tool failed. `takes` tells whether a content of the row's class is usually
+    written as this row. `aliases` gives other names of fields, by dotted path, the usual name: such a field is decoded
+    under the usual name, and encoded under its own again (with `snake_case`).
     """
 
     def __init__(
@@ -377,6 +377,8 @@ class PairRow:
 
     def encode(self, call: Any, result: Any, context: EncodeContext) -> dict[str, Any]:
         """The wire object of a call, of its result, or of both."""
+        if call is None and context.completes:
+            call = self.call.model(call_id=result.call_id)
         wire = self.call.encode(call, context) if call is not None else dict(self.call.constants)
         if result is None:
             return wire

@@ -140,7 +140,7 @@ class StreamEncoder:
         self.adapter = adapter
         self.api = adapter.api
         self.is_over = False
-        self.is_native = True
+        self.is_native = self.completes = True
         self._policies = policies
         self._losses: dict[Loss, None] = {}
         self._origin: Any = None
@@ -355,6 +355,8 @@ class StreamEncoder:
         self._has_begun = True
         self._origin = response.origin
         self.is_native = response.origin is None or response.origin.api == self.api
+        # As `EncodeContext.completes`.
+        self.completes = response.origin is None or not self.is_native
         self.begin(self.adapter.encode_response(response, self._policies).payload)
 
     def _finish(self, event: TurnComplete) -> None:
