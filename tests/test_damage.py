@@ -222,6 +222,14 @@ def test_an_error_names_the_store_the_table_the_row_and_the_column(
         store.load("c")
     assert str(damaged) in str(raised.value)
 
+    async def load() -> None:
+        async with await AsyncTurnStore.open(damaged) as store:
+            await store.load("c")
+
+    with pytest.raises(DamagedError, match=says) as raised:
+        asyncio.run(load())
+    assert str(damaged) in str(raised.value)
+
 
 def test_turns_that_follow_each_other_in_a_circle_are_read_to_an_end(damaged: Path) -> None:
     with closing(sqlite3.connect(damaged)) as connection, connection:

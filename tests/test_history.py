@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import json
 import multiprocessing
 import os
@@ -57,8 +58,10 @@ from contentmodel import (
 from contentmodel.content.citations import Citation
 from contentmodel.history import (
     START,
+    AsyncConversationLog,
     AsyncTurnStore,
     ConflictError,
+    ConversationLog,
     DamagedError,
     HistoryError,
     InvalidTurnError,
@@ -922,6 +925,55 @@ def test_the_async_store_does_the_same(url: str) -> None:
     asyncio.run(go())
     with TurnStore.open(url) as store:
         assert store.load("f").model == "m"
+
+
+def public_parameters(kind: type[Any]) -> dict[str, list[tuple[str, Any, Any]]]:
+    """The public methods of a class, with the name, the kind and the default of each parameter."""
+    methods = inspect.getmembers(kind, inspect.isroutine)
+    public = [(name, method) for name, method in methods if not name.startswith("_")]
+    return {
+        name: [(p.name, p.kind, p.default) for p in inspect.signature(method).parameters.values()]
+        for name, method in public
+    }
+
+
+@pytest.mark.parametrize(
+    ("kind", "async_kind", "some"),
+    [
+        (TurnStore, AsyncTurnStore, {"open", "close", "begin_turn", "put_block", "load", "stream"}),
+        (ConversationLog, AsyncConversationLog, {"add", "aside", "entries", "stream"}),
+    ],
+)
+def test_sync_and_async_class_have_the_same_methods(kind: type[Any], async_kind: type[Any], some: set[str]) -> None:
+    parameters = public_parameters(kind)
+    assert parameters == public_parameters(async_kind)
+    assert some <= parameters.keys()
+    for name in parameters:
+        method, async_method = getattr(kind, name), getattr(async_kind, name)
+        assert method.__doc__
+        assert async_method.__doc__
+        result, async_result = (inspect.signature(found).return_annotation for found in (method, async_method))
+        if async_result.startswith("AsyncIterator["):
+            assert async_result == f"Async{result}"
+        else:
+            assert inspect.iscoroutinefunction(async_method)
+            assert async_result.removeprefix("Async") == result
+        assert not inspect.iscoroutinefunction(method)
+
+
+def test_a_stream_of_no_conversation_is_an_error_of_the_call(store: TurnStore) -> None:
+    with pytest.raises(NotFoundError):
+        store.stream("nobody")
+    with pytest.raises(NotFoundError):
+        ConversationLog(store).stream("nobody")
+
+
+def test_a_stream_is_read_page_by_page(store: TurnStore) -> None:
+    store.add_messages("c", [ChatMessage(role="user", contents=[text(str(n))]) for n in range(450)])
+    parts = store.stream("c")
+    next(parts)
+    store.delete("c")
+    assert 1 < sum(1 for _ in parts) + 1 < 450
 
 
 def test_a_task_that_is_cancelled_interrupts_its_turn(url: str) -> None:

@@ -1,8 +1,7 @@
-"""What the sync and the async store share beside the operations: arguments, moments, errors."""
+"""What operations need beside their connection: arguments, moments, errors."""
 
 from __future__ import annotations
 
-import os
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -16,9 +15,8 @@ from contentmodel.content.outcomes import ErrorContent
 from contentmodel.content.text import as_contents
 from contentmodel.history import rows
 from contentmodel.history.errors import ConflictError, DamagedError, HistoryError, InvalidTurnError, NotFoundError
-from contentmodel.history.leases import Leases
 from contentmodel.history.turns import STATUSES, Turn
-from contentmodel.history.writing import Ending, NewTurn, Site
+from contentmodel.history.writing import Ending, NewTurn
 from contentmodel.message import ChatMessage, Origin
 from contentmodel.request import ChatRequest
 from contentmodel.response import ChatResponse
@@ -31,29 +29,6 @@ Clock: TypeAlias = Callable[[], datetime]
 def utc_now() -> datetime:
     """The moment."""
     return datetime.now(UTC)
-
-
-class Base:
-    """What both stores know: their writer's lock, their clock, and the process that they were opened in."""
-
-    def __init__(self, name: str, leases: Leases, clock: Clock) -> None:
-        self.name = name
-        """The URL of the database, without its password."""
-        self._leases, self._clock = leases, clock
-        self._process = os.getpid()
-
-    @property
-    def writer(self) -> str | None:
-        """The id of this store in the turns that it writes; None before it has written one."""
-        return self._leases.writer
-
-    def _site(self) -> Site:
-        if os.getpid() != self._process:
-            raise HistoryError("this store was opened in another process: open one in this process")
-        now = self._clock()
-        if now.tzinfo is None:
-            raise HistoryError("the clock of this store tells no time zone: give it aware moments")
-        return Site(now=now.astimezone(UTC), writer=self._leases.writer, is_alive=self._leases.is_alive)
 
 
 @contextmanager

@@ -2,114 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from contentmodel.client import ChatClient
 from contentmodel.events import Notice, StreamEvent
 from contentmodel.history import log_entries
-from contentmodel.history.common import TurnOrId, id_of
-from contentmodel.history.log_entries import PAGE, EntryOrId, InvalidEntryError, LogEntry, new_entry
+from contentmodel.history.common import TurnOrId
+from contentmodel.history.log_entries import InvalidEntryError, LogEntry
+from contentmodel.history.log_operations import LogOperations
+from contentmodel.history.steps import Call, Synchronous, Work
 from contentmodel.history.store import TurnStore
 from contentmodel.history.turns import Turn
-from contentmodel.message import ChatMessage
-from contentmodel.request import ChatRequest
 
 __all__ = ["ConversationLog", "InvalidEntryError", "LogEntry", "record_notices"]
 
 
-class ConversationLog:
+class ConversationLog(LogOperations[TurnStore, ChatClient], Synchronous):
     """The logs of a store's conversations. Whatever is logged, `store.load` gives the same transcript.
 
     A log goes with its conversation: it is deleted with it, and an entry outlives the turn that it belongs to.
     """
 
-    def __init__(self, store: TurnStore) -> None:
-        self.store = store
-
-    def add(
-        self,
-        conversation: str,
-        kind: str,
-        text: str | None = None,
-        content: Any = None,
-        turn: TurnOrId | None = None,
-        parent: EntryOrId | None = None,
-    ) -> LogEntry:
-        """Adds an entry; it is durable when this returns.
-
-        `kind` is the application's word, 1 to 100 printable characters; `content` is a JSON value, or a value of the
-        model or a list of them. Raises NotFoundError (the conversation has no such turn or entry, or is not there),
-        InvalidEntryError.
-        """
-        return self.store._write(log_entries.add, new_entry(conversation, kind, text, content, turn, parent))
-
-    def add_task(
-        self,
-        conversation: str,
-        text: str,
-        work: str | Sequence[ChatMessage],
-        turn: TurnOrId | None = None,
-        parent: EntryOrId | None = None,
-    ) -> LogEntry:
-        """Adds a task that was handed to somebody else, as an entry of the kind "task".
-
-        `work` is the id of the conversation that it became (nobody checks that it is there, or stays), or everything
-        that was said in it: the messages of a run.
-        """
-        return self.add(conversation, turn=turn, parent=parent, **log_entries.task(text, work))
-
-    def aside(
-        self,
-        conversation: str,
-        kind: str,
-        client: ChatClient,
-        request: ChatRequest,
-        turn: TurnOrId | None = None,
-        parent: EntryOrId | None = None,
-        *,
-        timeout: float | None = None,
-    ) -> LogEntry:
-        """Asks a model something beside the conversation, a title or a summary of it, and gives the answer's entry.
-
-        Two entries are kept: one of the kind "question" with the request, and, as a part of it, the answer: of this
-        `kind`, its text, and the whole response as its content. A failure is of the kind "error"; what the client
-        raises is raised. `timeout` is in seconds.
-        """
-        question = self.add(conversation, turn=turn, parent=parent, **log_entries.asked(request))
-        try:
-            response = client.complete(request, timeout=timeout)
-        except Exception as error:
-            self.add(conversation, turn=turn, parent=question, **log_entries.failed(error))
-            raise
-        return self.add(conversation, turn=turn, parent=question, **log_entries.answered(kind, response))
-
-    def entry(self, entry: EntryOrId) -> LogEntry:
-        """An entry by its id. NotFoundError."""
-        return self.store._read(log_entries.entry, entry.id if isinstance(entry, LogEntry) else entry)
-
-    def entries(
-        self,
-        conversation: str,
-        limit: int = 100,
-        after: LogEntry | int | None = None,
-        kinds: Sequence[str] | None = None,
-        turn: TurnOrId | None = None,
-    ) -> list[LogEntry]:
-        """Entries in the order in which they were added, of these `kinds`, of one turn.
-
-        `after` is the entry that they follow, or its number.
-
-        NotFoundError where there is no such conversation.
-        """
-        return self.store._read(log_entries.entries, conversation, limit, after, kinds, id_of(turn))
-
-    def stream(self, conversation: str, kinds: Sequence[str] | None = None) -> Iterator[LogEntry]:
-        """All entries, a few hundred in memory at a time."""
-        after: LogEntry | None = None
-        while page := self.entries(conversation, PAGE, after, kinds):
-            yield from page
-            after = page[-1]
+    def _do(self, step: Work | Call) -> Any:
+        return self.store._do(step)
 
 
 def record_notices(events: Iterable[StreamEvent], log: ConversationLog, turn: TurnOrId) -> Iterator[StreamEvent]:

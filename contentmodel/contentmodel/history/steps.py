@@ -1,0 +1,193 @@
+"""Operations of stores and logs as steps, written once; the sync and the async classes do the steps.
+
+Sans-I/O: an operation is a generator that yields what to do next, and gets what came of it: a reply, or the error. The
+decorators `operation` and `paged` make a method of it, sync in a class that is Synchronous, async in one that is
+Asynchronous.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import AsyncIterator, Callable, Coroutine, Generator, Iterator, Sequence
+from dataclasses import dataclass
+from functools import wraps
+from typing import Any, Concatenate, Generic, ParamSpec, TypeAlias, TypeVar, overload
+
+from sqlalchemy import Connection
+
+P = ParamSpec("P")
+T = TypeVar("T")
+S = TypeVar("S")
+A = TypeVar("A")
+
+
+@dataclass(frozen=True)
+class Work:
+    """Run `work` on a connection: on `session`, or on one of the pool that is given back. The reply is its result."""
+
+    work: Callable[[Connection], Any]
+    session: Any = None
+
+
+@dataclass(frozen=True)
+class Call:
+    """Call `function`. The reply is its result; an async driver awaits it."""
+
+    function: Callable[[], Any]
+
+
+@dataclass(frozen=True)
+class Page(Generic[T]):
+    """Give the next items of a paged operation to the caller. There is no reply."""
+
+    items: Sequence[T]
+
+
+Steps: TypeAlias = Generator[Work | Call, Any, T]
+"""The steps of an operation, and its result."""
+Pages: TypeAlias = Generator[Work | Call | Page[T], Any, None]
+"""The steps of an operation that gives its items page by page."""
+
+
+class Progress(Generic[T]):
+    """Steps that are being done: `step` is the next one, None at the end, where `result` is theirs."""
+
+    def __init__(self, steps: Generator[Any, Any, T]) -> None:
+        self._steps = steps
+        self.step: Any = None
+        self.result: Any = None
+        self.go_on()
+
+    def go_on(self, reply: Any = None) -> None:
+        """Go to the next step: this one came to `reply`."""
+        self._resume(self._steps.send, reply)
+
+    def fail(self, error: BaseException) -> None:
+        """Go to the next step, if the operation handles the error of this one, or raise it."""
+        self._resume(self._steps.throw, error)
+
+    def _resume(self, resume: Callable[[Any], Any], value: Any) -> None:
+        try:
+            self.step = resume(value)
+        except StopIteration as end:
+            self.step, self.result = None, end.value
+
+
+class Synchronous:
+    """Does the steps of operations. A class says in `_do` how one step is done."""
+
+    def _do(self, step: Work | Call) -> Any:
+        raise NotImplementedError
+
+    def _run(self, steps: Steps[T]) -> T:
+        progress = Progress(steps)
+        while progress.step is not None:
+            self._advance(progress)
+        result: T = progress.result
+        return result
+
+    def _each(self, pages: Pages[T]) -> Iterator[T]:
+        """The items. The first step is done at once: what is not there is an error of the call."""
+        progress = Progress(pages)
+        self._advance(progress)
+        return self._items(progress)
+
+    def _items(self, progress: Progress[None]) -> Iterator[Any]:
+        while progress.step is not None:
+            if isinstance(progress.step, Page):
+                yield from progress.step.items
+                progress.go_on()
+            else:
+                self._advance(progress)
+
+    def _advance(self, progress: Progress[Any]) -> None:
+        try:
+            reply = self._do(progress.step)
+        except BaseException as error:
+            progress.fail(error)
+        else:
+            progress.go_on(reply)
+
+
+class Asynchronous:
+    """Does the steps of operations asynchronously. A class says in `_do` how one step is done."""
+
+    async def _do(self, step: Work | Call) -> Any:
+        raise NotImplementedError
+
+    async def _run(self, steps: Steps[T]) -> T:
+        progress = Progress(steps)
+        while progress.step is not None:
+            await self._advance(progress)
+        result: T = progress.result
+        return result
+
+    async def _each(self, pages: Pages[T]) -> AsyncIterator[T]:
+        progress = Progress(pages)
+        while progress.step is not None:
+            if isinstance(progress.step, Page):
+                for item in progress.step.items:
+                    yield item
+                progress.go_on()
+            else:
+                await self._advance(progress)
+
+    async def _advance(self, progress: Progress[Any]) -> None:
+        try:
+            reply = await self._do(progress.step)
+        except BaseException as error:
+            progress.fail(error)
+        else:
+            progress.go_on(reply)
+
+
+class Operation(Generic[P, S, A]):
+    """A method that returns S in a Synchronous class, and A in an Asynchronous one."""
+
+    def __init__(self, method: Callable[..., S], async_method: Callable[..., A]) -> None:
+        self._method, self._async_method = method, async_method
+
+    @overload
+    def __get__(self, owner: Synchronous, kind: Any) -> Callable[P, S]: ...
+    @overload
+    def __get__(self, owner: Asynchronous, kind: Any) -> Callable[P, A]: ...
+    @overload
+    def __get__(self, owner: None, kind: type[Synchronous]) -> Callable[Concatenate[Any, P], S]: ...
+    @overload
+    def __get__(self, owner: None, kind: type[Asynchronous]) -> Callable[Concatenate[Any, P], A]: ...
+    def __get__(self, owner: Any, kind: Any) -> Any:
+        method: Any = self._async_method if issubclass(kind, Asynchronous) else self._method
+        return method.__get__(owner, kind)
+
+
+def operation(steps: Callable[Concatenate[Any, P], Steps[T]]) -> Operation[P, T, Coroutine[Any, Any, T]]:
+    """Make a method of a function that returns steps: it does them, and returns their result."""
+
+    def method(self: Synchronous, *args: P.args, **kwargs: P.kwargs) -> T:
+        return self._run(steps(self, *args, **kwargs))
+
+    async def async_method(self: Asynchronous, *args: P.args, **kwargs: P.kwargs) -> T:
+        return await self._run(steps(self, *args, **kwargs))
+
+    return Operation(_like(steps, "{}", method), _like(steps, "{}", async_method))
+
+
+def paged(steps: Callable[Concatenate[Any, P], Pages[T]]) -> Operation[P, Iterator[T], AsyncIterator[T]]:
+    """Make a method of a function that returns steps with pages: it does them as its items are read."""
+
+    def method(self: Synchronous, *args: P.args, **kwargs: P.kwargs) -> Iterator[T]:
+        return self._each(steps(self, *args, **kwargs))
+
+    def async_method(self: Asynchronous, *args: P.args, **kwargs: P.kwargs) -> AsyncIterator[T]:
+        return self._each(steps(self, *args, **kwargs))
+
+    return Operation(_like(steps, "Iterator[{}]", method), _like(steps, "AsyncIterator[{}]", async_method))
+
+
+def _like(steps: Callable[..., Any], result: str, method: Callable[..., T]) -> Callable[..., T]:
+    """Give a method the name, the documentation and the parameters of its steps, and what they come to as `result`."""
+    made: Any = wraps(steps)(method)
+    signature = inspect.signature(steps)
+    item = str(signature.return_annotation).partition("[")[2].removesuffix("]")
+    made.__signature__ = signature.replace(return_annotation=result.format(item))
+    return method
