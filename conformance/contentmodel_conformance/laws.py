@@ -265,6 +265,12 @@ def accounting(
         raise LawBroken("accounting", value.path, str(value), value.value, ABSENT)
 
 
+def tracing(encoded: Encoded) -> None:
+    """Every loss leads back to a value of the source: what a pass puts in the place of another is recorded."""
+    for value in encoded.untraced():
+        raise LawBroken("tracing", "$", "is lost, and leads back to no value of the source", None, value)
+
+
 ALLOWED = Words("what the SDK's types allow")
 
 

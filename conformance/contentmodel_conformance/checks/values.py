@@ -175,6 +175,18 @@ def _written(subject: Subject, kind: str, law: Law) -> Law:
     return lambda value: law(laws.encode(subject.adapter, kind, value))
 
 
+@check(laws.tracing, "foreign", ABROAD)
+def foreign_tracing(subject: Subject, trial: Trial) -> None:
+    for kind, values in foreign(subject):
+        trial.each(values, _written(subject, kind, laws.tracing), kind)
+
+
+@check(laws.tracing, "any", "any value of the model")
+def any_tracing(subject: Subject, trial: Trial) -> None:
+    for kind, values in anything(subject):
+        trial.each(values, _written(subject, kind, laws.tracing), kind)
+
+
 @check(texts_apart, "foreign", "answers with texts between other contents, from an API that nobody knows")
 def apart(subject: Subject, trial: Trial) -> None:
     if "response" in subject.does:

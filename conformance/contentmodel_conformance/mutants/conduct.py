@@ -41,6 +41,16 @@ class MutatesTheModel(Broken):
         return payload
 
 
+@mutant(CHAT, "tracing/foreign")
+class ForgetsWhatItReplaced(Broken):
+    """Keeps no record of which contents it put in the place of others."""
+
+    def encode_request(self, request: Any, policies: Any = None, model: str | None = None) -> Any:
+        encoded = super().encode_request(request, policies, model)
+        encoded._context.stand_ins.clear()
+        return encoded
+
+
 @mutant(CHAT, "purity/sdk")
 class RemembersEarlierPayloads(Broken):
     """Numbers what it writes, across all that it ever wrote."""

@@ -99,6 +99,11 @@ class Encoded:
         """
         return Counter(note.reason.code for note in _notes(self._context) if holds(note))
 
+    def untraced(self) -> list[Any]:
+        """Return the lost values that lead back to no value of the source: those of an adapter without defects do."""
+        model = ModelPaths(self._root, self._context.stand_ins, self._context.api)
+        return [note.owner for note in _notes(self._context) if not model.leads_back(note.owner)]
+
     def to_json(self) -> bytes:
         """The payload as compact UTF-8 JSON."""
         return write(self.payload)

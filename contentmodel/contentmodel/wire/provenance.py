@@ -130,6 +130,10 @@ class ModelPaths:
             item = self._originals[id(item)]
         return item
 
+    def leads_back(self, item: Any) -> bool:
+        """Return whether a value is in the model, or was put in the place of one that is."""
+        return self._positions.path(self.source(item)) is not None
+
     def owner(self, item: Any) -> tuple[Any, str, bool] | None:
         """Return the object that holds a value, its attribute there, and whether that attribute is a list."""
         found = self._positions.parent(item)
