@@ -28,7 +28,7 @@ import contentmodel
 from contentmodel.cli.app import app
 from contentmodel.cli.console import HOSTILE, safe_json, visible
 from contentmodel.cli.pieces import Page, wrapped
-from contentmodel.pairs import pair
+from contentmodel.pairs import TranscriptIndex
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 APIS = ("openai-chat", "openai-responses", "anthropic-messages", "google-generate-content")
@@ -414,7 +414,8 @@ def test_a_result_without_a_call_stands_by_itself() -> None:
 def test_a_repeated_call_id_pairs_each_call_once() -> None:
     call, result = contentmodel.FunctionCallContent, contentmodel.FunctionResultContent
     contents = [call(call_id="a"), result(call_id="a"), call(call_id="a"), result(call_id="a"), result(call_id="a")]
-    assert pair([contents]) == {(0, 0): (0, 1), (0, 2): (0, 3)}
+    message = contentmodel.assistant(*contents)
+    assert TranscriptIndex([message]).result_of == {(0, 0): (0, 1), (0, 2): (0, 3)}
 
 
 def test_failures_are_marked() -> None:

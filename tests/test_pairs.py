@@ -1,4 +1,4 @@
-"""Pairs of calls and results: by id, and where there is none in order, for every API and in every place that pairs."""
+"""The transcript index: calls and results, questions and answers, in every place that pairs them."""
 
 from __future__ import annotations
 
@@ -16,14 +16,19 @@ from contentmodel import (
     ChatResponse,
     FunctionCallContent,
     FunctionResultContent,
+    InputRequestContent,
+    InputResponseContent,
     Origin,
     TextContent,
     ToolApprovalRequestContent,
     ToolApprovalResponseContent,
+    WebSearchToolCallContent,
+    WebSearchToolResultContent,
     safe_cuts,
 )
-from contentmodel.pairs import missing_ids, pair
+from contentmodel.pairs import Place, TranscriptIndex, missing_ids
 from contentmodel.runner import ToolRunner
+from contentmodel.runner.turns import without_settled_questions
 from contentmodel.server.transcript import sendable
 from contentmodel.wire.marks import NO_RESULT
 from scripted import Scripted, answer
@@ -88,7 +93,7 @@ def answered(messages: list[ChatMessage]) -> list[tuple[str, str | None]]:
     """Each call's name and the text of the result of its id."""
     contents: list[Any] = [content for message in messages for content in message.contents]
     results = {c.call_id: c.text for c in contents if isinstance(c, FunctionResultContent)}
-    return [(c.name, results.get(c.call_id)) for c in contents if isinstance(c, FunctionCallContent)]
+    return [(c.name or "", results.get(c.call_id)) for c in contents if isinstance(c, FunctionCallContent)]
 
 
 @each_case
@@ -119,7 +124,7 @@ def test_runner_server_and_pages_pair_as_the_encoders_do(case: str) -> None:
         pair for pair in expected if pair[1] is not None
     ]
     assert answered(sendable(messages)) == expected
-    found = pair([message.contents for message in messages], [message.role for message in messages])
+    found = TranscriptIndex(messages).result_of
     assert len(found) == sum(text is not None for _, text in expected)
     cuts = safe_cuts(messages)
     assert all(cut <= call[0] or cut > result[0] for call, result in found.items() for cut in cuts)
@@ -159,9 +164,36 @@ def test_gemini_result_without_id_belongs_to_a_call_that_has_one() -> None:
     assert GEMINI.encode_request(request).payload == {"contents": [call, result]}
 
 
+def message(role: str, *contents: Any) -> ChatMessage:
+    return ChatMessage(role=role, contents=list(contents))
+
+
+def call(call_id: str | None, name: str = "a") -> FunctionCallContent:
+    return FunctionCallContent(call_id=call_id, name=name)
+
+
+def result(call_id: str | None, text: str = "") -> FunctionResultContent:
+    return FunctionResultContent(call_id=call_id, outputs=[TextContent(text=text)])
+
+
+def request(request_id: str) -> ToolApprovalRequestContent:
+    return ToolApprovalRequestContent(request_id=request_id, name="a")
+
+
+def response(request_id: str, approved: bool = True) -> ToolApprovalResponseContent:
+    return ToolApprovalResponseContent(request_id=request_id, approved=approved)
+
+
+ids = st.sampled_from(["x", "y"])
 contents = st.one_of(
-    st.builds(FunctionCallContent, call_id=st.sampled_from([None, "x", "y"]), name=st.sampled_from(["a", "b"])),
-    st.builds(FunctionResultContent, call_id=st.sampled_from([None, "x", "y"]), name=st.sampled_from([None, "a", "b"])),
+    st.builds(FunctionCallContent, call_id=st.none() | ids, name=st.sampled_from(["a", "b"])),
+    st.builds(FunctionResultContent, call_id=st.none() | ids, name=st.sampled_from([None, "a", "b"])),
+    st.builds(WebSearchToolCallContent, call_id=st.none() | ids),
+    st.builds(WebSearchToolResultContent, call_id=st.none() | ids),
+    st.builds(ToolApprovalRequestContent, request_id=ids),
+    st.builds(ToolApprovalResponseContent, request_id=ids, approved=st.just(True)),
+    st.builds(InputRequestContent, request_id=ids),
+    st.builds(InputResponseContent, request_id=ids),
     st.builds(TextContent, text=st.just(".")),
 )
 transcripts = st.lists(
@@ -170,42 +202,191 @@ transcripts = st.lists(
     ),
     max_size=6,
 )
+FAMILIES: dict[type, type] = {
+    FunctionCallContent: FunctionResultContent,
+    WebSearchToolCallContent: WebSearchToolResultContent,
+}
+QUESTIONS: dict[type, type] = {
+    ToolApprovalRequestContent: ToolApprovalResponseContent,
+    InputRequestContent: InputResponseContent,
+}
+
+
+def fits(first: Any, second: Any) -> bool:
+    """Return whether a result can belong to a call, or an answer to a question, wherever they are."""
+    call, result = type(first), type(second)
+    if call in QUESTIONS:
+        return result is QUESTIONS[call] and bool(first.request_id == second.request_id)
+    if call not in FAMILIES or result not in FAMILIES.values():
+        return False
+    if second.call_id is not None:
+        return bool(second.call_id == first.call_id) and (call, result) != (
+            FunctionCallContent,
+            WebSearchToolResultContent,
+        )
+    return result is FAMILIES[call] and (second.name is None or first.name in (None, second.name))
+
+
+def _rank(first: Any, second: Any) -> tuple[bool, bool]:
+    """Calls of the same kind come first, and for a result without an id those without an id."""
+    if type(first) in QUESTIONS:
+        return False, False
+    return type(second) is not FAMILIES[type(first)], second.call_id is None and first.call_id is not None
+
+
+def naive_pairs(messages: list[ChatMessage]) -> dict[Place, Place]:
+    """The rule as it is stated, in quadratic time: calls and questions, and what belongs to each."""
+    places = [(index, at) for index, one in enumerate(messages) for at in range(len(one.contents))]
+
+    def content(place: Place) -> Any:
+        return messages[place[0]].contents[place[1]]
+
+    def ends_group(end: Place, start: Place) -> bool:
+        """Return whether a group ends between two places."""
+        between = [place for place in places if end < place < start]
+        others = {place[0] for place in (end, *between) if place[0] < start[0]}
+        return any(type(content(place)) in FAMILIES.values() for place in between) or any(
+            messages[index].role != "assistant" for index in others
+        )
+
+    found: dict[Place, Place] = {}
+    for second in places:
+        open_ = [p for p in places if p < second and p not in found and fits(content(p), content(second))]
+        last = [p for p in open_ if not ends_group(p, open_[-1])]
+        if last:
+            ranks = [(_rank(content(p), content(second)), p) for p in last]
+            found[min(ranks)[1]] = second
+    return found
 
 
 @given(transcripts)
-def test_pairs_fit_and_do_not_change_when_messages_follow(messages: list[ChatMessage]) -> None:
-    lists: list[list[Any]] = [message.contents for message in messages]
-    of = [message.role for message in messages]
-    found = pair(lists, of)
-    assert len(set(found.values())) == len(found)
-    for (index, at), (place, position) in found.items():
-        call, result = lists[index][at], lists[place][position]
-        assert (index, at) < (place, position)
-        assert result.call_id in (None, call.call_id)
-        assert result.call_id is not None or result.name in (None, call.name)
+def test_index_agrees_with_the_rule(messages: list[ChatMessage]) -> None:
+    index = TranscriptIndex(messages)
+    found = naive_pairs(messages)
+    assert {**index.result_of, **index.response_of} == found
+    assert {**index.call_of, **index.request_of} == {second: first for first, second in found.items()}
+    kinds = [(index.calls, (*FAMILIES,)), (index.results, (*FAMILIES.values(),)), (index.requests, (*QUESTIONS,))]
+    every = [((i, at), c) for i, one in enumerate(messages) for at, c in enumerate(one.contents)]
+    for places, types in kinds:
+        assert places == [place for place, c in every if isinstance(c, types)]
+    assert index.unanswered == [place for place in index.calls if place not in found]
+    assert index.unmatched == [place for place in index.results if place not in found.values()]
+    about: dict[Place, list[Place]] = {}
+    for place, c in every:
+        if isinstance(c, ToolApprovalRequestContent | ToolApprovalResponseContent):
+            before = [p for p, o in every if p < place and getattr(o, "call_id", None) == c.request_id]
+            calls = [p for p in before if p in index.calls]
+            if calls:
+                about.setdefault(calls[-1], []).append(place)
+    assert index.approvals_of == about
+
+
+@given(transcripts)
+def test_pairs_do_not_change_when_messages_follow(messages: list[ChatMessage]) -> None:
+    whole = TranscriptIndex(messages)
     for size in range(len(messages)):
-        before = {call: result for call, result in found.items() if result[0] < size}
-        assert pair(lists[:size], of[:size]) == before
+        part = TranscriptIndex(messages[:size])
+        assert part.result_of == {call: place for call, place in whole.result_of.items() if place[0] < size}
+        assert part.response_of == {asked: place for asked, place in whole.response_of.items() if place[0] < size}
 
 
 @given(transcripts)
 def test_missing_ids_are_those_of_the_pairs(messages: list[ChatMessage]) -> None:
+    index = TranscriptIndex(messages)
     given = missing_ids(messages)
-    ids = {
-        (index, at): given.get((index, at)) or content.call_id
-        for index, message in enumerate(messages)
-        for at, content in enumerate(message.contents)
-        if not isinstance(content, TextContent)
-    }
-    found = pair([message.contents for message in messages], [message.role for message in messages])
-    assert all(ids[call] == ids[result] for call, result in found.items())
-    empty = {
-        (index, at)
-        for index, message in enumerate(messages)
-        for at, content in enumerate(message.contents)
-        if getattr(content, "call_id", "") is None
-    }
+
+    def own(place: Place) -> Any:
+        content: Any = messages[place[0]].contents[place[1]]
+        return content.call_id
+
+    empty = {place for place in [*index.calls, *index.results] if own(place) is None}
     assert set(given) == empty
+    assert all((own(c) or given[c]) == (own(r) or given[r]) for c, r in index.result_of.items())
+
+
+# -- ids that repeat ---------------------------------------------------------------------------------------------------
+
+
+REPEATED = [
+    message("user", TextContent(text="?")),
+    message("assistant", call("x")),
+    message("user", TextContent(text="Again.")),
+    message("assistant", call("x")),
+    message("tool", result("x", "2")),
+    message("assistant", call("x")),
+    message("tool", result("x", "3")),
+]
+"""An id that each turn uses, and a call without a result."""
+
+
+def test_result_of_an_id_that_is_used_again_belongs_to_the_later_call() -> None:
+    index = TranscriptIndex(REPEATED)
+    assert index.result_of == {(3, 0): (4, 0), (5, 0): (6, 0)}
+    assert index.unanswered == [(1, 0)]
+    assert safe_cuts(REPEATED) == [0, 1, 2, 3, 5, 7]
+    assert sendable(REPEATED) == REPEATED
+
+
+@pytest.mark.parametrize("api", TARGETS)
+def test_encoder_and_index_pair_repeated_ids_alike(api: str) -> None:
+    adapter = contentmodel.adapter(api)
+    sent = adapter.encode_request(ChatRequest(messages=REPEATED), model="m").payload
+    messages = adapter.decode_request(sent).messages
+    index = TranscriptIndex(messages)
+    assert not index.unanswered
+    texts = [messages[i].contents[at].text for i, at in index.result_of.values()]  # type: ignore[attr-defined]
+    assert texts == [NO_RESULT, "2", "3"]
+
+
+def test_runner_keeps_each_result_of_calls_with_one_id() -> None:
+    client = Scripted([answer("Done.")])
+    ToolRunner(client).run(
+        [
+            message("user", TextContent(text="?")),
+            message("assistant", call("x"), call("x", "b")),
+            message("tool", result("x", "1"), result("x", "2")),
+        ]
+    )
+    assert answered(client.requests[0].messages) == [("a", "1"), ("b", "2")]
+
+
+def test_server_keeps_each_result_of_calls_with_one_id() -> None:
+    messages = [
+        message("user", TextContent(text="?")),
+        message("assistant", call("x"), call("x", "b")),
+        message("tool", result("x", "1")),
+        message("tool", result("x", "2")),
+    ]
+    assert sendable(messages) == [*messages[:2], message("tool", result("x", "1"), result("x", "2"))]
+
+
+def test_question_about_a_call_stays_where_its_id_had_a_result_before() -> None:
+    messages = [
+        message("assistant", call("x")),
+        message("tool", result("x", "1")),
+        message("assistant", call("x")),
+        message("assistant", request("x")),
+        message("user", response("x")),
+    ]
+    assert without_settled_questions(messages) == messages
+
+
+def test_cut_does_not_split_a_call_from_the_question_about_it() -> None:
+    messages = [
+        message("user", TextContent(text="?")),
+        message("assistant", call("x")),
+        message("assistant", request("x")),
+        message("user", response("x")),
+    ]
+    assert safe_cuts(messages) == [0, 1, 4]
+
+
+def test_gemini_result_without_id_belongs_to_the_call_without_id_first() -> None:
+    calls = [{"functionCall": {"id": "x", "name": "a", "args": {}}}, {"functionCall": {"name": "a", "args": {}}}]
+    result = {"functionResponse": {"name": "a", "response": {"output": "1"}}}
+    wire = {"contents": [{"role": "model", "parts": calls}, {"role": "user", "parts": [result]}]}
+    index = TranscriptIndex(GEMINI.decode_request(wire).messages)
+    assert index.result_of == {(0, 1): (1, 0)}
 
 
 # What stands between a call and its result ----------------------------------------------------------------------------

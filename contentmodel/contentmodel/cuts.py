@@ -2,31 +2,22 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterator, Sequence
 
 from contentmodel.content.outcomes import CompactionContent
 from contentmodel.content.reasoning import ReasoningContent
-from contentmodel.content.tools import (
-    InputRequestContent,
-    InputResponseContent,
-    ToolApprovalRequestContent,
-    ToolApprovalResponseContent,
-)
 from contentmodel.message import ChatMessage
-from contentmodel.pairs import pair
-
-_ASKS = (ToolApprovalRequestContent, InputRequestContent)
-_ANSWERS = (ToolApprovalResponseContent, InputResponseContent)
+from contentmodel.pairs import TranscriptIndex
 
 
 def safe_cuts(messages: Sequence[ChatMessage], *, prefix_bound: bool = True) -> list[int]:
     """The positions `i` where `messages[:i]` and `messages[i:]` are both whole: 0 and `len(messages)` always are.
 
-    A cut between the two would split a call from its result (a hosted one, an approval and a request for input from
-    what answers it as well), or reasoning from the item that it led to. Newer models of Anthropic bind each signature
-    to all that stands before it (a 400 `prefix_mismatch`, anthropic 2.11 beta types): then nothing before a signed
-    thought is a place to cut. `prefix_bound=False` leaves that out, for models whose signatures bind nothing.
+    A cut between the two would split a call from its result or from an approval request about it, a question (an
+    approval request, an input request) from its answer, or reasoning from the item that it led to. Newer models of
+    Anthropic bind each signature to all that stands before it (a 400 `prefix_mismatch`, anthropic 2.11 beta types):
+    then nothing before a signed thought is a place to cut. `prefix_bound=False` leaves that out, for models whose
+    signatures bind nothing.
     """
     unsafe = [0] * (len(messages) + 1)
     for first, last in (*_pairs(messages), *_reasoning(messages)):
@@ -44,17 +35,10 @@ def safe_cuts(messages: Sequence[ChatMessage], *, prefix_bound: bool = True) -> 
 
 def _pairs(messages: Sequence[ChatMessage]) -> Iterator[tuple[int, int]]:
     """The first and the last message of each pair."""
-    yield from (
-        (call[0], result[0])
-        for call, result in pair([m.contents for m in messages], [m.role for m in messages]).items()
-    )
-    waiting: dict[str, deque[int]] = {}
-    for index, message in enumerate(messages):
-        for content in message.contents:
-            if isinstance(content, _ASKS):
-                waiting.setdefault(content.request_id, deque()).append(index)
-            elif isinstance(content, _ANSWERS) and waiting.get(content.request_id):
-                yield waiting[content.request_id].popleft(), index
+    index = TranscriptIndex(messages)
+    for pairs in (index.result_of, index.response_of):
+        yield from ((first[0], second[0]) for first, second in pairs.items())
+    yield from ((call[0], places[-1][0]) for call, places in index.approvals_of.items())
 
 
 def _reasoning(messages: Sequence[ChatMessage]) -> Iterator[tuple[int, int]]:

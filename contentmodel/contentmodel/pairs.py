@@ -1,48 +1,122 @@
-"""Which result belongs to which call.
+"""The transcript index: which calls, results, approvals and answers belong together.
 
-A result that has an id belongs to the call of that id. The other results belong to the calls before them in order: a
-group of calls is answered by the results behind it, calls without an id first, and a name, where both have one, is the
-same. The adapters, the runner and the pages that show a transcript all pair calls and results by these rules. Later
-contents change no pair, so that a stream and the transcript that it becomes agree.
+A call has at most one result. A result that has an id belongs to a call of that id: a result of a hosted tool only to a
+call of a hosted tool, another to a call of a function first. A result without an id belongs to a call of its kind of
+tool, of the same name where both have one: to a call without an id first. If several calls fit, the result belongs to
+the first of the last group that has one. A group of calls ends where results, or messages of others than the assistant,
+follow: so an id that is used again refers to the later call.
+
+A question (an approval request, an input request) and its answer pair by their id, in the same way. A question about a
+call of the application's tools has the id of that call. Later contents change no pair, so that a stream and the
+transcript that it becomes agree.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 from itertools import count
 from typing import Any
 
-from contentmodel.content.base import AIContent
-from contentmodel.content.tools import ToolCallContent, ToolResultContent
+import msgspec
+
+from contentmodel.content.text import TextContent
+from contentmodel.content.tools import (
+    HostedToolCallContent,
+    HostedToolResultContent,
+    InputRequestContent,
+    InputResponseContent,
+    ToolApprovalRequestContent,
+    ToolApprovalResponseContent,
+    ToolCallContent,
+    ToolResultContent,
+)
 from contentmodel.message import ChatMessage
 
 Place = tuple[int, int]
-"""The number of a list of contents, and of a content in it."""
+"""The number of a message, and of a content in it."""
 
 
-def pair(lists: Sequence[Sequence[AIContent]], roles: Sequence[str] = ()) -> dict[Place, Place]:
-    """Return the place of the result of each call that has one. `roles` are those of the messages of the lists."""
-    pending = PendingCalls()
-    return {
-        call: (index, at)
-        for index, contents in enumerate(lists)
-        for at, call in answers(pending, index, contents, roles[index] if roles else "assistant").items()
-    }
+class TranscriptIndex:
+    """The places of contents that belong together in a list of messages.
+
+    `calls` and `results` are all calls and all results, in order. `result_of` maps a call to its result, and `call_of`
+    maps a result to its call. `requests` are all questions, `response_of` maps a question to its answer, and
+    `request_of` maps an answer to its question. `approvals_of` maps a call to the approval requests about it and the
+    responses to them, in order: those that follow it and have its id.
+
+    A transcript that grows is added message by message; what was found before stays. The time is linear.
+    """
+
+    def __init__(self, messages: Iterable[ChatMessage] = ()) -> None:
+        self.calls: list[Place] = []
+        self.results: list[Place] = []
+        self.requests: list[Place] = []
+        self.result_of: dict[Place, Place] = {}
+        self.call_of: dict[Place, Place] = {}
+        self.response_of: dict[Place, Place] = {}
+        self.request_of: dict[Place, Place] = {}
+        self.approvals_of: dict[Place, list[Place]] = {}
+        self._count = 0
+        self._pending = _Pending()
+        self._last_call: dict[str | None, Place] = {}
+        for message in messages:
+            self.add(message.contents, message.role)
+
+    def add(self, contents: Sequence[Any], role: str) -> None:
+        """Add the contents of the next message."""
+        index, self._count = self._count, self._count + 1
+        content: Any
+        for at, content in enumerate(contents):
+            if content.__class__ is TextContent:
+                continue
+            place = index, at
+            if isinstance(content, ToolCallContent):
+                self.calls.append(place)
+                self._last_call[content.call_id] = place
+                self._pending.add_call(content, place)
+            elif isinstance(content, ToolResultContent):
+                self.results.append(place)
+                call = self._pending.take_call(content)
+                if call is not None:
+                    self.result_of[call] = place
+                    self.call_of[place] = call
+            elif content.__class__ in _QUESTIONS:
+                self._add_question(content, place)
+        if contents and role != "assistant":
+            self._pending.close()
+
+    def _add_question(self, content: Any, place: Place) -> None:
+        kind: type = _QUESTIONS[content.__class__]
+        if isinstance(content, ToolApprovalRequestContent | InputRequestContent):
+            self.requests.append(place)
+            self._pending.add((kind, content.request_id), place)
+        elif (request := self._pending.take((kind, content.request_id))) is not None:
+            self.response_of[request] = place
+            self.request_of[place] = request
+        call = self._last_call.get(content.request_id) if kind is ToolApprovalRequestContent else None
+        if call is not None:
+            self.approvals_of.setdefault(call, []).append(place)
+
+    @property
+    def unanswered(self) -> list[Place]:
+        """The calls without a result."""
+        return [call for call in self.calls if call not in self.result_of]
+
+    @property
+    def unmatched(self) -> list[Place]:
+        """The results without a call."""
+        return [result for result in self.results if result not in self.call_of]
 
 
-def answers(pending: PendingCalls, index: int, contents: Sequence[Any], role: str) -> dict[int, Any]:
-    """Add the calls of a message to `pending`, and return the place of the call of each of its results."""
-    found: dict[int, Any] = {}
-    for at, content in enumerate(contents):
-        if isinstance(content, ToolCallContent):
-            pending.add(content, (index, at))
-        elif isinstance(content, ToolResultContent) and (call := pending.take(content)) is not None:
-            found[at] = call
-    if contents and role != "assistant":
-        pending.close()
-    return found
+_QUESTIONS: dict[type, type] = {
+    ToolApprovalRequestContent: ToolApprovalRequestContent,
+    ToolApprovalResponseContent: ToolApprovalRequestContent,
+    InputRequestContent: InputRequestContent,
+    InputResponseContent: InputRequestContent,
+}
+"""The type of the question, by the type of a question or an answer."""
 
 
 def missing_ids(messages: Sequence[ChatMessage]) -> dict[Place, str]:
@@ -52,99 +126,111 @@ def missing_ids(messages: Sequence[ChatMessage]) -> dict[Place, str]:
     """
     if all(getattr(content, "call_id", "") is not None for message in messages for content in message.contents):
         return {}
-    lists: list[list[Any]] = [message.contents for message in messages]
-    calls = {result: call for call, result in pair(lists, [message.role for message in messages]).items()}
-    taken = {getattr(content, "call_id", None) for contents in lists for content in contents}
+    index = TranscriptIndex(messages)
+    taken = {_id_at(messages, place) for place in [*index.calls, *index.results]}
     fresh = (made for number in count(1) if (made := f"call_{number}") not in taken)
     given: dict[Place, str] = {}
-    for place, content in _with_places(lists):
-        if content.call_id is None:
-            call = calls.get(place)
-            own = None if call is None else lists[call[0]][call[1]].call_id or given[call]
-            given[place] = own or next(fresh)
+    for place in sorted([*index.calls, *index.results]):
+        if _id_at(messages, place) is None:
+            call = index.call_of.get(place)
+            given[place] = (_id_at(messages, call) or given[call]) if call is not None else next(fresh)
     return given
 
 
-def _with_places(lists: Sequence[Sequence[Any]]) -> Iterator[tuple[Place, Any]]:
-    """Every content that may have the id of a call, and its place."""
-    for index, contents in enumerate(lists):
-        for at, content in enumerate(contents):
-            if hasattr(content, "call_id"):
-                yield (index, at), content
+def _id_at(messages: Sequence[ChatMessage], place: Place) -> str | None:
+    content: Any = messages[place[0]].contents[place[1]]
+    call_id: str | None = content.call_id
+    return call_id
 
 
 _ANY = object()
 """The key of calls whatever their names."""
 
 
-class _Entry:
-    __slots__ = ("handle", "is_taken")
+class _Entry(msgspec.Struct, eq=False, gc=False):
+    place: Place
+    group: int
+    call: Any
+    is_taken: bool = False
 
-    def __init__(self, handle: Any) -> None:
-        self.handle, self.is_taken = handle, False
 
-
-class PendingCalls:
-    """The calls that have no result yet, in groups: a group ends where results, or another's words, follow it."""
+class _Pending:
+    """The calls and questions that have no result or answer yet, in groups."""
 
     def __init__(self) -> None:
         self._group = 0
         self._is_closed = False
-        self._by_id: dict[str, deque[_Entry]] = {}
-        # By family, name (and any name) and whether they have an id: the groups with such calls, the last at the end.
-        self._in_order: dict[tuple[Any, ...], list[tuple[int, deque[_Entry]]]] = {}
+        # The entries by key, and by group: the last group at the end.
+        self._by_key: dict[Any, list[deque[_Entry]]] = {}
+        # Calls that can be found by their ids alone: most transcripts need no more.
+        self._without_keys: list[_Entry] = []
 
-    def add(self, call: Any, handle: Any) -> None:
-        """Add a call; `handle` is what `take` returns for its result."""
+    def add(self, key: Any, place: Place, call: Any = None) -> _Entry:
+        """Add a question, or a call that has an id, under its key."""
         if self._is_closed:
             self._group, self._is_closed = self._group + 1, False
-        entry, has_id = _Entry(handle), call.call_id is not None
-        if has_id:
-            self._by_id.setdefault(call.call_id, deque()).append(entry)
-        family = _family(call.__class__)
-        for key in ((family, _ANY, has_id), (family, call.name, has_id)):
-            groups = self._in_order.setdefault(key, [])
-            if not groups or groups[-1][0] != self._group:
-                groups.append((self._group, deque()))
-            groups[-1][1].append(entry)
+        entry = _Entry(place, self._group, call)
+        if key is not None:
+            self._put(key, entry)
+        return entry
+
+    def add_call(self, call: Any, place: Place) -> None:
+        """Add a call under its id, its name and its kind."""
+        key = None if call.call_id is None else (isinstance(call, HostedToolCallContent), call.call_id)
+        self._without_keys.append(self.add(key, place, call))
 
     def close(self) -> None:
         """End the group: the next call begins another."""
         self._is_closed = True
 
-    def take(self, result: Any) -> Any:
-        """Return the handle of the call of a result, which has its result then; None if there is no such call."""
+    def take(self, *keys: Any) -> Place | None:
+        """Return the place of the first entry of the last group that has one under these keys, and remove it."""
+        last: deque[_Entry] | None = None
+        for key in keys:
+            entries = self._last_group(key) if key in self._by_key else None
+            if entries is not None and (last is None or entries[0].group > last[0].group):
+                last = entries
+        if last is None:
+            return None
+        entry = last.popleft()
+        entry.is_taken = True
+        return entry.place
+
+    def take_call(self, result: Any) -> Place | None:
+        """Return the place of the call of a result, which has its result then; None if there is no such call."""
         self.close()
-        entry = self._next(result) if result.call_id is None else _taken(self._by_id.get(result.call_id))
-        return None if entry is None else entry.handle
-
-    def _next(self, result: Any) -> _Entry | None:
-        """Return the first call that fits of the last group that has one."""
+        if result.call_id is not None:
+            hosted = True, result.call_id
+            if isinstance(result, HostedToolResultContent):
+                return self.take(hosted)
+            return self.take((False, result.call_id), hosted)
+        for entry in self._without_keys:
+            family, has_id = _family(entry.call.__class__), entry.call.call_id is not None
+            self._put((family, _ANY, has_id), entry)
+            self._put((family, entry.call.name, has_id), entry)
+        self._without_keys.clear()
         names = (_ANY,) if result.name is None else (result.name, None)
-        keys = ((_family(result.__class__), name, has_id) for has_id in (False, True) for name in names)
-        groups = [group for key in keys if (group := self._last_group(key)) is not None]
-        return _taken(max(groups, key=lambda group: group[0])[1]) if groups else None
+        return self.take(*((_family(result.__class__), name, has_id) for has_id in (False, True) for name in names))
 
-    def _last_group(self, key: tuple[Any, ...]) -> tuple[int, deque[_Entry]] | None:
-        groups = self._in_order.get(key)
+    def _put(self, key: Any, entry: _Entry) -> None:
+        groups = self._by_key.get(key)
+        if groups is None:
+            self._by_key[key] = [deque((entry,))]
+        elif groups and groups[-1] and groups[-1][-1].group == entry.group:
+            groups[-1].append(entry)
+        else:
+            groups.append(deque((entry,)))
+
+    def _last_group(self, key: Any) -> deque[_Entry] | None:
+        groups = self._by_key.get(key)
         while groups:
-            entries = groups[-1][1]
+            entries = groups[-1]
             while entries and entries[0].is_taken:
                 entries.popleft()
             if entries:
-                return groups[-1]
+                return entries
             groups.pop()
         return None
-
-
-def _taken(entries: deque[_Entry] | None) -> _Entry | None:
-    """Take the first call that has no result yet."""
-    while entries:
-        entry = entries.popleft()
-        if not entry.is_taken:
-            entry.is_taken = True
-            return entry
-    return None
 
 
 @cache

@@ -9,9 +9,15 @@ import msgspec
 
 from contentmodel.content.base import Protected
 from contentmodel.content.text import TextContent
-from contentmodel.content.tools import FunctionCallContent, FunctionResultContent, ToolCallContent, ToolResultContent
+from contentmodel.content.tools import (
+    FunctionCallContent,
+    FunctionResultContent,
+    HostedToolCallContent,
+    ToolCallContent,
+    ToolResultContent,
+)
 from contentmodel.message import ChatMessage
-from contentmodel.pairs import PendingCalls, answers
+from contentmodel.pairs import TranscriptIndex
 from contentmodel.wire import reasons
 from contentmodel.wire.apart import with_media_apart, with_media_back
 from contentmodel.wire.codecs import Codec, Place
@@ -86,45 +92,32 @@ class CallIds:
         contents = (content for message in messages for content in message.contents)
         self._taken = {c.call_id for c in contents if isinstance(c, ToolCallContent | FunctionResultContent)}
         self._count = 0
-        self._pending = PendingCalls()
+        self._index = TranscriptIndex()
         self._messages = 0
         self._ids: dict[tuple[int, int], Any] = {}
 
     def settle(self, message: ChatMessage) -> ChatMessage:
         """The message with ids on every call and result, failures marked, the role "tool" where it is all results."""
         contents = message.contents
-        self._messages += 1
-        has_call = has_result = False
         for index, content in enumerate(contents):
-            if content.__class__ is TextContent:
-                continue
-            if isinstance(content, ToolCallContent):
-                has_call = True
-                if content.call_id is None:
-                    contents[index] = content = with_id(content, self._own_id(content))
-                self._ids[self._messages, index] = content.call_id
-            elif isinstance(content, ToolResultContent):
-                has_result = True
-        if not has_call and not has_result:
-            if contents and message.role != "assistant":
-                self._pending.close()
-            return message
-        calls = answers(self._pending, self._messages, contents, message.role)
-        if not has_result:
-            return message
+            inner = None if content.__class__ is TextContent else _inner_id(content)
+            if inner is not None:
+                contents[index] = with_id(content, inner)
+        self._index.add(contents, message.role)
+        number, self._messages = self._messages, self._messages + 1
         functions = 0
         for index, content in enumerate(contents):
-            if isinstance(content, ToolResultContent):
-                functions += content.__class__ is FunctionResultContent
-                contents[index] = _marked(self._result(content, calls.get(index)))
-        if functions == len(contents) and message.role in _RESULT_ROLES:
+            if not isinstance(content, ToolCallContent | ToolResultContent):
+                continue
+            if content.call_id is None:
+                call = self._index.call_of.get((number, index))
+                content = with_id(content, self._new_id() if call is None else self._ids[call])
+            self._ids[number, index] = content.call_id
+            functions += content.__class__ is FunctionResultContent
+            contents[index] = _marked(content)
+        if contents and functions == len(contents) and message.role in _RESULT_ROLES:
             return _as_results(message)
         return message
-
-    def _own_id(self, content: Any) -> str:
-        arguments = content.arguments
-        inner = arguments.get("id") if arguments.__class__ is dict and content.name is None else None
-        return inner if inner.__class__ is str and content.__class__ is not FunctionCallContent else self._new_id()
 
     def _new_id(self) -> str:
         self._count += 1
@@ -132,10 +125,13 @@ class CallIds:
             self._count += 1
         return f"call_{self._count}"
 
-    def _result(self, content: Any, call: tuple[int, int] | None) -> Any:
-        if content.call_id is not None:
-            return content
-        return with_id(content, self._new_id() if call is None else self._ids[call])
+
+def _inner_id(content: Any) -> str | None:
+    """Return the id that the arguments of a hosted call hold, if it has no other."""
+    if not isinstance(content, HostedToolCallContent) or content.call_id is not None or content.name is not None:
+        return None
+    inner = content.arguments.get("id") if content.arguments.__class__ is dict else None
+    return inner if inner.__class__ is str else None
 
 
 def _as_results(message: ChatMessage) -> ChatMessage:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import singledispatch
 from typing import Any
 
@@ -15,7 +15,7 @@ from contentmodel.cli.pieces import Page, Parts, draw, draw_outcome, indented, j
 from contentmodel.content.base import AIContent
 from contentmodel.content.tools import ToolResultContent
 from contentmodel.message import ChatMessage
-from contentmodel.pairs import Place, pair
+from contentmodel.pairs import TranscriptIndex
 from contentmodel.request import ChatOptions, ChatRequest
 from contentmodel.response import ChatChoice, ChatResponse, FinishReason
 from contentmodel.shown import flowing, tool_name
@@ -146,15 +146,14 @@ def _brief(value: Any) -> str:
 def conversation(messages: Sequence[ChatMessage], page: Page) -> Parts:
     """Messages under the headings of their roles; one that holds nothing but paired results has been shown already."""
     messages = [msgspec.structs.replace(message, contents=flowing(message.contents)) for message in messages]
-    results = pair([message.contents for message in messages], [message.role for message in messages])
-    paired = set(results.values())
+    pairs = TranscriptIndex(messages)
     for index, message in enumerate(messages):
         places = [(index, at) for at in range(len(message.contents))]
-        if places and all(place in paired for place in places):
+        if places and all(place in pairs.call_of for place in places):
             continue
         yield Text()
         yield heading(message.role, _ROLES.get(message.role, "yellow"), message.author_name)
-        yield from contents_of(messages, index, page, results, paired)
+        yield from contents_of(messages, index, page, pairs)
         if not places:
             yield Text("(empty)", style="dim")
 
@@ -162,20 +161,17 @@ def conversation(messages: Sequence[ChatMessage], page: Page) -> Parts:
 def contents(value: list[AIContent], page: Page) -> Parts:
     """Contents that stand in no message."""
     messages = [ChatMessage(role="", contents=flowing(value))]
-    results = pair([messages[0].contents])
-    yield from contents_of(messages, 0, page, results, set(results.values()))
+    yield from contents_of(messages, 0, page, TranscriptIndex(messages))
 
 
-def contents_of(
-    messages: Sequence[ChatMessage], index: int, page: Page, results: Mapping[Place, Place], paired: Container[Place]
-) -> Parts:
-    """The contents of one message, each call with its result below it; `paired` are the places of all results."""
+def contents_of(messages: Sequence[ChatMessage], index: int, page: Page, pairs: TranscriptIndex) -> Parts:
+    """The contents of one message, each call with its result below it."""
     for at, content in enumerate(messages[index].contents):
-        if (index, at) in paired:
+        if (index, at) in pairs.call_of:
             continue
         yield from draw(content, page)
-        if (index, at) in results:
-            message, position = results[index, at]
+        if (index, at) in pairs.result_of:
+            message, position = pairs.result_of[index, at]
             yield from indented(_result(messages[message].contents[position], page))
 
 

@@ -10,14 +10,13 @@ import msgspec
 
 from contentmodel.content.tools import (
     ToolApprovalRequestContent,
-    ToolApprovalResponseContent,
     ToolCallContent,
     ToolResultContent,
 )
 from contentmodel.html.contents import DEEPEST, Page, json_words, more_fields, outcome, status, usage_line
 from contentmodel.html.nodes import Article, Box, Exchange, Line, Node, Nodes, Piece, fold, line, pieces, words
 from contentmodel.message import ChatMessage
-from contentmodel.pairs import Place, pair
+from contentmodel.pairs import Place, TranscriptIndex
 from contentmodel.request import ChatRequest
 from contentmodel.response import ChatChoice, ChatResponse, FinishReason
 from contentmodel.shown import flowing, tool_name
@@ -47,20 +46,21 @@ class Conversation:
         self._following: dict[str | None, list[Any]] = {}
         for turn in self._known.values():
             self._following.setdefault(turn.previous, []).append(turn)
-        self._contents = [flowing(message.contents) for group in groups for message in group.messages]
-        self._results = pair(self._contents, [message.role for group in groups for message in group.messages])
-        self._paired = set(self._results.values())
-        self._roles = [message.role for group in groups for message in group.messages]
+        self._messages = [
+            msgspec.structs.replace(message, contents=flowing(message.contents))
+            for group in groups
+            for message in group.messages
+        ]
+        self._pairs = TranscriptIndex(self._messages)
         self._turned = [group.turn is not None for group in groups for _ in group.messages]
-        self._approvals = _approvals(self._contents)
         self._moved = {
             place
-            for places in self._approvals.values()
+            for places in self._pairs.approvals_of.values()
             for place in places
             if not self._turned[place[0]] or isinstance(self._at(place), ToolApprovalRequestContent)
         }
         if log is not None:
-            log.know(self._contents)
+            log.know(self._messages)
 
     def nodes(self) -> Nodes:
         """An article for each group, but for messages that hold nothing but results that stand beside their calls."""
@@ -76,34 +76,35 @@ class Conversation:
             first += count
 
     def _is_shown_elsewhere(self, index: int) -> bool:
-        contents = self._contents[index]
+        contents = self._messages[index].contents
         return bool(contents) and all(self._is_drawn_with_a_call((index, at)) for at in range(len(contents)))
 
     def _is_drawn_with_a_call(self, place: Place) -> bool:
-        return place in self._paired or place in self._moved
+        return place in self._pairs.call_of or place in self._moved
 
     def _at(self, place: Place) -> Any:
-        return self._contents[place[0]][place[1]]
+        return self._messages[place[0]].contents[place[1]]
 
     def _article(self, message: ChatMessage, index: int) -> Article:
         head = line(message.role, ("muted", message.author_name or ""), ("muted", _model(message)))
         return Article(head=head, parts=self._parts(message, index), tone=tone(message.role))
 
     def _parts(self, message: ChatMessage, index: int) -> list[Node]:
-        parts = [node for at in range(len(self._contents[index])) for node in self._part(index, at)]
+        parts = [node for at in range(len(self._messages[index].contents)) for node in self._part(index, at)]
         return [*(parts or [line("", ("muted", "(empty)"))]), *more_fields(message.extra)]
 
     def _part(self, index: int, at: int) -> Sequence[Node]:
         if self._is_drawn_with_a_call((index, at)):
             return ()
-        self._page.reads_markup = self._roles[index] == "assistant"
-        drawn = self._page.draw(self._contents[index][at])
+        self._page.reads_markup = self._messages[index].role == "assistant"
+        drawn = self._page.draw(self._at((index, at)))
         self._page.reads_markup = False
         # A question about a call, and its answer, came before the call had its result.
-        drawn += [node for place in self._approvals.get((index, at), ()) for node in self._page.draw(self._at(place))]
-        if (index, at) not in self._results:
+        places = self._pairs.approvals_of.get((index, at), ())
+        drawn += [node for place in places for node in self._page.draw(self._at(place))]
+        if (index, at) not in self._pairs.result_of:
             return drawn
-        result = self._at(self._results[index, at])
+        result = self._at(self._pairs.result_of[index, at])
         assert isinstance(result, ToolResultContent)
         beside: list[Node] = [outcome(result, self._page, "result"), *more_fields(result.extra)]
         return [Exchange(call=Box(parts=drawn), result=Box(parts=beside))]
@@ -150,22 +151,6 @@ class Conversation:
         if known is None:
             return "", pieces("a turn that is not here"), ""
         return "", pieces(f"turn {known.number}"), f"#turn-{known.number}" if turn in self._shown else ""
-
-
-def _approvals(lists: Sequence[Sequence[Any]]) -> dict[Place, list[Place]]:
-    """The questions and answers about each call of the application's tools that is on the page, by the call's place."""
-    calls: dict[str, Place] = {}
-    found: dict[Place, list[Place]] = {}
-    for index, contents in enumerate(lists):
-        for at, content in enumerate(contents):
-            if isinstance(content, ToolCallContent) and content.call_id is not None:
-                calls[content.call_id] = (index, at)
-            elif isinstance(content, _APPROVALS) and content.request_id in calls:
-                found.setdefault(calls[content.request_id], []).append((index, at))
-    return found
-
-
-_APPROVALS = (ToolApprovalRequestContent, ToolApprovalResponseContent)
 
 
 def tone(role: str) -> str:
@@ -216,9 +201,9 @@ class Log:
             places[entry.id] = (min(depth + 1, DEEPEST), siblings)
             siblings.append(entry)
 
-    def know(self, lists: Sequence[Sequence[Any]]) -> None:
-        """The contents of the page: entries name the tool of a call in place of its id."""
-        calls = (c for contents in lists for c in contents if isinstance(c, ToolCallContent))
+    def know(self, messages: Sequence[ChatMessage]) -> None:
+        """The messages of the page: entries name the tool of a call in place of its id."""
+        calls = (c for message in messages for c in message.contents if isinstance(c, ToolCallContent))
         self._names.update((call.call_id, call.name or "") for call in calls)
 
     @property

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 from operator import is_
 from typing import Any
@@ -18,7 +18,7 @@ from contentmodel.content.tools import (
     ToolResultContent,
 )
 from contentmodel.message import ChatMessage
-from contentmodel.pairs import missing_ids
+from contentmodel.pairs import Place, TranscriptIndex, missing_ids
 from contentmodel.request import ChatOptions, ChatRequest, HostedTool, ToolChoice, ToolGroup
 from contentmodel.response import ChatChoice, ChatResponse
 from contentmodel.tools.sets import ToolSet
@@ -79,22 +79,40 @@ class Turn:
 def last_turn(messages: Sequence[ChatMessage]) -> Turn:
     """The last turn of the model in a transcript, which may be none: then it has no calls."""
     begin, end = _place_of_last(messages)
-    turn, after = messages[begin:end], messages[end:]
-    calls = _open_calls(turn)
-    ids = {call.call_id for call in calls}
-    following = _Following(ids)
-    rest = [message for message in map(following.take, after) if message is not None]
-    requests = [c for m in turn for c in m.contents if isinstance(c, ToolApprovalRequestContent)]
-    has_asked = any(request.request_id in ids for request in requests)
-    open_requests = [r for r in requests if r.request_id not in ids and r.request_id not in following.answers]
+    since, size = messages[begin:], end - begin
+    turn, after = since[:size], since[size:]
+    index = TranscriptIndex(since)
+
+    def at(place: Place) -> Any:
+        return since[place[0]].contents[place[1]]
+
+    calls = _open_calls(turn, index)
+    results = [index.result_of[call] for call in calls if call in index.result_of]
+    approvals = [place for call in calls for place in index.approvals_of.get(call, ())]
+    answers = [p for p in approvals if p[0] >= size and isinstance(at(p), ToolApprovalResponseContent)]
+    requests = [p for p in index.requests if p[0] < size and isinstance(at(p), ToolApprovalRequestContent)]
     # The questions that the loop asked about these calls: no model is told of them.
-    before = [*messages[:begin], *_without((ToolApprovalRequestContent,), ids, turn)]
-    answers = {name: answer for name, answer in following.answers.items() if name in ids}
-    shell = following.shell or ChatMessage(role="tool")
-    in_order = list(following.results) == [call.call_id for call in calls if call.call_id in following.results]
-    is_tidy = in_order and following.is_tidy and not answers and len(before) == end
-    went_on = following.went_on
-    return Turn(before, calls, following.results, answers, open_requests, shell, rest, went_on, has_asked, is_tidy)
+    asked = set(requests).intersection(approvals)
+    before = [*messages[:begin], *without(asked, turn)]
+    ids = {at(call).call_id for call in calls}
+    # A second result of a call is left out.
+    repeated = [place for place in index.unmatched if at(place).call_id in ids]
+    known = {*results, *repeated, *answers}
+    behind = ((number, place) for number, message in enumerate(after, size) for place in range(len(message.contents)))
+    words = [p for p in behind if p not in known and not isinstance(at(p), ToolApprovalResponseContent)]
+    is_in_order = results == sorted(results) and not (results and words and words[0] < results[-1])
+    return Turn(
+        before=before,
+        calls=[at(call) for call in calls],
+        results={at(result).call_id: at(result) for result in results},
+        answers={at(answer).request_id: at(answer) for answer in answers},
+        open_requests=[at(p) for p in requests if p not in asked and p not in index.response_of],
+        shell=next((since[p[0]] for p in sorted(results) if since[p[0]].role == "tool"), ChatMessage(role="tool")),
+        rest=without(known, after, size),
+        went_on=bool(words),
+        has_asked=bool(asked),
+        is_tidy=is_in_order and not answers and len(before) == end,
+    )
 
 
 def _place_of_last(messages: Sequence[ChatMessage]) -> tuple[int, int]:
@@ -108,44 +126,21 @@ def _place_of_last(messages: Sequence[ChatMessage]) -> tuple[int, int]:
     return begin, end
 
 
-def _open_calls(turn: Sequence[ChatMessage]) -> list[ToolCallContent]:
+def _open_calls(turn: Sequence[ChatMessage], index: TranscriptIndex) -> list[Place]:
     """The calls of a turn that the application answers: the server may have done so in the turn itself."""
-    contents: list[Any] = [content for message in turn for content in message.contents]
-    inside = {c.call_id for c in contents if isinstance(c, ToolResultContent) and c.executor == "client"}
-    calls = [content for message in turn for content in message.tool_calls]
-    return [call for call in calls if call.call_id not in inside]
+    return [
+        place
+        for place in index.calls
+        if place[0] < len(turn)
+        and is_clients(turn, place)
+        and index.result_of.get(place, (len(turn), 0))[0] >= len(turn)
+    ]
 
 
-class _Following:
-    """What follows a turn, sorted."""
-
-    def __init__(self, ids: set[str | None]) -> None:
-        self._ids = ids
-        self.results: dict[str | None, ToolResultContent] = {}
-        self.answers: dict[str | None, ToolApprovalResponseContent] = {}
-        self.shell: ChatMessage | None = None
-        self.went_on = False
-        self.is_tidy = True
-
-    def take(self, message: ChatMessage) -> ChatMessage | None:
-        """What stays of a message: an answer to the provider stays, for it is told."""
-        others: list[Any] = []
-        content: Any
-        for content in message.contents:
-            if isinstance(content, ToolResultContent) and content.call_id in self._ids:
-                self.results.setdefault(content.call_id, content)
-                self.is_tidy = self.is_tidy and not self.went_on
-                if message.role == "tool":
-                    self.shell = self.shell or message
-                continue
-            if isinstance(content, ToolApprovalResponseContent):
-                self.answers[content.request_id] = content
-                if content.request_id in self._ids:
-                    continue
-            else:
-                self.went_on = True
-            others.append(content)
-        return _with(message, others) if others or not message.contents else None
+def is_clients(messages: Sequence[ChatMessage], place: Place) -> bool:
+    """Return whether the application answers the call at this place."""
+    call: Any = messages[place[0]].contents[place[1]]
+    return bool(call.executor == "client")
 
 
 def without_settled_questions(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
@@ -154,27 +149,25 @@ def without_settled_questions(messages: Sequence[ChatMessage]) -> list[ChatMessa
     A call is settled if it has a result, or if the model has had another turn since: its result is never recorded then.
     Questions that the provider asked stay.
     """
-    contents: list[Any] = [content for message in messages for content in message.contents]
-    if not any(isinstance(content, _QUESTIONS) for content in contents):
-        return list(messages)
+    index = TranscriptIndex(messages)
     begin, _ = _place_of_last(messages)
-    calls, waiting = _call_ids(messages), _call_ids(messages[begin:])
-    settled = {c.call_id for c in contents if isinstance(c, ToolResultContent) and c.call_id in calls}
-    return _without(_QUESTIONS, settled | (calls - waiting), messages)
+    settled = {
+        place
+        for call, places in index.approvals_of.items()
+        if is_clients(messages, call) and (call in index.result_of or call[0] < begin)
+        for place in places
+    }
+    return without(settled, messages)
 
 
-def _call_ids(messages: Iterable[ChatMessage]) -> set[str | None]:
-    return {call.call_id for message in messages for call in message.tool_calls}
+def without(places: Container[Place], messages: Sequence[ChatMessage], first: int = 0) -> list[ChatMessage]:
+    """Messages without the contents at these places; `first` is the number of the first message.
 
-
-_QUESTIONS = (ToolApprovalRequestContent, ToolApprovalResponseContent)
-
-
-def _without(kinds: tuple[type[Any], ...], ids: set[str | None], messages: Iterable[ChatMessage]) -> list[ChatMessage]:
-    """Messages without the contents of these kinds that are about these calls."""
+    A message that has no other contents is left out.
+    """
     kept = []
-    for message in messages:
-        contents: list[Any] = [c for c in message.contents if not (isinstance(c, kinds) and c.request_id in ids)]
+    for index, message in enumerate(messages, first):
+        contents = [content for at, content in enumerate(message.contents) if (index, at) not in places]
         if contents or not message.contents:
             kept.append(_with(message, contents))
     return kept
@@ -230,11 +223,13 @@ class Ids:
 
 
 class AnswerIds:
-    """Gives the calls of one answer their ids, and their results in it the same."""
+    """Gives the calls of one answer their ids, and their results the same."""
 
     def __init__(self, ids: Ids) -> None:
         self._ids = ids
-        self._given: dict[str | None, str] = {}
+        self._index = TranscriptIndex()
+        self._count = 0
+        self._given: dict[Place, str] = {}
 
     def of_message(self, message: ChatMessage) -> ChatMessage:
         """A message of the answer."""
@@ -242,14 +237,16 @@ class AnswerIds:
 
     def of_content(self, content: Any) -> Any:
         """A content of the answer: what is about a call of the application's tools gets its id, all else stays."""
+        place, self._count = (self._count, 0), self._count + 1
+        self._index.add([content], "assistant")
         if isinstance(content, ToolCallContent):
             if content.executor != "client":
                 self._ids.take(content)
                 return content
-            self._given[content.call_id] = self._ids.distinct(content)
+            self._given[place] = self._ids.distinct(content)
         elif not (isinstance(content, ToolResultContent) and content.executor == "client"):
             return content
-        return renamed(content, self._given.get(content.call_id, content.call_id))
+        return renamed(content, self._given.get(self._index.call_of.get(place, place), content.call_id))
 
 
 def renamed(content: Any, call_id: str | None) -> Any:
@@ -267,16 +264,13 @@ def with_every_id(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
 
 
 def with_distinct_calls(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
-    """A transcript at whose end calls wait, each under an id of its own."""
-    begin = len(messages)
-    while begin and messages[begin - 1].role == "assistant":
-        begin -= 1
-    turn = messages[begin:]
-    given = [call.call_id for call in _open_calls(turn)]
+    """A transcript in whose last turn each call has an id of its own, and its result the same."""
+    begin, end = _place_of_last(messages)
+    given = [call.call_id for message in messages[begin:end] for call in message.tool_calls]
     if len(set(given)) == len(given):
         return list(messages)
     ids = Ids(messages[:begin]).next_answer()
-    return [*messages[:begin], *map(ids.of_message, turn)]
+    return [*messages[:begin], *map(ids.of_message, messages[begin:])]
 
 
 # -- requests and answers ----------------------------------------------------------------------------------------------

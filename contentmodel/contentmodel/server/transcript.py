@@ -12,10 +12,10 @@ from typing import Any
 
 import msgspec
 
-from contentmodel.content.tools import ToolResultContent
 from contentmodel.message import ChatMessage
+from contentmodel.pairs import TranscriptIndex
 from contentmodel.request import ChatOptions, ChatRequest
-from contentmodel.runner.turns import with_every_id, without_settled_questions
+from contentmodel.runner.turns import is_clients, with_every_id, without, without_settled_questions
 
 
 def prepared(request: ChatRequest, defaults: ChatRequest) -> ChatRequest:
@@ -44,10 +44,6 @@ def _is_assistant(message: ChatMessage) -> bool:
     return message.role == "assistant"
 
 
-def _is_result(content: Any) -> bool:
-    return isinstance(content, ToolResultContent) and content.executor == "client"
-
-
 def _sections(messages: Sequence[ChatMessage]) -> Iterator[list[ChatMessage]]:
     """The messages, cut before each turn of the assistant."""
     section: list[ChatMessage] = []
@@ -61,21 +57,13 @@ def _sections(messages: Sequence[ChatMessage]) -> Iterator[list[ChatMessage]]:
 
 def _in_order(section: list[ChatMessage]) -> list[ChatMessage]:
     """The assistant's messages, the results of their calls in the order of the calls, and the rest."""
-    calls = [call.call_id for message in section for call in message.tool_calls]
     begin = next((at for at, message in enumerate(section) if message.role != "assistant"), len(section))
-    turn, after = section[:begin], section[begin:]
-    results: dict[str | None, Any] = {}
-    shell: ChatMessage | None = None
-    rest: list[ChatMessage] = []
-    for message in after:
-        said: list[Any] = list(message.contents)
-        mine = [c for c in said if _is_result(c) and c.call_id in calls and c.call_id not in results]
-        results.update((result.call_id, result) for result in mine)
-        shell = shell or (message if mine and message.role == "tool" else None)
-        others: list[Any] = [content for content in said if not any(content is result for result in mine)]
-        if others:
-            rest.append(message if not mine else msgspec.structs.replace(message, contents=others))
-    if not results:
+    index = TranscriptIndex(section)
+    found = (index.result_of[call] for call in index.calls if call in index.result_of and is_clients(section, call))
+    places = [place for place in found if place[0] >= begin]
+    if not places:
         return section
-    told: list[Any] = [results[call_id] for call_id in calls if call_id in results]
-    return [*turn, msgspec.structs.replace(shell or ChatMessage(role="tool"), contents=told), *rest]
+    results: list[Any] = [section[number].contents[at] for number, at in places]
+    shell = next((section[place[0]] for place in sorted(places) if section[place[0]].role == "tool"), None)
+    rest = [message for message in without(set(places), section[begin:], begin) if message.contents]
+    return [*section[:begin], msgspec.structs.replace(shell or ChatMessage(role="tool"), contents=results), *rest]
