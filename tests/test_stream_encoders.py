@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import contentmodel
 from conftest import APIS
@@ -40,6 +42,7 @@ from contentmodel.events import (
     fold,
     unfold,
 )
+from contentmodel.wire.context import EncodeContext
 from contentmodel_conformance import streams
 from contentmodel_conformance.oracles import judge
 from contentmodel_conformance.oracles.accumulators import accumulated
@@ -407,3 +410,64 @@ def test_an_answer_made_by_hand_is_what_the_sdk_takes_streamed_or_not(api: str) 
 def test_texts_of_one_api_are_not_kept_apart() -> None:
     response = answer([TextContent(text="a"), CALL, TextContent(text="b")])
     assert written(CHAT, list(unfold(response)))[2][0].text == "ab"
+
+
+@every_api
+@settings(max_examples=60, deadline=None)
+@given(start=st.sampled_from(["", "x", " ", "\n\n", "\U0001f600"]) | st.text(), deltas=st.lists(st.text(), max_size=4))
+def test_a_text_comes_out_whole_whatever_it_begins_with(api: str, start: str, deltas: list[str]) -> None:
+    # A text of another API that is blank as a whole is left out.
+    text = "".join([start, *deltas, "end"])
+    begin, _, _, stop, end = unfold(answer([TextContent(text=text)], source=GOOGLE if api == CHAT else CHAT))
+    grow = [TextDelta(index=0, text=delta) for delta in [*deltas, "end"]]
+    events = [begin, BlockStart(index=0, content=TextContent(text=start)), *grow, stop, end]
+    _, losses, contents = written(api, events)
+    assert [content.text for content in contents] == [text]
+    assert [loss for loss in losses if ".contents[" in loss.path] == []
+
+
+@pytest.mark.parametrize("api", [RESPONSES, ANTHROPIC, GOOGLE])
+def test_thoughts_that_begin_empty_are_written_as_they_grow(api: str) -> None:
+    origin = contentmodel.adapter(api).answer_origin({})
+    begun = ReasoningContent(text="", kind="summary" if api == RESPONSES else None)
+    encoder = contentmodel.adapter(api).stream_encoder()
+    encoder.feed(TurnStart(response=ChatResponse(id="i", model="m", origin=origin)))
+    encoder.feed(BlockStart(index=0, content=begun))
+    assert b"Hm." in encoder.feed(ReasoningDelta(index=0, text="Hm."))
+
+
+@every_api
+def test_contents_alone_are_encoded_as_in_their_answer(api: str) -> None:
+    contents = [
+        ReasoningContent(text="Hm."),
+        TextContent(text="a", annotations=[Citation(url="https://example.org", span=Span(start=0, end=1))]),
+        CALL,
+        TextContent(text="b"),
+    ]
+    adapter = contentmodel.adapter(api)
+    response = answer(contents, source="turn-blocks")
+    payload = adapter.encode_response(response).payload
+    context = EncodeContext(api, adapter.issuer, "response", None, response.origin)
+    alone = adapter.encode_contents(contents, context)
+    if api == GOOGLE:
+        (candidate,) = payload["candidates"]
+        assert alone == {key: candidate[key] for key in ("content", "groundingMetadata")}
+    else:
+        assert (
+            alone
+            == {
+                ANTHROPIC: lambda: payload["content"],
+                CHAT: lambda: payload["choices"][0]["message"],
+                RESPONSES: lambda: payload["output"],
+            }[api]()
+        )
+
+
+@every_api
+def test_losses_of_many_blocks_have_the_place_of_each(api: str) -> None:
+    lost = CompactionContent()
+    contents = [content for number in range(50) for content in (TextContent(text=f"{number}"), lost)]
+    events = list(unfold(answer(contents, source=GOOGLE if api == ANTHROPIC else ANTHROPIC)))
+    _, losses, _ = written(api, events)
+    found = [loss.path for loss in losses if loss.kind == "dropped" and ".contents[" in loss.path]
+    assert found == [f"$.choices[0].messages[0].contents[{2 * number + 1}]" for number in range(50)]

@@ -167,8 +167,8 @@ class ChatLog(TableAdapter):
 
     request_passes = (request_pass(place_instructions, native=True), message_pass(passes.settle_foreign))
 
-    def prepare_response(self, response: ChatResponse, context: EncodeContext) -> ChatResponse:
-        return passes.settle_response(response, context)
+    def prepare_messages(self, messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
+        return passes.settle_answer(messages, context)
 
 
 adapter = ChatLog()

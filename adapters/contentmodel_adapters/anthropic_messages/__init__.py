@@ -23,7 +23,7 @@ from contentmodel.wire.table import Row
 from contentmodel.wire.toolsets import Kinds, with_custom_calls, with_known_tools
 from contentmodel_adapters.anthropic_messages.blocks import API, SYSTEM, TABLE
 from contentmodel_adapters.anthropic_messages.messages import Messages
-from contentmodel_adapters.anthropic_messages.response import ERRORS, LIMIT_HEADERS, RESPONSE
+from contentmodel_adapters.anthropic_messages.response import ERRORS, LIMIT_HEADERS, RESPONSE, encode_blocks
 from contentmodel_adapters.anthropic_messages.rules import CALL_IDS, RULES, TOOL_NAMES
 from contentmodel_adapters.anthropic_messages.stream import Decoder
 from contentmodel_adapters.anthropic_messages.stream_encoder import Encoder
@@ -166,11 +166,19 @@ class AnthropicMessages(TableAdapter):
     def restore_arguments(self, arguments: Any, adapted: SchemaMap) -> Any:
         return restored_arguments(arguments, adapted)
 
-    def prepare_response(self, response: ChatResponse, context: EncodeContext) -> ChatResponse:
-        response = media.without_media(passes.settle_response(of_the_model(response, context), context), context)
+    def prepare_messages(self, messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
+        messages = media.without_media(passes.settle_answer(of_the_model(messages, context), context), context)
         if not context.native:
-            response = passes.without_blank_answers(response, context)
-        passes.tell_broken_calls(response, context)
+            # An answer comes back in the next request, which takes no blank texts.
+            messages = passes.without_blank_texts(messages, context)
+        passes.tell_broken_calls(messages, context)
+        return messages
+
+    def encode_messages(self, messages: list[ChatMessage], context: EncodeContext) -> list[dict[str, Any]]:
+        return encode_blocks(messages, context)
+
+    def prepare_response(self, response: ChatResponse, context: EncodeContext) -> ChatResponse:
+        response = super().prepare_response(response, context)
         return counted(response, context, cached_inside=False, reasoning_inside=True)
 
     def complete_response(

@@ -122,11 +122,7 @@ class Answer(OnlyChoice):
         return msgspec.structs.replace(finish, stop_sequence=said)
 
     def write(self, choice: ChatChoice, own: dict[str, Any], wire: dict[str, Any], context: EncodeContext) -> None:
-        for message in choice.messages:
-            context.lose_attributes(message, ("author_name", "message_id"))
-            context.leave_residue(message, own=True)
-        contents = [content for message in choice.messages for content in message.contents]
-        blocks = CONTENT.encode_list(contents, context)
+        blocks = encode_blocks(choice.messages, context)
         wire.update(own.get(":ending", {}) if own else {"role": "assistant", "stop_sequence": None})
         if blocks or not own or ":content" in own:
             wire["content"] = blocks or own.get(":content", [])
@@ -139,6 +135,14 @@ class Answer(OnlyChoice):
         wire["stop_reason"] = FINISH.encode(finish, context, choice)
         if finish.stop_sequence is not None:
             wire["stop_sequence"] = finish.stop_sequence
+
+
+def encode_blocks(messages: list[ChatMessage], context: EncodeContext) -> list[dict[str, Any]]:
+    """Return the blocks of an answer."""
+    for message in messages:
+        context.lose_attributes(message, ("author_name", "message_id"))
+        context.leave_residue(message, own=True)
+    return CONTENT.encode_list([content for message in messages for content in message.contents], context)
 
 
 RESPONSE = TABLE.record(

@@ -44,8 +44,10 @@ class Encoder(StreamEncoder):
         return all(delta.__class__ is not TextDelta or _is_blank(delta.text) for delta in block.deltas[known:])
 
     def open(self, block: Outgoing) -> None:
-        wires = self.encode_start(block.content)["content"]
-        wire = wires[0] if len(wires) == 1 else {}
+        wires = self.encode_start(block.content)
+        if len(wires) != 1:
+            return
+        wire = begun(wires[0])
         growth = growth_of(wire)
         if growth is None or (growth[0] == "input" and not _is_object(block.content, wire["input"])):
             return
@@ -65,7 +67,7 @@ class Encoder(StreamEncoder):
                 self.lose((block.choice, block.index), block.content, reasons.HALF_A_CALL)
             self._count += live
             return
-        wires = self.encode_block(block)["content"]
+        wires = self.encode_block(block)
         if live:
             # A text of nothing but white space is none to the encoder, and was begun.
             self._end_block(block, wires[0] if wires else {"type": "text", "text": ""}, sent=block.sent)
@@ -114,7 +116,7 @@ class Encoder(StreamEncoder):
     def amend(self, index: int, content: Any, written: Written) -> None:
         text = content.text if isinstance(content, TextContent | ReasoningContent) else ""
         if len(text) > written.sent:
-            for wire in self.encode([content], places=[(0, index)])["content"]:
+            for wire in self.encode([content], places=[(0, index)]):
                 field = (growth_of(wire) or ("",))[0]
                 left = {field: wire[field][written.sent :]} if text_of(wire, field) else {}
                 self._write_whole(Outgoing(index, content, 0), {**wire, **left})
@@ -160,6 +162,12 @@ def _is_object(content: Any, said: Any) -> bool:
     """Whether a call's arguments are the input as they are: free text is not, which stands inside of an object."""
     arguments = getattr(content, "arguments", None)
     return bool(said == (arguments or {}))
+
+
+def begun(wire: dict[str, Any]) -> dict[str, Any]:
+    """Return a block that has just begun with the text that it grows by, which may be missing while it is empty."""
+    growth = GROWTH.get(text_of(wire, "type"))
+    return wire if growth is None else {"type": wire["type"], growth[0]: "", **wire}
 
 
 def growth_of(wire: dict[str, Any]) -> tuple[str, str, str] | None:

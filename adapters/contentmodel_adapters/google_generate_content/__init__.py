@@ -33,7 +33,7 @@ from contentmodel_adapters.google_generate_content.messages import (
     with_failures,
     with_signed_calls,
 )
-from contentmodel_adapters.google_generate_content.response import ERRORS, RESPONSE
+from contentmodel_adapters.google_generate_content.response import ERRORS, RESPONSE, encode_answer
 from contentmodel_adapters.google_generate_content.rules import (
     CALL_IDS,
     RULES,
@@ -233,9 +233,15 @@ class GoogleGenerateContent(TableAdapter):
     def tools_at(self, path: str, request: ChatRequest) -> list[tuple[Any, str | None]]:
         return [(tool, None) for tool in tools_of_member(path, request.tools)]
 
+    def prepare_messages(self, messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
+        settled = passes.settle_answer(of_the_model(messages, context), context)
+        return with_texts_apart(settled, messages, context, PARTS)
+
+    def encode_messages(self, messages: list[ChatMessage], context: EncodeContext) -> dict[str, Any]:
+        return encode_answer(messages, context)
+
     def prepare_response(self, response: ChatResponse, context: EncodeContext) -> ChatResponse:
-        settled = passes.settle_response(of_the_model(response, context), context)
-        response = with_texts_apart(settled, response, context, PARTS)
+        response = super().prepare_response(response, context)
         return counted(response, context, cached_inside=True, reasoning_inside=False)
 
     def complete_response(

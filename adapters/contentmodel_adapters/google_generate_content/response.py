@@ -20,6 +20,7 @@ from contentmodel.content.hosted import (
 )
 from contentmodel.content.media import UriContent
 from contentmodel.content.text import SpanConverter, TextContent
+from contentmodel.message import ChatMessage
 from contentmodel.response import ChatChoice, ChatResponse
 from contentmodel.wire import reasons
 from contentmodel.wire.codecs import Codec, Home, Place, spread
@@ -101,12 +102,13 @@ TABLE.keep(
 )
 TABLE.keep("response", "automaticFunctionCallingHistory", "modelStatus", "parsed", "promptFeedback", "sdkHttpResponse")
 
+CANDIDATE_CONTENT = Answer()
 CHOICE = TABLE.record(
     "candidate",
     ChatChoice,
     {
         "index": "index",
-        "content": ("messages", Answer()),
+        "content": ("messages", CANDIDATE_CONTENT),
         "finishReason": ("finish_reason", FINISH),
         "logprobsResult": ("logprobs", Home("logprobs")),
     },
@@ -218,20 +220,38 @@ def _decode_urls(rest: dict[str, Any], context: DecodeContext) -> list[Any]:
 
 def encode_candidate(choice: ChatChoice, context: EncodeContext) -> dict[str, Any]:
     """The candidate of a choice."""
-    beside = [c for m in choice.messages for c in m.contents if note_of(c, API, ":grounding")]
-    citations = [(i, c) for m in choice.messages for i, c in enumerate(m.contents) if c.annotations]
-    if beside:
-        messages = [without_grounding(message, context) for message in choice.messages]
-        choice = context.same(choice, msgspec.structs.replace(choice, messages=messages))
-    wire = CHOICE.encode(choice, context)
-    if beside or citations:
-        _encode_beside(beside, citations, wire, context)
+    messages = _without_beside(choice.messages, context)
+    if messages is choice.messages:
+        wire = CHOICE.encode(choice, context)
+    else:
+        wire = CHOICE.encode(context.same(choice, msgspec.structs.replace(choice, messages=messages)), context)
+    _encode_beside(choice.messages, wire, context)
     return wire
 
 
-def _encode_beside(
-    beside: list[Any], citations: list[tuple[int, Any]], wire: dict[str, Any], context: EncodeContext
-) -> None:
+def encode_answer(messages: list[ChatMessage], context: EncodeContext) -> dict[str, Any]:
+    """Return the fields of a candidate that have the contents: the content, and what stands beside it."""
+    wire = {"content": CANDIDATE_CONTENT.encode(_without_beside(messages, context), context, None)}
+    _encode_beside(messages, wire, context)
+    return wire
+
+
+def _is_beside(content: Any) -> bool:
+    return bool(note_of(content, API, ":grounding"))
+
+
+def _without_beside(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
+    if not any(_is_beside(content) for message in messages for content in message.contents):
+        return messages
+    return [without_grounding(message, context) for message in messages]
+
+
+def _encode_beside(messages: list[ChatMessage], wire: dict[str, Any], context: EncodeContext) -> None:
+    """Write what stands beside the content of a candidate."""
+    beside: list[Any] = [content for message in messages for content in message.contents if _is_beside(content)]
+    citations = [(i, content) for m in messages for i, content in enumerate(m.contents) if content.annotations]
+    if not beside and not citations:
+        return
     grounding: dict[str, Any] = {}
     grounded = False
     for content in beside:

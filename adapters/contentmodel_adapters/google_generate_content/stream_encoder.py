@@ -70,10 +70,12 @@ class Encoder(JoiningEncoder):
         if block.content.protected is not None or _is_beside(block.content):
             return
         parts = _parts(self.encode_start(block.content))
-        if len(parts) != 1 or parts[0].get("text").__class__ is not str or not parts[0].keys() <= {"text", "thought"}:
+        # The text of thoughts may be missing while it is empty.
+        part = {"text": "", **parts[0]} if len(parts) == 1 else {}
+        if part.get("text").__class__ is not str or not part.keys() <= {"text", "thought"}:
             return
         self._begin_choice(block.choice)
-        thought = b'"thought":true,' if parts[0].get("thought") else b""
+        thought = b'"thought":true,' if part.get("thought") else b""
         prefix = b'data: {"candidates":[{"content":{"parts":[{%b"text":' % thought
         index = b',"index":%d' % block.choice if block.choice else b""
         block.grow = growing(prefix, b'}],"role":"model"}' + index + self._suffix)
@@ -206,8 +208,7 @@ class Encoder(JoiningEncoder):
     def _encode_beside(self, choice: int, beside: list[tuple[int, int, Any]]) -> dict[str, Any]:
         beside = sorted(beside, key=lambda entry: (entry[0] < 0, entry[0]))
         places = [(choice, index) for _, index, _ in beside]
-        candidates = objects_of(self.encode([content for _, _, content in beside], places=places), "candidates")
-        wire = candidates[0] if candidates else {}
+        wire: dict[str, Any] = self.encode([content for _, _, content in beside], places=places)
         if not self.is_native and beside[0][0] > 0:
             for support in objects_of(object_of(wire, "groundingMetadata"), "groundingSupports"):
                 object_of(support, "segment")["partIndex"] = beside[0][0]
@@ -248,10 +249,9 @@ def _renumbered(support: Any, numbers: list[int]) -> Any:
     return {**support, "groundingChunkIndices": [numbers[index] for index in known]}
 
 
-def _parts(payload: dict[str, Any]) -> list[Any]:
-    """The parts of the first candidate."""
-    candidates = objects_of(payload, "candidates")
-    return list_of(object_of(candidates[0], "content"), "parts") if candidates else []
+def _parts(wire: dict[str, Any]) -> list[Any]:
+    """Return the parts of encoded contents."""
+    return list_of(object_of(wire, "content"), "parts")
 
 
 def _is_beside(content: Any) -> bool:

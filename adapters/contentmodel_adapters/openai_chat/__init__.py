@@ -24,7 +24,7 @@ from contentmodel.wire.streaming import StreamDecoder
 from contentmodel.wire.table import Row
 from contentmodel.wire.toolsets import Kinds, with_custom_results, with_known_tools
 from contentmodel_adapters.openai_chat.blocks import API, TABLE
-from contentmodel_adapters.openai_chat.messages import REASONING_FIELDS, Messages
+from contentmodel_adapters.openai_chat.messages import REASONING_FIELDS, Messages, encode_answer
 from contentmodel_adapters.openai_chat.response import RESPONSE
 from contentmodel_adapters.openai_chat.rules import CALL_IDS, RULES, TOOL_NAMES
 from contentmodel_adapters.openai_chat.stream import Decoder
@@ -206,9 +206,15 @@ class OpenAIChat(TableAdapter):
     def restore_arguments(self, arguments: Any, adapted: SchemaMap) -> Any:
         return restored_arguments(arguments, adapted)
 
+    def prepare_messages(self, messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
+        settled = passes.settle_answer(of_the_model(messages, context), context)
+        return with_texts_apart(settled, messages, context)
+
+    def encode_messages(self, messages: list[ChatMessage], context: EncodeContext) -> dict[str, Any]:
+        return encode_answer(messages, context)
+
     def prepare_response(self, response: ChatResponse, context: EncodeContext) -> ChatResponse:
-        settled = passes.settle_response(of_the_model(response, context), context)
-        response = with_texts_apart(settled, response, context)
+        response = super().prepare_response(response, context)
         return counted(response, context, cached_inside=True, reasoning_inside=True)
 
     def complete_response(

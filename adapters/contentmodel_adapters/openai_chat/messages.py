@@ -286,24 +286,29 @@ class Message(Codec):
         return messages
 
     def encode(self, value: list[ChatMessage], context: EncodeContext, owner: Any) -> dict[str, Any]:
-        contents = [content for message in value for content in message.contents]
-        message = value[0] if len(value) == 1 else _joined(value[0], contents, context)
-        for other in value[1:]:
-            context.lose_attributes(other, ("author_name", "message_id"))
-            context.leave_residue(other, own=True)
-        wire = encode_assistant(message, context)
-        own = (message.extra or {}).get(API, {})
-        if ":role" in own:
-            wire.pop("role")
-            wire.update(own[":role"])
-        if not context.completes:
-            return wire
-        if wire.get("content").__class__ is list:
-            wire["content"] = "".join(part["text"] for part in wire["content"])
-        # Strictly read, an answer's message always says these.
-        wire.setdefault("content", None)
-        wire.setdefault("refusal", None)
+        return encode_answer(value, context)
+
+
+def encode_answer(messages: list[ChatMessage], context: EncodeContext) -> dict[str, Any]:
+    """Return the message of a choice."""
+    contents = [content for message in messages for content in message.contents]
+    message = messages[0] if len(messages) == 1 else _joined(messages[0], contents, context)
+    for other in messages[1:]:
+        context.lose_attributes(other, ("author_name", "message_id"))
+        context.leave_residue(other, own=True)
+    wire = encode_assistant(message, context)
+    own = (message.extra or {}).get(API, {})
+    if ":role" in own:
+        wire.pop("role")
+        wire.update(own[":role"])
+    if not context.completes:
         return wire
+    if wire.get("content").__class__ is list:
+        wire["content"] = "".join(part["text"] for part in wire["content"])
+    # Strictly read, an answer's message always says these.
+    wire.setdefault("content", None)
+    wire.setdefault("refusal", None)
+    return wire
 
 
 def _joined(first: ChatMessage, contents: list[Any], context: EncodeContext) -> ChatMessage:

@@ -9,17 +9,19 @@ import msgspec
 
 from contentmodel.content.text import SpanConverter, TextContent
 from contentmodel.content.tools import ToolCallContent
-from contentmodel.events import Layout, TurnComplete, TurnError, WireEvent, growing_field
+from contentmodel.events import Layout, TurnComplete, TurnError, WireEvent
 from contentmodel.response import ChatChoice
 from contentmodel.wire import reasons
 from contentmodel.wire.fields import list_of, object_of, objects_of
 from contentmodel.wire.json import write
-from contentmodel.wire.stream_encoding import MARK, Outgoing, Written, growing, is_half_a_call
-from contentmodel_adapters.openai_chat.messages import BETWEEN, REASONING_FIELDS
+from contentmodel.wire.losses import Note, family_of, loss_of, what_of
+from contentmodel.wire.stream_encoding import Outgoing, Written, growing, is_half_a_call
+from contentmodel_adapters.openai_chat.messages import ASSISTANT, BETWEEN, REASONING_FIELDS
 from contentmodel_adapters.openai_chat.stream import TEXTS
 from contentmodel_adapters.shared.citations import placed
 from contentmodel_adapters.shared.texts import JoiningEncoder
 
+ORDER = ASSISTANT.column_order
 GROWN = {"function": "arguments", "custom": "input"}
 
 
@@ -33,7 +35,8 @@ class Encoder(JoiningEncoder):
         super().__init__(adapter, policies)
         self._calls: dict[int, int] = {}
         self._begun = 0
-        self._kinds: dict[int, Any] = {}
+        self._columns: dict[int, tuple[str, str, list[str]]] = {}
+        """The name and the family of each content that was written, for its losses, and the columns that it went to."""
         self._citations: dict[int, list[Any]] = {}
         self._reasoned: set[tuple[int, str]] = set()
         self._head: dict[str, Any] = {}
@@ -54,7 +57,7 @@ class Encoder(JoiningEncoder):
 
     def open(self, block: Outgoing) -> None:
         self._begin_choice(block.choice)
-        message = self.encode_start(block.content)["choices"][0]["message"]
+        message = self.encode_start(block.content)
         for column in TEXTS:
             if message.get(column).__class__ is str:
                 self._open_text(block, column)
@@ -116,8 +119,11 @@ class Encoder(JoiningEncoder):
         block.place = texts.size + len(texts.before(getattr(content, "text", None) or ""))
         placed_content = self._placed(content, block.place)
         place = [(block.choice, block.index)]
-        message = self.encode([placed_content], places=place)["choices"][0]["message"]
-        self._remember(block, message)
+        message = self.encode([placed_content], places=place)
+        columns = [column for column in ORDER if message.get(column) is not None]
+        if columns:
+            note = Note(content, None, reasons.COLUMN_APART)
+            self._columns[block.index] = what_of(note), family_of(note), columns
         if block.grow is not None and not is_half_a_call(block):
             self._write_rest(block, message)
         if message.get("content").__class__ is str:
@@ -129,24 +135,18 @@ class Encoder(JoiningEncoder):
         self._write_message(block.choice, message)
         block.cited = len(content.annotations or ())
 
-    def _remember(self, block: Outgoing, message: dict[str, Any]) -> None:
-        """Keeps what a block was, without its words, until all of them are known."""
-        if all(value is None for key, value in message.items() if key != "role"):
-            return
-        content, field = block.content, growing_field(block.content)
-        if field is not None and getattr(content, field):
-            changes: dict[str, Any] = {field: {} if field == "arguments" else MARK, "annotations": None}
-            content = msgspec.structs.replace(content, **changes)
-        self._kinds[block.index] = content
-
     def _tell_order(self, layout: Layout) -> None:
-        """Reports the contents whose column stands before that of one that came before them."""
+        """Report the contents whose column stands before that of one that came before them."""
         for choice, messages in enumerate(layout):
             for indices in messages:
-                known = [index for index in indices if index in self._kinds]
-                if len({self._kinds[index].__class__ for index in known}) > 1:
-                    encoded = self.encoded([self._kinds[index] for index in known])
-                    self._note(encoded, [(choice, index) for index in known], "moved")
+                latest = 0
+                for index in indices:
+                    what, family, columns = self._columns.get(index, ("", "", []))
+                    for column in columns:
+                        if ORDER[column] < latest:
+                            loss = loss_of(reasons.COLUMN_APART, "", what, self.api, family=family, column=column)
+                            self.add_losses((choice, index), [loss])
+                        latest = max(latest, ORDER[column])
 
     def _write_rest(self, block: Outgoing, message: dict[str, Any]) -> None:
         """What has not been written of a live block's words."""
@@ -178,7 +178,7 @@ class Encoder(JoiningEncoder):
 
     def amend(self, index: int, content: Any, written: Written) -> None:
         place = (written.choice, index)
-        message = self.encode([self._placed(content, written.place)], places=[place])["choices"][0]["message"]
+        message = self.encode([self._placed(content, written.place)], places=[place])
         for column in TEXTS:
             text = message.pop(column, None)
             if isinstance(text, str) and len(text) > written.sent:

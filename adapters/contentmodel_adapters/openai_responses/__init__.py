@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from contentmodel.content.text import TextContent
+from contentmodel.message import ChatMessage
 from contentmodel.request import ChatRequest
 from contentmodel.response import ChatResponse
 from contentmodel.wire import media, passes, reasons
@@ -21,7 +22,7 @@ from contentmodel.wire.streaming import StreamDecoder
 from contentmodel.wire.table import Row
 from contentmodel.wire.toolsets import Kinds, with_known_tools
 from contentmodel_adapters.openai_responses.blocks import API, TABLE
-from contentmodel_adapters.openai_responses.messages import Items
+from contentmodel_adapters.openai_responses.messages import Items, encode_items
 from contentmodel_adapters.openai_responses.response import RESPONSE
 from contentmodel_adapters.openai_responses.rules import CALL_IDS, RULES, TOOL_NAMES
 from contentmodel_adapters.openai_responses.stream import Decoder
@@ -150,8 +151,14 @@ class OpenAIResponses(TableAdapter):
     def restore_arguments(self, arguments: Any, adapted: SchemaMap) -> Any:
         return restored_arguments(arguments, adapted)
 
+    def prepare_messages(self, messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
+        return media.without_media(passes.settle_answer(messages, context), context)
+
+    def encode_messages(self, messages: list[ChatMessage], context: EncodeContext) -> list[dict[str, Any]]:
+        return encode_items(messages, context)
+
     def prepare_response(self, response: ChatResponse, context: EncodeContext) -> ChatResponse:
-        response = media.without_media(passes.settle_response(response, context), context)
+        response = super().prepare_response(response, context)
         return counted(response, context, cached_inside=True, reasoning_inside=True)
 
     def complete_response(

@@ -81,7 +81,7 @@ class Encoder(StreamEncoder):
         self._has_own_id = self._has_own_id or (isinstance(said, dict) and said.get("id") == "msg_0")
         if content.__class__ is ReasoningContent and content.kind is None:
             return
-        items = list_of(self.encode_start(content), "output")
+        items = self.encode_start(content)
         item = items[0] if len(items) == 1 else {}
         part = _only_part(item)
         if part is not None:
@@ -130,7 +130,8 @@ class Encoder(StreamEncoder):
 
     def _items_of(self, contents: list[Any]) -> list[dict[str, Any]]:
         """The items of these contents; none where the API has no place for them."""
-        return list_of(self.encode(contents), "output")
+        items: list[dict[str, Any]] = self.encode(contents)
+        return items
 
     # -- items -------------------------------------------------------------------------------------------------
 
@@ -312,7 +313,7 @@ class Encoder(StreamEncoder):
         if not self._contents.keys() <= {i for choice in layout for m in choice for i in m}:
             layout = layout or [[sorted(self._contents)]]
         encoded = self.adapter.encode_response(with_contents(response, self._contents, layout), self._policies)
-        self._note(encoded, None)
+        self.note_envelope(encoded)
         payload: dict[str, Any] = encoded.payload
         return payload
 

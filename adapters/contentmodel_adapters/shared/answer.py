@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from contentmodel.message import ChatMessage
 from contentmodel.response import ChatChoice, ChatResponse
 from contentmodel.wire import reasons
 from contentmodel.wire.context import EncodeContext
@@ -38,20 +39,16 @@ def misfits(wire: Mapping[str, Any], **kinds: type) -> dict[str, Any]:
     }
 
 
-def of_the_model(response: ChatResponse, context: EncodeContext) -> ChatResponse:
-    """Return an answer of another API without messages of users. A compacted conversation of OpenAI has some, and as
-    part of another API's answer they would be the model's words.
+def of_the_model(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
+    """Return the messages of an answer of another API without those of users. A compacted conversation of OpenAI has
+    some, and as part of another API's answer they would be the model's words.
     """
-    if context.native or not any(message.role in _OTHERS for choice in response.choices for message in choice.messages):
-        return response
-    choices = []
-    for choice in response.choices:
-        for message in choice.messages:
-            if message.role in _OTHERS:
-                context.lose(message, None, reasons.OTHERS_MESSAGE, role=message.role)
-        messages = [message for message in choice.messages if message.role not in _OTHERS]
-        choices.append(context.same(choice, msgspec.structs.replace(choice, messages=messages)))
-    return msgspec.structs.replace(response, choices=choices)
+    if context.native or not any(message.role in _OTHERS for message in messages):
+        return messages
+    for message in messages:
+        if message.role in _OTHERS:
+            context.lose(message, None, reasons.OTHERS_MESSAGE, role=message.role)
+    return [message for message in messages if message.role not in _OTHERS]
 
 
 _OTHERS = frozenset({"user", "system", "developer"})

@@ -9,10 +9,8 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import takewhile
 from typing import Any
 
-import msgspec
-
 from contentmodel.content.text import TextContent
-from contentmodel.response import ChatChoice, ChatResponse
+from contentmodel.message import ChatMessage
 from contentmodel.wire.context import EncodeContext
 from contentmodel.wire.stream_encoding import Outgoing, StreamEncoder
 from contentmodel.wire.table import Union
@@ -83,27 +81,20 @@ class JoiningEncoder(StreamEncoder):
 
 
 def with_texts_apart(
-    fitted: ChatResponse, source: ChatResponse, context: EncodeContext, blocks: Union | None = None
-) -> ChatResponse:
-    """Return an answer that did not come from this API with empty lines between texts that are apart in `source`.
+    fitted: list[ChatMessage], source: list[ChatMessage], context: EncodeContext, blocks: Union | None = None
+) -> list[ChatMessage]:
+    """Return the messages of an answer that did not come from this API with empty lines between texts that are apart.
 
-    `fitted` was made of `source`. Contents that `blocks` has rows for keep texts apart by themselves.
+    `fitted` was made of `source`, where they are apart. Contents that `blocks` has rows for keep texts apart by
+    themselves.
     """
     if not context.completes:
         return fitted
-    pairs = zip(fitted.choices, source.choices, strict=True)
-    choices = [_with_texts_apart(choice, original, context, blocks) for choice, original in pairs]
-    return msgspec.structs.replace(fitted, choices=choices)
-
-
-def _with_texts_apart(
-    choice: ChatChoice, source: ChatChoice, context: EncodeContext, blocks: Union | None
-) -> ChatChoice:
-    originals = [content for message in source.messages for content in message.contents]
+    originals = [content for message in source for content in message.contents]
     texts = {id(content) for content in originals if content.__class__ is TextContent}
     joined, rest = JoinedTexts(), iter(originals)
     messages = []
-    for message in choice.messages:
+    for message in fitted:
         contents: list[Any] = []
         for content in message.contents:
             if content.__class__ is TextContent:
@@ -117,8 +108,7 @@ def _with_texts_apart(
                 joined.end()
             contents.append(content)
         messages.append(context.with_contents(message, contents))
-    made: ChatChoice = context.same(choice, msgspec.structs.replace(choice, messages=messages))
-    return made
+    return messages
 
 
 def _skips(contents: Iterator[Any], wanted: Any) -> bool:

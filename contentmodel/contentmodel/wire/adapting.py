@@ -10,13 +10,13 @@ from msgspec.structs import replace
 
 from contentmodel.adapter import Payload, as_json
 from contentmodel.capabilities import UNLIMITED, Known
-from contentmodel.errors import DecodeError, Fault
+from contentmodel.errors import DecodeError, EncodeError, Fault
 from contentmodel.limits import LimitHeaders
-from contentmodel.message import Origin
+from contentmodel.message import ChatMessage, Origin
 from contentmodel.request import ChatRequest
 from contentmodel.response import ChatResponse
 from contentmodel.rules import Rules, Violation
-from contentmodel.serialize import require_valid_parts
+from contentmodel.serialize import require_valid, require_valid_parts
 from contentmodel.wire import reasons
 from contentmodel.wire.classes import misfits
 from contentmodel.wire.codecs import Codec
@@ -67,9 +67,33 @@ class TableAdapter:
     repeated: frozenset[str] = frozenset()
     """Fields of an answer that repeat a setting of its request."""
 
+    def prepare_messages(self, messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
+        """The passes that make the messages of one answer of another API fit this one."""
+        return messages
+
     def prepare_response(self, response: ChatResponse, context: EncodeContext) -> ChatResponse:
-        """Return an answer of another API with what this one can hold."""
-        return response
+        """The passes that make a response fit: those over the messages, choice by choice, then those over the rest."""
+        prepared = [self.prepare_messages(choice.messages, context) for choice in response.choices]
+        if all(messages is choice.messages for messages, choice in zip(prepared, response.choices, strict=True)):
+            return response
+        pairs = zip(response.choices, prepared, strict=True)
+        choices = [context.same(choice, replace(choice, messages=messages)) for choice, messages in pairs]
+        return replace(response, choices=choices)
+
+    def encode_messages(self, messages: list[ChatMessage], context: EncodeContext) -> Any:
+        """Return what an answer of this API has in the place of prepared messages: blocks, items, a message."""
+        raise EncodeError(f"{self.api} does not encode contents without their answer")
+
+    def encode_contents(self, contents: list[Any], context: EncodeContext) -> Any:
+        """Return what an answer of this API has in the place of contents, in the form of `encode_messages`.
+
+        Raise EncodeError if a content that was made by hand, and so has no origin, has the wrong type.
+        """
+        for content in contents if context.by_hand else ():
+            require_valid(content)
+        context.reasoning_fields = self.reasoning_fields
+        message = ChatMessage(role="assistant", contents=contents, origin=context.origin)
+        return self.encode_messages(self.prepare_messages([message], context), context)
 
     def complete_response(
         self, payload: dict[str, Any], response: ChatResponse, context: EncodeContext

@@ -125,6 +125,7 @@ class EncodeContext:
         "api",
         "by_hand",
         "completes",
+        "is_open",
         "issuer",
         "kind",
         "known",
@@ -132,6 +133,7 @@ class EncodeContext:
         "model",
         "native",
         "notes",
+        "origin",
         "policies",
         "reasoning_fields",
         "stand_ins",
@@ -151,11 +153,14 @@ class EncodeContext:
         self.kind = kind
         # A request that was decoded from nowhere is made to fit like one of another API; what it says in an API's own
         # words (a hosted tool's settings) can only be meant for this one.
+        self.origin = origin
         self.by_hand = origin is None
         self.native = origin.api == api if origin is not None else kind == "response"
         self.completes = self.by_hand or not self.native
         """Whether what the API requires is filled in. What came from the API goes back as it was."""
         self.policies = policies or {}
+        self.is_open = False
+        """Whether the content has just begun and will grow: it is there, even if it is empty yet."""
         self.known = UNLIMITED
         """What the model takes that a request is for."""
         self.model: str | None = None

@@ -101,7 +101,7 @@ class Encoded:
 
     def untraced(self) -> list[Any]:
         """Return the lost values that lead back to no value of the source: those of an adapter without defects do."""
-        model = ModelPaths(self._root, self._context.stand_ins, self._context.api)
+        model = ModelPaths([self._root], self._context.stand_ins, self._context.api)
         return [note.owner for note in _notes(self._context) if not model.leads_back(note.owner)]
 
     def to_json(self) -> bytes:
@@ -119,13 +119,50 @@ class Encoded:
         if distinct is not self._root:
             # What is lost of an object that occurs twice is lost twice: only distinct objects have a path each.
             return self._again(distinct).losses  # type: ignore[misc]
-        model = ModelPaths(self._root, self._context.stand_ins, self._context.api)
+        model = ModelPaths([self._root], self._context.stand_ins, self._context.api)
         if self._source is None:
             return pruned([model.loss(note) for note in notes])
         wire = self._source[1].paths(self._source[0])
         losses = [loss for note in notes for loss in wire.losses(note, model)]
         signs = {loss.path for note in notes if _is_worded_sign(note) for loss in wire.losses(note, model)}
         return pruned([loss for loss in losses if not _repeats(loss, signs)])
+
+
+class EncodedContents:
+    """Contents that were encoded without their answer: what the API has in their place, and the losses of each."""
+
+    __slots__ = ("_again", "_contents", "_context", "payload")
+
+    def __init__(
+        self,
+        payload: Any,
+        contents: list[Any],
+        context: EncodeContext,
+        again: Callable[[list[Any]], EncodedContents],
+    ) -> None:
+        """`again` encodes other contents in the same way."""
+        self.payload = payload
+        self._contents = contents
+        self._context = context
+        self._again = again
+
+    @property
+    def may_lose(self) -> bool:
+        """Whether anything was noted: False is sure that nothing was lost, and costs nothing."""
+        return bool(self._context.notes)
+
+    def losses(self) -> list[tuple[Loss, ...]]:
+        """Return the losses of each content. Their paths begin at the content, whose own path is empty."""
+        distinct = with_distinct_parts(self._contents)
+        if distinct is not self._contents:
+            return self._again(distinct).losses()
+        model = ModelPaths(self._contents, self._context.stand_ins, self._context.api, root="")
+        found: list[list[Loss]] = [[] for _ in self._contents]
+        for note in _notes(self._context):
+            index = model.root_of(note.owner) if holds(note) else None
+            if index is not None:
+                found[index].append(model.loss(note))
+        return [pruned(losses) for losses in found]
 
 
 class EncodedStream(msgspec.Struct, frozen=True):

@@ -113,7 +113,7 @@ def reasoning_by_policy(content: ReasoningContent, context: EncodeContext, *, is
     A text ends with an empty line, so that it stays apart from the answer, unless it is the last of a request.
     """
     policy = context.policies.get("reasoning")
-    if not content.text:
+    if not content.text and not context.is_open:
         return []
     if policy in context.reasoning_fields:
         if content.protected is not None:

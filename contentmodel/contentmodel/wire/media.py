@@ -35,7 +35,6 @@ from contentmodel.wire.origins import is_native
 from contentmodel.wire.passes import gives_words, left_out
 
 if TYPE_CHECKING:
-    from contentmodel.response import ChatResponse
     from contentmodel.wire.context import EncodeContext
     from contentmodel.wire.reasons import Reason
 
@@ -256,19 +255,14 @@ def _named(content: Any, context: EncodeContext, reads: Reads) -> Any:
 # -- where no media may be ---------------------------------------------------------------------------------------------
 
 
-def without_media(response: ChatResponse, context: EncodeContext) -> ChatResponse:
-    """Return an answer of another API without images and files, for APIs whose answers have none."""
+def without_media(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
+    """Return the messages of an answer of another API without images and files, for APIs whose answers have none."""
     if context.native:
-        return response
-    choices = []
-    for choice in response.choices:
-        messages = []
-        for message in choice.messages:
-            contents = [kept for content in message.contents for kept in _told(content, context)]
-            messages.append(context.with_contents(message, contents))
-        choices.append(context.same(choice, msgspec.structs.replace(choice, messages=messages)))
-    changed: ChatResponse = context.same(response, msgspec.structs.replace(response, choices=choices))
-    return changed
+        return messages
+    return [
+        context.with_contents(message, [kept for content in message.contents for kept in _told(content, context)])
+        for message in messages
+    ]
 
 
 def _told(content: Any, context: EncodeContext) -> Iterable[Any]:

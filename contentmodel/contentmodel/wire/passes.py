@@ -38,7 +38,6 @@ from contentmodel.wire.origins import is_native
 
 if TYPE_CHECKING:
     from contentmodel.request import ChatRequest
-    from contentmodel.response import ChatResponse
     from contentmodel.wire.context import EncodeContext
 
     ClientCalls = Callable[[], set[str | None]]
@@ -122,28 +121,18 @@ def without_blank_texts(messages: list[ChatMessage], context: EncodeContext) -> 
     """Messages of other APIs without texts of nothing but white space, for APIs that refuse them."""
     kept = []
     for message in messages:
-        if any(_is_blank(content) for content in message.contents) and not is_native(message, context):
+        if not context.is_open and any(map(_is_blank, message.contents)) and not is_native(message, context):
             message = context.with_contents(message, [c for c in message.contents if not _drop_blank(c, context)])
         kept.append(message)
     return kept
 
 
-def without_blank_answers(response: ChatResponse, context: EncodeContext) -> ChatResponse:
-    """The same for an answer: it comes back in the next request."""
-    choices = []
-    for choice in response.choices:
-        messages = without_blank_texts(choice.messages, context)
-        choices.append(context.same(choice, msgspec.structs.replace(choice, messages=messages)))
-    return msgspec.structs.replace(response, choices=choices)
-
-
-def tell_broken_calls(response: ChatResponse, context: EncodeContext) -> None:
-    """Reports calls that broke off, for APIs that have no word for it."""
-    for choice in response.choices:
-        for message in choice.messages:
-            for content in message.contents:
-                if isinstance(content, ToolCallContent) and content.status == "incomplete":
-                    context.lose(content, "status", reasons.BROKEN_CALL)
+def tell_broken_calls(messages: list[ChatMessage], context: EncodeContext) -> None:
+    """Report calls that broke off, for APIs that have no word for it."""
+    for message in messages:
+        for content in message.contents:
+            if isinstance(content, ToolCallContent) and content.status == "incomplete":
+                context.lose(content, "status", reasons.BROKEN_CALL)
 
 
 def _is_blank(content: Any) -> bool:
@@ -187,17 +176,13 @@ def _with_known_role(message: ChatMessage, context: EncodeContext) -> ChatMessag
     return known
 
 
-def settle_response(response: ChatResponse, context: EncodeContext) -> ChatResponse:
-    """An answer of another API without what only that API can read."""
+def settle_answer(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
+    """Return the messages of an answer of another API without what only that API can read."""
     if context.native:
-        return response
-    choices = []
-    for choice in response.choices:
-        messages = with_call_ids(choice.messages, context)
-        client_calls = cache(partial(_client_calls, messages))
-        settled = [_settled(_without_own_questions(m, context, client_calls), context) for m in messages]
-        choices.append(context.same(choice, msgspec.structs.replace(choice, messages=settled)))
-    return msgspec.structs.replace(response, choices=choices)
+        return messages
+    messages = with_call_ids(messages, context)
+    client_calls = cache(partial(_client_calls, messages))
+    return [_settled(_without_own_questions(message, context, client_calls), context) for message in messages]
 
 
 def join_results(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:

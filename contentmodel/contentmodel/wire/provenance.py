@@ -33,13 +33,16 @@ The last element is true where each object came from its own element of that val
 
 
 class Positions:
-    """The parent and the path of each object in a tree, found level by level as they are asked for."""
+    """The parent and the path of each object in one tree or several, found level by level as they are asked for.
 
-    def __init__(self, root: Any, children: Callable[[Any], Iterable[Child]]) -> None:
+    `root` is the path of every root.
+    """
+
+    def __init__(self, roots: list[Any], children: Callable[[Any], Iterable[Child]], root: str = "$") -> None:
         self._children = children
-        self._level = [root]
-        self._parents: dict[int, tuple[Any, str | int]] = {id(root): (None, "$")}
-        self._paths: dict[int, str] = {id(root): "$"}
+        self._level = roots
+        self._parents: dict[int, tuple[Any, str | int]] = {id(item): (None, index) for index, item in enumerate(roots)}
+        self._paths: dict[int, str] = {id(item): root for item in roots}
 
     def parent(self, item: Any) -> tuple[Any, str | int] | None:
         """Return the object that holds `item`, and the step to it; None if `item` is not in the tree."""
@@ -50,8 +53,15 @@ class Positions:
             self._descend()
         return self._parents[key]
 
+    def tree(self, item: Any) -> int | None:
+        """Return the index of the root of an object; None if it is in no tree."""
+        above = self.parent(item)
+        while above is not None and above[0] is not None:
+            above = self.parent(above[0])
+        return None if above is None else above[1]  # type: ignore[return-value]
+
     def path(self, item: Any) -> str | None:
-        """Return the JSON path of an object; None if it is not in the tree."""
+        """Return the JSON path of an object in its tree; None if it is in no tree."""
         path = self._paths.get(id(item))
         if path is None:
             found = self.parent(item)
@@ -112,14 +122,18 @@ def stepped(path: str, step: str | int) -> str:
 
 
 class ModelPaths:
-    """Paths in a model value, also of what an encoder put in the place of its parts."""
+    """Paths in model values, also of what an encoder put in the place of their parts.
 
-    def __init__(self, root: Any, replaced: Iterable[tuple[Any, Any]], target: str) -> None:
+    `root` is the path of each of the values themselves.
+    """
+
+    def __init__(self, roots: list[Any], replaced: Iterable[tuple[Any, Any]], target: str, root: str = "$") -> None:
         self.target = target
-        self._positions = Positions(root, parts_of)
+        self._positions = Positions(roots, parts_of, root)
         self._originals: dict[int, Any] = {}
+        whole = {id(value) for value in roots}
         for old, new in replaced:
-            if old is root and new is not old:
+            if id(old) in whole and new is not old:
                 self._originals[id(new)] = old
             elif new is not old:
                 self._originals.setdefault(id(new), old)
@@ -146,9 +160,14 @@ class ModelPaths:
         assert above is not None
         return above[0], str(above[1]), True
 
+    def root_of(self, item: Any) -> int | None:
+        """Return the index of the value that an object is in, or was made of; None if it is in none of them."""
+        return self._positions.tree(self.source(item))
+
     def loss(self, note: Note) -> Loss:
         """Return the loss of a note with its path in the model."""
-        path = self._positions.path(self.source(note.owner)) or "$"
+        path = self._positions.path(self.source(note.owner))
+        path = "$" if path is None else path
         if note.api is not None:
             path = child_path(child_path(child_path(path, "extra"), note.api), note.field or "")
         elif note.field is not None:
@@ -185,7 +204,7 @@ class WirePaths:
         self._api = api
         self._is_respelled = is_respelled
         self._payload = payload
-        self._positions = Positions(payload, containers_of)
+        self._positions = Positions([payload], containers_of)
         self._replaced = {id(new): old for old, new in replaced}
         """What the rows decoded, by what is in its place."""
         self._copied = {id(copy): original for copy, original in copies}

@@ -1,15 +1,14 @@
 """What the stream encoders of all APIs share: events in, bytes out, blocks that are written as they grow.
 
 A block whose content grows on this API's wire as well is written as it comes ("live"); every other one waits until it
-is complete. Both are encoded by the adapter's own `encode_response`, block by block, so that a stream says what the
-answer without streaming would say.
+is complete. Both are encoded by the adapter's `encode_contents`, block by block, with the passes and the table that
+encode the messages of an answer without streaming. The envelope is encoded by `encode_response`, without contents.
 """
 
 from __future__ import annotations
 
-import re
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -36,20 +35,22 @@ from contentmodel.events import (
     growing_field,
     grown,
 )
-from contentmodel.message import ChatMessage
-from contentmodel.response import ChatChoice, ChatResponse
+from contentmodel.response import ChatResponse
 from contentmodel.wire import reasons
-from contentmodel.wire.encoded import Encoded
+from contentmodel.wire.context import EncodeContext
+from contentmodel.wire.encoded import Encoded, EncodedContents
 from contentmodel.wire.framing import write_sse
 from contentmodel.wire.json import write
-from contentmodel.wire.losses import Loss, Note, family_of, loss_of, what_of
+from contentmodel.wire.losses import Loss, Note, loss_of, what_of
 from contentmodel.wire.reasons import Reason
 
 if TYPE_CHECKING:
     from contentmodel.wire.adapting import TableAdapter
 
-_PLACE = re.compile(r"^\$\.choices\[0\]\.messages\[0\]\.contents\[(\d+)\]")
-_BLOCK = re.compile(r"^\$\.choices\[\d+\]\.blocks\[\d+\]")
+Place = tuple[int, int]
+"""A block: the number of its choice, and its own."""
+MOST_UNREAD = 32
+"""How many encodings of blocks are kept until their losses are read; each keeps its contents in memory."""
 
 
 class Outgoing:
@@ -142,7 +143,12 @@ class StreamEncoder:
         self.is_over = False
         self.is_native = self.completes = True
         self._policies = policies
-        self._losses: dict[Loss, None] = {}
+        self._losses: dict[Place | None, dict[Loss, None]] = {}
+        """The losses of each block, with paths that begin at the block, and those of the envelope."""
+        self._unread: list[tuple[list[Place], EncodedContents] | Encoded] = []
+        """What was encoded, and may have lost something."""
+        self._whole_losses: tuple[Loss, ...] | None = None
+        """The losses with their whole paths, as they were read last; None if there may be others."""
         self._origin: Any = None
         self._has_begun = False
         self._queues: dict[int, OrderedDict[Outgoing, None]] = {}
@@ -155,15 +161,43 @@ class StreamEncoder:
     @property
     def losses(self) -> tuple[Loss, ...]:
         """What did not reach the target as it was, so far. Where a block stands in its message, the end tells."""
-        if not self._layout:
-            return tuple(self._losses)
-        places = {
-            path_of(number, index): f"$.choices[{number}].messages[{m}].contents[{place}]"
+        if self._unread:
+            self._read_losses()
+        if self._whole_losses is None:
+            paths = self._paths()
+            self._whole_losses = tuple(
+                dict.fromkeys(
+                    loss if place is None else msgspec.structs.replace(loss, path=_path(place, paths) + loss.path)
+                    for place, losses in self._losses.items()
+                    for loss in losses
+                )
+            )
+        return self._whole_losses
+
+    def _paths(self) -> dict[Place, str]:
+        """Return the path of each block that has a place in a message."""
+        return {
+            (number, index): f"$.choices[{number}].messages[{m}].contents[{at}]"
             for number, messages in enumerate(self._layout)
             for m, indices in enumerate(messages)
-            for place, index in enumerate(indices)
+            for at, index in enumerate(indices)
         }
-        return tuple(_replaced(loss, places) for loss in self._losses)
+
+    def _read_losses(self) -> None:
+        unread, self._unread = self._unread, []
+        for entry in unread:
+            if isinstance(entry, Encoded):
+                self.add_losses(None, entry.losses)
+            else:
+                places, encoded = entry
+                for place, losses in zip(places, encoded.losses(), strict=True):
+                    self.add_losses(place, losses)
+
+    def add_losses(self, place: Place | None, losses: Iterable[Loss]) -> None:
+        """Count losses of a block, with paths that begin there, or of the envelope."""
+        known = self._losses.setdefault(place, {})
+        known.update(dict.fromkeys(losses))
+        self._whole_losses = None
 
     # -- what the caller uses ----------------------------------------------------------------------------------
 
@@ -367,8 +401,7 @@ class StreamEncoder:
                 block.settle()
                 self._close(block)
         self.finish(event)
-        self._layout = event.layout
-        self.is_over = True
+        self._end(event.layout)
 
     def _fail(self, event: TurnError) -> None:
         if self._has_begun:
@@ -378,9 +411,12 @@ class StreamEncoder:
                     block.settle()
                     self._close(block)
         encoded = self.adapter.encode_response(ChatResponse(error=event.error, origin=event.response.origin))
-        self._note(encoded, None)
+        self.note_envelope(encoded)
         self.fail(event, encoded.payload)
-        self._layout = event.layout
+        self._end(event.layout)
+
+    def _end(self, layout: Layout) -> None:
+        self._layout, self._whole_losses = layout, None
         self.is_over = True
 
     # -- what an API's encoder says ----------------------------------------------------------------------------
@@ -426,19 +462,23 @@ class StreamEncoder:
     def put_raw(self, data: bytes) -> None:
         self._out.append(data)
 
-    def encode(self, contents: list[Any], *, places: list[tuple[int, int]] | None = None) -> dict[str, Any]:
-        """The API's answer of nothing but these contents; with their `places`, choice and block, losses count."""
-        encoded = self.encoded(contents)
-        if places is not None:
-            self._note(encoded, places)
-        payload: dict[str, Any] = encoded.payload
-        return payload
+    def encode(self, contents: list[Any], *, places: list[Place] | None = None, is_open: bool = False) -> Any:
+        """Return what the API has in the place of these contents (`encode_contents` of its adapter).
 
-    def encoded(self, contents: list[Any]) -> Encoded:
-        """The API's answer of nothing but these contents, with losses that do not count."""
-        message = ChatMessage(role="assistant", contents=contents, origin=self._origin)
-        response = ChatResponse(choices=[ChatChoice(messages=[message])], origin=self._origin)
-        return self.adapter.encode_response(response, self._policies)
+        With `places`, the blocks of the contents, their losses count. `is_open`: they have just begun, and will grow.
+        """
+        encoded = self._encoded(contents, is_open=is_open)
+        if places is not None and encoded.may_lose:
+            self._unread.append((places, encoded))
+            if len(self._unread) > MOST_UNREAD:
+                self._read_losses()
+        return encoded.payload
+
+    def _encoded(self, contents: list[Any], *, is_open: bool = False) -> EncodedContents:
+        adapter = self.adapter
+        context = EncodeContext(self.api, adapter.issuer, "response", self._policies, self._origin)
+        context.is_open = is_open
+        return EncodedContents(adapter.encode_contents(contents, context), contents, context, self._encoded)
 
     def say_begun(self, block: Outgoing) -> None:
         """Write the text that a live block began with.
@@ -454,16 +494,15 @@ class StreamEncoder:
         text = getattr(block.content, growing_field(block.content) or "", None)
         return text if isinstance(text, str) else ""
 
-    def encode_block(self, block: Outgoing) -> dict[str, Any]:
-        """The API's answer of one finished block."""
+    def encode_block(self, block: Outgoing) -> Any:
+        """Return what the API has in the place of one finished block."""
         return self.encode([block.content], places=[(block.choice, block.index)])
 
-    def encode_start(self, content: Any) -> dict[str, Any]:
-        """The API's answer of a content that has just begun, with a mark where it will grow."""
-        field = growing_field(content)
-        if field is not None and getattr(content, field) == "":
-            content = msgspec.structs.replace(content, **{field: {} if field == "arguments" else MARK})
-        return self.encode([content])
+    def encode_start(self, content: Any) -> Any:
+        """Return what the API has in the place of a content that has just begun. Arguments without a text are empty."""
+        if getattr(content, "arguments", None) == "":
+            content = msgspec.structs.replace(content, arguments={})
+        return self.encode([content], is_open=True)
 
     def encode_envelope(self, event: TurnComplete | TurnError) -> dict[str, Any]:
         """Encode the answer without contents and without its error; its losses count."""
@@ -471,38 +510,28 @@ class StreamEncoder:
             event.response if isinstance(event, TurnComplete) else msgspec.structs.replace(event.response, error=None)
         )
         encoded = self.adapter.encode_response(response, self._policies)
-        self._note(encoded, None)
+        self.note_envelope(encoded)
         payload: dict[str, Any] = encoded.payload
         return payload
 
-    def _note(self, encoded: Encoded, places: list[tuple[int, int]] | None, kind: str | None = None) -> None:
-        """Losses count, all of them or those of one kind."""
-        if not encoded.may_lose:
-            return
-        for loss in encoded.losses:
-            if kind is not None and loss.kind != kind:
-                continue
-            if places is None:
-                self._losses[loss] = None
-                continue
-            found = _PLACE.match(loss.path)
-            if found is not None and int(found[1]) < len(places):
-                path = path_of(*places[int(found[1])]) + loss.path[found.end() :]
-                self._losses[msgspec.structs.replace(loss, path=path)] = None
+    def note_envelope(self, encoded: Encoded) -> None:
+        """Count the losses of an answer, or of what is beside its blocks."""
+        if encoded.may_lose:
+            self._unread.append(encoded)
 
     def synthesize(self, path: str, reason: Reason) -> None:
         """Report a value that the target requires and the source does not have."""
-        self._losses[loss_of(reason, path, path.rpartition(".")[2], self.api, family="settings")] = None
+        self.add_losses(None, [loss_of(reason, path, path.rpartition(".")[2], self.api, family="settings")])
 
     def lose_usage(self, reason: Reason) -> None:
         """Report that the usage of the answer does not reach the target."""
-        self._losses[loss_of(reason, "$.usage", "usage of ChatResponse", self.api, family="usage")] = None
+        self.add_losses(None, [loss_of(reason, "$.usage", "usage of ChatResponse", self.api, family="usage")])
 
-    def lose(self, place: tuple[int, int], content: Any, reason: Reason, *, field: str | None = None) -> None:
+    def lose(self, place: Place, content: Any, reason: Reason, *, field: str | None = None) -> None:
         """Report that a block, or a field of it, does not reach the target."""
         note = Note(content, field, reason)
-        path = path_of(*place) + (f".{field}" if field else "")
-        self._losses[loss_of(reason, path, what_of(note), self.api, family=family_of(note))] = None
+        path = f".{field}" if field else ""
+        self.add_losses(place, [note.at(path, self.api, what_of(note))])
 
 
 def growing(head: bytes, tail: bytes) -> Callable[[str], bytes]:
@@ -514,21 +543,10 @@ def growing(head: bytes, tail: bytes) -> Callable[[str], bytes]:
     return grow
 
 
-MARK = "x"
-"""Stands where a content will grow."""
-
-
-def path_of(choice: int, index: int) -> str:
-    """A block of a choice, while nobody knows where in its message it will stand."""
-    return f"$.choices[{choice}].blocks[{index}]"
-
-
-def _replaced(loss: Loss, places: Mapping[str, str]) -> Loss:
-    """A loss at the place that its block turned out to have."""
-    found = _BLOCK.match(loss.path)
-    if found is None or found.group() not in places:
-        return loss
-    return msgspec.structs.replace(loss, path=places[found.group()] + loss.path[found.end() :])
+def _path(place: Place, known: Mapping[Place, str]) -> str:
+    """Return the path of a block. While its message is unknown, this is its number in its choice."""
+    choice, index = place
+    return known.get(place) or f"$.choices[{choice}].blocks[{index}]"
 
 
 def is_half_a_call(block: Outgoing) -> bool:
