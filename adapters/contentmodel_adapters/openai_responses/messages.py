@@ -70,7 +70,7 @@ def decode_items(items: list[Any], context: DecodeContext) -> list[ChatMessage]:
         if item.__class__ is not dict:
             context.expected(items, index, "an object: an item", item)
             continue
-        role, contents = _decode_item(item, items, index, context)
+        role, contents = context.decoded.get(id(item)) or decode_item(item, items, index, context)
         if role == run_role and contents is not None:
             run.extend(contents)
             continue
@@ -89,7 +89,7 @@ def decode_items(items: list[Any], context: DecodeContext) -> list[ChatMessage]:
     return messages
 
 
-def _decode_item(
+def decode_item(
     item: dict[str, Any], items: list[Any], index: int, context: DecodeContext
 ) -> tuple[str, list[Any] | None]:
     """The role of the run that an item belongs to, and its contents; None where it is a message of its own."""

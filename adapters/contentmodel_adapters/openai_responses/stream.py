@@ -23,11 +23,12 @@ from contentmodel.events import (
     TextDelta,
     UnknownDelta,
 )
+from contentmodel.response import ChatResponse
 from contentmodel.wire.fields import list_of, object_at, text_of
 from contentmodel.wire.json import kind_of
 from contentmodel.wire.streaming import OpenBlock, StreamDecoder, laid_out, lay_over
 from contentmodel_adapters.openai_responses.blocks import API, CITATIONS, TABLE
-from contentmodel_adapters.openai_responses.messages import decode_items
+from contentmodel_adapters.openai_responses.messages import decode_item, decode_items
 
 LAST = ("response.completed", "response.incomplete", "response.failed", "response.cancelled")
 FIRST = ("response.created", "response.in_progress", "response.queued")
@@ -72,12 +73,14 @@ Key = tuple[str, int]
 class Item:
     """One item as far as it has come, and the blocks that it is."""
 
-    __slots__ = ("blocks", "done", "wire")
+    __slots__ = ("blocks", "decoded", "done", "wire")
 
     def __init__(self, wire: dict[str, Any]) -> None:
         self.wire = wire
         self.blocks: dict[Key, OpenBlock] = {}
         self.done: dict[str, Any] | None = None
+        self.decoded: tuple[str, list[Any]] | None = None
+        """The role and the contents that were made of it when it was done; None if it has faults."""
 
     def ordered(self) -> Iterator[OpenBlock]:
         """The blocks in the order in which the table reads them: summaries before contents."""
@@ -310,9 +313,14 @@ class Decoder(StreamDecoder):
         """Stops the blocks of an item with what it says at its end."""
         changed = item.done is not None
         item.done = wire
-        context = self.context()
-        contents = [content for message in decode_items([wire], context) for content in message.contents]
+        context, item.decoded = self.context(), None
+        role, found = decode_item(wire, [wire], 0, context)
+        contents = (
+            [c for message in decode_items([wire], context) for c in message.contents] if found is None else found
+        )
         context.finish(wire)
+        if found is not None:
+            item.decoded = role, found
         blocks = list(item.ordered())
         for number, content in enumerate(contents):
             if number < len(blocks) and changed:
@@ -344,6 +352,7 @@ class Decoder(StreamDecoder):
             wires = [item.done for item in self._in_order()]
             if wires:
                 self.answer["output"] = wires
+        output = []
         for place, wire in enumerate(wires):
             if wire.__class__ is dict:
                 known = self._items.get(place)
@@ -351,10 +360,20 @@ class Decoder(StreamDecoder):
                     known = self._items[place] = Item({})
                 if known.done != wire:
                     self._stop_item(known, wire)
+                wire = known.done
+            output.append(wire)
+        if output:
+            self.answer["output"] = output
         self._complete(range(len(wires)))
 
+    def _read_answer(self) -> ChatResponse:
+        """Return the answer; its items were decoded when they were done."""
+        return self.adapter.read_response(
+            self.answer, {id(i.done): i.decoded for i in self._items.values() if i.decoded}
+        )
+
     def _complete(self, places: Iterable[int]) -> None:
-        response = self.adapter.read_response(self.answer)
+        response = self._read_answer()
         if self._error is not None and response.error is None:
             response = msgspec.structs.replace(response, error=self._said_error(self._error))
         self.complete(response, self._layout(response, places))
@@ -400,7 +419,7 @@ class Decoder(StreamDecoder):
         self.answer = {**self.answer, "output": wires}
         # Blocks of items stand under their place in the output, whatever the host numbered them.
         self._items = dict(enumerate(self._in_order()))
-        return self.answer, self._layout(self.adapter.read_response(self.answer), range(len(wires)))
+        return self.answer, self._layout(self._read_answer(), range(len(wires)))
 
 
 def _number(wire: dict[str, Any], key: str) -> int:

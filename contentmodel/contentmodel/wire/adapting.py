@@ -130,21 +130,32 @@ class TableAdapter:
         """The response, the payload as plain JSON values, and what came from where."""
         return self._decode(self.response, _as_object(payload, self.api))
 
-    def read_response(self, wire: dict[str, Any]) -> ChatResponse:
-        """The response of plain JSON values that nobody else will change."""
-        response: ChatResponse = self._decode(self.response, wire)[0]
-        return response
+    def read_response(self, wire: dict[str, Any], decoded: Mapping[int, Any] | None = None) -> ChatResponse:
+        """Return the response of plain JSON values that nothing else will change.
+
+        `decoded` is what the adapter made of objects in it before, by their identity.
+        """
+        response, context = self._read(self.response, wire, decoded=decoded)
+        context.finish(wire)
+        return response  # type: ignore[no-any-return]
 
     def _decode(self, row: Row, wire: dict[str, Any], alone: list[Any] | None = None) -> tuple[Any, Any, DecodeContext]:
         value, context = self._read(row, wire, alone)
         context.finish(wire)
         return value, wire, context
 
-    def _read(self, row: Row, wire: dict[str, Any], alone: list[Any] | None = None) -> tuple[Any, DecodeContext]:
+    def _read(
+        self,
+        row: Row,
+        wire: dict[str, Any],
+        alone: list[Any] | None = None,
+        decoded: Mapping[int, Any] | None = None,
+    ) -> tuple[Any, DecodeContext]:
         """The value, as far as there is one, and what was found out about the payload: its faults, too."""
         origin = self.origin_of(wire) if row is self.request else self.answer_origin(wire)
         context = DecodeContext(self.api, origin)
         context.alone = alone
+        context.decoded = decoded or {}
         try:
             value = self._decode_row(row, wire, context)
         except RecursionError:

@@ -35,6 +35,7 @@ class DecodeContext:
         "_replaced",
         "alone",
         "api",
+        "decoded",
         "is_respelled",
         "minted",
         "origin",
@@ -47,6 +48,8 @@ class DecodeContext:
         self.minted = 0
         self.alone: list[Any] | None = None
         """The messages, if the payload is a list of them and no object."""
+        self.decoded: Mapping[int, Any] = {}
+        """What was made of objects of the payload before, by their identity: a stream decodes them as they come."""
         self.is_respelled = False
         """Whether the payload spells a name in another way than the rows."""
         self._copies: list[tuple[Any, Any]] = []
