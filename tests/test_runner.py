@@ -938,6 +938,29 @@ def test_call_of_an_earlier_run_is_never_reported_as_not_run() -> None:
     ]
 
 
+def test_pending_call_of_a_crashed_run_asks_for_approval_and_holds_back_the_others() -> None:
+    log = Log()
+    made = tools_of(log)
+    left = answer(call("delete", "a", what="ok"), call("work", "b", what="ok")).messages
+    result, client = run([], made, left)
+    assert (result.stop, log.args, client.requests) == ("approval", [], [])
+    assert [request.request_id for request in result.approvals] == ["a"]
+
+
+def test_approval_before_a_later_turn_of_a_crashed_run_is_asked_for_again() -> None:
+    result, log, made = wanting()
+    begun = ChatMessage(role="assistant", contents=[])
+    more, client = run([], made, [*result.answer({"a": True, "c": True}).messages, begun])
+    assert (more.stop, log.args, client.requests) == ("approval", [], [])
+    assert [request.request_id for request in more.approvals] == ["a", "c"]
+
+
+def test_pending_call_of_a_crashed_run_without_approval_runs() -> None:
+    log = Log()
+    result, _ = run([answer("Done.")], tools_of(log), answer(call("work", "b", what="ok")).messages)
+    assert (result.text, log.args) == ("Done.", ["ok"])
+
+
 def test_who_answers_may_say_more() -> None:
     result, _, made = wanting()
     asked = result.answer({"a": True})
