@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable
 from functools import reduce
 from operator import or_
@@ -42,8 +43,8 @@ from contentmodel.events import (
     UsageDelta,
     WireEvent,
     fold,
-    unfold,
 )
+from contentmodel.unfolding import unfold
 from contentmodel.usage import Usage
 from contentmodel_conformance import streams
 from contentmodel_conformance.strategies.transcripts import transcripts
@@ -343,6 +344,19 @@ def test_half_a_call_is_marked_where_the_turn_ends_in_order(api: str, end: list[
     events = lawful(api, HALVES[api] + sse(*end))
     content = fold(events).messages[0].contents[0]
     assert (content.name, content.status) == ("f", "incomplete")
+
+
+@pytest.mark.parametrize(
+    ("value", "fault"),
+    [
+        (5, "expected a ChatResponse, got int"),
+        (contentmodel.ChatRequest(), "expected a ChatResponse, got ChatRequest"),
+        (ChatResponse(choices=5), "at $.choices"),  # type: ignore[arg-type]
+    ],
+)
+def test_unfold_refuses_a_value_that_is_no_response(value: Any, fault: str) -> None:
+    with pytest.raises(contentmodel.EncodeError, match=re.escape(fault)):
+        contentmodel.unfold(value)
 
 
 def test_half_an_object_stays_text_that_nobody_runs() -> None:

@@ -45,6 +45,7 @@ from contentmodel import (
     TextContent,
     ToolApprovalRequestContent,
     ToolApprovalResponseContent,
+    TurnStart,
     UnknownContent,
     UriContent,
     Usage,
@@ -700,6 +701,22 @@ def test_opaque_state_is_named_and_not_shown() -> None:
 @pytest.mark.parametrize("value", [1, "text", b"x", None, {"role": "user"}, [text("x"), 1], object()])
 def test_what_is_not_of_the_model_is_refused(value: Any) -> None:
     with pytest.raises(EncodeError, match="cannot be a page: expected a request"):
+        page(value)
+
+
+@pytest.mark.parametrize(
+    ("value", "path"),
+    [
+        (TextContent(text=5), "$.text"),  # type: ignore[arg-type]
+        ([Usage(input_tokens="x")], "$.input_tokens"),  # type: ignore[arg-type]
+        ([message(TextContent(text=5))], "$.contents[0].text"),  # type: ignore[arg-type]
+        (ChatRequest(messages=[message(TextContent(text=5))]), "$.messages[0].contents[0].text"),  # type: ignore[arg-type]
+        (ChatResponse(choices=5), "$.choices"),  # type: ignore[arg-type]
+        ([TurnStart(response=5)], "$.response"),  # type: ignore[arg-type]
+    ],
+)
+def test_values_of_a_wrong_type_are_refused_with_their_path(value: Any, path: str) -> None:
+    with pytest.raises(EncodeError, match=re.escape(f"at {path}")):
         page(value)
 
 

@@ -40,8 +40,8 @@ from contentmodel.events import (
     TurnError,
     TurnStart,
     fold,
-    unfold,
 )
+from contentmodel.unfolding import unfold
 from contentmodel.wire.context import EncodeContext
 from contentmodel_conformance import streams
 from contentmodel_conformance.oracles import judge

@@ -7,7 +7,8 @@ from typing import Any
 
 from contentmodel import ArgumentsDelta, ChatResponse, ContentModelError
 from contentmodel.accounting import audit, vocabulary_of
-from contentmodel.events import Fold, unfold
+from contentmodel.events import Fold
+from contentmodel.unfolding import unfold
 from contentmodel_conformance.laws import LawBroken, Refused, Words, crossed, decode, encode
 from contentmodel_conformance.streams import encode as encode_stream
 from contentmodel_conformance.work import Work, superlinear

@@ -24,7 +24,8 @@ from contentmodel import (
 )
 from contentmodel.accounting import leaves
 from contentmodel.content.tools import FunctionCallContent, FunctionResultContent
-from contentmodel.events import fold, unfold
+from contentmodel.events import fold
+from contentmodel.unfolding import unfold
 from contentmodel.wire.json import write
 from contentmodel_conformance.laws import ABSENT, LawBroken, Refused, decode, encode
 from contentmodel_conformance.streams import decode as decode_stream

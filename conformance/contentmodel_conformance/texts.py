@@ -6,7 +6,8 @@ from itertools import pairwise
 from typing import Any
 
 from contentmodel import ChatResponse, TextContent, convert_span
-from contentmodel.events import fold, unfold
+from contentmodel.events import fold
+from contentmodel.unfolding import unfold
 from contentmodel_conformance import streams
 from contentmodel_conformance.laws import LawBroken, Words
 

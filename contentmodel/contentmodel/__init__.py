@@ -131,7 +131,6 @@ from contentmodel.events import (
     WireEvent,
     fold,
     grown,
-    unfold,
 )
 from contentmodel.interop import Hooks, register_hooks
 from contentmodel.message import ChatMessage, Origin, assistant, system, tool_result, user
@@ -160,6 +159,7 @@ from contentmodel.streams import (
     encode_stream,
     fold_stream,
 )
+from contentmodel.unfolding import unfold
 from contentmodel.usage import Usage
 from contentmodel.wire.encoded import Encoded, EncodedStream
 from contentmodel.wire.losses import Loss, LossError

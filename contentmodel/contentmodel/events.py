@@ -1,4 +1,4 @@
-"""A turn as it happens: events, their fold into a ChatResponse, and a ChatResponse unfolded into events.
+"""A turn as it happens: events, and their fold into a ChatResponse (`unfolding` makes events of one).
 
 A block is one content. Blocks are numbered through the whole turn in the order in which they start; several may be
 open at once. `BlockStop` has the finished content and is the authority on it; deltas are for who cannot wait. What
@@ -8,7 +8,7 @@ messages have no contents: `layout` says which blocks stand in which message.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any
 
 import msgspec
@@ -420,31 +420,6 @@ def growing_field(content: Any) -> str | None:
     return "message" if isinstance(content, ErrorContent) else None
 
 
-# -- unfold ------------------------------------------------------------------------------------------------------------
-
-
-def unfold(response: ChatResponse, *, size: int | None = None) -> Iterator[StreamEvent]:
-    """The events of an answer that is there already: `fold` gives it back.
-
-    `size` is how many characters of a text come with one delta; None is all of them.
-    """
-    yield TurnStart(response=msgspec.structs.replace(response, choices=[], error=None))
-    layout: Layout = []
-    index = 0
-    for number, choice in enumerate(response.choices):
-        layout.append([])
-        for message in choice.messages:
-            layout[-1].append(list(range(index, index + len(message.contents))))
-            for content in message.contents:
-                yield from _unfold_block(index, content, number, size)
-                index += 1
-    envelope = without_contents(response)
-    if response.error is not None:
-        yield TurnError(error=response.error, response=envelope, layout=layout)
-    else:
-        yield TurnComplete(response=envelope, layout=layout)
-
-
 def without_contents(response: ChatResponse) -> ChatResponse:
     """The response, its choices and its messages, with no contents in them."""
     replace = msgspec.structs.replace
@@ -453,36 +428,3 @@ def without_contents(response: ChatResponse) -> ChatResponse:
         for choice in response.choices
     ]
     return replace(response, choices=choices)
-
-
-def _unfold_block(index: int, content: Any, choice: int, size: int | None) -> Iterator[StreamEvent]:
-    start, deltas = blank(content)
-    yield BlockStart(index=index, content=start, choice=choice)
-    for kind, text in deltas:
-        step = size or len(text) or 1
-        for at in range(0, len(text), step):
-            piece = text[at : at + step]
-            yield MediaDelta(index=index, data=piece) if kind is MediaDelta else kind(index=index, text=piece)
-    for citation in content.annotations or () if start is not content else ():
-        yield CitationDelta(index=index, citation=citation)
-    yield BlockStop(index=index, content=content)
-
-
-_KINDS: tuple[tuple[Any, Any], ...] = (
-    (ReasoningContent, ReasoningDelta),
-    (ToolCallContent, ArgumentsDelta),
-    (TextContent, TextDelta),
-    (ErrorContent, TextDelta),
-)
-
-
-def blank(content: Any) -> tuple[Any, list[tuple[Any, str]]]:
-    """A content before it has grown, and what it grows by: the kinds of delta, with their text."""
-    field = growing_field(content)
-    if field is None or isinstance(content, DataContent):
-        return content, []
-    said = content.arguments_text if field == "arguments" and content.arguments else getattr(content, field)
-    if field == "arguments" and content.arguments is None:
-        return content, []
-    start = msgspec.structs.replace(content, **{field: "", "annotations": None})
-    return start, [(next(delta for kind, delta in _KINDS if isinstance(content, kind)), said or "")]

@@ -7,7 +7,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from contentmodel.events import unfold
+from contentmodel.unfolding import unfold
 from contentmodel_conformance import laws, streams
 from contentmodel_conformance.checks.crossing import label
 from contentmodel_conformance.checks.payloads import of

@@ -10,7 +10,8 @@ from typing import Any
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
-from contentmodel.events import fold, unfold
+from contentmodel.events import fold
+from contentmodel.unfolding import unfold
 from contentmodel_conformance import laws, streams
 from contentmodel_conformance.checks.registry import check
 from contentmodel_conformance.checks.values import ELSEWHERE, elsewhere

@@ -10,9 +10,10 @@ import msgspec
 
 from contentmodel.adapter import adapter
 from contentmodel.content.tools import ToolCallContent
-from contentmodel.events import TurnComplete, TurnError, unfold
+from contentmodel.events import TurnComplete, TurnError
 from contentmodel.message import ChatMessage, Origin
 from contentmodel.response import ChatChoice, ChatResponse, FinishReason
+from contentmodel.unfolding import unfold
 from contentmodel.wire.framing import SseParser
 from contentmodel.wire.json import write
 from contentmodel.wire.losses import Loss, significant

@@ -14,9 +14,10 @@ from contentmodel.cli.installed import STORED, load, load_all
 from contentmodel.content.outcomes import ErrorContent
 from contentmodel.convert import detect
 from contentmodel.errors import DecodeError, DetectError
-from contentmodel.events import ENDED, MALFORMED, StreamEvent, unfold
+from contentmodel.events import ENDED, MALFORMED, StreamEvent
 from contentmodel.response import ChatResponse
 from contentmodel.serialize import loads
+from contentmodel.unfolding import unfold
 from contentmodel.wire.framing import AnyFraming, begins_like_sse
 from contentmodel.wire.json import parse
 

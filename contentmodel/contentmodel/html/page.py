@@ -18,6 +18,7 @@ from contentmodel.html.transcript import Conversation, Group, Log, lost, message
 from contentmodel.message import ChatMessage
 from contentmodel.request import ChatRequest
 from contentmodel.response import ChatResponse
+from contentmodel.serialize import require_valid
 from contentmodel.usage import Usage
 from contentmodel.wire.losses import Loss
 
@@ -46,33 +47,54 @@ def page(
     of them. `log` has what the user was shown, `branches` all turns of the conversation (those beside the path that is
     shown are named), `losses` what a conversion could not carry. `title` is by default the last title in the log.
 
-    The text is to be stored as UTF-8. EncodeError where `value` is nothing of the model; ImportError without jinja2.
+    The text is to be stored as UTF-8. EncodeError where `value` is nothing of the model, or holds a
+    value of the wrong type that cannot be shown; ImportError without jinja2.
     """
-    kept = Log(log)
-    nodes = _nodes(value, turns, kept, list(branches))
-    heading = title or kept.title or TITLE
-    shown = [*lost(losses), *nodes, *kept.rest()]
-    return str(_template().render(title=visible(heading), heading=pieces(heading), nodes=shown, **_style()))
+    kept, shown, stored = Log(log), _listed(value), None if turns is None else list(turns)
+    try:
+        nodes = _nodes(shown, stored, kept, list(branches))
+        heading = title or kept.title or TITLE
+        every = [*lost(losses), *nodes, *kept.rest()]
+        return str(_template().render(title=visible(heading), heading=pieces(heading), nodes=every, **_style()))
+    except (AttributeError, TypeError):
+        _require_valid(shown if stored is None else stored)
+        raise
 
 
-def _nodes(value: Any, turns: Iterable[Any] | None, log: Log, branches: Sequence[Any]) -> list[Node]:
+def _listed(value: Any) -> Any:
+    """Return a request or a response as it is, all else as a list."""
+    if isinstance(value, ChatRequest | ChatResponse):
+        return value
+    if isinstance(value, ChatMessage | AIContent | Usage | str | bytes | dict) or not isinstance(value, Iterable):
+        return [value]
+    return list(value)
+
+
+def _require_valid(value: Any) -> None:
+    """Raise EncodeError if the model values that a page is made of cannot be read, with the path of a wrong one."""
+    for item in value if isinstance(value, list) else [value]:
+        require_valid(list(item.messages) if _is_stored(item) else item)
+
+
+def _is_stored(item: Any) -> bool:
+    return hasattr(item, "turn") and hasattr(item, "messages")
+
+
+def _nodes(value: Any, turns: Sequence[Any] | None, log: Log, branches: Sequence[Any]) -> list[Node]:
     page = Page()
     if turns is not None and not isinstance(value, ChatRequest):
         raise EncodeError(f"turns are those of a ChatRequest, not of {type(value).__name__}: leave them out")
     if isinstance(value, ChatRequest):
-        return request(value, page, None if turns is None else _turns(list(turns), page, log, branches))
+        return request(value, page, None if turns is None else _turns(turns, page, log, branches))
     if isinstance(value, ChatResponse):
         return response(value, page)
-    if isinstance(value, ChatMessage | AIContent | Usage):
-        value = [value]
-    found = list(value) if isinstance(value, Iterable) and not isinstance(value, str | bytes | dict) else [value]
-    if all(isinstance(item, ChatMessage) for item in found):
-        return messages(found, page)
-    if all(isinstance(item, StreamEvent) for item in found):
-        return response(fold(found), page)
-    if all(hasattr(item, "turn") and hasattr(item, "messages") for item in found):
-        return _turns(found, page, log, branches)
-    return [_alone(found, page)]
+    if all(isinstance(item, ChatMessage) for item in value):
+        return messages(value, page)
+    if all(isinstance(item, StreamEvent) for item in value):
+        return response(fold(value), page)
+    if all(_is_stored(item) for item in value):
+        return _turns(value, page, log, branches)
+    return [_alone(value, page)]
 
 
 def _turns(stored: Sequence[Any], page: Page, log: Log, branches: Sequence[Any]) -> list[Node]:

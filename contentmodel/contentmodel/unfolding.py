@@ -1,0 +1,93 @@
+"""A ChatResponse unfolded into the events of a turn: `fold` gives it back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from contentmodel.content.media import DataContent
+from contentmodel.content.outcomes import ErrorContent
+from contentmodel.content.reasoning import ReasoningContent
+from contentmodel.content.text import TextContent
+from contentmodel.content.tools import ToolCallContent
+from contentmodel.events import (
+    ArgumentsDelta,
+    BlockStart,
+    BlockStop,
+    CitationDelta,
+    Layout,
+    MediaDelta,
+    ReasoningDelta,
+    StreamEvent,
+    TextDelta,
+    TurnComplete,
+    TurnError,
+    TurnStart,
+    growing_field,
+    without_contents,
+)
+from contentmodel.response import ChatResponse
+from contentmodel.serialize import require_valid_parts
+
+
+def unfold(response: ChatResponse, *, size: int | None = None) -> Iterator[StreamEvent]:
+    """The events of an answer that is there already: `fold` gives it back.
+
+    `size` is how many characters of a text come with one delta; None is all of them. Raise EncodeError at once, as the
+    encoders do, if `response` is not a ChatResponse, or was made by hand with a value of the wrong type.
+    """
+    require_valid_parts(response, ChatResponse)
+    return _events(response, size)
+
+
+def _events(response: ChatResponse, size: int | None) -> Iterator[StreamEvent]:
+    yield TurnStart(response=msgspec.structs.replace(response, choices=[], error=None))
+    layout: Layout = []
+    index = 0
+    for number, choice in enumerate(response.choices):
+        layout.append([])
+        for message in choice.messages:
+            layout[-1].append(list(range(index, index + len(message.contents))))
+            for content in message.contents:
+                yield from _unfold_block(index, content, number, size)
+                index += 1
+    envelope = without_contents(response)
+    if response.error is not None:
+        yield TurnError(error=response.error, response=envelope, layout=layout)
+    else:
+        yield TurnComplete(response=envelope, layout=layout)
+
+
+def _unfold_block(index: int, content: Any, choice: int, size: int | None) -> Iterator[StreamEvent]:
+    start, deltas = blank(content)
+    yield BlockStart(index=index, content=start, choice=choice)
+    for kind, text in deltas:
+        step = size or len(text) or 1
+        for at in range(0, len(text), step):
+            piece = text[at : at + step]
+            yield MediaDelta(index=index, data=piece) if kind is MediaDelta else kind(index=index, text=piece)
+    for citation in content.annotations or () if start is not content else ():
+        yield CitationDelta(index=index, citation=citation)
+    yield BlockStop(index=index, content=content)
+
+
+_KINDS: tuple[tuple[Any, Any], ...] = (
+    (ReasoningContent, ReasoningDelta),
+    (ToolCallContent, ArgumentsDelta),
+    (TextContent, TextDelta),
+    (ErrorContent, TextDelta),
+)
+
+
+def blank(content: Any) -> tuple[Any, list[tuple[Any, str]]]:
+    """A content before it has grown, and what it grows by: the kinds of delta, with their text."""
+    field = growing_field(content)
+    if field is None or isinstance(content, DataContent):
+        return content, []
+    said = content.arguments_text if field == "arguments" and content.arguments else getattr(content, field)
+    if field == "arguments" and content.arguments is None:
+        return content, []
+    start = msgspec.structs.replace(content, **{field: "", "annotations": None})
+    return start, [(next(delta for kind, delta in _KINDS if isinstance(content, kind)), said or "")]
