@@ -14,6 +14,7 @@ from contentmodel import (
     ChatMessage,
     ChatRequest,
     ChatResponse,
+    CustomToolCallContent,
     FunctionCallContent,
     FunctionResultContent,
     InputRequestContent,
@@ -387,6 +388,30 @@ def test_gemini_result_without_id_belongs_to_the_call_without_id_first() -> None
     wire = {"contents": [{"role": "model", "parts": calls}, {"role": "user", "parts": [result]}]}
     index = TranscriptIndex(GEMINI.decode_request(wire).messages)
     assert index.result_of == {(0, 1): (1, 0)}
+
+
+@pytest.mark.parametrize("is_custom_first", [True, False])
+def test_responses_results_are_of_the_kinds_of_their_calls(is_custom_first: bool) -> None:
+    calls = [CustomToolCallContent(call_id="x", name="b", arguments="1"), call("x")][:: 1 if is_custom_first else -1]
+    messages = [
+        message("user", TextContent(text="?")),
+        message("assistant", *calls),
+        message("tool", result("x", "1"), result("x", "2")),
+    ]
+    sent = contentmodel.adapter("openai-responses").encode_request(ChatRequest(messages=messages), model="m").payload
+    called, given = sent["input"][1:3], sent["input"][3:]
+    assert [f"{item['type']}_output" for item in called] == [item["type"] for item in given]
+    assert [item["call_id"] for item in called] == [item["call_id"] for item in given]
+    assert [item["output"] for item in given] == ["1", "2"]
+
+
+def test_encoder_drops_a_hosted_call_that_is_pending_and_keeps_another_of_its_id() -> None:
+    searched = WebSearchToolCallContent(call_id="x", arguments={"query": "1"})
+    pending = WebSearchToolCallContent(call_id="x", arguments={"query": "2"})
+    found = WebSearchToolResultContent(call_id="x", outputs=[TextContent(text="1")])
+    messages = [message("user", TextContent(text="?")), message("assistant", searched, found, pending)]
+    encoded = contentmodel.adapter("openai-chat").encode_request(ChatRequest(messages=messages), model="m")
+    assert [loss.path for loss in encoded.losses if loss.code == "pending-hosted-call"] == ["$.messages[1].contents[2]"]
 
 
 # What stands between a call and its result ----------------------------------------------------------------------------

@@ -119,6 +119,12 @@ _QUESTIONS: dict[type, type] = {
 """The type of the question, by the type of a question or an answer."""
 
 
+def is_clients(messages: Sequence[ChatMessage], place: Place) -> bool:
+    """Return whether the application answers the call at this place."""
+    call: Any = messages[place[0]].contents[place[1]]
+    return bool(call.executor == "client")
+
+
 def missing_ids(messages: Sequence[ChatMessage]) -> dict[Place, str]:
     """Return an id for each call and each result that has none: `call_1`, `call_2`, ..., or that of its call.
 

@@ -18,7 +18,7 @@ from contentmodel.content.tools import (
     ToolResultContent,
 )
 from contentmodel.message import ChatMessage
-from contentmodel.pairs import Place, TranscriptIndex, missing_ids
+from contentmodel.pairs import Place, TranscriptIndex, is_clients, missing_ids
 from contentmodel.request import ChatOptions, ChatRequest, HostedTool, ToolChoice, ToolGroup
 from contentmodel.response import ChatChoice, ChatResponse
 from contentmodel.tools.sets import ToolSet
@@ -135,12 +135,6 @@ def _open_calls(turn: Sequence[ChatMessage], index: TranscriptIndex) -> list[Pla
         and is_clients(turn, place)
         and index.result_of.get(place, (len(turn), 0))[0] >= len(turn)
     ]
-
-
-def is_clients(messages: Sequence[ChatMessage], place: Place) -> bool:
-    """Return whether the application answers the call at this place."""
-    call: Any = messages[place[0]].contents[place[1]]
-    return bool(call.executor == "client")
 
 
 def without_settled_questions(messages: Sequence[ChatMessage]) -> list[ChatMessage]:

@@ -13,9 +13,9 @@ from typing import Any
 import msgspec
 
 from contentmodel.message import ChatMessage
-from contentmodel.pairs import TranscriptIndex
+from contentmodel.pairs import TranscriptIndex, is_clients
 from contentmodel.request import ChatOptions, ChatRequest
-from contentmodel.runner.turns import is_clients, with_every_id, without, without_settled_questions
+from contentmodel.runner.turns import with_every_id, without, without_settled_questions
 
 
 def prepared(request: ChatRequest, defaults: ChatRequest) -> ChatRequest:

@@ -7,9 +7,8 @@ the very end are left open, for their results are still to come.
 
 from __future__ import annotations
 
-from collections import Counter, deque
-from collections.abc import Callable, Iterable, Sequence
-from functools import partial
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -24,8 +23,10 @@ from contentmodel.content.tools import (
     ToolResultContent,
 )
 from contentmodel.message import ChatMessage
+from contentmodel.pairs import Place, TranscriptIndex
 from contentmodel.request import FunctionTool
 from contentmodel.wire import reasons
+from contentmodel.wire.call_ids import with_ids
 from contentmodel.wire.lowering import as_text
 from contentmodel.wire.marks import APART, LATE, NO_RESULT, announcing
 from contentmodel.wire.names import NAMED, acceptor, with_names
@@ -38,11 +39,16 @@ if TYPE_CHECKING:
     from contentmodel.wire.context import EncodeContext
 
 _CALLS: frozenset[type] = frozenset({FunctionCallContent, CustomToolCallContent})
-_RESULTS: frozenset[type] = frozenset({FunctionResultContent, CustomToolResultContent})
+_ROLES = frozenset({"assistant", "tool"})
 
 
 def pair_calls(
-    messages: Sequence[ChatMessage], context: EncodeContext, *, media_apart: str = "never", is_continued: bool = False
+    messages: Sequence[ChatMessage],
+    index: TranscriptIndex,
+    context: EncodeContext,
+    *,
+    media_apart: str = "never",
+    is_continued: bool = False,
 ) -> list[ChatMessage]:
     """Messages in which every call but those at the end has one result, and every result its call.
 
@@ -50,11 +56,16 @@ def pair_calls(
     once all calls of the turn are answered. Where the server holds the conversation that these messages continue, the
     results that they begin with answer calls of its own.
     """
-    pairing = _Pairing(context, media_apart, is_continued)
-    for message in messages:
-        pairing.add(message)
+    pairing = _Pairing(index, context, media_apart, is_continued)
+    for number, message in enumerate(messages):
+        pairing.add(number, message)
     pairing.finish()
     return pairing.messages
+
+
+def _calls(number: int, message: ChatMessage) -> dict[Place, Any]:
+    """Return the calls that the application answers, by their places in the messages that the index is of."""
+    return {(number, at): content for at, content in enumerate(message.contents) if content.__class__ in _CALLS}
 
 
 def _has_media(result: Any) -> bool:
@@ -80,10 +91,12 @@ def with_fitting_calls(
     """
     if _Fit(ids, names, media_apart).holds(request):
         return request
-    messages = with_distinct_ids(with_arguments(request.messages, context), context)
+    # The passes change contents, and move none before the last: all places stay those of the index.
+    index = TranscriptIndex(request.messages)
+    messages = with_distinct_ids(with_arguments(request.messages, context), index, context)
     distinct = msgspec.structs.replace(request, messages=messages)
     named = with_names(context.same(request, distinct), context, ids=ids, names=names, reserved=reserved)
-    messages = pair_calls(named.messages, context, media_apart=media_apart, is_continued=is_continued)
+    messages = pair_calls(named.messages, index, context, media_apart=media_apart, is_continued=is_continued)
     changed: ChatRequest = context.same(named, msgspec.structs.replace(named, messages=messages))
     return changed
 
@@ -106,55 +119,44 @@ def _with_arguments(message: ChatMessage, context: EncodeContext) -> ChatMessage
     return context.with_contents(message, contents)
 
 
-def with_distinct_ids(messages: Sequence[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
-    """Messages of other APIs in which no two calls of a turn have one id; their results take theirs in order."""
+def with_distinct_ids(
+    messages: Sequence[ChatMessage], index: TranscriptIndex, context: EncodeContext
+) -> list[ChatMessage]:
+    """Messages of other APIs in which no two calls of a turn have one id; each result has that of its call."""
     distinct: list[ChatMessage] = []
-    turn: Counter[str | None] = Counter()
-    waiting: dict[str | None, deque[str]] = {}
+    given: dict[Place, str] = {}
+    turn: Counter[str] = Counter()
     before = standing = ""
-    for message in messages:
+    begin = 0
+    for number, message in enumerate(messages):
         role = message.role
-        if role == "assistant" and not is_native(message, context):
-            turn = turn if standing == "assistant" else Counter()
-            waiting = waiting if before == "assistant" else {}
-            message = _renamed(message, partial(_number, turn, waiting), _CALLS, context)
-        answers = role != "tool" or any(waiting.get(getattr(content, "call_id", None)) for content in message.contents)
-        if role == "tool" and not is_native(message, context):
-            message = _renamed(message, partial(_take, waiting), _RESULTS, context)
+        answered: list[Place] = []
+        if role == "assistant":
+            begin = begin if before == role else number
+            if not is_native(message, context):
+                turn = turn if standing == role else Counter()
+                calls = _calls(number, message)
+                given.update({place: _number(turn, call.call_id) for place, call in calls.items()})
+        elif role == "tool":
+            places = {(number, at): index.call_of.get((number, at)) for at in range(len(message.contents))}
+            answered = [call for call in places.values() if call is not None and call[0] >= begin]
+            given.update({place: given[call] for place, call in places.items() if call in given})
+        if role in _ROLES and not is_native(message, context):
+            message = with_ids(message, number, given, reasons.REPEATED_CALL_ID, context)
         # A message of results that answers nothing will not stand where it is: the turn goes on.
-        before, standing = role, role if answers else standing
+        before, standing = role, standing if role == "tool" and not answered else role
         distinct.append(message)
     return distinct
 
 
-def _number(turn: Counter[str | None], waiting: dict[str | None, deque[str]], call: Any) -> str:
+def _number(turn: Counter[str], call_id: str) -> str:
     """Return an id that no call before it in the turn has: its own, or its own with a number."""
-    given: str = call.call_id
+    given = call_id
     while given in turn:
-        turn[call.call_id] += 1
-        given = f"{call.call_id} ({turn[call.call_id]})"
+        turn[call_id] += 1
+        given = f"{call_id} ({turn[call_id]})"
     turn[given] = 1
-    waiting.setdefault(call.call_id, deque()).append(given)
     return given
-
-
-def _take(waiting: dict[str | None, deque[str]], result: Any) -> str:
-    given = waiting.get(result.call_id)
-    return given.popleft() if given else result.call_id
-
-
-def _renamed(
-    message: ChatMessage, rename: Callable[[Any], str], kinds: frozenset[type], context: EncodeContext
-) -> ChatMessage:
-    contents: list[Any] = []
-    content: Any
-    for content in message.contents:
-        call_id = rename(content) if content.__class__ in kinds else None
-        if call_id is not None and call_id != content.call_id:
-            context.lose(content, "call_id", reasons.REPEATED_CALL_ID)
-            content = context.same(content, msgspec.structs.replace(content, call_id=call_id))
-        contents.append(content)
-    return context.with_contents(message, contents)
 
 
 class _Fit:
@@ -216,29 +218,33 @@ class _Fit:
 
 
 class _Pairing:
-    """Takes messages one by one; knows the calls that wait for a result, and what is told when none does."""
+    """Takes messages one by one; knows the calls that wait for a result, and what is told when none does.
 
-    def __init__(self, context: EncodeContext, media_apart: str, is_continued: bool) -> None:
+    Calls are known by their places in the transcript, which no id changes.
+    """
+
+    def __init__(self, index: TranscriptIndex, context: EncodeContext, media_apart: str, is_continued: bool) -> None:
+        self._index = index
         self._context = context
         self._media_apart = media_apart
         self._may_answer_held = is_continued
         self.messages: list[ChatMessage] = []
         self._run: list[ChatMessage] = []
         """The last message, and those that are to be joined to it."""
-        self._waiting: dict[str | None, Any] = {}
+        self._waiting: dict[Place, Any] = {}
         self._later: list[Any] = []
 
-    def add(self, message: ChatMessage) -> None:
+    def add(self, number: int, message: ChatMessage) -> None:
         """The next message, with what has to stand before it."""
         if message.role == "tool":
             self._end_run()
-            self._add_results(message)
+            self._add_results(number, message)
             return
         if self._waiting and self._goes_on(message):
             # Calls of one turn in several messages: their results follow all of them.
             self._run = self._run or [self.messages[-1]]
             self._run.append(message)
-            self._waiting |= {call.call_id: call for call in message.contents if call.__class__ in _CALLS}  # type: ignore[attr-defined]
+            self._waiting |= _calls(number, message)
             return
         if self._waiting and not message.contents and not is_native(message, self._context):
             # An empty turn, as an interrupted one is, keeps no result from its call.
@@ -250,8 +256,7 @@ class _Pairing:
         self.messages.append(message)
         if message.role == "assistant":
             self._may_answer_held = False
-            calls: list[Any] = [content for content in message.contents if content.__class__ in _CALLS]
-            self._waiting = {call.call_id: call for call in calls}
+            self._waiting = _calls(number, message)
 
     def _goes_on(self, message: ChatMessage) -> bool:
         last = self.messages[-1]
@@ -269,25 +274,23 @@ class _Pairing:
             self.messages[-1] = joined_messages(self._run, self._context)
             self._run = []
 
-    def _add_results(self, message: ChatMessage) -> None:
+    def _add_results(self, number: int, message: ChatMessage) -> None:
+        calls = [self._index.call_of.get((number, at)) for at in range(len(message.contents))]
+        of_waiting = [call is not None and self._waiting.pop(call, None) is not None for call in calls]
         if is_native(message, self._context):
-            for content in message.contents:
-                self._waiting.pop(getattr(content, "call_id", None), None)
             self.messages.append(message)
             return
-        strays: list[Any] = []
+        kept: list[Any] = []
         has_media = False
-        for content in message.contents:
-            if content.__class__ is not FunctionResultContent and not isinstance(content, ToolResultContent):
+        content: Any
+        for content, is_expected in zip(message.contents, of_waiting, strict=True):
+            is_result = isinstance(content, ToolResultContent)
+            if is_result and not is_expected and not self._may_answer_held:
+                self._later += self._told(content)
                 continue
-            if self._waiting.pop(content.call_id, None) is None and not self._may_answer_held:
-                strays.append(content)
-            elif self._keeps_apart(content):
-                has_media = has_media or _has_media(content)
-        if strays:
-            self._later += [told for result in strays for told in self._told(result)]
-            apart = {id(result) for result in strays}
-            message = self._context.with_contents(message, [c for c in message.contents if id(c) not in apart])
+            kept.append(content)
+            has_media = has_media or (is_result and self._keeps_apart(content) and _has_media(content))
+        message = self._context.with_contents(message, kept)
         if has_media:
             contents = [self._without_media(c) if self._keeps_apart(c) else c for c in message.contents]
             message = self._context.with_contents(message, contents)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +30,7 @@ from contentmodel.content.tools import (
     ToolResultContent,
 )
 from contentmodel.message import ChatMessage
+from contentmodel.pairs import Place, TranscriptIndex, is_clients
 from contentmodel.wire import lowering, reasons
 from contentmodel.wire.call_ids import with_call_ids
 from contentmodel.wire.instructions import INSTRUCTION_ROLES
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
     from contentmodel.request import ChatRequest
     from contentmodel.wire.context import EncodeContext
 
-    ClientCalls = Callable[[], set[str | None]]
+    OwnQuestions = Callable[[], set[Place]]
 
 
 def settle_foreign(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
@@ -53,22 +54,24 @@ def settle_foreign(messages: list[ChatMessage], context: EncodeContext) -> list[
         return messages
     settled: list[ChatMessage] = []
     messages = with_call_ids(messages, context)
-    client_calls = cache(partial(_client_calls, messages))
-    for message in messages:
+    own = cache(partial(_own_questions, messages))
+    for number, message in enumerate(messages):
         plain = _PLAIN.get(message.role, _NONE)
         for content in message.contents:
             if content.__class__ not in plain or (plain is _RESULTS and not gives_words(content)):
-                settled += _settled_messages(message, context, client_calls)
+                settled += _settled_messages(message, number, own, context)
                 break
         else:
             settled.append(message)
     return settled
 
 
-def _settled_messages(message: ChatMessage, context: EncodeContext, client_calls: ClientCalls) -> list[ChatMessage]:
+def _settled_messages(
+    message: ChatMessage, number: int, own: OwnQuestions, context: EncodeContext
+) -> list[ChatMessage]:
     if is_native(message, context):
         return [message]
-    asked, message = message, _without_own_questions(message, context, client_calls)
+    asked, message = message, _without_own_questions(message, number, own, context)
     if asked.contents and not message.contents:
         leave_empty(message, context)
         return []
@@ -81,19 +84,20 @@ def _settled_messages(message: ChatMessage, context: EncodeContext, client_calls
     return []
 
 
-def _client_calls(messages: Iterable[ChatMessage]) -> set[str | None]:
-    """Return the ids of the calls that the application runs."""
-    return {call.call_id for message in messages for call in message.tool_calls if call.executor == "client"}
+def _own_questions(messages: Sequence[ChatMessage]) -> set[Place]:
+    """Return the places of approvals of calls that the application runs."""
+    approvals = TranscriptIndex(messages).approvals_of
+    return {place for call, places in approvals.items() if is_clients(messages, call) for place in places}
 
 
-def _without_own_questions(message: ChatMessage, context: EncodeContext, client_calls: ClientCalls) -> ChatMessage:
+def _without_own_questions(message: ChatMessage, number: int, own: OwnQuestions, context: EncodeContext) -> ChatMessage:
     """A message without approvals of calls that the application runs: it asked for them, and no API did."""
-    own = [c for c in message.contents if isinstance(c, _QUESTIONS) and c.request_id in client_calls()]
-    if not own:
+    asked = {at for at, c in enumerate(message.contents) if isinstance(c, _QUESTIONS) and (number, at) in own()}
+    if not asked:
         return message
-    for question in own:
-        context.lose(question, None, reasons.OWN_QUESTION)
-    return context.with_contents(message, [c for c in message.contents if not any(c is one for one in own)])
+    for at in sorted(asked):
+        context.lose(message.contents[at], None, reasons.OWN_QUESTION)
+    return context.with_contents(message, [c for at, c in enumerate(message.contents) if at not in asked])
 
 
 _QUESTIONS = (ToolApprovalRequestContent, ToolApprovalResponseContent)
@@ -181,8 +185,8 @@ def settle_answer(messages: list[ChatMessage], context: EncodeContext) -> list[C
     if context.native:
         return messages
     messages = with_call_ids(messages, context)
-    client_calls = cache(partial(_client_calls, messages))
-    return [_settled(_without_own_questions(message, context, client_calls), context) for message in messages]
+    own = cache(partial(_own_questions, messages))
+    return [_settled(_without_own_questions(m, at, own, context), context) for at, m in enumerate(messages)]
 
 
 def join_results(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
@@ -227,9 +231,9 @@ def leave_empty(message: ChatMessage, context: EncodeContext) -> None:
 
 def _settled(message: ChatMessage, context: EncodeContext) -> ChatMessage:
     settled: list[Any] = []
-    unfinished: set[str | None] | None = None
+    unfinished: set[int] | None = None
     content: Any
-    for content in message.contents:
+    for at, content in enumerate(message.contents):
         kind = content.__class__
         if message.role != "assistant" and _is_models_own(content):
             context.lose(content, None, reasons.WRONG_ROLE, role=message.role)
@@ -243,7 +247,7 @@ def _settled(message: ChatMessage, context: EncodeContext) -> ChatMessage:
             context.lose(content, None, reasons.STORED_ELSEWHERE)
         else:
             unfinished = _unfinished(message, context) if unfinished is None else unfinished
-            if isinstance(content, ToolCallContent) and content.call_id in unfinished:
+            if at in unfinished:
                 context.lose(content, None, reasons.PENDING_HOSTED_CALL)
             else:
                 settled.extend(_settle(content, context))
@@ -274,13 +278,11 @@ def _worded(result: FunctionResultContent, context: EncodeContext) -> FunctionRe
     return worded
 
 
-def _unfinished(message: ChatMessage, context: EncodeContext) -> set[str | None]:
-    """The calls that a provider was still at when its message ended."""
+def _unfinished(message: ChatMessage, context: EncodeContext) -> set[int]:
+    """The positions of the calls that a provider was still at when its message ended."""
     if context.kind != "request":
         return set()
-    answered = {c.call_id for c in message.contents if isinstance(c, ToolResultContent)}
-    calls = (c for c in message.contents if isinstance(c, ToolCallContent) and c.executor != "client")
-    return {c.call_id for c in calls} - answered
+    return {place[1] for place in TranscriptIndex([message]).unanswered if not is_clients([message], place)}
 
 
 def gives_words(result: Any) -> bool:
@@ -386,13 +388,13 @@ def _cut(message: ChatMessage, context: EncodeContext) -> list[ChatMessage]:
 
 def _open_calls_last(message: ChatMessage, context: EncodeContext) -> list[Any]:
     """The contents of a message; calls whose results come behind it stand behind the results that are in it."""
-    answered = {c.call_id for c in message.contents if isinstance(c, ToolResultContent)}
-    last = max(at for at, c in enumerate(message.contents) if isinstance(c, ToolResultContent))
+    index = TranscriptIndex([message])
+    unanswered = set(index.unanswered)
+    last = index.results[-1][1]
     first: list[Any] = []
     moved: list[Any] = []
-    for content in message.contents[:last]:
-        is_open = isinstance(content, ToolCallContent) and content.call_id not in answered
-        (moved if is_open else first).append(content)
+    for at, content in enumerate(message.contents[:last]):
+        (moved if (0, at) in unanswered else first).append(content)
     for call in moved:
         context.lose(call, None, reasons.CALL_AFTER_RESULTS)
     return [*first, message.contents[last], *moved, *message.contents[last + 1 :]]

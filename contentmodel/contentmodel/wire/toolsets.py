@@ -20,6 +20,7 @@ from contentmodel.content.tools import (
     FunctionCallContent,
     FunctionResultContent,
 )
+from contentmodel.pairs import Place, TranscriptIndex
 from contentmodel.request import CustomTool, FunctionTool, ToolGroup
 from contentmodel.wire import reasons
 from contentmodel.wire.names import Maps, SourceTool, as_custom_call, is_text_alone
@@ -49,10 +50,11 @@ def with_known_tools(request: ChatRequest, context: EncodeContext, kinds: Kinds)
     if not _has_other_kinds(request):
         return request
     fitter = _Fitter(request, context, kinds)
+    messages = enumerate(request.messages)
     changed = msgspec.structs.replace(
         request,
         tools=list(fitter.tools(request.tools)),
-        messages=[fitted for message in request.messages for fitted in fitter.message(message)],
+        messages=[fitted for number, message in messages for fitted in fitter.message(number, message)],
     )
     choice = request.options.tool_choice
     if choice is not None and (fitted := fitter.choice(choice)) is not choice:
@@ -93,9 +95,10 @@ class _Fitter:
         self._customs = {tool.name for tool in request.tools if isinstance(tool, CustomTool)}
         self._namespaces = {group.name for group in groups}
         self._defined: set[str] = set()
-        self._custom_ids: set[str | None] = set()
-        self._renamed: dict[str | None, tuple[str | None, str | None]] = {}
-        """The names that calls had and have, by their ids."""
+        self._index = TranscriptIndex(request.messages)
+        self._custom_calls: set[Place | None] = set()
+        self._renamed: dict[Place | None, tuple[str | None, str | None]] = {}
+        """The names that calls had and have, by their places."""
         self.sources: dict[str, SourceTool] = {}
 
     # -- definitions -------------------------------------------------------------------------------------------
@@ -163,15 +166,19 @@ class _Fitter:
 
     # -- calls and results -------------------------------------------------------------------------------------
 
-    def message(self, message: ChatMessage) -> list[ChatMessage]:
-        contents = [made for content in message.contents for made in self._content(content, message)]
+    def message(self, number: int, message: ChatMessage) -> list[ChatMessage]:
+        contents = [
+            made
+            for at, content in enumerate(message.contents)
+            for made in self._content(content, (number, at), message)
+        ]
         return [self._context.with_contents(message, contents)] if contents or not message.contents else []
 
-    def _content(self, content: Any, message: ChatMessage) -> list[Any]:
+    def _content(self, content: Any, place: Place, message: ChatMessage) -> list[Any]:
         if isinstance(content, _CALLS):
-            return [self._call(content)]
+            return [self._call(content, place)]
         if content.__class__ in _RESULTS:
-            return [self._result(content, message)]
+            return [self._result(content, self._index.call_of.get(place), message)]
         if isinstance(content, ToolChangeContent) and self._has_added(content, message):
             self._context.lose(content, None, reasons.TOOLS_IN_ONE_LIST)
             return []
@@ -185,11 +192,12 @@ class _Fitter:
         # A name that is no text is the name of no tool.
         return all(name is None or (isinstance(name, str) and name in self._taken) for name in names)
 
-    def _call(self, call: Any) -> Any:
+    def _call(self, call: Any, place: Place) -> Any:
         is_custom = call.__class__ is CustomToolCallContent
-        (self._custom_ids.add if is_custom else self._custom_ids.discard)(call.call_id)
+        if is_custom:
+            self._custom_calls.add(place)
         plain = self._without_namespace(call)
-        self._renamed[call.call_id] = call.name, plain.name
+        self._renamed[place] = call.name, plain.name
         if is_custom and not self._kinds.custom:
             plain = self._as_function_call(plain)
         return call if plain is call else self._context.same(call, plain)
@@ -215,9 +223,9 @@ class _Fitter:
         made: FunctionCallContent = _as(FunctionCallContent, call, arguments=call.arguments_object)
         return made
 
-    def _result(self, result: Any, message: ChatMessage) -> Any:
-        result = self._named(result)
-        is_custom = result.call_id in self._custom_ids if self._kinds.custom_results else False
+    def _result(self, result: Any, call: Place | None, message: ChatMessage) -> Any:
+        result = self._named(result, call)
+        is_custom = call in self._custom_calls if self._kinds.custom_results else False
         model = CustomToolResultContent if is_custom else FunctionResultContent
         if result.__class__ is model or (self._kinds.custom_results and is_native(message, self._context)):
             return result
@@ -225,9 +233,9 @@ class _Fitter:
             return self._context.same(result, _as(model, result))
         return result
 
-    def _named(self, result: Any) -> Any:
+    def _named(self, result: Any, call: Place | None) -> Any:
         """The result under the name that its call has now."""
-        old, name = self._renamed.get(result.call_id, (None, None))
+        old, name = self._renamed.get(call, (None, None))
         if result.name is None or result.name != old or name == old:
             return result
         self._context.lose(result, "name", reasons.NAMESPACE_IN_NAME)
@@ -262,15 +270,13 @@ def with_custom_calls(request: ChatRequest, context: DecodeContext) -> ChatReque
 
 def with_custom_results(request: ChatRequest, context: DecodeContext) -> ChatRequest:
     """A request of an API with one kind of result, in which the result of a custom call is a custom one."""
-    ids: set[str | None] = set()
-    for message in request.messages:
-        contents: list[Any] = message.contents
-        for index, content in enumerate(contents):
-            if content.__class__ is CustomToolCallContent:
-                ids.add(content.call_id)
-            elif ids and content.__class__ is FunctionCallContent:
-                ids.discard(content.call_id)
-            elif ids and content.__class__ is FunctionResultContent and content.call_id in ids:
-                contents[index] = _as(CustomToolResultContent, content)
-                context.replaced(content, contents[index])
+    messages: list[Any] = request.messages
+    if not any(content.__class__ is CustomToolCallContent for message in messages for content in message.contents):
+        return request
+    for (number, at), call in TranscriptIndex(messages).call_of.items():
+        contents = messages[number].contents
+        is_custom = messages[call[0]].contents[call[1]].__class__ is CustomToolCallContent
+        if is_custom and contents[at].__class__ is FunctionResultContent:
+            result, contents[at] = contents[at], _as(CustomToolResultContent, contents[at])
+            context.replaced(result, contents[at])
     return request
