@@ -7,14 +7,17 @@ raw bytes. Clients are found by entry point (group `contentmodel.clients`): an o
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator
 from functools import lru_cache
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from contentmodel.errors import ContentModelError, UnknownApiError
+from contentmodel.literals import OnLoss, Policies
 
 if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
     from contentmodel.content.outcomes import ErrorContent
     from contentmodel.events import StreamEvent
     from contentmodel.limits import RateLimits
@@ -248,8 +251,8 @@ def chat_client(
     *,
     model: str | None = None,
     sdk: Any = None,
-    policies: Mapping[str, str] | None = None,
-    on_loss: str = "report",
+    policies: Policies | None = None,
+    on_loss: OnLoss = "report",
     on_losses: Callable[[tuple[Loss, ...]], None] | None = None,
     **options: Any,
 ) -> ChatClient:
@@ -272,8 +275,8 @@ def async_chat_client(
     *,
     model: str | None = None,
     sdk: Any = None,
-    policies: Mapping[str, str] | None = None,
-    on_loss: str = "report",
+    policies: Policies | None = None,
+    on_loss: OnLoss = "report",
     on_losses: Callable[[tuple[Loss, ...]], None] | None = None,
     **options: Any,
 ) -> AsyncChatClient:
@@ -288,7 +291,7 @@ GROUP = "contentmodel.clients"
 
 
 @lru_cache(maxsize=1)
-def _entry_points() -> dict[str, Any]:
+def _entry_points() -> dict[str, EntryPoint]:
     # Imported here: it takes longer than all the rest of this library.
     from importlib.metadata import entry_points
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal, overload
+from typing import Any, Literal, TypedDict, Unpack, get_args, overload
 
-from contentmodel.adapter import Payload, adapter, adapters, as_json, traced
+from contentmodel.adapter import Payload, PayloadObject, RecognisesLists, adapter, adapters, as_json, traced
 from contentmodel.errors import DecodeError, DetectError, Fault
+from contentmodel.literals import OnLoss, PayloadKind, Policies
+from contentmodel.request import ChatRequest
 from contentmodel.rules import Violation
 from contentmodel.streams import StreamConverter
 from contentmodel.wire.encoded import Encoded, EncodedStream
@@ -16,67 +18,49 @@ from contentmodel.wire.losses import LossError, significant
 from contentmodel.wire.lowering import check_choices
 from contentmodel.wire.names import Maps
 
-KINDS = ("request", "response", "stream")
+KINDS: tuple[PayloadKind, ...] = get_args(PayloadKind)
+
+
+class ConvertOptions(TypedDict, total=False):
+    """The parameters of `convert` on which the class of its result does not depend."""
+
+    source: str | None
+    model: str | None
+    maps: Maps | None
+    policies: Policies | None
+    on_loss: OnLoss
 
 
 @overload
 def convert(
-    payload: Mapping[str, Any] | list[Any],
+    payload: PayloadObject,
     *,
     target: str,
-    source: str | None = None,
     kind: Literal["request", "response"] | None = None,
-    model: str | None = None,
-    maps: Maps | None = None,
-    policies: Mapping[str, str] | None = None,
-    on_loss: str = "report",
+    **options: Unpack[ConvertOptions],
 ) -> Encoded: ...
 @overload
 def convert(
-    payload: Payload,
-    *,
-    target: str,
-    source: str | None = None,
-    kind: Literal["request", "response"],
-    model: str | None = None,
-    maps: Maps | None = None,
-    policies: Mapping[str, str] | None = None,
-    on_loss: str = "report",
+    payload: Payload, *, target: str, kind: Literal["request", "response"], **options: Unpack[ConvertOptions]
 ) -> Encoded: ...
 @overload
 def convert(
-    payload: Payload,
-    *,
-    target: str,
-    source: str | None = None,
-    kind: Literal["stream"],
-    model: str | None = None,
-    maps: Maps | None = None,
-    policies: Mapping[str, str] | None = None,
-    on_loss: str = "report",
+    payload: Payload, *, target: str, kind: Literal["stream"], **options: Unpack[ConvertOptions]
 ) -> EncodedStream: ...
 @overload
 def convert(
-    payload: Payload,
-    *,
-    target: str,
-    source: str | None = None,
-    kind: str | None = None,
-    model: str | None = None,
-    maps: Maps | None = None,
-    policies: Mapping[str, str] | None = None,
-    on_loss: str = "report",
+    payload: Payload, *, target: str, kind: PayloadKind | None = None, **options: Unpack[ConvertOptions]
 ) -> Encoded | EncodedStream: ...
 def convert(
     payload: Payload,
     *,
     target: str,
     source: str | None = None,
-    kind: str | None = None,
+    kind: PayloadKind | None = None,
     model: str | None = None,
     maps: Maps | None = None,
-    policies: Mapping[str, str] | None = None,
-    on_loss: str = "report",
+    policies: Policies | None = None,
+    on_loss: OnLoss = "report",
 ) -> Encoded | EncodedStream:
     """`payload` of API `source` as API `target` writes it, with every loss.
 
@@ -90,7 +74,8 @@ def convert(
 
     Raises DecodeError (the payload is not of `source`), DetectError, UnknownApiError, LossError.
     """
-    _check_arguments(kind, policies, on_loss)
+    _check_kind(kind)
+    chosen = check_choices(policies, on_loss)
     if kind == "stream" or (kind is None and _is_stream(payload)):
         return _convert_stream(payload, source, target, maps, policies, on_loss)
     if source is None or kind is None:
@@ -100,12 +85,12 @@ def convert(
     if maps is not None and kind == "request":
         raise ValueError("maps are undone in a response: this is a request")
     value, trace = traced(reader, kind, payload)
-    if kind == "request":
-        encoded: Encoded = writer.encode_request(value, policies, model)
+    if isinstance(value, ChatRequest):
+        encoded = writer.encode_request(value, chosen, model)
     else:
         replaced = None if trace is None else trace[1].replaced
         answer = value if maps is None else maps.undo(value, reader.restore_arguments, replaced)
-        encoded = writer.encode_response(answer, policies)
+        encoded = writer.encode_response(answer, chosen)
     if trace is not None:
         encoded.trace_to(*trace)
     if on_loss == "raise" and (refused := significant(encoded.losses)):
@@ -113,7 +98,7 @@ def convert(
     return encoded
 
 
-def detect(payload: Payload, *, api: str | None = None, kind: str | None = None) -> tuple[str, str]:
+def detect(payload: Payload, *, api: str | None = None, kind: PayloadKind | None = None) -> tuple[str, PayloadKind]:
     """Return the API id and the kind ("request", "response" or "stream") of a payload, from what only that API has.
 
     A list of messages is a request that has nothing else.
@@ -153,11 +138,11 @@ def detect(payload: Payload, *, api: str | None = None, kind: str | None = None)
 
 def _detect_list(items: list[Any], api: str | None) -> str:
     """Return the API whose messages a list holds: the one that is given, or the one that they look most like."""
-    candidates: dict[str, Any] = {**(adapters() if api is None else {api: adapter(api)})}
+    candidates = adapters() if api is None else {api: adapter(api)}
     scores = {
         name: candidate.recognises_list(items)
         for name, candidate in candidates.items()
-        if hasattr(candidate, "recognises_list")
+        if isinstance(candidate, RecognisesLists)
     }
     best = max(scores, key=lambda name: scores[name], default="")
     if not scores.get(best):
@@ -208,8 +193,8 @@ def _convert_stream(
     source: str | None,
     target: str,
     maps: Maps | None,
-    policies: Mapping[str, str] | None,
-    on_loss: str,
+    policies: Policies | None,
+    on_loss: OnLoss,
 ) -> EncodedStream:
     data = _as_bytes(payload)
     converter = StreamConverter(
@@ -239,7 +224,6 @@ def _keys(payload: Mapping[str, Any]) -> str:
     return ", ".join(keys[:8]) + (", ..." if len(keys) > 8 else "") if keys else "(none)"
 
 
-def _check_arguments(kind: str | None, policies: Mapping[str, str] | None, on_loss: str) -> None:
+def _check_kind(kind: str | None) -> None:
     if kind is not None and kind not in KINDS:
         raise ValueError(f"kind is {kind!r}: expected one of {', '.join(KINDS)}")
-    check_choices(policies, on_loss)

@@ -23,6 +23,7 @@ from contentmodel.content.text import TextContent
 from contentmodel.content.tools import ToolCallContent
 from contentmodel.errors import StreamError
 from contentmodel.interop import Model
+from contentmodel.literals import NoticeKind, Open
 from contentmodel.message import ChatMessage
 from contentmodel.partial import PartialJsonReader
 from contentmodel.response import ChatChoice, ChatResponse
@@ -144,7 +145,7 @@ class Notice(StreamEvent, frozen=True, kw_only=True):
     `kind` is an open set; `call_id` is the call's that it is about.
     """
 
-    kind: str
+    kind: Open[NoticeKind]
     text: str
     call_id: str | None = None
 

@@ -12,6 +12,7 @@ from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.text import TextContent, are_contents, as_contents
 from contentmodel.content.tools import FunctionResultContent, ToolCallContent
 from contentmodel.interop import Model
+from contentmodel.literals import Open, Role
 
 
 class Origin(Model, frozen=True, kw_only=True):
@@ -37,7 +38,7 @@ class ChatMessage(Model, frozen=True, kw_only=True):
     the application's tools), or what an API calls it.
     """
 
-    role: str
+    role: Open[Role]
     contents: list[Content] = []
     author_name: str | None = None
     message_id: str | None = None

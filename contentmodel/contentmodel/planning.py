@@ -10,12 +10,14 @@ import msgspec
 
 from contentmodel.adapter import Payload, adapter, adapters, as_json, traced
 from contentmodel.convert import detect
+from contentmodel.literals import PayloadKind, Policies
 from contentmodel.message import Origin
 from contentmodel.request import ChatRequest
 from contentmodel.response import ChatResponse
 from contentmodel.rules import Violation
 from contentmodel.wire.encoded import Encoded
 from contentmodel.wire.losses import Loss
+from contentmodel.wire.lowering import check_policies
 
 COSTS = {"dropped": 10, "degraded": 3, "moved": 1, "synthesized": 1, "insignificant": 0}
 """What a loss of each kind counts, where content is lost.
@@ -46,24 +48,25 @@ def plan(
     *,
     targets: Sequence[str] | None = None,
     source: str | None = None,
-    kind: str | None = None,
+    kind: PayloadKind | None = None,
     models: Mapping[str, str] | None = None,
-    policies: Mapping[str, str] | None = None,
+    policies: Policies | None = None,
 ) -> list[Plan]:
     """What each of `targets` (other providers' APIs where none is named) would lose of a transcript, cheapest first.
 
     The transcript is a payload, whose API and kind are detected where they are not given, or a value of the model.
     `models` says for which model of a target it is planned. Raises as `convert` does.
     """
+    chosen = check_policies(policies)
     value, source, trace = _decoded(transcript, source, kind)
     # Formats that nobody answers in, such as the rows of a store, are no target where nobody names them.
     others = [api for api, adapter in adapters().items() if api != source and adapter.issuer]
     wanted = others if targets is None else targets
-    plans = [_plan(value, trace, target, (models or {}).get(target), policies) for target in wanted]
+    plans = [_plan(value, trace, target, (models or {}).get(target), chosen) for target in wanted]
     return sorted(plans, key=lambda made: made.cost)
 
 
-def _decoded(transcript: Any, source: str | None, kind: str | None) -> tuple[Any, str | None, Any]:
+def _decoded(transcript: Any, source: str | None, kind: PayloadKind | None) -> tuple[Any, str | None, Any]:
     if isinstance(transcript, ChatRequest | ChatResponse):
         origin: Origin | None = transcript.origin
         return transcript, source or (origin.api if origin else None), None

@@ -9,6 +9,7 @@ import msgspec
 from contentmodel.content import Content
 from contentmodel.content.text import are_contents, as_contents
 from contentmodel.interop import Model
+from contentmodel.literals import Effort, FormatKind, Open, ThinkingMode, ToolKind, ToolMode
 from contentmodel.message import ChatMessage, Origin
 
 
@@ -42,7 +43,7 @@ class HostedTool(Model, frozen=True, kw_only=True, tag_field="type", tag="hosted
     `settings` are its parameters in the provider's own words.
     """
 
-    kind: str = "other"
+    kind: Open[ToolKind] = "other"
     name: str | None = None
     settings: dict[str, Any] = {}
     extra: dict[str, dict[str, Any]] | None = None
@@ -67,16 +68,16 @@ class ToolChoice(Model, frozen=True, kw_only=True):
     `hosted` names one hosted tool by its kind.
     """
 
-    mode: str
+    mode: Open[ToolMode]
     tools: list[str] | None = None
-    hosted: str | None = None
+    hosted: Open[ToolKind | None] = None
     extra: dict[str, dict[str, Any]] | None = None
 
 
 class ResponseFormat(Model, frozen=True, kw_only=True):
     """The shape that the answer's text must have: `kind` "text", "json", "json_schema", or an API's own word."""
 
-    kind: str = "other"
+    kind: Open[FormatKind] = "other"
     schema: dict[str, Any] | None = None
     name: str | None = None
     description: str | None = None
@@ -92,8 +93,8 @@ class ReasoningOptions(Model, frozen=True, kw_only=True):
     `include` whether thoughts are to be returned; `summary` which kind of summary.
     """
 
-    mode: str | None = None
-    effort: str | None = None
+    mode: Open[ThinkingMode | None] = None
+    effort: Open[Effort | None] = None
     budget_tokens: int | None = None
     include: bool | None = None
     summary: str | None = None

@@ -7,6 +7,7 @@ from typing import Any
 from contentmodel.content.outcomes import ErrorContent
 from contentmodel.content.tools import ToolCallContent
 from contentmodel.interop import Model
+from contentmodel.literals import FinishWord, Open
 from contentmodel.message import ChatMessage, Origin
 from contentmodel.usage import Usage
 
@@ -19,7 +20,7 @@ class FinishReason(Model, frozen=True, kw_only=True):
     that the turn is not over: the same conversation is to be sent again for the rest.
     """
 
-    reason: str
+    reason: Open[FinishWord]
     raw: str | int | None = None
     stop_sequence: str | None = None
     resumable: bool = False

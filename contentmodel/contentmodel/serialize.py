@@ -13,7 +13,7 @@ import re
 from decimal import Decimal
 from functools import reduce
 from operator import or_
-from typing import Any
+from typing import Any, TypeAlias, TypeVar, overload
 from uuid import UUID
 
 import msgspec
@@ -51,7 +51,23 @@ _KINDS: dict[str, Any] = {
 }
 
 
-def dumps(value: Any) -> bytes:
+Document: TypeAlias = (
+    ChatRequest
+    | ChatResponse
+    | ChatMessage
+    | AIContent
+    | Usage
+    | StreamEvent
+    | list[ChatMessage]
+    | list[AIContent]
+    | list[StreamEvent]
+)
+"""What a document holds."""
+
+_Kind = TypeVar("_Kind")
+
+
+def dumps(value: Document) -> bytes:
     """Return a request, response, message, content, usage, stream event, or a list of them, as JSON.
 
     Raise EncodeError, with a path, if a field holds a value of the wrong type or something that JSON cannot hold.
@@ -62,21 +78,33 @@ def dumps(value: Any) -> bytes:
     return b'{"contentmodel":%d,"kind":"%s","value":%b}' % (VERSION, _kind_of(value).encode(), body)
 
 
-def loads(data: bytes | str) -> Any:
-    """What `dumps` wrote, equal to what it was given. DecodeError names the path of a fault."""
+@overload
+def loads(data: bytes | str) -> Document: ...
+@overload
+def loads(data: bytes | str, kind: type[_Kind]) -> _Kind: ...
+def loads(data: bytes | str, kind: Any = None) -> Any:
+    """Return what `dumps` wrote, equal to what it was given.
+
+    `kind` is the type that the document must hold: `loads(data, ChatRequest)`, `loads(data, list[ChatMessage])`. Raise
+    DecodeError, with the path of a fault, for any other document.
+    """
     document = parse(data, "contentmodel")
     if not isinstance(document, dict) or "contentmodel" not in document:
         raise DecodeError("contentmodel", [Fault("$", "expected a contentmodel document")])
     if not isinstance(document["contentmodel"], int):
         raise DecodeError("contentmodel", [Fault("$.contentmodel", "expected an integer: the format's version")])
-    kind = document.get("kind")
-    if not isinstance(kind, str) or kind not in _KINDS:
+    name = document.get("kind")
+    if not isinstance(name, str) or name not in _KINDS:
         wanted = ", ".join(_KINDS)
-        raise DecodeError("contentmodel", [Fault("$.kind", f"expected one of {wanted}, got {kind!r}")])
-    return convert_value(document.get("value"), _KINDS[kind], path="$.value")
+        raise DecodeError("contentmodel", [Fault("$.kind", f"expected one of {wanted}, got {name!r}")])
+    value = convert_value(document.get("value"), _KINDS[name], path="$.value")
+    if kind is not None and kind != _KINDS[name] and not (isinstance(kind, type) and isinstance(value, kind)):
+        wanted = getattr(kind, "__name__", str(kind)) if isinstance(kind, type) else str(kind)
+        raise DecodeError("contentmodel", [Fault("$", f"expected {wanted}, got a document of the kind {name!r}")])
+    return value
 
 
-def to_builtins(value: Any) -> Any:
+def to_builtins(value: object) -> Any:
     """A model value as plain JSON values, without the envelope."""
     try:
         return _unwrap(msgspec.to_builtins(value), value)

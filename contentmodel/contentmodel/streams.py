@@ -5,13 +5,14 @@ The decoders and encoders do no I/O; what is here hands them chunks of bytes fro
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from contentmodel.adapter import adapter
 from contentmodel.events import Fold, StreamEvent
+from contentmodel.literals import OnLoss, Policies
 from contentmodel.wire.losses import Loss, LossError, significant
-from contentmodel.wire.lowering import check_choices
+from contentmodel.wire.lowering import check_choices, check_policies
 from contentmodel.wire.names import Maps
 
 if TYPE_CHECKING:
@@ -72,11 +73,9 @@ def fold_stream(chunks: Iterable[bytes] | Bytes, api: str) -> ChatResponse:
     return gathered.response
 
 
-def encode_stream(
-    events: Iterable[StreamEvent], api: str, policies: Mapping[str, str] | None = None
-) -> Iterator[bytes]:
+def encode_stream(events: Iterable[StreamEvent], api: str, policies: Policies | None = None) -> Iterator[bytes]:
     """Events as a stream of `api`. Events that stop before the end make a stream that ends with an error."""
-    encoder = adapter(api).stream_encoder(policies)
+    encoder = adapter(api).stream_encoder(check_policies(policies))
     for event in events:
         data = encoder.feed(event)
         if data:
@@ -100,16 +99,16 @@ class StreamConverter:
         target: str,
         *,
         maps: Maps | None = None,
-        policies: Mapping[str, str] | None = None,
-        on_loss: str = "report",
+        policies: Policies | None = None,
+        on_loss: OnLoss = "report",
     ) -> None:
-        check_choices(policies, on_loss)
+        chosen = check_choices(policies, on_loss)
         self.source, self.target = source, target
         self._reader = adapter(source)
         self._decoder = self._reader.stream_decoder()
         # No API's stream has a place for the tokens so far.
         self._decoder.counts = False
-        self._encoder = adapter(target).stream_encoder(policies)
+        self._encoder = adapter(target).stream_encoder(chosen)
         self._undone = (maps or Maps()).undoing(self._reader.restore_arguments)
         self._raises = on_loss == "raise"
 
@@ -147,8 +146,8 @@ def convert_stream(
     source: str,
     target: str,
     maps: Maps | None = None,
-    policies: Mapping[str, str] | None = None,
-    on_loss: str = "report",
+    policies: Policies | None = None,
+    on_loss: OnLoss = "report",
 ) -> Iterator[bytes]:
     """A stream of `source` as one of `target`, chunk by chunk. `StreamConverter` also tells the losses."""
     converter = StreamConverter(source, target, maps=maps, policies=policies, on_loss=on_loss)
@@ -167,8 +166,8 @@ async def aconvert_stream(
     source: str,
     target: str,
     maps: Maps | None = None,
-    policies: Mapping[str, str] | None = None,
-    on_loss: str = "report",
+    policies: Policies | None = None,
+    on_loss: OnLoss = "report",
 ) -> AsyncIterator[bytes]:
     """`convert_stream` over an async iterator of bytes."""
     converter = StreamConverter(source, target, maps=maps, policies=policies, on_loss=on_loss)

@@ -10,6 +10,7 @@ import msgspec
 from contentmodel.content.text import SpanConverter, TextContent
 from contentmodel.content.tools import ToolCallContent
 from contentmodel.events import Layout, TurnComplete, TurnError, WireEvent
+from contentmodel.literals import LossFamily
 from contentmodel.response import ChatChoice
 from contentmodel.wire import reasons
 from contentmodel.wire.fields import list_of, object_of, objects_of
@@ -35,7 +36,7 @@ class Encoder(JoiningEncoder):
         super().__init__(adapter, policies)
         self._calls: dict[int, int] = {}
         self._begun = 0
-        self._columns: dict[int, tuple[str, str, list[str]]] = {}
+        self._columns: dict[int, tuple[str, LossFamily, list[str]]] = {}
         """The name and the family of each content that was written, for its losses, and the columns that it went to."""
         self._citations: dict[int, list[Any]] = {}
         self._reasoned: set[tuple[int, str]] = set()
@@ -141,7 +142,7 @@ class Encoder(JoiningEncoder):
             for indices in messages:
                 latest = 0
                 for index in indices:
-                    what, family, columns = self._columns.get(index, ("", "", []))
+                    what, family, columns = self._columns.get(index, ("", "other", []))
                     for column in columns:
                         if ORDER[column] < latest:
                             loss = loss_of(reasons.COLUMN_APART, "", what, self.api, family=family, column=column)

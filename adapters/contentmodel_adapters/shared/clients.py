@@ -28,6 +28,7 @@ from contentmodel.content.outcomes import ErrorContent
 from contentmodel.errors import DecodeError, EncodeError
 from contentmodel.failures import kind_of_status
 from contentmodel.limits import read_limits
+from contentmodel.literals import OnLoss, Policies
 from contentmodel.request import ChatRequest
 from contentmodel.response import ChatResponse
 from contentmodel.wire.json import write
@@ -54,17 +55,16 @@ class BaseClient:
         sdk: Any = None,
         *,
         model: str | None = None,
-        policies: Mapping[str, str] | None = None,
-        on_loss: str = "report",
+        policies: Policies | None = None,
+        on_loss: OnLoss = "report",
         on_losses: ToldLosses | None = None,
         **options: Any,
     ) -> None:
         if sdk is not None and options:
             raise TypeError(f"options of a client that is there already: {', '.join(options)}")
-        check_choices(policies, on_loss)
         self.adapter = adapter(self.api)
         self.model = model
-        self.policies = policies
+        self.policies = check_choices(policies, on_loss)
         self.on_loss = on_loss
         self.on_losses = on_losses
         self._owns_sdk = sdk is None

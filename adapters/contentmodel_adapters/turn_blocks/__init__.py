@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 
 from contentmodel.adapter import Payload, as_json
+from contentmodel.capabilities import UNLIMITED, Known
 from contentmodel.errors import DecodeError, EncodeError, Fault
 from contentmodel.message import ChatMessage, Origin
 from contentmodel.request import ChatRequest
@@ -115,6 +116,10 @@ class TurnBlocks:
             named = all(isinstance(block, dict) and "block_type" in block for block in typed)
             return {"response": 0.97} if named else {}
         return {}
+
+    def knowing(self, model: str | None, policies: Mapping[str, str] | None = None) -> Known:
+        """Return that a store takes whatever any model takes."""
+        return UNLIMITED
 
     def describe(self) -> dict[str, Any]:
         """The block types as data, for documentation, coverage and generators."""

@@ -180,8 +180,7 @@ def _response_of(said: dict[str, Any]) -> ChatResponse:
 def _stored(said: dict[str, Any]) -> ChatResponse:
     if said.get("kind") != "response":
         raise DecodeError("contentmodel", [Flaw("$.kind", f"expected 'response', got {said.get('kind')!r}")])
-    response: ChatResponse = loads(write(said))
-    return response
+    return loads(write(said), ChatResponse)
 
 
 def _named(said: dict[str, Any]) -> ChatResponse:

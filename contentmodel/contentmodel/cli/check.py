@@ -85,12 +85,9 @@ def violations_of(payload: Payload, model: str | None) -> Sequence[Violation]:
 
 def _unlisted(payload: Payload, model: str | None) -> Violation | None:
     """Return that a request's model counts as the newest because its API's table does not list it; None if it does."""
-    knowing = getattr(load(payload.api), "knowing", None)
-    if knowing is None:
-        return None
     fields = payload.value if isinstance(payload.value, dict) else {}
     named = fields.get("model") if model is None else model
-    what = knowing(named if isinstance(named, str) else None).unlisted()
+    what = load(payload.api).knowing(named if isinstance(named, str) else None).unlisted()
     fix = "name a listed model by --model, or read the rules of the newest model as a guess"
     path = "$.model" if "model" in fields else "$"
     if what is None:

@@ -124,7 +124,7 @@ def convert(
     order = Order(
         target,
         api,
-        kind and kind.value,
+        None if kind is None else kind.value,
         parse_policies(policy or []),
         on_loss.value,
         pretty,
@@ -217,7 +217,7 @@ def convert_document(document: Document, order: Order) -> tuple[bytes, tuple[Los
         payload.value,
         target=order.target,
         source=payload.api,
-        kind=payload.kind,
+        kind=payload.payload_kind,
         model=order.model,
         maps=order.undo,
         policies=order.policies,

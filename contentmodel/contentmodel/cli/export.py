@@ -112,7 +112,7 @@ def export(
     check_output(output, [source], "--output")
     if title is not None and wanted != HTML:
         raise Problem(f"--title: it is for a page, and not for {wanted}", hint="leave it out, or say --to html")
-    order = Order(wanted, api, kind and kind.value, {}, "report", None, None, None, quiet)
+    order = Order(wanted, api, None if kind is None else kind.value, {}, "report", None, None, None, quiet)
     if source is not None and is_store(source):
         check_store({"--from": api, "--kind": kind})
         raise typer.Exit(_export_store(source, conversation, upto, order, output, title))

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from io import BufferedReader
 from itertools import chain
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Final, cast
 
 from contentmodel.cli.errors import BAD_INPUT, Problem, naming, print_problem
 from contentmodel.cli.installed import STORED, load, load_all
@@ -24,7 +24,7 @@ from contentmodel.wire.json import parse
 if TYPE_CHECKING:
     from contentmodel.wire.streaming import StreamDecoder
 
-STREAM = "stream"
+STREAM: Final = "stream"
 NAMED_BY_API = "--from API"
 """How a command is told what a stream is of."""
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, cast
 
 import typer
 
 from contentmodel.capabilities import check_choice
 from contentmodel.cli.errors import Problem
 from contentmodel.cli.installed import check_api
+from contentmodel.literals import Policies
 from contentmodel.wire.lowering import POLICIES
 
 
@@ -63,9 +64,9 @@ def parse_models(texts: list[str]) -> dict[str, str]:
     return models
 
 
-def parse_policies(texts: list[str]) -> dict[str, str]:
+def parse_policies(texts: list[str]) -> Policies:
     """FAMILY=CHOICE, as `convert` takes it. Problem where there is no such policy."""
-    return dict(_parse_policy(text) for text in texts)
+    return cast(Policies, dict(_parse_policy(text) for text in texts))
 
 
 def _parse_policy(text: str) -> tuple[str, str]:

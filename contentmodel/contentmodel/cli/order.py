@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from contentmodel.cli.errors import Problem
 from contentmodel.cli.output import check_output
+from contentmodel.literals import OnLoss, PayloadKind, Policies
 from contentmodel.wire.names import Maps
 
 
@@ -16,9 +16,9 @@ class Order:
 
     target: str
     api: str | None
-    kind: str | None
-    policies: Mapping[str, str]
-    on_loss: str
+    kind: PayloadKind | None
+    policies: Policies
+    on_loss: OnLoss
     pretty: bool | None
     model: str | None
     undo: Maps | None

@@ -67,11 +67,11 @@ def plan(
     models, policies = parse_models(model or []), parse_policies(policy or [])
 
     def work(document: Document) -> None:
-        payload = identify(document, api, kind and kind.value)
+        payload = identify(document, api, None if kind is None else kind.value)
         value = decode(payload, document) if payload.api == STORED else payload.value
         if payload.api == STORED and not isinstance(value, ChatRequest | ChatResponse):
             raise Problem("only requests and responses are planned")
-        source, of = (None, None) if payload.api == STORED else (payload.api, payload.kind)
+        source, of = (None, None) if payload.api == STORED else (payload.api, payload.payload_kind)
         plans = plan_transcript(value, targets=target or None, source=source, kind=of, models=models, policies=policies)
         if as_json:
             print_json(plans)
@@ -79,7 +79,7 @@ def plan(
             _print(document, plans)
 
     load_all()
-    source = open_source(path, "only requests and responses are planned", kind and kind.value)
+    source = open_source(path, "only requests and responses are planned", None if kind is None else kind.value)
     raise typer.Exit(for_each(documents_of(source, "planning"), work))
 
 

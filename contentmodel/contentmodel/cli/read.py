@@ -12,8 +12,9 @@ from typing import Any
 from contentmodel.cli.errors import BAD_DOCUMENT, NAMED_BY, Problem, print_problem, problem_of
 from contentmodel.cli.incoming import STREAM, Stream, chunks_of, peek
 from contentmodel.cli.installed import STORED, load, load_all
-from contentmodel.convert import detect
+from contentmodel.convert import KINDS, detect
 from contentmodel.errors import DecodeError, Fault
+from contentmodel.literals import PayloadKind
 from contentmodel.serialize import loads
 from contentmodel.wire.json import kind_of, parse
 
@@ -52,6 +53,11 @@ class Payload:
     value: Any
     api: str
     kind: str
+
+    @property
+    def payload_kind(self) -> PayloadKind | None:
+        """The kind, if it is one that the payloads of an API have."""
+        return next((kind for kind in KINDS if kind == self.kind), None)
 
 
 def open_input(path: str | None, kind: str | None = None) -> Source | Stream:
@@ -116,7 +122,7 @@ def _number(lines: Iterable[bytes], name: str) -> Iterator[Document]:
             yield Document(line.strip(b"\r\n"), name, number)
 
 
-def identify(document: Document, api: str | None, kind: str | None) -> Payload:
+def identify(document: Document, api: str | None, kind: PayloadKind | None) -> Payload:
     """Parses a document, and finds out what nobody said. DecodeError, DetectError."""
     value = _parse(document)
     if api == STORED or (api is None and isinstance(value, dict) and STORED in value):

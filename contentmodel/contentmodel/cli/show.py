@@ -59,13 +59,13 @@ def show(
     check_no_store({"--conversation": conversation, "--upto": upto})
 
     def work(document: Document) -> None:
-        payload = identify(document, api, kind and kind.value)
+        payload = identify(document, api, None if kind is None else kind.value)
         value = decode(payload, document)
         where = "" if document.line is None else f"line {document.line} · "
         console.print(Rule(safe_text(f"{where}{payload.api} {payload.kind}", "bold")))
         print_parts(console, transcript(value, Page(full)))
 
-    source = open_input(path, kind and kind.value)
+    source = open_input(path, None if kind is None else kind.value)
     if isinstance(source, Stream):
         raise typer.Exit(show_stream(source, api, console, Page(full)))
     raise typer.Exit(for_each(source.documents, work))

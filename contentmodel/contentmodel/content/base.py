@@ -10,6 +10,7 @@ from typing import Any
 
 from contentmodel.content.citations import Citation
 from contentmodel.interop import Model
+from contentmodel.literals import Open, ProtectedKind
 
 type_name = re.compile(r"(?<!^)(?=[A-Z])")
 
@@ -27,7 +28,7 @@ class Protected(Model, frozen=True, kw_only=True):
     """
 
     issuer: str
-    kind: str
+    kind: Open[ProtectedKind]
     data: str
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from contentmodel.interop import Model
+from contentmodel.literals import Open, SpanUnit
 
 
 class Span(Model, frozen=True, kw_only=True):
@@ -17,7 +18,7 @@ class Span(Model, frozen=True, kw_only=True):
 
     start: int | None = None
     end: int | None = None
-    unit: str = "codepoint"
+    unit: Open[SpanUnit] = "codepoint"
 
 
 class Citation(Model, frozen=True, kw_only=True):

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from contentmodel.content.tools import HostedToolCallContent, HostedToolResultContent
+from contentmodel.literals import Executor, Open
 
 
 class WebSearchToolCallContent(HostedToolCallContent, frozen=True, kw_only=True):
@@ -68,37 +69,37 @@ class TextEditorToolResultContent(HostedToolResultContent, frozen=True, kw_only=
 class ApplyPatchToolCallContent(HostedToolCallContent, frozen=True, kw_only=True):
     """A patch of files; the application applies it."""
 
-    executor: str = "client"
+    executor: Open[Executor] = "client"
 
 
 class ApplyPatchToolResultContent(HostedToolResultContent, frozen=True, kw_only=True):
     """How the patch went."""
 
-    executor: str = "client"
+    executor: Open[Executor] = "client"
 
 
 class ComputerUseToolCallContent(HostedToolCallContent, frozen=True, kw_only=True):
     """Clicks, keys and screenshots; the application carries them out."""
 
-    executor: str = "client"
+    executor: Open[Executor] = "client"
 
 
 class ComputerUseToolResultContent(HostedToolResultContent, frozen=True, kw_only=True):
     """The screen afterwards."""
 
-    executor: str = "client"
+    executor: Open[Executor] = "client"
 
 
 class BrowserToolCallContent(HostedToolCallContent, frozen=True, kw_only=True):
     """An action in a browser; the application carries it out."""
 
-    executor: str = "client"
+    executor: Open[Executor] = "client"
 
 
 class BrowserToolResultContent(HostedToolResultContent, frozen=True, kw_only=True):
     """The browser afterwards."""
 
-    executor: str = "client"
+    executor: Open[Executor] = "client"
 
 
 class FileSearchToolCallContent(HostedToolCallContent, frozen=True, kw_only=True):
@@ -155,13 +156,13 @@ class ToolSearchToolResultContent(HostedToolResultContent, frozen=True, kw_only=
 class MemoryToolCallContent(HostedToolCallContent, frozen=True, kw_only=True):
     """A read or write of the model's memory files; the application keeps them."""
 
-    executor: str = "client"
+    executor: Open[Executor] = "client"
 
 
 class MemoryToolResultContent(HostedToolResultContent, frozen=True, kw_only=True):
     """What the memory holds."""
 
-    executor: str = "client"
+    executor: Open[Executor] = "client"
 
 
 class MapsToolCallContent(HostedToolCallContent, frozen=True, kw_only=True):

@@ -8,6 +8,7 @@ from typing import Any
 
 from contentmodel.content.base import AIContent
 from contentmodel.content.media_types import essence_of, kind_of_media, media_type_of_link, media_type_of_name
+from contentmodel.literals import Detail, MediaKind, Open
 
 _ALPHABET = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 _TO_STANDARD = bytes.maketrans(b"-_", b"+/")
@@ -48,14 +49,14 @@ class MediaContent(AIContent, frozen=True, kw_only=True):
 
     media_type: str | None = None
     name: str | None = None
-    detail: str | None = None
+    detail: Open[Detail | None] = None
 
     def is_media_type(self, pattern: str) -> bool:
         """Return whether the media type is `pattern` ("image/png", "image/*"), case-insensitively."""
         return media_type_matches(self.media_type, pattern)
 
     @property
-    def media_kind(self) -> str | None:
+    def media_kind(self) -> Open[MediaKind | None]:
         """The kind that the media type, or the ending of the name, tells: one of the kinds of a link; else None."""
         return kind_of_media(self.media_type or media_type_of_name(self.name or ""))
 
@@ -139,12 +140,12 @@ class UriContent(MediaContent, frozen=True, kw_only=True):
     """
 
     uri: str
-    kind: str | None = None
+    kind: Open[MediaKind | None] = None
     title: str | None = None
     text: str | None = None
 
     @property
-    def media_kind(self) -> str | None:
+    def media_kind(self) -> Open[MediaKind | None]:
         """`kind`, or the kind that the media type, or the ending of the link's path, tells; else None."""
         return self.kind or kind_of_media(self.media_type or media_type_of_link(self.uri))
 
@@ -156,12 +157,12 @@ class HostedFileContent(MediaContent, frozen=True, kw_only=True):
     """
 
     file_id: str
-    kind: str | None = None
+    kind: Open[MediaKind | None] = None
     title: str | None = None
     text: str | None = None
 
     @property
-    def media_kind(self) -> str | None:
+    def media_kind(self) -> Open[MediaKind | None]:
         """`kind`, or the kind that the media type, or the ending of the name, tells; else None."""
         return self.kind or super().media_kind
 

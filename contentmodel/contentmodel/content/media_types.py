@@ -6,6 +6,9 @@ The table is the same on every machine; the one of `mimetypes` depends on files 
 from __future__ import annotations
 
 from base64 import b64decode
+from typing import get_args
+
+from contentmodel.literals import MediaKind
 
 MEDIA_TYPES = {
     "pdf": "application/pdf",
@@ -49,7 +52,13 @@ MEDIA_TYPES = {
 """The media type of each ending; the first ending of a type is its usual one."""
 
 _ENDINGS = {media_type: ending for ending, media_type in reversed(MEDIA_TYPES.items())}
-_USUAL = {"image": "image/jpeg", "audio": "audio/mpeg", "video": "video/mp4", "document": "application/pdf"}
+_USUAL = {
+    "image": "image/jpeg",
+    "audio": "audio/mpeg",
+    "video": "video/mp4",
+    "document": "application/pdf",
+}
+_KINDS: dict[str, MediaKind] = {kind: kind for kind in get_args(MediaKind)}
 
 
 def essence_of(media_type: str | None) -> str:
@@ -57,11 +66,10 @@ def essence_of(media_type: str | None) -> str:
     return (media_type or "").partition(";")[0].strip().lower()
 
 
-def kind_of_media(media_type: str | None) -> str | None:
+def kind_of_media(media_type: str | None) -> MediaKind | None:
     """Return "image", "audio", "video" or "document" (any other type); None without a media type."""
     essence = essence_of(media_type)
-    kind = essence.partition("/")[0]
-    return (kind if kind in _USUAL else "document") if essence else None
+    return _KINDS.get(essence.partition("/")[0], "document") if essence else None
 
 
 def media_type_of_name(name: str) -> str | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from contentmodel.content.base import AIContent
+from contentmodel.literals import ErrorKind, Open, ToolAction
 from contentmodel.usage import Usage
 
 
@@ -17,7 +18,7 @@ class ErrorContent(AIContent, frozen=True, kw_only=True):
 
     message: str = ""
     code: str | None = None
-    kind: str | None = None
+    kind: Open[ErrorKind | None] = None
     details: dict[str, Any] | None = None
 
 
@@ -39,7 +40,7 @@ class ToolChangeContent(AIContent, frozen=True, kw_only=True):
     `tools` are the definitions or references as the provider writes them.
     """
 
-    action: str
+    action: Open[ToolAction]
     tools: list[Any] = []
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contentmodel.content.base import AIContent
+from contentmodel.literals import Open, ReasoningKind
 
 
 class ReasoningContent(AIContent, frozen=True, kw_only=True):
@@ -13,4 +14,4 @@ class ReasoningContent(AIContent, frozen=True, kw_only=True):
     """
 
     text: str = ""
-    kind: str | None = None
+    kind: Open[ReasoningKind | None] = None

@@ -11,6 +11,7 @@ from contentmodel.content.outcomes import ErrorContent
 from contentmodel.content.text import TextContent, are_contents, as_contents
 from contentmodel.errors import DecodeError, ToolArgumentsError
 from contentmodel.interop import Model
+from contentmodel.literals import Executor, Open
 from contentmodel.wire.json import kind_of, parse, write
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ class ToolCallContent(AIContent, frozen=True, kw_only=True):
     arguments: dict[str, Any] | str | None = None
     status: str | None = None
     caller: Caller | None = None
-    executor: str = "provider"
+    executor: Open[Executor] = "provider"
 
     @property
     def arguments_text(self) -> str:
@@ -84,7 +85,7 @@ class ToolResultContent(AIContent, frozen=True, kw_only=True):
     is_error: bool | None = None
     status: str | None = None
     caller: Caller | None = None
-    executor: str = "provider"
+    executor: Open[Executor] = "provider"
 
     def __post_init__(self) -> None:
         if not are_contents(self.outputs):
@@ -107,20 +108,20 @@ class ToolResultContent(AIContent, frozen=True, kw_only=True):
 class FunctionCallContent(ToolCallContent, frozen=True, kw_only=True):
     """A call of a function that the application declared and runs. `namespace` is the group that it was declared in."""
 
-    executor: str = "client"
+    executor: Open[Executor] = "client"
     namespace: str | None = None
 
 
 class FunctionResultContent(ToolResultContent, frozen=True, kw_only=True):
     """What the application's function gave back."""
 
-    executor: str = "client"
+    executor: Open[Executor] = "client"
 
 
 class CustomToolCallContent(ToolCallContent, frozen=True, kw_only=True):
     """A call of an application's tool that takes free text: `arguments` is that text, not JSON."""
 
-    executor: str = "client"
+    executor: Open[Executor] = "client"
     namespace: str | None = None
 
     @property
@@ -132,7 +133,7 @@ class CustomToolCallContent(ToolCallContent, frozen=True, kw_only=True):
 class CustomToolResultContent(ToolResultContent, frozen=True, kw_only=True):
     """What the application's free-text tool gave back."""
 
-    executor: str = "client"
+    executor: Open[Executor] = "client"
 
 
 class HostedToolCallContent(ToolCallContent, frozen=True, kw_only=True):

@@ -19,7 +19,7 @@ from contentmodel.content.tools import (
 )
 from contentmodel.runner.jobs import OUT_OF_TIME, Cancelled, Job, Outcome, OutOfTime, cut
 from contentmodel.runner.observer import Observer
-from contentmodel.runner.report import CallRecord
+from contentmodel.runner.report import CallOutcome, CallRecord
 from contentmodel.tools.definition import Tool
 from contentmodel.tools.faults import ToolInputError
 from contentmodel.tools.input import is_cut_short, is_slow, validate_input
@@ -125,7 +125,7 @@ class Task:
     job: Job | None = None
     request: ToolApprovalRequestContent | None = None
     result: ToolResultContent | None = None
-    verdict: str = "ok"
+    verdict: CallOutcome = "ok"
     use: str | None = None
     record: CallRecord | None = None
 
@@ -189,7 +189,7 @@ class Triage:
         use = _shown(lambda: tool.format_use(args), f"{call.name}({call.arguments_text})")
         return Task(call, job=self._job(tool, call, args), use=use)
 
-    def refused(self, call: ToolCallContent, verdict: str, why: str) -> Task:
+    def refused(self, call: ToolCallContent, verdict: CallOutcome, why: str) -> Task:
         """A call that does not run, and the model is told why."""
         outcome = ToolOutcome([ErrorContent(message=why, code=verdict)])
         return self.settled(Task(call, verdict=verdict), outcome)
@@ -251,7 +251,7 @@ class Triage:
         )
 
 
-def verdict_of(outcome: Outcome) -> str:
+def verdict_of(outcome: Outcome) -> CallOutcome:
     """The word for what a tool came to."""
     if isinstance(outcome, ToolOutcome):
         return "ok" if outcome.error is None else "failed"

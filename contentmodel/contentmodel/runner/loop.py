@@ -35,7 +35,7 @@ from contentmodel.runner.calls import (
 )
 from contentmodel.runner.jobs import GIVEN_UP, Batch, Cancelled, Finished, Job, Started
 from contentmodel.runner.observer import Observer
-from contentmodel.runner.report import CallRecord, RunReport, RunResult
+from contentmodel.runner.report import CallRecord, RunReport, RunResult, StopReason
 from contentmodel.runner.turns import (
     Ids,
     Turn,
@@ -133,7 +133,7 @@ class Loop:
         self._approvals: list[ToolApprovalRequestContent] = []
         self._handed_back: list[ToolCallContent] = []
         self._failures = 0
-        self._stop: str | None = None
+        self._stop: StopReason | None = None
         self._error: ErrorContent | None = None
 
     # -- what is to be done ------------------------------------------------------------------------------------
@@ -149,7 +149,7 @@ class Loop:
             yield from self._take(answer)
         self._stop = self._stop or limit
 
-    def _limit(self) -> str | None:
+    def _limit(self) -> StopReason | None:
         """Why the model may not be asked again."""
         settings = self._settings
         if self.cancellation.is_cancelled:
@@ -196,7 +196,7 @@ class Loop:
         if self._stop is None and not has_calls and not (finish is not None and finish.resumable):
             self._stop = "completed"
 
-    def _why_broken_off(self, error: ErrorContent) -> str:
+    def _why_broken_off(self, error: ErrorContent) -> StopReason:
         if self.cancellation.is_cancelled:
             return "cancelled"
         is_late = self.deadline is not None and self._clock() >= self.deadline
@@ -259,7 +259,7 @@ class Loop:
         ]
         return results
 
-    def _why_over(self, tasks: list[Task]) -> str | None:
+    def _why_over(self, tasks: list[Task]) -> StopReason | None:
         """Why the run is over behind these calls, whatever the limits."""
         if self._approvals:
             return "approval"

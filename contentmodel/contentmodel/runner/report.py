@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal, TypeAlias, get_args
 
 import msgspec
 
@@ -21,7 +21,23 @@ from contentmodel.response import ChatResponse
 from contentmodel.usage import Usage
 from contentmodel.wire.losses import Loss
 
-STOPS = {
+StopReason: TypeAlias = Literal[
+    "completed",
+    "terminated",
+    "approval",
+    "handed_back",
+    "max_iterations",
+    "max_failures",
+    "max_calls",
+    "time_limit",
+    "cancelled",
+    "running",
+    "unfinished",
+    "error",
+]
+"""Why a run ends."""
+
+STOPS: dict[StopReason, str] = {
     "completed": "the model answered without a call",
     "terminated": "a tool that ends the loop has run",
     "approval": "calls wait for somebody's approval",
@@ -37,7 +53,7 @@ STOPS = {
 }
 """Why a run ends, by the word that `RunResult.stop` has."""
 
-OUTCOMES = (
+CallOutcome: TypeAlias = Literal[
     "ok",
     "failed",
     "timeout",
@@ -48,7 +64,8 @@ OUTCOMES = (
     "cancelled",
     "not_run",
     "no_result",
-)
+]
+OUTCOMES: tuple[CallOutcome, ...] = get_args(CallOutcome)
 """What became of a call: it gave a result; it raised, or gave an error; it took too long; its arguments were not
 valid; there is no such tool; the answer broke off in it; somebody said no; the run was cancelled; a limit was reached;
 it was made in an earlier run, which recorded no result: its tool may have run there.
@@ -67,7 +84,7 @@ class CallRecord(msgspec.Struct, frozen=True, kw_only=True):
     call_id: str
     name: str
     iteration: int
-    outcome: str
+    outcome: CallOutcome
     started: float | None = None
     seconds: float = 0.0
     use: str | None = None
@@ -85,7 +102,7 @@ class RunReport(msgspec.Struct, frozen=True, kw_only=True):
     seconds: float = 0.0
 
     @property
-    def outcomes(self) -> dict[str, int]:
+    def outcomes(self) -> dict[CallOutcome, int]:
         """How many calls came to what."""
         return dict(Counter(call.outcome for call in self.calls))
 
@@ -106,7 +123,7 @@ class RunResult(msgspec.Struct, frozen=True, kw_only=True):
     runner's `messages` could not save, by the path in each message.
     """
 
-    stop: str
+    stop: StopReason
     response: ChatResponse
     request: ChatRequest
     responses: list[ChatResponse] = []

@@ -73,5 +73,4 @@ class EventReader:
 
 
 def _event(data: bytes) -> StreamEvent:
-    event: StreamEvent = loads(b'{"contentmodel":1,"kind":"event","value":%b}' % data)
-    return event
+    return loads(b'{"contentmodel":1,"kind":"event","value":%b}' % data, StreamEvent)

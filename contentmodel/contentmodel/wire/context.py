@@ -9,6 +9,7 @@ import msgspec
 
 from contentmodel.capabilities import UNLIMITED
 from contentmodel.errors import DecodeError, Fault
+from contentmodel.literals import LossKind
 from contentmodel.message import ChatMessage, Origin
 from contentmodel.usage import Usage
 from contentmodel.wire import reasons
@@ -200,7 +201,7 @@ class EncodeContext:
         field: str | None,
         reason: Reason | str,
         *,
-        kind: str = "dropped",
+        kind: LossKind = "dropped",
         api: str | None = None,
         **values: Any,
     ) -> None:

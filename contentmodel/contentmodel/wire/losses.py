@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from contentmodel.errors import ContentModelError
+from contentmodel.literals import LossFamily, LossKind
 from contentmodel.wire.notes import wire_key
 from contentmodel.wire.reasons import UNLISTED, Reason
 
@@ -27,10 +28,10 @@ class Loss(msgspec.Struct, frozen=True, omit_defaults=True):
     """
 
     path: str
-    kind: str
+    kind: LossKind
     what: str
     why: str
-    family: str = "other"
+    family: LossFamily = "other"
     exact: bool = True
     code: str = UNLISTED
 
@@ -81,7 +82,7 @@ RESIDUE = Reason("residue", "dropped", "")
 """Not a loss itself: all fields of other APIs in the residue of an object. Reading the losses finds each of them."""
 
 
-_FAMILIES = {
+_FAMILIES: dict[str, LossFamily] = {
     "TextContent": "text",
     "DocumentContent": "media",
     "DataContent": "media",
@@ -104,7 +105,7 @@ _FAMILIES = {
 }
 
 
-def family_of(note: Note) -> str:
+def family_of(note: Note) -> LossFamily:
     """Return the family of content that a loss belongs to."""
     name = type(note.owner).__name__
     if note.field == "annotations":
@@ -133,7 +134,9 @@ def what_of(note: Note) -> str:
 # -- losses with a path ------------------------------------------------------------------------------------------------
 
 
-def loss_of(reason: Reason, path: str, what: str, target: str = "", *, family: str = "other", **values: Any) -> Loss:
+def loss_of(
+    reason: Reason, path: str, what: str, target: str = "", *, family: LossFamily = "other", **values: Any
+) -> Loss:
     """Return the loss of `what` at `path`, where no encoding is under way that could find the path."""
     return Loss(path, reason.kind, what, reason.text(target, values), family, code=reason.code)
 

@@ -6,7 +6,7 @@ Each function takes one content and gives the contents that stand for it; polici
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 
@@ -25,6 +25,7 @@ from contentmodel.content.tools import (
     ToolCallContent,
     ToolResultContent,
 )
+from contentmodel.literals import OnLoss, Policies
 from contentmodel.wire import reasons
 from contentmodel.wire.json import write
 from contentmodel.wire.notes import FAILURE
@@ -50,16 +51,23 @@ with fields of `contentmodel.capabilities.Capabilities`.
 """
 
 
-def check_choices(policies: Mapping[str, str] | None, on_loss: str) -> None:
-    """What a caller may choose. ValueError names what there is to choose from."""
+def check_choices(policies: Policies | None, on_loss: OnLoss) -> Mapping[str, str] | None:
+    """Return the policies of a caller. Raise ValueError, which lists the choices, if there is no such choice."""
     if on_loss not in ("report", "raise"):
         raise ValueError(f"on_loss is {on_loss!r}: expected 'report' or 'raise'")
-    for family, policy in (policies or {}).items():
+    return check_policies(policies)
+
+
+def check_policies(policies: Policies | None) -> Mapping[str, str] | None:
+    """Return the policies of a caller. Raise ValueError, which lists the choices, if there is no such policy."""
+    chosen = cast("Mapping[str, str] | None", policies)
+    for family, policy in (chosen or {}).items():
         if family == "capabilities":
             check_choice(policy)
         elif policy not in POLICIES.get(family, ()):
             choices = "; ".join(f"{name}: {' | '.join(options)}" for name, options in POLICIES.items())
             raise ValueError(f"no policy {family}={policy}: {choices}; capabilities: MODEL | any | JSON")
+    return chosen
 
 
 def lower(content: Any, union: Union, context: EncodeContext) -> list[Any]:

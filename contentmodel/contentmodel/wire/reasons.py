@@ -11,11 +11,13 @@ its own with `dropped`, `degraded`, `moved`, `synthesized` and `insignificant`; 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, get_args
 
 import msgspec
 
-KINDS = ("dropped", "degraded", "moved", "synthesized", "insignificant")
+from contentmodel.literals import LossKind
+
+KINDS: tuple[LossKind, ...] = get_args(LossKind)
 """What can become of a value; docs/losses.md explains each."""
 
 
@@ -23,7 +25,7 @@ class Reason(msgspec.Struct, frozen=True):
     """Why a value is lost: `code` for programs, `kind` of loss, and `why`, a template of the text for people."""
 
     code: str
-    kind: str
+    kind: LossKind
     why: str
 
     def text(self, target: str, values: dict[str, Any]) -> str:
@@ -60,7 +62,7 @@ UNLISTED = "unlisted"
 """The code of a loss whose reason is a text and no entry of a table."""
 
 
-def unlisted(kind: str, why: str) -> Reason:
+def unlisted(kind: LossKind, why: str) -> Reason:
     """Return a reason that is a text alone."""
     return Reason(UNLISTED, kind, why.replace("{", "{{").replace("}", "}}"))
 

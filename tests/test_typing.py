@@ -1,0 +1,76 @@
+"""The types that users see: their words are those of the tables, and `loads` checks the type of a document."""
+
+from __future__ import annotations
+
+from typing import Any, get_args, get_type_hints
+
+import pytest
+
+import contentmodel
+from contentmodel import literals
+from contentmodel.content.text import UNITS
+from contentmodel.convert import KINDS, ConvertOptions
+from contentmodel.failures import STATUSES
+from contentmodel.planning import COSTS
+from contentmodel.runner import report
+from contentmodel.wire import losses, reasons
+from contentmodel_adapters.anthropic_messages.tools import HOSTED_KINDS as ANTHROPIC
+from contentmodel_adapters.google_generate_content.tools import HOSTED_KINDS as GOOGLE
+from contentmodel_adapters.openai_responses.tools import HOSTED_KINDS as RESPONSES
+
+
+@pytest.mark.parametrize(
+    ("words", "known"),
+    [
+        (literals.PayloadKind, KINDS),
+        (literals.ErrorKind, STATUSES),
+        (literals.LossKind, reasons.KINDS),
+        (literals.LossKind, COSTS),
+        (literals.TextUnit, UNITS),
+        (report.StopReason, report.STOPS),
+        (report.CallOutcome, report.OUTCOMES),
+        (literals.ToolKind, {*ANTHROPIC.values(), *GOOGLE.values(), *RESPONSES.values(), "advisor", "other"}),
+    ],
+    ids=["payloads", "errors", "losses", "costs", "units", "stops", "outcomes", "tools"],
+)
+def test_the_words_of_a_type_are_those_of_the_table(words: Any, known: Any) -> None:
+    assert set(get_args(words)) == set(known)
+
+
+def test_families_of_losses_are_words_of_the_type() -> None:
+    assert set(losses._FAMILIES.values()) < set(get_args(literals.LossFamily))
+
+
+def test_policies_have_the_choices_of_the_table() -> None:
+    hints = get_type_hints(literals.Policies)
+    assert hints.pop("capabilities") is str
+    assert {name: get_args(choices) for name, choices in hints.items()} == contentmodel.POLICIES
+
+
+def test_options_of_convert_are_its_parameters() -> None:
+    parameters = get_type_hints(contentmodel.convert)
+    options = get_type_hints(ConvertOptions)
+    assert options == {name: parameters[name] for name in options}
+    assert parameters.keys() - options.keys() == {"payload", "target", "kind", "return"}
+
+
+def test_an_open_set_is_any_text_at_run_time() -> None:
+    assert literals.Open[literals.Role] is str
+    assert literals.Open[literals.Role | None] == str | None
+
+
+def test_loads_refuses_a_document_of_another_type() -> None:
+    request = contentmodel.ChatRequest(messages=[contentmodel.user("Hello")])
+    stored = contentmodel.dumps(request)
+    assert contentmodel.loads(stored, contentmodel.ChatRequest) == request
+    with pytest.raises(contentmodel.DecodeError, match="expected ChatResponse, got a document of the kind 'request'"):
+        contentmodel.loads(stored, contentmodel.ChatResponse)
+
+
+def test_loads_takes_a_list_and_a_type_of_content() -> None:
+    messages = [contentmodel.user("Hello")]
+    text = contentmodel.TextContent(text="Hello")
+    assert contentmodel.loads(contentmodel.dumps(messages), list[contentmodel.ChatMessage]) == messages
+    assert contentmodel.loads(contentmodel.dumps(text), contentmodel.TextContent) == text
+    with pytest.raises(contentmodel.DecodeError, match="expected DataContent"):
+        contentmodel.loads(contentmodel.dumps(text), contentmodel.DataContent)
