@@ -20,6 +20,7 @@ from contentmodel import (
     ErrorContent,
     FinishReason,
     FunctionCallContent,
+    FunctionResultContent,
     Origin,
     Protected,
     ReasoningContent,
@@ -42,6 +43,7 @@ from contentmodel.events import (
     fold,
 )
 from contentmodel.unfolding import unfold
+from contentmodel.wire.call_ids import StreamedCallIds
 from contentmodel.wire.context import EncodeContext
 from contentmodel_conformance import streams
 from contentmodel_conformance.oracles import judge
@@ -471,3 +473,26 @@ def test_losses_of_many_blocks_have_the_place_of_each(api: str) -> None:
     _, losses, _ = written(api, events)
     found = [loss.path for loss in losses if loss.kind == "dropped" and ".contents[" in loss.path]
     assert found == [f"$.choices[0].messages[0].contents[{2 * number + 1}]" for number in range(50)]
+
+
+@every_api
+def test_calls_without_ids_get_one_each_and_results_that_of_their_call(api: str) -> None:
+    contents = [
+        FunctionCallContent(name="a", arguments={}),
+        FunctionCallContent(call_id="call_2", name="b", arguments={}),
+        FunctionCallContent(name="c", arguments={}),
+    ]
+    _, losses, found = written(api, list(unfold(answer(contents, source="turn-blocks"), size=1)))
+    first, second, third = (content.call_id for content in found)
+    assert second == "call_2"
+    assert len({first, second, third}) == 3
+    lost = [loss.path for loss in losses if loss.code == "call-id"]
+    assert lost == [f"$.choices[0].messages[0].contents[{number}].call_id" for number in (0, 2)]
+
+
+def test_streamed_call_ids_give_a_result_the_id_of_its_call() -> None:
+    ids = StreamedCallIds()
+    call = ids.give(0, FunctionCallContent(name="a"))
+    assert ids.give(1, FunctionCallContent(name="b")).call_id != call.call_id
+    assert ids.give(2, FunctionResultContent(name="a", outputs=[])).call_id == call.call_id
+    assert ids.give(0, FunctionCallContent(name="a", arguments={})).call_id == call.call_id

@@ -185,8 +185,10 @@ def settle_answer(messages: list[ChatMessage], context: EncodeContext) -> list[C
     if context.native:
         return messages
     messages = with_call_ids(messages, context)
-    own = cache(partial(_own_questions, messages))
-    return [_settled(_without_own_questions(m, at, own, context), context) for at, m in enumerate(messages)]
+    if any(isinstance(content, _QUESTIONS) for message in messages for content in message.contents):
+        own = cache(partial(_own_questions, messages))
+        messages = [_without_own_questions(message, at, own, context) for at, message in enumerate(messages)]
+    return [_settled(message, context) for message in messages]
 
 
 def join_results(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:

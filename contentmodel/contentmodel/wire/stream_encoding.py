@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from contentmodel.content.outcomes import ErrorContent
-from contentmodel.content.tools import CustomToolCallContent, FunctionCallContent, ToolCallContent
+from contentmodel.content.tools import CustomToolCallContent, FunctionCallContent, ToolCallContent, ToolResultContent
 from contentmodel.errors import StreamError
 from contentmodel.events import (
     ENDED,
@@ -37,11 +37,12 @@ from contentmodel.events import (
 )
 from contentmodel.response import ChatResponse
 from contentmodel.wire import reasons
+from contentmodel.wire.call_ids import StreamedCallIds
 from contentmodel.wire.context import EncodeContext
 from contentmodel.wire.encoded import Encoded, EncodedContents
 from contentmodel.wire.framing import write_sse
 from contentmodel.wire.json import write
-from contentmodel.wire.losses import Loss, Note, loss_of, what_of
+from contentmodel.wire.losses import Loss, Note, loss_of, pruned, what_of
 from contentmodel.wire.reasons import Reason
 
 if TYPE_CHECKING:
@@ -155,6 +156,8 @@ class StreamEncoder:
         """The blocks of each choice that are not written, in their order."""
         self._blocks: dict[int, Outgoing] = {}
         self._written: dict[int, Written] = {}
+        self._call_ids: dict[int, StreamedCallIds] = {}
+        """The ids of calls and results of each choice."""
         self._layout: Layout = []
         self._out: list[bytes] = []
 
@@ -165,12 +168,12 @@ class StreamEncoder:
             self._read_losses()
         if self._whole_losses is None:
             paths = self._paths()
-            self._whole_losses = tuple(
-                dict.fromkeys(
+            self._whole_losses = pruned(
+                [
                     loss if place is None else msgspec.structs.replace(loss, path=_path(place, paths) + loss.path)
                     for place, losses in self._losses.items()
                     for loss in losses
-                )
+                ]
             )
         return self._whole_losses
 
@@ -267,11 +270,20 @@ class StreamEncoder:
         self._blocks[block.index] = block
         if block.choice and not self.choices:
             return
+        block.content = self._with_id(block.index, block.choice, block.content)
         queue = self._queues.setdefault(block.choice, OrderedDict())
         queue[block] = None
         self.start(block)
         if self.concurrent or len(queue) == 1:
             self._open(block)
+
+    def _with_id(self, index: int, choice: int, content: Any) -> Any:
+        """Return a content of another API with an id, if it is a call or a result: the target requires one."""
+        if self.is_native or not isinstance(content, ToolCallContent | ToolResultContent):
+            return content
+        if content.call_id is None:
+            self.lose((choice, index), content, reasons.CALL_ID, field="call_id")
+        return self._call_ids.setdefault(choice, StreamedCallIds()).give(index, content)
 
     def _open(self, block: Outgoing) -> None:
         """It is this block's turn to be written."""
@@ -338,6 +350,7 @@ class StreamEncoder:
         if block.choice and not self.choices:
             del self._blocks[block.index]
             return
+        block.content = self._with_id(block.index, block.choice, block.content)
         if self._is_current(block):
             self._close(block)
             self._advance(self._queues[block.choice])
@@ -371,10 +384,10 @@ class StreamEncoder:
 
     def _catch_up(self, event: BlockCatchUp) -> None:
         written = self._written.get(event.index)
-        if written is not None and written.call == event.content:
-            return
         if written is not None:
-            self.amend(event.index, event.content, written)
+            content = self._with_id(event.index, written.choice, event.content)
+            if written.call != content:
+                self.amend(event.index, content, written)
         else:
             if event.index not in self._blocks:
                 check_choice(event)
