@@ -11,7 +11,8 @@ from contentmodel.events import TextDelta, TurnComplete, TurnError, WireEvent
 from contentmodel.wire import reasons
 from contentmodel.wire.fields import list_of, object_of, text_of
 from contentmodel.wire.json import write
-from contentmodel.wire.stream_encoding import Outgoing, StreamEncoder, Written, growing, is_half_a_call
+from contentmodel.wire.outgoing import Outgoing, Written, growing, is_half_a_call
+from contentmodel.wire.stream_encoding import StreamEncoder
 
 # What a block grows by: its field, and the type and the field of the delta.
 GROWTH = {"text": ("text", "text_delta", "text"), "thinking": ("thinking", "thinking_delta", "thinking")}

@@ -16,7 +16,7 @@ from contentmodel.events import TurnComplete, TurnError
 from contentmodel.wire import reasons
 from contentmodel.wire.fields import list_of, object_of, objects_of, text_of
 from contentmodel.wire.json import write
-from contentmodel.wire.stream_encoding import Outgoing, Written, growing, is_half_a_call
+from contentmodel.wire.outgoing import Outgoing, Written, growing, is_half_a_call
 from contentmodel.wire.table import note_of
 from contentmodel_adapters.google_generate_content.blocks import API
 from contentmodel_adapters.google_generate_content.response import Chunks

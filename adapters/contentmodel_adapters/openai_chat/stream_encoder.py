@@ -16,7 +16,7 @@ from contentmodel.wire import reasons
 from contentmodel.wire.fields import list_of, object_of, objects_of
 from contentmodel.wire.json import write
 from contentmodel.wire.losses import Note, family_of, loss_of, what_of
-from contentmodel.wire.stream_encoding import Outgoing, Written, growing, is_half_a_call
+from contentmodel.wire.outgoing import Outgoing, Written, growing, is_half_a_call
 from contentmodel_adapters.openai_chat.messages import ASSISTANT, BETWEEN, REASONING_FIELDS
 from contentmodel_adapters.openai_chat.stream import TEXTS
 from contentmodel_adapters.shared.citations import placed

@@ -19,7 +19,8 @@ from contentmodel.response import ChatResponse
 from contentmodel.wire import reasons
 from contentmodel.wire.fields import list_of, object_of, text_of
 from contentmodel.wire.json import write
-from contentmodel.wire.stream_encoding import Outgoing, StreamEncoder, Written, is_half_a_call
+from contentmodel.wire.outgoing import Outgoing, Written, is_half_a_call
+from contentmodel.wire.stream_encoding import StreamEncoder
 
 # The type of a part: the list that it stands in, its number's name, its field, and the beginning of its events.
 PARTS = {

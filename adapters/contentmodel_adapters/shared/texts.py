@@ -12,7 +12,8 @@ from typing import Any
 from contentmodel.content.text import TextContent
 from contentmodel.message import ChatMessage
 from contentmodel.wire.context import EncodeContext
-from contentmodel.wire.stream_encoding import Outgoing, StreamEncoder
+from contentmodel.wire.outgoing import Outgoing
+from contentmodel.wire.stream_encoding import StreamEncoder
 from contentmodel.wire.table import Union
 
 EMPTY_LINE = "\n\n"

@@ -14,7 +14,7 @@ from contentmodel.errors import DecodeError, EncodeError, Fault
 from contentmodel.limits import LimitHeaders
 from contentmodel.message import ChatMessage, Origin
 from contentmodel.request import ChatRequest
-from contentmodel.response import ChatResponse
+from contentmodel.response import ChatChoice, ChatResponse
 from contentmodel.rules import Rules, Violation
 from contentmodel.serialize import require_valid, require_valid_parts
 from contentmodel.wire import reasons
@@ -27,6 +27,7 @@ from contentmodel.wire.introspect import get_attribute
 from contentmodel.wire.json import kind_of, name_of, steps_of, without_path
 from contentmodel.wire.names import SchemaMap
 from contentmodel.wire.notes import note_of, noted
+from contentmodel.wire.passes import with_waiting_finish
 from contentmodel.wire.pipeline import Pass, completed, payload_pass, prepared
 from contentmodel.wire.table import Row, Table
 
@@ -73,12 +74,18 @@ class TableAdapter:
 
     def prepare_response(self, response: ChatResponse, context: EncodeContext) -> ChatResponse:
         """The passes that make a response fit: those over the messages, choice by choice, then those over the rest."""
-        prepared = [self.prepare_messages(choice.messages, context) for choice in response.choices]
-        if all(messages is choice.messages for messages, choice in zip(prepared, response.choices, strict=True)):
+        choices = [self._prepared(choice, context) for choice in response.choices]
+        if all(new is old for new, old in zip(choices, response.choices, strict=True)):
             return response
-        pairs = zip(response.choices, prepared, strict=True)
-        choices = [context.same(choice, replace(choice, messages=messages)) for choice, messages in pairs]
         return replace(response, choices=choices)
+
+    def _prepared(self, choice: ChatChoice, context: EncodeContext) -> ChatChoice:
+        choice = with_waiting_finish(choice, context)
+        messages = self.prepare_messages(choice.messages, context)
+        if messages is choice.messages:
+            return choice
+        changed: ChatChoice = context.same(choice, replace(choice, messages=messages))
+        return changed
 
     def encode_messages(self, messages: list[ChatMessage], context: EncodeContext) -> Any:
         """Return what an answer of this API has in the place of prepared messages: blocks, items, a message."""

@@ -39,6 +39,7 @@ from contentmodel.wire.origins import is_native
 
 if TYPE_CHECKING:
     from contentmodel.request import ChatRequest
+    from contentmodel.response import ChatChoice, FinishReason
     from contentmodel.wire.context import EncodeContext
 
     OwnQuestions = Callable[[], set[Place]]
@@ -189,6 +190,29 @@ def settle_answer(messages: list[ChatMessage], context: EncodeContext) -> list[C
         own = cache(partial(_own_questions, messages))
         messages = [_without_own_questions(message, at, own, context) for at, message in enumerate(messages)]
     return [_settled(message, context) for message in messages]
+
+
+def waiting_finish(finish: FinishReason | None, calls: list[ToolCallContent]) -> FinishReason | None:
+    """Return "tool_calls" in the place of a reason that no other API knows, if an answer has complete calls.
+
+    A client that reads another word does not run them.
+    """
+    if finish is None or finish.reason != "other" or not calls or any(call.status == "incomplete" for call in calls):
+        return finish
+    return msgspec.structs.replace(finish, reason="tool_calls")
+
+
+def with_waiting_finish(choice: ChatChoice, context: EncodeContext) -> ChatChoice:
+    """Return a choice of another API with the finish reason that clients run its calls for."""
+    finish = choice.finish_reason
+    if context.native or finish is None or finish.reason != "other":
+        return choice
+    waiting = waiting_finish(finish, [call for message in choice.messages for call in message.tool_calls])
+    if waiting is finish:
+        return choice
+    context.lose(choice, "finish_reason.raw", reasons.NO_FINISH_REASON, word=finish.raw or finish.reason)
+    changed: ChatChoice = context.same(choice, msgspec.structs.replace(choice, finish_reason=waiting))
+    return changed
 
 
 def join_results(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:

@@ -8,7 +8,7 @@ encode the messages of an answer without streaming. The envelope is encoded by `
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -33,7 +33,6 @@ from contentmodel.events import (
     WireEvent,
     check_choice,
     growing_field,
-    grown,
 )
 from contentmodel.response import ChatResponse
 from contentmodel.wire import reasons
@@ -43,6 +42,8 @@ from contentmodel.wire.encoded import Encoded, EncodedContents
 from contentmodel.wire.framing import write_sse
 from contentmodel.wire.json import write
 from contentmodel.wire.losses import Loss, Note, loss_of, pruned, what_of
+from contentmodel.wire.outgoing import Outgoing, Written
+from contentmodel.wire.passes import waiting_finish
 from contentmodel.wire.reasons import Reason
 
 if TYPE_CHECKING:
@@ -52,78 +53,6 @@ Place = tuple[int, int]
 """A block: the number of its choice, and its own."""
 MOST_UNREAD = 32
 """How many encodings of blocks are kept until their losses are read; each keeps its contents in memory."""
-
-
-class Outgoing:
-    """A block on its way out."""
-
-    __slots__ = (
-        "choice",
-        "cited",
-        "content",
-        "deltas",
-        "grow",
-        "index",
-        "is_complete",
-        "is_held",
-        "is_stopped",
-        "pieces",
-        "place",
-        "state",
-    )
-
-    def __init__(self, index: int, content: Any, choice: int) -> None:
-        self.index = index
-        self.content = content
-        self.choice = choice
-        self.deltas: list[Any] = []
-        """What waits to be written."""
-        self.is_stopped = False
-        self.is_complete = True
-        self.pieces: list[str] = []
-        """What was written of what grows."""
-        self.cited = 0
-        """How many of its citations were written."""
-        self.place = 0
-        """Where the API's list has it."""
-        self.grow: Callable[[str], bytes] | None = None
-        """What makes the event of more of a live block; None where it is not, or not yet."""
-        self.state: Any = None
-        """What else the API's encoder keeps of a live block."""
-        self.is_held = False
-        """Whether it is held back until it is complete."""
-
-    @property
-    def sent(self) -> int:
-        """How many characters of what grows were written."""
-        return sum(map(len, self.pieces))
-
-    def left(self, text: str) -> str:
-        """What was not written yet of all that it grew to."""
-        return text[self.sent :]
-
-    def settle(self) -> Any:
-        """The content with everything that has come, written or not."""
-        field = growing_field(self.content)
-        if self.pieces and field is not None and not self.is_stopped:
-            self.content = msgspec.structs.replace(self.content, **{field: "".join(self.pieces)})
-        if self.deltas:
-            self.content, self.deltas = grown(self.content, self.deltas), []
-        return self.content
-
-
-class Written:
-    """What is remembered of a block that was written: where it stands, and how much of it there was."""
-
-    __slots__ = ("call", "choice", "cited", "place", "sent")
-
-    def __init__(self, block: Outgoing) -> None:
-        self.choice, self.place, self.sent, self.cited = block.choice, block.place, block.sent, block.cited
-        self.call = block.content if isinstance(block.content, ToolCallContent) else None
-        text = getattr(block.content, growing_field(block.content) or "", None)
-        if text.__class__ is str:
-            # One that was held back was written whole.
-            self.sent = max(self.sent, len(text))
 
 
 class StreamEncoder:
@@ -522,10 +451,27 @@ class StreamEncoder:
         response = (
             event.response if isinstance(event, TurnComplete) else msgspec.structs.replace(event.response, error=None)
         )
-        encoded = self.adapter.encode_response(response, self._policies)
+        encoded = self.adapter.encode_response(self._waiting(response), self._policies)
         self.note_envelope(encoded)
         payload: dict[str, Any] = encoded.payload
         return payload
+
+    def _waiting(self, response: ChatResponse) -> ChatResponse:
+        """Return an answer whose choices with calls end with "tool_calls" (`passes.waiting_finish`)."""
+        if self.is_native:
+            return response
+        choices = []
+        for number, choice in enumerate(response.choices):
+            written = (block.call for block in self._written.values() if block.choice == number)
+            calls = [call for call in written if call is not None and call.executor == "client"]
+            finish = waiting_finish(choice.finish_reason, calls)
+            if finish is not None and finish is not choice.finish_reason:
+                path, word = f"$.choices[{number}].finish_reason.raw", finish.raw or finish.reason
+                lost = loss_of(reasons.NO_FINISH_REASON, path, "raw", self.api, family="settings", word=word)
+                self.add_losses(None, [lost])
+                choice = msgspec.structs.replace(choice, finish_reason=finish)
+            choices.append(choice)
+        return msgspec.structs.replace(response, choices=choices)
 
     def note_envelope(self, encoded: Encoded) -> None:
         """Count the losses of an answer, or of what is beside its blocks."""
@@ -547,21 +493,7 @@ class StreamEncoder:
         self.add_losses(place, [note.at(path, self.api, what_of(note))])
 
 
-def growing(head: bytes, tail: bytes) -> Callable[[str], bytes]:
-    """What writes more of a block: the event before and after the text, which is a JSON string."""
-
-    def grow(text: str) -> bytes:
-        return head + write(text) + tail
-
-    return grow
-
-
 def _path(place: Place, known: Mapping[Place, str]) -> str:
     """Return the path of a block. While its message is unknown, this is its number in its choice."""
     choice, index = place
     return known.get(place) or f"$.choices[{choice}].blocks[{index}]"
-
-
-def is_half_a_call(block: Outgoing) -> bool:
-    """Whether a call broke off: it must not look whole."""
-    return not block.is_complete and isinstance(block.content, ToolCallContent)
