@@ -23,6 +23,7 @@ from contentmodel.wire.encoded import Encoded
 from contentmodel.wire.json import child_path, snake_name
 from contentmodel.wire.losses import Loss
 from contentmodel.wire.marks import APART, LATE, unmarked
+from contentmodel.wire.respelling import spelled_number
 
 
 class Vocabulary(msgspec.Struct, frozen=True):
@@ -30,8 +31,9 @@ class Vocabulary(msgspec.Struct, frozen=True):
 
     Words of its own for what every API has in words of its own (`structure`), names of things that other fields name as
     well (`references`), JSON of the caller's own, in which no field is either (`data`), the arguments of calls
-    (`arguments`), objects that are calls (`calls`), and types of objects that are a call and its result (`pairs`). A
-    store (`keeps_all`) has in its own places what the fields of other APIs name.
+    (`arguments`), objects that are calls (`calls`), types of objects that are a call and its result (`pairs`), and
+    numbers that may be texts (`numbers`). A store (`keeps_all`) has in its own places what the fields of other APIs
+    name.
     """
 
     structure: frozenset[str] = frozenset()
@@ -40,6 +42,7 @@ class Vocabulary(msgspec.Struct, frozen=True):
     arguments: frozenset[str] = frozenset()
     calls: frozenset[str] = frozenset()
     pairs: frozenset[str] = frozenset()
+    numbers: frozenset[str] = frozenset()
     keeps_all: bool = False
 
 
@@ -169,6 +172,9 @@ def _leaves(root: Any, vocabulary: Vocabulary) -> Iterator[Leaf]:
         elif isinstance(item, list):
             stack += [(v, _element(place, at)) for at, v in reversed([*enumerate(item)])]
         else:
+            if place.key in vocabulary.numbers and item.__class__ is str and not place.is_data:
+                number = spelled_number(item)
+                item = item if number is None else number
             yield Leaf(item, place.above, _sort_of(item, place, root, words, names, vocabulary), place.key)
 
 
@@ -304,6 +310,7 @@ def vocabulary_of(reader: Any) -> Vocabulary:
     kinds = {step for step, count in Counter(step for step, _ in constants).items() if count > 1 or step not in fields}
     calls = [row for row in rows if row["model"] in ("FunctionCallContent", "CustomToolCallContent")]
     results = [row for row in rows if row["model"].endswith("ResultContent")]
+    respelled = [field for row in rows if row.get("protobuf_json") for field in row["fields"].items()]
     arguments = _holding({"arguments"}, [row for row in rows if row["model"].endswith("CallContent")])
     return Vocabulary(
         structure=_steps(kinds | tags | _holding(_WORDS, rows)) - _steps(_holding({"uri"}, rows)),
@@ -312,6 +319,7 @@ def vocabulary_of(reader: Any) -> Vocabulary:
         arguments=_steps(arguments),
         keeps_all=not getattr(reader, "issuer", "?"),
         pairs=frozenset(str(pair["call"]["constants"].get("type")) for pair in described.get("pairs", ())),
+        numbers=_steps(path for path, field in respelled if field["form"] in ("int", "int|float")),
         calls=_above(arguments) - _above(path for row in results for path in row["fields"]),
     )
 

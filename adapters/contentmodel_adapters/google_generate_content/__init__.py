@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -20,6 +19,7 @@ from contentmodel.wire.instructions import hoist_instructions
 from contentmodel.wire.names import SchemaMap
 from contentmodel.wire.pairing import with_fitting_calls
 from contentmodel.wire.pipeline import message_pass, request_pass
+from contentmodel.wire.respelling import number_of
 from contentmodel.wire.stream_encoding import StreamEncoder
 from contentmodel.wire.streaming import StreamDecoder
 from contentmodel.wire.table import Row
@@ -89,9 +89,12 @@ REQUEST = TABLE.record(
         "generationConfig.thinkingConfig.thinkingLevel": ("options.reasoning.effort", Level()),
     },
     ignores=("model", "options.stream", "options.response_format.kind"),
-    snake_case=True,
-    # The older subset of OpenAPI, which schemas of other APIs are not written in.
-    aliases={"generationConfig.responseSchema": "responseJsonSchema"},
+    protobuf_json=True,
+    # The older subset of OpenAPI, which schemas of other APIs are not written in, and the name of a JSON Schema in the
+    # reference of the Developer API (ai.google.dev/api/generate-content, GenerationConfig, seen 2026-11-23).
+    aliases=dict.fromkeys(
+        ("generationConfig.responseSchema", "generationConfig._responseJsonSchema"), "responseJsonSchema"
+    ),
 )
 TABLE.keep(
     "generation_config",
@@ -206,9 +209,10 @@ class GoogleGenerateContent(TableAdapter):
         if name == "role" or name.endswith("JsonSchema"):
             return True
         if isinstance(value, str):
-            return (int in codec.classes and _is_number(value)) or value.lower() in {
-                w.lower() for w in codec.known_words or ()
-            }
+            known = {word.lower() for word in codec.known_words or ()}
+            return number_of(value, codec) is not None or value.lower() in known
+        if isinstance(value, float):
+            return number_of(value, codec) is not None
         return (value.__class__ is int and str in codec.classes) or (isinstance(value, dict) and list in codec.classes)
 
     def origin_of(self, payload: Mapping[str, Any]) -> Origin:
@@ -268,16 +272,6 @@ class GoogleGenerateContent(TableAdapter):
             return {"response": 1.0, "stream": 0.9}
         error = payload.get("error")
         return {"response": 0.9, "stream": 0.9} if isinstance(error, dict) and "status" in error else {}
-
-
-def _is_number(text: str) -> bool:
-    try:
-        return len(text) < _LONGEST_NUMBER and math.isfinite(float(text))
-    except ValueError:
-        return False
-
-
-_LONGEST_NUMBER = 40
 
 
 adapter = GoogleGenerateContent()

@@ -150,7 +150,7 @@ INLINE = Row(
         "inlineData.mimeType": "media_type",
         "inlineData.displayName": "name",
     },
-    snake_case=True,
+    protobuf_json=True,
 )
 
 
@@ -188,7 +188,7 @@ FILE = Row(
         "fileData.mimeType": "media_type",
         "fileData.displayName": "name",
     },
-    snake_case=True,
+    protobuf_json=True,
 )
 
 
@@ -222,7 +222,7 @@ def _tool_call(name: str, model: type[Any], **constants: str) -> Row:
     fields: dict[str, Spec] = {**SIGNED, "toolCall.id": ("call_id", CALL_ID), "toolCall.args": ("arguments", ARGUMENTS)}
     if not constants:
         fields["toolCall.toolType"] = "name"
-    return Row(name, model, fields, constants=_dotted(constants), ignores=UNSAID, snake_case=True)
+    return Row(name, model, fields, constants=_dotted(constants), ignores=UNSAID, protobuf_json=True)
 
 
 # The key "error" has what went wrong, as in the response of a function (types.FunctionResponse.response).
@@ -247,7 +247,7 @@ def _tool_result(name: str, model: type[Any], **constants: str) -> Row:
         constants=_dotted(constants),
         columns=("outputs", columns),
         ignores=UNSAID,
-        snake_case=True,
+        protobuf_json=True,
         failure=RESPONSE_ERROR,
     )
 
@@ -299,16 +299,16 @@ def _usual_part(content: Any, rows: list[Row]) -> Row:
 PARTS = TABLE.union(
     "part",
     [
-        Row("text", TextContent, {**SIGNED, "text": "text"}, ignores=("annotations",), snake_case=True),
+        Row("text", TextContent, {**SIGNED, "text": "text"}, ignores=("annotations",), protobuf_json=True),
         Row(
             "thought",
             ReasoningContent,
             {**SIGNED, "text": "text"},
             constants={"thought": True},
             ignores=("kind",),
-            snake_case=True,
+            protobuf_json=True,
         ),
-        Row("signature", ReasoningContent, SIGNED, ignores=("kind",), snake_case=True),
+        Row("signature", ReasoningContent, SIGNED, ignores=("kind",), protobuf_json=True),
         INLINE,
         FILE,
         Row(
@@ -320,7 +320,7 @@ PARTS = TABLE.union(
                 "functionCall.name": "name",
                 "functionCall.args": ("arguments", ARGUMENTS),
             },
-            snake_case=True,
+            protobuf_json=True,
         ),
         Row(
             "functionResponse",
@@ -339,14 +339,14 @@ PARTS = TABLE.union(
             ),
             ignores=("is_error",),
             fill={"functionResponse.response": {}},
-            snake_case=True,
+            protobuf_json=True,
         ),
         Row(
             "executableCode",
             CodeInterpreterToolCallContent,
             {**SIGNED, "executableCode": ("arguments", ArgumentsObject("code"))},
             ignores=(*UNSAID, "call_id"),
-            snake_case=True,
+            protobuf_json=True,
         ),
         Row(
             "codeExecutionResult",
@@ -358,7 +358,7 @@ PARTS = TABLE.union(
             },
             columns=("outputs", {"codeExecutionResult.output": Column(WORDS, TextContent)}),
             ignores=UNSAID,
-            snake_case=True,
+            protobuf_json=True,
             failure=OUTCOME,
         ),
         *(_tool_call(f"toolCall.{t}", call, toolCall__toolType=t) for t, (call, _) in TOOL_TYPES.items()),

@@ -34,6 +34,7 @@ ROLES = Roles(API, {"user": "user", "model": "assistant"}, {"user": "user", "ass
 _RESULT_ROLES = ("user", f"{API}:tool", f"{API}:function")
 """Roles of messages that hold results. Clients of the SDKs also send "tool" and "function" (ai.google.dev/gemini-api/
 docs/function-calling, seen 2026-11-22)."""
+_ROLES = frozenset({*ROLES.to_model, "tool", "function"})
 
 INNER = BlocksOrOne(PARTS)
 CONTENT = TABLE.record(
@@ -41,21 +42,32 @@ CONTENT = TABLE.record(
     ChatMessage,
     {"role": ("role", ROLES), "parts": ("contents", INNER)},
     ignores=("message_id",),
-    snake_case=True,
+    protobuf_json=True,
 )
 
 
 def decode_content(wire: dict[str, Any], context: DecodeContext, role: str = "user") -> ChatMessage:
-    """One Content. One that has no role is of `role`, and says so in a note."""
-    if wire.get("role").__class__ is str:
+    """One Content. One that has no role is of `role`; a note has a role that is spelled in another way than usual."""
+    word = wire.get("role")
+    if word.__class__ is str and (word in ROLES.to_model or not _is_respelled(word)):
         message: ChatMessage = CONTENT.decode(wire, context)
         return message
-    copy = {**wire, "role": role}
+    copy = {**wire, "role": word.lower() if word.__class__ is str else role}
     context.copied(copy, wire)
     message = CONTENT.decode(copy, context)
     own = {**(message.extra or {}).get(API, {}), ":role": {"role": wire["role"]} if "role" in wire else {}}
     own |= misfits(wire, role=str)
     return msgspec.structs.replace(message, extra={**(message.extra or {}), API: own})
+
+
+def _is_respelled(word: str) -> bool:
+    """Return whether a role is one of the API's in other letters: it reads them in any case."""
+    return word != word.lower() and word.lower() in _ROLES
+
+
+def _is_spelling(spelled: Any, word: str | None, message: ChatMessage) -> bool:
+    """Return whether the note of a role holds for a message: its role may have been edited."""
+    return spelled.__class__ is not str or message.role == "tool" or spelled.lower() == word
 
 
 def encode_content(message: ChatMessage, context: EncodeContext) -> dict[str, Any]:
@@ -67,7 +79,7 @@ def encode_content(message: ChatMessage, context: EncodeContext) -> dict[str, An
     if begun is not None:
         wire["parts"] = [{"text": begun}]
     rest = note_of(message, API, ":role")
-    if rest is not None:
+    if rest is not None and _is_spelling(rest.get("role"), wire.get("role"), message):
         wire.pop("role", None)
         wire.update(rest)
     if context.completes:
@@ -138,7 +150,7 @@ def _as_results(message: ChatMessage) -> ChatMessage:
     """Return a message of results alone under the role "tool", with a note of any other word than the usual "user"."""
     made = ChatMessage(role="tool", contents=message.contents, origin=message.origin, extra=message.extra)
     word = message.role.removeprefix(f"{API}:")
-    return made if word == "user" else noted(made, API, ":role", {"role": word})
+    return made if word == "user" or note_of(made, API, ":role") else noted(made, API, ":role", {"role": word})
 
 
 def with_id(content: Any, call_id: str) -> Any:

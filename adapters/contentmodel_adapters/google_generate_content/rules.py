@@ -76,6 +76,11 @@ def _said(value: Any) -> str:
     return f"{value!r:.60}" if value is None or isinstance(value, str | float | bool) else type(value).__name__
 
 
+def _role(content: dict[str, Any]) -> str:
+    role = content.get("role")
+    return role.lower() if isinstance(role, str) else ""
+
+
 def objects(parent: dict[str, Any], key: str, at: str = "$") -> Found:
     """The objects in the list under a key, or the only one in its place, each with its path."""
     yield from _objects(parent, key, at)
@@ -140,9 +145,8 @@ def roles_are_known(request: Request) -> Iterator[Broken]:
     known = ["user", "model", "", *([] if _is(_ENDING_WITH_USER, request) else ["function"])]
     known += [] if _is(_TWO_ROLES, request) else _LATER_ROLES
     for at, content in objects(request, "contents"):
-        role = content.get("role")
-        if isinstance(role, str) and role.lower() not in known:
-            yield f"{at}.role", _said(role)
+        if _role(content) not in known:
+            yield f"{at}.role", _said(content["role"])
 
 
 @_rule("refused", fix="let the user speak last", source="LibreChat-AI/agents#323, microsoft/semantic-kernel#13288")
@@ -150,7 +154,7 @@ def requests_end_with_the_user(request: Request) -> Iterator[Broken]:
     """The only content is not the model's, and to Gemini 3.5 Flash-Lite, 3.6 and later the last one is not either."""
     found = [] if spelled_value(request, "cachedContent") else list(objects(request, "contents"))
     for at, content in found[-1:] if len(found) == 1 or _is(_ENDING_WITH_USER, request) else ():
-        if content.get("role") == "model" and not any(_members(content, at, "functionResponse")):
+        if _role(content) == "model" and not any(_members(content, at, "functionResponse")):
             yield f"{at}.role", "the last content is the model's"
 
 
@@ -247,7 +251,7 @@ def _current_turn(request: Request) -> list[tuple[str, dict[str, Any]]]:
     found, start = list(objects(request, "contents")), None
     for index, (at, content) in enumerate(found):
         spoken = any(spelled_value(part, "functionResponse") is None for _, part in objects(content, "parts", at))
-        start = index if spoken and content.get("role") != "model" else start
+        start = index if spoken and _role(content) != "model" else start
     return [] if start is None else found[start:]
 
 

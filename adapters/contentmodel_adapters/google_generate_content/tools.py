@@ -61,7 +61,7 @@ FUNCTION = TABLE.union(
             "json schema",
             FunctionTool,
             {**_SCHEMAS, "parametersJsonSchema": "parameters", "responseJsonSchema": "returns"},
-            snake_case=True,
+            protobuf_json=True,
         ),
         # `parameters` and `response` are an older subset of OpenAPI with types in capitals.
         Row("openapi", FunctionTool, {**_SCHEMAS, "parameters": "parameters", "response": "returns"}),

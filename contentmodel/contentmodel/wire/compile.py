@@ -17,12 +17,12 @@ import msgspec
 from contentmodel.wire import reasons
 from contentmodel.wire.codecs import ArgumentsObject, Codec
 from contentmodel.wire.introspect import attribute_of, fields_of, struct_in
-from contentmodel.wire.json import camel_name
 from contentmodel.wire.nodes import Column, Leaf, Node
 from contentmodel.wire.notes import escaped, note_of, noted
+from contentmodel.wire.respelling import NOTES, decode_respelled, is_respelled, respell
 
 if TYPE_CHECKING:
-    from contentmodel.wire.context import DecodeContext, EncodeContext
+    from contentmodel.wire.context import EncodeContext
     from contentmodel.wire.rows import Row
 
 
@@ -84,9 +84,9 @@ class _Writer:
         arguments = self._arguments(self.row.model, "")
         lines.append(f"    if {count} == len(wire):")
         lines.append(f"        return MODEL({arguments})")
-        if self.row.snake_case:
-            lines.append(f"    if {self._name('is_snake', has_snake_case)}(ROW, wire):")
-            lines.append(f"        return {self._name('decode_snake', decode_snake_case)}(ROW, wire, context)")
+        if self.row.protobuf_json:
+            lines.append(f"    if {self._name('is_respelled', is_respelled)}(ROW, wire):")
+            lines.append(f"        return {self._name('decode_respelled', decode_respelled)}(ROW, wire, context)")
         # Where all known fields were taken whole, the rest is what is not known.
         known = self._name("known", frozenset(self.row.known_keys()))
         lines.append(f"    residue = {{k: v for k, v in wire.items() if k not in {known}}}")
@@ -105,7 +105,7 @@ class _Writer:
 
     def _decode_node(self, node: Node, variable: str, lines: list[str], pad: str) -> str:
         count = self._name("count")
-        if self.row.snake_case and node.constants:
+        if self.row.protobuf_json and node.constants:
             # Dispatch took the constants in either spelling: here they count only where they are spelled as usual.
             keys = self._name("constants", tuple(node.constants))
             lines.append(f"{pad}{count} = sum(k in {variable} for k in {keys})")
@@ -147,9 +147,9 @@ class _Writer:
             lines.append(f"{pad}    {targets} = {self._fallback(leaf)}")
 
     def _decode_missing(self, leaf: Leaf, lines: list[str], pad: str) -> None:
-        if self.row.snake_case:
-            lines.append(f"{pad}    if {self._name('is_snake', has_snake_case)}(ROW, wire):")
-            lines.append(f"{pad}        return {self._name('decode_snake', decode_snake_case)}(ROW, wire, context)")
+        if self.row.protobuf_json:
+            lines.append(f"{pad}    if {self._name('is_respelled', is_respelled)}(ROW, wire):")
+            lines.append(f"{pad}        return {self._name('decode_respelled', decode_respelled)}(ROW, wire, context)")
         lines.append(f"{pad}    return ROW.missing(wire, {leaf.wire!r}, context)")
 
     def _decode_column(self, column: Column, key: str, variable: str, count: str, lines: list[str], pad: str) -> None:
@@ -351,8 +351,8 @@ def merge_residue(row: Row, residue: dict[str, Any], wire: dict[str, Any]) -> No
     if ":absent" in residue:
         for key in residue[":absent"]:
             wire.pop(key, None)
-    if ":snake" in residue:
-        respell(wire, residue[":snake"])
+    if not NOTES.isdisjoint(residue):
+        respell(wire, residue)
 
 
 def encode_rest(row: Row, value: Any, wire: dict[str, Any], context: EncodeContext) -> None:
@@ -428,64 +428,3 @@ def note_strays(contents: list[Any], api: str, column: str, models: frozenset[ty
         if content.__class__ not in models:
             contents[index] = noted(content, api, ":column", column)
     return contents
-
-
-def has_snake_case(row: Row, wire: dict[str, Any]) -> bool:
-    """Whether a known field of the wire object is spelled with underscores, or is named by an alias of the row."""
-    return bool(_snake_names(row, row.root, wire, ""))
-
-
-def decode_snake_case(row: Row, wire: dict[str, Any], context: DecodeContext) -> Any:
-    """Decodes a copy that is spelled the usual way; the note ":snake" has the paths that were spelled the other."""
-    names = _snake_names(row, row.root, wire, "")
-    decoded = row.decode(_camel_copy(row, row.root, wire, "", context), context)
-    if not isinstance(decoded, row.model):
-        return decoded
-    extra = decoded.extra or {}
-    own = {**extra.get(row.api, {}), ":snake": names}
-    return msgspec.structs.replace(decoded, extra={**extra, row.api: own})
-
-
-def _usual_name(row: Row, key: str, prefix: str) -> str:
-    camel = camel_name(key)
-    return row.aliases.get(f"{prefix}{camel}", camel)
-
-
-def _snake_names(row: Row, node: Node, wire: dict[str, Any], prefix: str) -> list[str]:
-    names = []
-    for key, value in wire.items():
-        camel = _usual_name(row, key, prefix)
-        known = camel in node.children or camel in node.constants
-        if camel != key and known and camel not in wire:
-            names.append(f"{prefix}{camel}={key}")
-        child = node.children.get(camel)
-        if isinstance(child, Node) and value.__class__ is dict:
-            names += _snake_names(row, child, value, f"{prefix}{camel}.")
-    return names
-
-
-def _camel_copy(row: Row, node: Node, wire: dict[str, Any], prefix: str, context: DecodeContext) -> dict[str, Any]:
-    copy: dict[str, Any] = {}
-    for key, value in wire.items():
-        camel = _usual_name(row, key, prefix)
-        known = (camel in node.children or camel in node.constants) and camel not in wire
-        child = node.children.get(camel)
-        inner = isinstance(child, Node) and value.__class__ is dict
-        if inner:
-            value = _camel_copy(row, child, value, f"{prefix}{camel}.", context)  # type: ignore[arg-type]
-        copy[camel if known else key] = value
-    context.copied(copy, wire)
-    context.is_respelled = True
-    return copy
-
-
-def respell(wire: dict[str, Any], names: list[str]) -> None:
-    """Gives the named fields back the spelling with underscores."""
-    for name in reversed(names):
-        path, _, key = name.partition("=")
-        *parents, camel = path.split(".")
-        container: Any = wire
-        for parent in parents:
-            container = container.get(parent) if container.__class__ is dict else None
-        if container.__class__ is dict and camel in container:
-            container[key] = container.pop(camel)

@@ -421,8 +421,6 @@ def _left_in(left: Any, wire: Any, path: str) -> Iterator[str]:
 
 def spelled(payload: Any, path: str) -> str:
     """Return `path` with the names that the payload really has: `fileData` is `file_data` if the payload says so."""
-    if "_" in path or path == "$":
-        return path
     value, done = payload, "$"
     for step in steps_of(path):
         if isinstance(step, int):

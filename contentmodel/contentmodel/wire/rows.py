@@ -58,8 +58,9 @@ class Row:
     or were made by hand, and do not have it. `certain` says that what this row decodes is always taken for its own when
     it is encoded, so that nobody has to ask. A row with a `shape` reads the blocks of that form whose tag has no row.
     `failure` has the fields that tell that a tool failed. `takes` tells whether a content of the row's class is usually
-    written as this row. `aliases` gives other names of fields, by dotted path, the usual name: such a field is decoded
-    under the usual name, and encoded under its own again (with `snake_case`).
+    written as this row. A row with `protobuf_json` also reads the other spellings of names and numbers that the JSON
+    form of protocol buffers allows (`wire/respelling.py`); `aliases` are further names of its fields, each by its
+    dotted path with the usual name.
     """
 
     def __init__(
@@ -75,7 +76,7 @@ class Row:
         group: Group | None = None,
         sets: Mapping[str, Any] | None = None,
         rest: str | None = None,
-        snake_case: bool = False,
+        protobuf_json: bool = False,
         aliases: Mapping[str, str] | None = None,
         ignores: Sequence[str] = (),
         fill: Mapping[str, Any] | None = None,
@@ -101,7 +102,7 @@ class Row:
         self.group = group
         self.sets = dict(sets or {})
         self.rest = rest
-        self.snake_case = snake_case
+        self.protobuf_json = protobuf_json
         self.aliases = dict(aliases or {})
         self.constants = dict(constants or {})
         self.api = ""
@@ -329,6 +330,8 @@ class Row:
             "constants": self.constants,
             "fields": fields,
         }
+        if self.protobuf_json:
+            described["protobuf_json"] = True
         if self.aliases:
             described["aliases"] = self.aliases
         if self.shape is not None:

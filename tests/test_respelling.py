@@ -1,0 +1,96 @@
+"""Other spellings of one value that Gemini reads: numbers as texts, names with underscores, roles in any case."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+
+import contentmodel
+from contentmodel import adapter, audit, check, convert
+from contentmodel_conformance import laws
+
+GEMINI, CHAT = "google-generate-content", "openai-chat"
+LIMITS = {CHAT: "max_completion_tokens", "openai-responses": "max_output_tokens", "anthropic-messages": "max_tokens"}
+NUMBERS = {"maxOutputTokens": "100", "temperature": "0.5", "topK": "4e1", "seed": 3.0}
+
+
+def a_request(**settings: Any) -> dict[str, Any]:
+    return {"contents": [{"role": "user", "parts": [{"text": "Hi"}]}], **settings}
+
+
+@pytest.mark.parametrize(("target", "limit"), LIMITS.items())
+@pytest.mark.parametrize("key", ["generationConfig", "generation_config"])
+def test_numbers_that_gemini_has_as_texts_are_numbers_elsewhere(target: str, limit: str, key: str) -> None:
+    payload = a_request(**{key: NUMBERS})
+    assert check(payload, api=GEMINI) == []
+    request = adapter(GEMINI).decode_request(payload)
+    options = request.options
+    assert (options.max_output_tokens, options.temperature, options.top_k, options.seed) == (100, 0.5, 40, 3)
+    assert contentmodel.loads(contentmodel.dumps(request)) == request
+    encoded = convert(payload, source=GEMINI, target=target)
+    assert encoded.payload[limit] == 100
+    assert audit(payload, encoded) == []
+    assert f"$.{key}" not in {loss.path for loss in encoded.losses}
+    del encoded.payload[limit]
+    assert [one.path for one in audit(payload, encoded)] == [f"$.{key}.maxOutputTokens"]
+
+
+def test_numbers_of_gemini_are_written_as_they_were_unless_they_are_edited() -> None:
+    payload = a_request(generation_config={**NUMBERS, "thinkingConfig": {"thinking_budget": "7"}})
+    request = adapter(GEMINI).decode_request(payload)
+    assert laws.difference(payload, adapter(GEMINI).encode_request(request).payload) is None
+    options = msgspec.structs.replace(request.options, max_output_tokens=7)
+    edited = adapter(GEMINI).encode_request(msgspec.structs.replace(request, options=options)).payload
+    assert edited["generation_config"]["maxOutputTokens"] == 7
+    assert edited["generation_config"]["temperature"] == "0.5"
+
+
+@pytest.mark.parametrize("number", ["many", "", " 1", "1_0", "1.5", "NaN", "Infinity", "1e400", 1.5, "9" * 30])
+def test_what_spells_no_integer_is_lost_alone(number: Any) -> None:
+    payload = a_request(generationConfig={"maxOutputTokens": number, "temperature": "1"})
+    encoded = convert(payload, source=GEMINI, target=CHAT)
+    assert encoded.payload["temperature"] == 1
+    assert [loss.path for loss in encoded.losses if loss.code == "provider-field"] == (
+        ["$.generationConfig.maxOutputTokens"]
+    )
+    assert [found.path for found in check(payload, api=GEMINI)] == ["$.generationConfig.maxOutputTokens"]
+    assert laws.difference(payload, convert(payload, source=GEMINI, target=GEMINI).payload) is None
+
+
+@pytest.mark.parametrize("name", ["responseSchema", "response_schema", "_responseJsonSchema", "response_json_schema"])
+def test_every_name_of_the_schema_of_an_answer_is_read(name: str) -> None:
+    schema = {"type": "object", "properties": {"a": {"type": "string"}}}
+    config = {"responseMimeType": "application/json", name: schema}
+    payload = a_request(generationConfig=config)
+    encoded = convert(payload, source=GEMINI, target=CHAT)
+    assert encoded.payload["response_format"]["json_schema"]["schema"] == schema
+    assert laws.difference(payload, convert(payload, source=GEMINI, target=GEMINI).payload) is None
+
+
+def test_of_two_names_of_one_field_both_are_written_again() -> None:
+    config = {"responseSchema": {"type": "OBJECT"}, "_responseJsonSchema": {"type": "object", "title": "A"}}
+    payload = a_request(generationConfig=config)
+    assert laws.difference(payload, convert(payload, source=GEMINI, target=GEMINI).payload) is None
+
+
+ROLES = ["USER", "Model", "FUNCTION"]
+
+
+@pytest.mark.parametrize("target", LIMITS)
+def test_roles_of_gemini_are_read_in_any_case(target: str) -> None:
+    parts: list[dict[str, Any]] = [
+        {"text": "Hi."},
+        {"functionCall": {"name": "now", "args": {}}},
+        {"functionResponse": {"name": "now", "response": {"output": "Noon."}}},
+    ]
+    contents = [{"role": role, "parts": [part]} for role, part in zip(ROLES, parts, strict=True)]
+    payload = {"contents": contents}
+    request = adapter(GEMINI).decode_request(payload)
+    assert [message.role for message in request.messages] == ["user", "assistant", "tool"]
+    assert adapter(GEMINI).encode_request(request).payload == payload
+    assert "no-role" not in {loss.code for loss in convert(payload, source=GEMINI, target=target).losses}
+    edited = msgspec.structs.replace(request.messages[0], role="assistant")
+    changed = msgspec.structs.replace(request, messages=[edited, *request.messages[1:]])
+    assert adapter(GEMINI).encode_request(changed).payload["contents"][0]["role"] == "model"
