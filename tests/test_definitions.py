@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from typing import Any
 
 import msgspec
@@ -16,6 +17,7 @@ from contentmodel import (
     ChatResponse,
     CustomTool,
     CustomToolCallContent,
+    FinishReason,
     FunctionCallContent,
     FunctionTool,
     Origin,
@@ -669,6 +671,14 @@ def test_added_tool_whose_item_was_removed_is_a_tool_of_the_request() -> None:
     assert payload["tools"] == [a_function(RESPONSES, "first"), a_function(RESPONSES, "later")]
 
 
+def objects_in(value: Any) -> Iterator[dict[str, Any]]:
+    """Every object of a JSON value."""
+    if isinstance(value, dict):
+        yield value
+    for item in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from objects_in(item)
+
+
 # -- answers that wait for calls ---------------------------------------------------------------------------------------
 
 
@@ -683,6 +693,32 @@ def test_empty_finish_reason_of_an_answer_with_calls_is_that_of_calls(target: st
     assert adapter(CHAT).encode_response(response).payload == answer
     made = convert(answer, source=CHAT, target=target, kind="response").payload
     assert made[path] == {"stop_reason": "tool_use", "status": "completed"}[path]
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+@pytest.mark.parametrize(("target", "word"), [(ANTHROPIC, "tool_use"), (GEMINI, "STOP"), (RESPONSES, "completed")])
+def test_unknown_finish_reason_of_an_answer_with_calls_is_that_of_calls(
+    target: str, word: str, *, streamed: bool
+) -> None:
+    call = {"id": "c1", "type": "function", "function": {"name": "now", "arguments": "{}"}}
+    told = {"role": "assistant", "content": None, "tool_calls": [{**call, **({"index": 0} if streamed else {})}]}
+    choice = {"index": 0, "finish_reason": "weird", "delta" if streamed else "message": told}
+    answer = {"object": "chat.completion.chunk" if streamed else "chat.completion", "choices": [choice]}
+    if streamed:
+        body = b"data: " + json.dumps(answer).encode() + b"\n\ndata: [DONE]\n\n"
+        converted: Any = convert(body, source=CHAT, target=target, kind="stream")
+    else:
+        converted = convert(answer, source=CHAT, target=target, kind="response")
+    assert f'"{word}"' in converted.to_json().decode()
+    assert "no-finish-reason" in {loss.code for loss in converted.losses}
+
+
+def test_unknown_finish_reason_of_a_call_that_broke_off_is_not_that_of_calls() -> None:
+    call = FunctionCallContent(call_id="c1", name="now", arguments='{"a', status="incomplete")
+    message = ChatMessage(role="assistant", contents=[call])
+    choice = ChatChoice(messages=[message], finish_reason=FinishReason(reason="other", raw="weird"))
+    response = ChatResponse(choices=[choice], origin=Origin(api=CHAT, issuer="openai"))
+    assert adapter(ANTHROPIC).encode_response(response).payload["stop_reason"] == "end_turn"
 
 
 def test_tool_calls_of_a_response_are_those_that_the_application_runs() -> None:
@@ -758,6 +794,32 @@ def test_a_call_of_another_api_in_a_request_of_this_one_has_arguments(target: st
     assert again.arguments in ({}, "{}")
 
 
+@pytest.mark.parametrize("kind", ["request", "response"])
+@pytest.mark.parametrize("target", [CHAT, RESPONSES, ANTHROPIC, GEMINI])
+def test_empty_text_in_the_place_of_arguments_is_an_empty_object_elsewhere(target: str, kind: str) -> None:
+    call = {"id": "c1", "type": "function", "function": {"name": "now", "arguments": ""}}
+    said = {"role": "assistant", "content": None, "refusal": None, "tool_calls": [call]}
+    choice = {"index": 0, "finish_reason": "tool_calls", "logprobs": None, "message": said}
+    payload: dict[str, Any] = {"object": "chat.completion", "choices": [choice]}
+    if kind == "request":
+        payload = a_request(CHAT, messages=[{"role": "user", "content": "Hi."}, said])
+    encoded = convert(payload, source=CHAT, target=target, kind=kind)
+    if target == CHAT:
+        assert encoded.payload == payload
+        return
+    [made] = [part for part in objects_in(encoded.payload) if "now" in part.values()]
+    assert [made[key] for key in ("arguments", "input", "args") if key in made] in ([{}], ["{}"])
+    assert audit(payload, encoded) == []
+
+
+def test_empty_text_in_the_place_of_arguments_of_an_answer_made_by_hand_is_an_empty_object() -> None:
+    message = ChatMessage(role="assistant", contents=[FunctionCallContent(call_id="c1", name="now", arguments="")])
+    [item] = (
+        adapter(RESPONSES).encode_response(ChatResponse(choices=[ChatChoice(messages=[message])])).payload["output"]
+    )
+    assert item["arguments"] == "{}"
+
+
 @pytest.mark.parametrize("name", [["x"], {"a": 1}, 5])
 @pytest.mark.parametrize("api", sorted(contentmodel.adapters()))
 def test_added_tool_whose_name_is_no_text_is_the_name_of_no_tool(api: str, name: Any) -> None:
@@ -800,3 +862,14 @@ def test_answer_with_calls_and_without_a_finish_reason_waits_for_results_in_chat
     answer = {"candidates": [{"content": {"role": "model", "parts": [call]}}]}
     made = convert(answer, source=GEMINI, target=CHAT, kind="response").payload
     assert made["choices"][0]["finish_reason"] == "tool_calls"
+
+
+# -- names that hosted tools have --------------------------------------------------------------------------------------
+
+
+def test_name_of_a_hosted_tool_has_a_reason_of_its_own_in_definitions_and_choices() -> None:
+    mode = {"functionCallingConfig": {"mode": "ANY", "allowedFunctionNames": ["web_search"]}}
+    payload = a_request(GEMINI, tools=[{"functionDeclarations": [{"name": "web_search"}]}, {"googleSearch": {}}])
+    encoded = crossed({**payload, "toolConfig": mode}, GEMINI, ANTHROPIC)
+    assert {loss.code for loss in encoded.losses} >= {"reserved-name"}
+    assert "mapped-name" not in {loss.code for loss in encoded.losses}

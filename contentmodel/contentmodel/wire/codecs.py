@@ -274,7 +274,10 @@ class Home(Codec):
 
 
 class ArgumentsText(Codec):
-    """Arguments as JSON text: kept to the letter; an object of another API is written as compact text."""
+    """Arguments as JSON text: kept to the letter; an object of another API is written as compact text.
+
+    An empty text of another API is an empty object: hosts of Chat send one where a call has no arguments.
+    """
 
     classes = (str,)
     identity = False
@@ -283,12 +286,15 @@ class ArgumentsText(Codec):
         return name
 
     def quick_encode(self, name: str, call: str, bind: Callable[[str, Any], str]) -> str:
-        return f"{name} if {name}.__class__ is str else {bind('write', write)}({name}).decode()"
+        return f"{name} if {name} and {name}.__class__ is str else {call}"
 
     def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> Any:
         return value
 
     def encode(self, value: Any, context: EncodeContext, owner: Any) -> Any:
+        if value == "" and context.completes:
+            context.lose(owner, "arguments", reasons.EMPTY_ARGUMENTS)
+            return "{}"
         return value if value.__class__ is str else write(value).decode()
 
 

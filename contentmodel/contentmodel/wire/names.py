@@ -360,6 +360,7 @@ class _Renamer:
         if not new:
             return value
         for field in new:
-            is_reserved = field == "name" and value.name in self._names.reserved
+            names = [value.name] if field == "name" else value.tools if field == "tools" else ()
+            is_reserved = not self._names.reserved.isdisjoint(names)
             self._context.lose(value, field, reasons.RESERVED_NAME if is_reserved else reasons.MAPPED_NAME)
         return self._context.same(value, msgspec.structs.replace(value, **new))

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
 _CALLS: frozenset[type] = frozenset({FunctionCallContent, CustomToolCallContent})
 _ROLES = frozenset({"assistant", "tool"})
+_NO_ARGUMENTS = (None, "")
 
 
 def pair_calls(
@@ -114,7 +115,9 @@ def with_arguments(messages: Sequence[ChatMessage], context: EncodeContext) -> l
 def _with_arguments(message: ChatMessage, context: EncodeContext) -> ChatMessage:
     contents: list[Any] = list(message.contents)
     for at, content in enumerate(contents):
-        if content.__class__ is FunctionCallContent and content.arguments is None:
+        if content.__class__ is FunctionCallContent and content.arguments in _NO_ARGUMENTS:
+            if content.arguments is not None:
+                context.lose(content, "arguments", reasons.EMPTY_ARGUMENTS)
             contents[at] = context.same(content, msgspec.structs.replace(content, arguments={}))
     return context.with_contents(message, contents)
 
@@ -207,7 +210,9 @@ class _Fit:
         for content in message.contents:
             if content.__class__ is FunctionCallContent:
                 call_id = content.call_id
-                if call_id is None or call_id in waiting or content.arguments is None or not self._takes_id(call_id):
+                if content.arguments in _NO_ARGUMENTS or call_id is None or call_id in waiting:
+                    return False
+                if not self._takes_id(call_id):
                     return False
                 waiting.add(call_id)
                 if content.name not in self._names and not self._is_name(content.name):

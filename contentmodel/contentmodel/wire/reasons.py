@@ -151,6 +151,7 @@ REASONING_AS_TEXT = degraded("reasoning-as-text", "reasoning became visible text
 PLACEHOLDER_SIGNATURE = synthesized("placeholder-signature", "the model requires a signature, and the call has none")
 
 # Calls and results
+EMPTY_ARGUMENTS = insignificant("empty-arguments", "{target} gets an empty object in the place of an empty text")
 SPELLING = degraded("arguments-spelling", "the arguments are an object here: the spelling of their JSON text is lost")
 ARGUMENTS_AS_OBJECT = degraded("arguments-as-object", "{target} takes no text here: it is one property of an object")
 CALL_ID = synthesized("call-id", "{target} requires an id")
