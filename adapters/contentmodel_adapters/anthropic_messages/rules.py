@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple, TypeAlias
 
 from contentmodel.capabilities import Capabilities, Range, canonical
+from contentmodel.content.media_types import kind_of_media, media_type_of_link
 from contentmodel.rules import Alphabet, Broken, Find, FindByModel, Rules, Severity, objects, one_object
 from contentmodel_adapters.anthropic_messages.capabilities import CAPABILITIES
 from contentmodel_adapters.shared.judging import bad_base64, subschemas, unsampled
@@ -323,7 +324,7 @@ def bytes_are_base64(request: Request) -> Iterator[Broken]:
 
 @_of_claude("convert it to a type that is read", f"types/base64_image_source_param.py, image_block_param.py of {SDK}")
 def media_types_are_read(request: Request) -> Iterator[Broken]:
-    """Inline images are JPEG, PNG, GIF or WebP; inline documents are PDF or plain text."""
+    """Inline images are JPEG, PNG, GIF or WebP; inline documents are PDF or text; no link is to audio or video."""
     read = {"image base64": IMAGES, "document base64": ("application/pdf",), "document text": ("text/plain",)}
     for at, block in _blocks(request, "image", "document"):
         for where, source in one_object(block, "source", at):
@@ -331,6 +332,10 @@ def media_types_are_read(request: Request) -> Iterator[Broken]:
             accepted = read.get(f"{block['type']} {source.get('type')}")
             if accepted and isinstance(media_type, str) and media_type not in accepted:
                 yield f"{where}.media_type", media_type
+            link = source.get("url") if source.get("type") == "url" else None
+            linked = media_type_of_link(link) if isinstance(link, str) else None
+            if kind_of_media(linked) in ("audio", "video"):
+                yield f"{where}.url", f"a link to {linked}"
 
 
 @_of_claude("keep the text in the result, and move the rest behind the results", "can1357/oh-my-pi#12809")

@@ -118,7 +118,8 @@ class Blocks(Codec):
 
     def places(self, value: Any, wire: Any, path: str) -> Iterable[Place]:
         if wire.__class__ is not list:
-            return [(value[0], path, wire, self.union if wire.__class__ is dict else None)]
+            # A message at fault is read without its contents.
+            return [(value[0], path, wire, self.union if wire.__class__ is dict else None)] if value else []
         return spread(value, wire, path, self.union)
 
     def encode(self, value: Any, context: EncodeContext, owner: Any) -> Any:
