@@ -306,3 +306,10 @@ def test_an_adapter_without_a_reader_is_not_tried_and_one_with_a_reader_is() -> 
     assert (outcome.status, "no reader" in outcome.note) == ("skipped", True)
     (outcome,) = check_adapter(Delegate(), only=["agreement/crossing"], others=others, reader=READERS[CHAT]).outcomes
     assert outcome.status != "skipped"
+
+
+@pytest.mark.parametrize("target", [ANTHROPIC, CHAT, GEMINI])
+def test_an_answer_that_is_incomplete_without_a_reason_was_cut_off(target: str) -> None:
+    payload = {**ANSWERS[RESPONSES], "status": "incomplete", "incomplete_details": None}
+    adapter, there = contentmodel.adapter(RESPONSES), contentmodel.adapter(target)
+    agreement.agreement((READERS[RESPONSES], READERS[target]), adapter, there, "response", payload)

@@ -56,7 +56,8 @@ def _finish(reading: Reading, payload: dict[str, Any]) -> None:
     if reason is not None:
         reading.add(FINISH, word(_INCOMPLETE, reason), "$.incomplete_details.reason", "$.status")
     else:
-        reading.add(FINISH, ENDED if status == "completed" else status, "$.status")
+        # An answer that is incomplete without a reason was cut off, and every API has one word for that.
+        reading.add(FINISH, word({"completed": ENDED, "incomplete": LENGTH}, status), "$.status")
 
 
 def _usage(reading: Reading, usage: dict[str, Any]) -> None:
