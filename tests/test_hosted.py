@@ -356,6 +356,42 @@ def test_a_tool_search_made_by_hand_says_who_runs_it(executor: str, execution: s
     assert [item.get("execution") for item in items] == [execution, execution]
 
 
+SCREEN_SIZE = {"display_width_px": 800, "display_height_px": 600}
+TYPES = {
+    "claude-opus-5-5": ("computer_toolset_20260801", "text_editor_20250728", "bash_20250124"),
+    "claude-opus-99": ("computer_toolset_20260801", "text_editor_20250728", "bash_20250124"),
+    "claude-opus-5": ("computer_20251124", "text_editor_20250728", "bash_20250124"),
+    "claude-opus-4-6": ("computer_20251124", "text_editor_20250728", "bash_20250124"),
+    "claude-sonnet-4-5": ("computer_20250124", "text_editor_20250728", "bash_20250124"),
+    "claude-3-7-sonnet-latest": ("computer_20250124", "text_editor_20250124", "bash_20250124"),
+    "claude-3-5-sonnet-20241022": ("computer_20241022", "text_editor_20241022", "bash_20241022"),
+}
+
+
+@pytest.mark.parametrize("model", TYPES)
+def test_a_hosted_tool_made_by_hand_has_the_type_that_the_model_takes(model: str) -> None:
+    tools: list[Any] = [
+        HostedTool(kind="computer", name="computer", settings=SCREEN_SIZE),
+        HostedTool(kind="text_editor", name="str_replace_based_edit_tool"),
+        HostedTool(kind="shell"),
+    ]
+    request = ChatRequest(model=model, messages=[contentmodel.user("Hi.")], tools=tools)
+    encoded = contentmodel.adapter(ANTHROPIC).encode_request(request)
+    assert tuple(tool["type"] for tool in encoded.payload["tools"]) == TYPES[model]
+    assert judge(ANTHROPIC, "request").faults(encoded.payload) == []
+
+
+def test_settings_that_the_type_of_a_tool_does_not_have_are_losses() -> None:
+    tool = HostedTool(kind="computer", settings={**SCREEN_SIZE, "configs": {"zoom": {"enabled": False}}})
+    request = ChatRequest(model="claude-opus-5-5", messages=[contentmodel.user("Hi.")], tools=[tool])
+    encoded = contentmodel.adapter(ANTHROPIC).encode_request(request)
+    assert encoded.payload["tools"] == [
+        {"type": "computer_toolset_20260801", "configs": {"zoom": {"enabled": False}}},
+    ]
+    lost = [(loss.code, loss.path) for loss in encoded.losses if loss.path.startswith("$.tools")]
+    assert lost == [("tool-setting", f"$.tools[0].settings.{name}") for name in SCREEN_SIZE]
+
+
 # -- classes of an application -----------------------------------------------------------------------------------------
 
 

@@ -103,6 +103,8 @@ def _more(takes: Capabilities) -> Iterator[str]:
     if takes.stop_sequences is not None:
         yield f"{takes.stop_sequences} stop sequences"
     yield from (text for text, holds in said.items() if holds)
+    for kind, types in (takes.hosted_types or {}).items():
+        yield f"{kind} as {' or '.join(types)}"
     if takes.media is not None:
         yield f"reads {' and '.join(takes.media) or 'text alone'}"
     if takes.signatures:

@@ -44,7 +44,8 @@ class Capabilities(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
 
     `structured_output` and `strict_tools`: answers and arguments follow a schema. `forced_tools`: a request may require
     a call. `functions_with_effort`: functions go together with an effort. `parallel_tool_calls`: the setting is taken.
-    `hosted_with_functions`: hosted tools go together with functions.
+    `hosted_with_functions`: hosted tools go together with functions. `hosted_types` are the types of hosted tools that
+    the model takes, by kind, for each kind of which it does not take every type.
 
     `media` are the kinds of media that it reads ("image", "document", "audio", "video"); `media_in_results` says
     whether results of functions hold some. `instructions`, `later_system` and `prefill` say whether it takes system
@@ -68,6 +69,7 @@ class Capabilities(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     functions_with_effort: bool = True
     parallel_tool_calls: bool = True
     hosted_with_functions: bool = True
+    hosted_types: dict[str, tuple[str, ...]] | None = None
     media: tuple[str, ...] | None = None
     media_in_results: bool = True
     instructions: bool = True

@@ -93,7 +93,7 @@ def _with_added_tools_apart(request: ChatRequest, context: EncodeContext) -> Cha
 
 
 def _with_fitting_calls(request: ChatRequest, context: EncodeContext) -> ChatRequest:
-    reserved = fixed_names(request, CURRENT)
+    reserved = fixed_names(request, CURRENT, context.known.takes)
     return with_fitting_calls(request, context, ids=CALL_IDS, names=TOOL_NAMES, media_apart="errors", reserved=reserved)
 
 

@@ -52,17 +52,27 @@ HOSTED_KINDS = {
     "tool_search_tool_regex_20251119": "tool_search",
     "mcp_toolset": "mcp",
 }
+_SCREEN = ("display_width_px", "display_height_px")
 # The definitions that hosted tools get which were made by hand, or for another API: the newest of those that need no
-# other tool beside them and no beta (anthropic 2.12, types/*_param.py, seen 2026-11-22).
+# other tool beside them and no beta, and for models that do not take it (capabilities.py) an older or newer one
+# (anthropic 2.12, types/*_param.py; platform.claude.com/docs/en/agents-and-tools/tool-use/tool-reference; seen
+# 2026-11-22). web_search_20260209 and later filter results by code, which the older models do not do: every model that
+# searches takes web_search_20250305 (tool-use/web-search-tool, seen 2026-11-22).
 CURRENT: Current = {
     "web_search": (Hosted("web_search_20250305", "web_search", crosses=True),),
     "web_fetch": (Hosted("web_fetch_20250910", "web_fetch"),),
     "code_interpreter": (Hosted("code_execution_20250825", "code_execution"),),
-    "shell": (Hosted("bash_20250124", "bash"),),
-    "text_editor": (Hosted("text_editor_20250728", "str_replace_based_edit_tool"),),
+    "shell": (Hosted("bash_20250124", "bash"), Hosted("bash_20241022", "bash")),
+    "text_editor": (
+        Hosted("text_editor_20250728", "str_replace_based_edit_tool"),
+        Hosted("text_editor_20250124", "str_replace_editor"),
+        Hosted("text_editor_20241022", "str_replace_editor"),
+    ),
     "computer": (
-        Hosted("computer_20251124", "computer", needs=("display_width_px", "display_height_px")),
-        Hosted("computer_toolset_20260801"),
+        Hosted("computer_20251124", "computer", needs=_SCREEN),
+        Hosted("computer_20250124", "computer", needs=_SCREEN),
+        Hosted("computer_20241022", "computer", needs=_SCREEN),
+        Hosted("computer_toolset_20260801", takes=("cache_control", "configs")),
     ),
     "browser": (Hosted("browser_toolset_20260801"),),
     "memory": (Hosted("memory_20250818", "memory"),),

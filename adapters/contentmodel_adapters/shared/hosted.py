@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from contentmodel.capabilities import UNLIMITED, Capabilities
 from contentmodel.content.outcomes import UnknownContent
 from contentmodel.content.text import TextContent
 from contentmodel.request import ChatRequest, HostedTool
@@ -15,6 +16,7 @@ from contentmodel.wire.codecs import Codec
 from contentmodel.wire.context import DecodeContext, EncodeContext
 from contentmodel.wire.json import snake_name
 from contentmodel.wire.nested import Outputs, WordsOf
+from contentmodel.wire.notes import noted
 from contentmodel.wire.table import Column, Union
 
 
@@ -33,12 +35,14 @@ class Hosted(msgspec.Struct, frozen=True):
 
     `tag` is the type or the key of the definition, `name` the name that the API fixes for it, and `needs` the settings
     that it requires. `crosses` tells whether the tool of another API is declared so: its settings stay behind.
+    `takes` are all settings that it has, if it has few.
     """
 
     tag: str
     name: str | None = None
     needs: tuple[str, ...] = ()
     crosses: bool = False
+    takes: tuple[str, ...] | None = None
 
     def has_needs(self, tool: HostedTool) -> bool:
         """Return whether the settings of a tool have what the API requires."""
@@ -49,26 +53,61 @@ Current = Mapping[str, tuple[Hosted, ...]]
 """The current declarations of each kind of tool; the first whose settings are there is used."""
 
 
-def declaration(tool: HostedTool, current: Current) -> Hosted | None:
-    """Return the declaration that a tool gets; None if the API has none that its settings allow."""
-    return next((hosted for hosted in current.get(tool.kind, ()) if hosted.has_needs(tool)), None)
+def declared_as(kind: str, current: Current, takes: Capabilities = UNLIMITED.takes) -> tuple[Hosted, ...]:
+    """Return the declarations of a kind of tool that a model takes."""
+    types = (takes.hosted_types or {}).get(kind)
+    return tuple(hosted for hosted in current.get(kind, ()) if types is None or hosted.tag in types)
+
+
+def declaration(tool: HostedTool, current: Current, takes: Capabilities = UNLIMITED.takes) -> Hosted | None:
+    """Return the declaration that a tool gets; None if the API has none that its settings and the model allow."""
+    return next((hosted for hosted in declared_as(tool.kind, current, takes) if hosted.has_needs(tool)), None)
 
 
 def with_sendable_tools(request: ChatRequest, context: EncodeContext, current: Current) -> ChatRequest:
-    """Return a request without the hosted tools that the API does not have, or whose required settings are missing."""
+    """Return a request without the hosted tools that the API does not have, or whose required settings are missing.
+
+    Tools without a type of this API get the one that the model takes.
+    """
     if context.native or not any(tool.__class__ is HostedTool for tool in request.tools):
         return request
-    tools = [tool for tool in request.tools if tool.__class__ is not HostedTool or _is_sendable(tool, context, current)]
+    tools: list[Any] = []
+    for tool in request.tools:
+        if tool.__class__ is not HostedTool:
+            tools.append(tool)
+        elif _is_sendable(tool, context, current):
+            tools.append(_of_the_model(tool, context, current))
     changed: ChatRequest = context.same(request, msgspec.structs.replace(request, tools=tools))
     return changed
 
 
+def _of_the_model(tool: HostedTool, context: EncodeContext, current: Current) -> HostedTool:
+    """Return a tool that is declared as the model takes it, without settings that this declaration does not have."""
+    known = None if context.api in (tool.extra or {}) else declaration(tool, current, context.known.takes)
+    if known is None or not context.is_ours(tool):
+        return tool
+    made = tool
+    if known != declaration(tool, current):
+        made = noted(made, context.api, ":row", known.tag)
+    if tool.name != known.name and tool.name in {other.name for other in current[tool.kind]}:
+        made = msgspec.structs.replace(made, name=known.name)
+    others = [] if known.takes is None else [name for name in tool.settings if name not in known.takes]
+    for name in others:
+        context.lose(tool, f"settings.{name}", reasons.TOOL_SETTING, tag=known.tag)
+    if others:
+        kept = {name: value for name, value in tool.settings.items() if name not in others}
+        made = msgspec.structs.replace(made, settings=kept)
+    if made is not tool:
+        context.same(tool, made)
+    return made
+
+
 def _is_sendable(tool: Any, context: EncodeContext, current: Current) -> bool:
-    known = current.get(tool.kind, ())
+    known = declared_as(tool.kind, current, context.known.takes)
     if context.api in (tool.extra or {}):
         return True
     if context.is_ours(tool):
-        if declaration(tool, current) is not None:
+        if any(hosted.has_needs(tool) for hosted in known):
             return True
     elif any(hosted.crosses for hosted in known):
         return True
@@ -79,10 +118,10 @@ def _is_sendable(tool: Any, context: EncodeContext, current: Current) -> bool:
     return False
 
 
-def fixed_names(request: ChatRequest, current: Current) -> list[str]:
+def fixed_names(request: ChatRequest, current: Current, takes: Capabilities) -> list[str]:
     """Return the names that the API fixes for the hosted tools of a request: no function may have one of them."""
     tools = [tool for tool in request.tools if isinstance(tool, HostedTool)]
-    found = (tool.name or (known.name if (known := declaration(tool, current)) else None) for tool in tools)
+    found = (tool.name or (known.name if (known := declaration(tool, current, takes)) else None) for tool in tools)
     return [name for name in found if name is not None]
 
 

@@ -186,6 +186,7 @@ STORED_ELSEWHERE = dropped("stored-elsewhere", "{target} cannot look up what ano
 # Tool definitions and schemas
 NO_TEXT_FORMAT = dropped("no-text-format", "{target} has no format of this kind for free text")
 NEEDS_SETTINGS = dropped("needs-settings", "{target} needs {needs} for this tool, which the request does not have")
+TOOL_SETTING = dropped("tool-setting", "{tag} of {target} does not have this setting")
 NO_HOSTED_TOOL = dropped("no-hosted-tool", "{target} has no such tool")
 NAMESPACE_IN_NAME = degraded(
     "namespace-in-name", "{target} has no namespaces: the name holds it, and the maps have both"
