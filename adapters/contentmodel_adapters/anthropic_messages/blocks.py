@@ -50,7 +50,6 @@ from contentmodel.content.tools import (
     HostedToolCallContent,
     HostedToolResultContent,
 )
-from contentmodel.usage import Usage
 from contentmodel.wire.codecs import ArgumentsObject, Pair, Sealed
 from contentmodel.wire.nested import Blocks, One, Outputs, Record, TextOrBlocks, WordsOf
 from contentmodel.wire.signs import is_error_alone
@@ -531,19 +530,3 @@ CONTENT = TABLE.union(
     [TEXT, *MEDIA, *NESTED, *CALLS, *CLIENT_RESULTS, *HOSTED_RESULTS, *OTHERS],
     prefer=_usual,
 )
-
-USAGE = TABLE.record(
-    "usage",
-    Usage,
-    {
-        "input_tokens": "input_tokens",
-        "output_tokens": "output_tokens",
-        "cache_read_input_tokens": "cache_read_tokens",
-        "cache_creation_input_tokens": "cache_write_tokens",
-        "output_tokens_details.thinking_tokens": "reasoning_tokens",
-    },
-    # input_tokens leaves cached tokens out (docs.claude.com, "Prompt caching", seen November 2026).
-    sets={"cached_inside": False},
-    ignores=("reasoning_inside",),
-)
-ERROR = TABLE.record("error", ErrorContent, {"type": "code", "message": "message"}, ignores=("kind",))

@@ -6,14 +6,16 @@ from typing import Any
 
 import msgspec
 
+from contentmodel.content.outcomes import ErrorContent
 from contentmodel.limits import LimitHeaders
 from contentmodel.message import ChatMessage
 from contentmodel.response import ChatChoice, ChatResponse, FinishReason
+from contentmodel.usage import Usage
 from contentmodel.wire.context import DecodeContext, EncodeContext
 from contentmodel.wire.error_words import ErrorBody, ErrorWords
 from contentmodel.wire.nested import Record
 from contentmodel.wire.table import Fields
-from contentmodel_adapters.anthropic_messages.blocks import API, CONTENT, ERROR, TABLE, USAGE
+from contentmodel_adapters.anthropic_messages.blocks import API, CONTENT, TABLE
 from contentmodel_adapters.shared.answer import OnlyChoice, misfits
 from contentmodel_adapters.shared.words import FinishWords
 
@@ -64,6 +66,22 @@ TABLE.say("error.type", *ERRORS.words)
 
 # docs.claude.com/en/api/rate-limits, "Response headers" (seen 2026-11-22).
 LIMIT_HEADERS = LimitHeaders("anthropic-ratelimit-{what}-{field}", as_dates=True)
+
+USAGE = TABLE.record(
+    "usage",
+    Usage,
+    {
+        "input_tokens": "input_tokens",
+        "output_tokens": "output_tokens",
+        "cache_read_input_tokens": "cache_read_tokens",
+        "cache_creation_input_tokens": "cache_write_tokens",
+        "output_tokens_details.thinking_tokens": "reasoning_tokens",
+    },
+    # input_tokens leaves cached tokens out (docs.claude.com, "Prompt caching", seen November 2026).
+    sets={"cached_inside": False},
+    ignores=("reasoning_inside",),
+)
+ERROR = TABLE.record("error", ErrorContent, {"type": "code", "message": "message"}, ignores=("kind",))
 
 ENDING = Fields({"finish_reason": "stop_reason", "finish_reason.stop_sequence": "stop_sequence", "messages": "content"})
 

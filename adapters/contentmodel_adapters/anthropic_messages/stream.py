@@ -20,7 +20,8 @@ from contentmodel.events import (
 from contentmodel.wire.fields import list_of, object_at, object_of, place_at
 from contentmodel.wire.json import kind_of, parse
 from contentmodel.wire.streaming import OpenBlock, StreamDecoder, lay_over
-from contentmodel_adapters.anthropic_messages.blocks import API, CITATIONS, CONTENT, TABLE, USAGE
+from contentmodel_adapters.anthropic_messages.blocks import API, CITATIONS, CONTENT, TABLE
+from contentmodel_adapters.anthropic_messages.response import USAGE
 
 # The delta's type: its field, the block's field that grows by it, and the event.
 GROWTH: dict[str, tuple[str, str, Any]] = {
