@@ -22,6 +22,7 @@ from contentmodel import (
     FunctionTool,
     Origin,
     TextContent,
+    ToolChoice,
     WebSearchToolCallContent,
     adapter,
     audit,
@@ -862,6 +863,50 @@ def test_answer_with_calls_and_without_a_finish_reason_waits_for_results_in_chat
     answer = {"candidates": [{"content": {"role": "model", "parts": [call]}}]}
     made = convert(answer, source=GEMINI, target=CHAT, kind="response").payload
     assert made["choices"][0]["finish_reason"] == "tool_calls"
+
+
+# -- functions before there were tools ---------------------------------------------------------------------------------
+
+
+OLD_FUNCTIONS = [{"name": "now", "description": "The time.", "parameters": EMPTY}, {"name": "here"}]
+
+
+@pytest.mark.parametrize("target", [RESPONSES, ANTHROPIC, GEMINI])
+def test_functions_of_old_clients_are_tools_elsewhere(target: str) -> None:
+    payload = a_request(CHAT, functions=OLD_FUNCTIONS, function_call={"name": "now"})
+    encoded = convert(payload, source=CHAT, target=target)
+    assert not {loss.path for loss in encoded.losses} & {"$.functions", "$.function_call"}
+    assert audit(payload, encoded) == []
+    request = adapter(target).decode_request(encoded.payload)
+    assert [tool.name for tool in request.tools] == ["now", "here"]
+    assert request.options.tool_choice is not None
+    assert request.options.tool_choice.tools == ["now"]
+    del encoded.payload["tools"]
+    missed = {one.path for one in audit(payload, encoded)}
+    assert missed >= {"$.functions[0].name", "$.functions[0].description", "$.functions[1].name"}
+
+
+@pytest.mark.parametrize("choice", ["auto", "none", {"name": "now"}, {"name": "now", "more": 1}, {}, "other", 5, None])
+@pytest.mark.parametrize("tools", [[], [a_function(CHAT, "other")]])
+def test_functions_of_old_clients_are_written_as_they_were(choice: Any, tools: list[Any]) -> None:
+    payload = a_request(CHAT, *tools, functions=OLD_FUNCTIONS, function_call=choice)
+    assert adapter(CHAT).encode_request(adapter(CHAT).decode_request(payload)).payload == payload
+    beside = {**payload, "tool_choice": "none"}
+    assert adapter(CHAT).encode_request(adapter(CHAT).decode_request(beside)).payload == beside
+
+
+def test_choice_of_an_old_client_that_is_edited_is_in_the_field_that_can_hold_it() -> None:
+    request = adapter(CHAT).decode_request(a_request(CHAT, functions=OLD_FUNCTIONS, function_call="auto"))
+    options = msgspec.structs.replace(request.options, tool_choice=ToolChoice(mode="required"))
+    payload = adapter(CHAT).encode_request(msgspec.structs.replace(request, options=options)).payload
+    assert payload["tool_choice"] == "required"
+    assert "function_call" not in payload
+
+
+def test_loss_of_a_setting_under_its_old_name_is_where_it_was() -> None:
+    payload = a_request(CHAT, functions=OLD_FUNCTIONS, function_call={"name": "web search"})
+    encoded = convert(payload, source=CHAT, target=ANTHROPIC)
+    assert [loss.path for loss in encoded.losses if loss.code == "mapped-name"] == ["$.function_call"]
 
 
 # -- names that hosted tools have --------------------------------------------------------------------------------------

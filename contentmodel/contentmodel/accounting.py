@@ -185,7 +185,7 @@ def _member(place: _Place, root: Any, holder: dict[str, Any], key: str, vocabula
         place.key,
         holder,
         place.is_data or key in _SCHEMAS or key in vocabulary.data,
-        place.is_tool or (key == "tools" and len(place.above) <= 2),
+        place.is_tool or (key in _TOOLS and len(place.above) <= 2),
         place.is_count or key in _COUNTS,
         place.is_choice or key in _CHOICES,
     )
@@ -238,6 +238,7 @@ _COUNTS = frozenset({"usage", "usageMetadata", "usage_metadata", "created", "cre
 """Fields whose zeros count nothing: some APIs require them."""
 _OUTPUTS = frozenset({"content", "output", "outputs", "response"})
 _CHOICES = frozenset({"tool_choice", "toolConfig", "tool_config"})
+_TOOLS = frozenset({"tools", "functions"})
 _SCHEMAS = frozenset({"parameters", "input_schema", "schema"})
 _ANSWERED = frozenset({"tool_use_id", "tool_call_id"})
 _DEFINED = (None, "function", "custom")

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from contentmodel.message import ChatMessage
-from contentmodel.request import ChatRequest
+from contentmodel.request import ChatRequest, CustomTool, FunctionTool, HostedTool, ToolGroup
 from contentmodel.response import ChatResponse
 from contentmodel.wire import media, passes, reasons
 from contentmodel.wire.adapting import TableAdapter
@@ -21,7 +21,7 @@ from contentmodel.wire.pairing import with_fitting_calls
 from contentmodel.wire.pipeline import message_pass, payload_pass, request_pass
 from contentmodel.wire.stream_encoding import StreamEncoder
 from contentmodel.wire.streaming import StreamDecoder
-from contentmodel.wire.table import Row
+from contentmodel.wire.table import Column, Row
 from contentmodel.wire.toolsets import Kinds, with_custom_results, with_known_tools
 from contentmodel_adapters.openai_chat.blocks import API, TABLE
 from contentmodel_adapters.openai_chat.messages import REASONING_FIELDS, Messages, encode_answer
@@ -29,7 +29,14 @@ from contentmodel_adapters.openai_chat.response import RESPONSE
 from contentmodel_adapters.openai_chat.rules import CALL_IDS, RULES, TOOL_NAMES
 from contentmodel_adapters.openai_chat.stream import Decoder
 from contentmodel_adapters.openai_chat.stream_encoder import Encoder
-from contentmodel_adapters.openai_chat.tools import RESPONSE_FORMAT, TOOL_CHOICE, TOOLS
+from contentmodel_adapters.openai_chat.tools import (
+    FUNCTIONS,
+    RESPONSE_FORMAT,
+    TOOL_CHOICE,
+    TOOLS,
+    old_choice,
+    read_old_choice,
+)
 from contentmodel_adapters.shared import settings
 from contentmodel_adapters.shared.answer import of_the_model
 from contentmodel_adapters.shared.fitting import OPENAI, restored_arguments, with_fitting_schemas
@@ -41,13 +48,15 @@ from contentmodel_adapters.shared.texts import with_texts_apart
 from contentmodel_adapters.shared.times import seconds_of
 from contentmodel_adapters.shared.usage import counted
 
+ALIASES = {"max_tokens": "max_completion_tokens", "function_call": "tool_choice"}
+"""Names that fields had, and that many hosts and clients still use."""
+
 REQUEST = TABLE.record(
     "request",
     ChatRequest,
     {
         "model": "model",
         "messages": ("messages", Messages()),
-        "tools": ("tools", Blocks(TOOLS)),
         "tool_choice": ("options.tool_choice", TOOL_CHOICE),
         "parallel_tool_calls": "options.parallel_tool_calls",
         "response_format": ("options.response_format", OneOf(RESPONSE_FORMAT)),
@@ -76,21 +85,28 @@ REQUEST = TABLE.record(
             Allowed("options.reasoning.effort", "none", "minimal", "low", "medium", "high", "xhigh", "max"),
         ),
     },
+    columns=(
+        "tools",
+        {
+            "tools": Column(Blocks(TOOLS), FunctionTool, CustomTool, HostedTool, ToolGroup),
+            "functions": Column(Blocks(FUNCTIONS), FunctionTool, noted=True),
+        },
+    ),
+    aliases=ALIASES,
 )
 
 
 TABLE.keep(
     "request",
-    *("audio", "function_call", "functions", "logit_bias", "moderation", "prediction", "prompt_cache_key"),
+    *("audio", "logit_bias", "moderation", "prediction", "prompt_cache_key"),
     *("prompt_cache_options", "prompt_cache_retention", "safety_identifier", "stream_options", "web_search_options"),
 )
-TABLE.say("request.aliases", "max_tokens")
-# The name that max_completion_tokens had, and many hosts still want.
-OLD_LIMIT = "max_tokens"
+TABLE.say("request.aliases", *ALIASES)
+OLD_LIMIT, OLD_CHOICE = ALIASES
 
 
 def read_aliases(request: ChatRequest) -> ChatRequest:
-    """A limit under its old name, and a stop sequence that is no list, as what they mean; notes say how it was."""
+    """Read fields under old names, and a stop sequence that is no list; notes of the request have how it was."""
     own = dict((request.extra or {}).get(API, {}))
     changed: dict[str, Any] = {}
     if (
@@ -100,6 +116,11 @@ def read_aliases(request: ChatRequest) -> ChatRequest:
     ):
         changed["max_output_tokens"] = own.pop(OLD_LIMIT)
         own[":max_tokens"] = True
+    choice = read_old_choice(own.get(OLD_CHOICE))
+    if choice is not None and request.options.tool_choice is None and "tool_choice" not in own:
+        changed["tool_choice"] = choice
+        del own[OLD_CHOICE]
+        own[":function_call"] = True
     if own.get("stop").__class__ is str:
         changed["stop_sequences"] = [own.pop("stop")]
         own[":stop"] = True
@@ -114,6 +135,8 @@ def with_aliases(payload: dict[str, Any], request: ChatRequest, context: EncodeC
     own = (request.extra or {}).get(API, {})
     if ":max_tokens" in own and "max_completion_tokens" in payload:
         payload[OLD_LIMIT] = payload.pop("max_completion_tokens")
+    if ":function_call" in own and old_choice(payload.get("tool_choice")) is not None:
+        payload[OLD_CHOICE] = old_choice(payload.pop("tool_choice"))
     if ":stop" in own and len(payload.get("stop", ())) == 1:
         payload["stop"] = payload["stop"][0]
     return payload

@@ -89,6 +89,15 @@ TOOLS = TABLE.union(
 )
 
 
+# What tools were before there were tools of other types (types/chat/completion_create_params.py of openai 3.52,
+# `functions`, deprecated): old clients still send them.
+FUNCTIONS = TABLE.union(
+    "function",
+    [Row("function", FunctionTool, {"name": "name", "description": "description", "parameters": "parameters"})],
+    find=lambda wire: "function",
+)
+
+
 def read_choice(value: dict[str, Any]) -> ToolChoice | None:
     """The choice that an object says, None where it says something else."""
     kind = value.get("type")
@@ -122,6 +131,22 @@ def write_choice(choice: ToolChoice, tools: list[Any]) -> Any:
         # Some tools can be allowed, not forbidden.
         return None
     return {"type": "allowed_tools", "allowed_tools": {"mode": choice.mode, "tools": named}}
+
+
+def read_old_choice(value: Any) -> ToolChoice | None:
+    """Return the choice of `function_call`, a word or the name of a function; None if it is anything else."""
+    if value in ("auto", "none"):
+        return ToolChoice(mode=value)
+    if value.__class__ is dict and value.keys() == {"name"} and value["name"].__class__ is str:
+        return ToolChoice(mode="required", tools=[value["name"]])
+    return None
+
+
+def old_choice(value: Any) -> Any:
+    """Return a `tool_choice` as `function_call` has it; None if that cannot."""
+    if value in ("auto", "none"):
+        return value
+    return {"name": value["function"]["name"]} if isinstance(value, dict) and value["type"] == "function" else None
 
 
 TABLE.say("tool_choice", "auto", "none", "required", "function", "custom", "allowed_tools")

@@ -283,7 +283,7 @@ class Row:
             fields += (key for key in self.group.keys if attribute in (self.group.attribute, says.get(key)))
         if self.columns and attribute == self.columns[0]:
             fields += self.columns[1]
-        fields += [alias for alias, usual in self.aliases.items() if f"{alias.rpartition('.')[0]}.{usual}" in fields]
+        fields += [alias for alias, usual in self.aliases.items() if _beside(alias, usual) in fields]
         if attribute == self.rest:
             fields += (key for key in wire if key not in self.root.children and key not in self.constants)
         return fields or (self.fields_of(attribute.rpartition(".")[0], wire) if "." in attribute else [])
@@ -300,6 +300,10 @@ class Row:
             where = wire_path("$", leaf.wire)
             if path == where or path.startswith((f"{where}.", f"{where}[")):
                 return leaf.attribute, path[len(where) :]
+        for key in self.columns[1] if self.columns else ():
+            where = wire_path("$", key)
+            if path == where or path.startswith(f"{where}["):
+                return self.columns[0], path[len(where) :]  # type: ignore[index]
         return None
 
     def describe(self) -> dict[str, Any]:
@@ -442,3 +446,9 @@ def _wanted(root: Node, path: str) -> str:
         if leaf.wire == path:
             return leaf.codec.describe().replace("str", "string").replace("dict", "object")
     return "value"
+
+
+def _beside(alias: str, name: str) -> str:
+    """Return the dotted path of `name` in the object in which the field `alias` is."""
+    parent, dot, _ = alias.rpartition(".")
+    return f"{parent}{dot}{name}"
