@@ -109,7 +109,7 @@ class StreamConverter:
         # No API's stream has a place for the tokens so far.
         self._decoder.counts = False
         self._encoder = adapter(target).stream_encoder(chosen)
-        self._undone = (maps or Maps()).undoing(self._reader.restore_arguments)
+        self._undone = None if maps in (None, Maps()) else maps.undoing(self._reader.restore_arguments)
         self._raises = on_loss == "raise"
 
     @property
@@ -129,7 +129,8 @@ class StreamConverter:
         return last
 
     def _encoded(self, events: list[StreamEvent]) -> bytes:
-        events = [undone for event in events for undone in self._undone(event)]
+        if self._undone is not None:
+            events = [undone for event in events for undone in self._undone(event)]
         feed = self._encoder.feed
         data = feed(events[0]) if len(events) == 1 else b"".join([feed(event) for event in events])
         self._check()
