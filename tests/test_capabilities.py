@@ -392,6 +392,92 @@ def test_check_finds_wrong_json_classes_beside_missing_fields(
     assert paths <= {v.path for v in contentmodel.check(payload, api=api) if v.severity == "refused"}
 
 
+def refused_paths(payload: dict[str, Any], api: str, model: str | None = None) -> set[str]:
+    return {v.path for v in contentmodel.check(payload, api=api, model=model) if v.severity == "refused"}
+
+
+def _said(part: dict[str, Any]) -> dict[str, Any]:
+    return {"role": "user", "content": [part]}
+
+
+_PICTURE = "https://example.org/a.png"
+_UNKNOWN_WORDS = [
+    (CHAT, chat(tool_choice={"type": "wild"}), "$.tool_choice.type"),
+    (CHAT, chat(response_format={"type": "wild"}), "$.response_format.type"),
+    (
+        CHAT,
+        chat(messages=[_said({"type": "image_url", "image_url": {"url": _PICTURE, "detail": "wild"}})]),
+        "$.messages[0].content[0].image_url.detail",
+    ),
+    (RESPONSES, {"model": "gpt-5.2", "input": "Hi", "tool_choice": {"type": "wild"}}, "$.tool_choice.type"),
+    (RESPONSES, {"model": "gpt-5.2", "input": "Hi", "text": {"format": {"type": "wild"}}}, "$.text.format.type"),
+    (
+        RESPONSES,
+        {"model": "gpt-5.2", "input": [_said({"type": "input_image", "image_url": _PICTURE, "detail": "wild"})]},
+        "$.input[0].content[0].detail",
+    ),
+    (
+        RESPONSES,
+        {"model": "gpt-5.2", "input": [_said({"type": "input_file", "file_id": "f", "detail": "original"})]},
+        "$.input[0].content[0].detail",
+    ),
+    (ANTHROPIC, claude(tool_choice={"type": "wild"}), "$.tool_choice.type"),
+    (ANTHROPIC, claude(output_config={"format": {"type": "wild"}}), "$.output_config.format.type"),
+]
+
+
+@pytest.mark.parametrize(("api", "payload", "path"), _UNKNOWN_WORDS)
+def test_check_finds_unknown_words_in_objects(
+    api: str, payload: dict[str, Any], path: str
+) -> None:
+    assert path in refused_paths(payload, api)
+    if api in (CHAT, RESPONSES):
+        # Other hosts of these APIs have words of their own.
+        assert path not in refused_paths({**payload, "model": "our-model"}, api)
+
+
+@pytest.mark.parametrize("key", ["toolConfig.functionCallingConfig", "tool_config.function_calling_config"])
+def test_check_reads_modes_of_gemini_in_any_case(key: str) -> None:
+    outer, inner = key.split(".")
+    for mode, found in (("wild", [f"$.{key}.mode"]), ("WILD", [f"$.{key}.mode"]), ("auto", []), ("NONE", [])):
+        payload = {"contents": [{"role": "user", "parts": [{"text": "Hi"}]}], outer: {inner: {"mode": mode}}}
+        assert sorted(refused_paths(payload, GOOGLE, "gemini-3-pro-preview")) == found
+
+
+@pytest.mark.parametrize(
+    ("api", "payload", "path"),
+    [
+        (CHAT, chat(max_completion_tokens=-1), "$.max_completion_tokens"),
+        (CHAT, chat(model="gpt-4o", max_tokens=-1), "$.max_tokens"),
+        (CHAT, chat(n=-1), "$.n"),
+        (RESPONSES, {"model": "gpt-5.2", "input": "Hi", "max_output_tokens": -1}, "$.max_output_tokens"),
+        (ANTHROPIC, claude(max_tokens=-1), "$.max_tokens"),
+        (ANTHROPIC, claude(model="claude-opus-4-5", top_k=-1), "$.top_k"),
+        (GOOGLE, gemini(maxOutputTokens=-1), "$.generationConfig.maxOutputTokens"),
+        (GOOGLE, gemini(topK=-1), "$.generationConfig.topK"),
+    ],
+)
+def test_check_finds_negative_counts(api: str, payload: dict[str, Any], path: str) -> None:
+    model = "gemini-2.5-pro" if api == GOOGLE else None
+    assert path in refused_paths(payload, api, model)
+
+
+@pytest.mark.parametrize("target", [CHAT, RESPONSES, ANTHROPIC, GOOGLE])
+def test_a_negative_limit_is_sent_to_no_api(target: str) -> None:
+    source = chat(max_completion_tokens=-1) if target != CHAT else claude(max_tokens=-1)
+    models = {CHAT: "gpt-5.2", RESPONSES: "gpt-5.2", ANTHROPIC: "claude-opus-4-5", GOOGLE: "gemini-2.5-pro"}
+    encoded = contentmodel.convert(source, target=target, model=models[target])
+    assert contentmodel.check(encoded.payload, api=target, model=models[target]) == []
+    assert {"$.max_completion_tokens", "$.max_tokens"} & {loss.path for loss in encoded.losses}
+
+
+def test_check_takes_the_model_of_a_request_that_names_none() -> None:
+    payload = {"messages": [{"role": "user", "content": "Hi"}]}
+    [found] = contentmodel.check(payload, api=CHAT)
+    assert (found.path, found.rule) == ("$", "a-model-is-named")
+    assert contentmodel.check(payload, api=CHAT, model="gpt-5.2") == []
+
+
 def test_check_names_the_class_of_the_object_that_a_field_is_inside_of() -> None:
     part = {"type": "image_url", "image_url": "https://example.org/a.png"}
     [found] = contentmodel.check(chat(messages=[{"role": "user", "content": [part]}]), api=CHAT)

@@ -120,9 +120,13 @@ REQUEST_PASSES = (
 
 
 def with_limit(payload: dict[str, Any], request: ChatRequest, context: EncodeContext) -> dict[str, Any]:
-    """Return a payload with the limit that the API requires."""
-    if "max_tokens" not in payload:
+    """Return a payload with the limit that the API requires, which is not negative."""
+    limit = payload.get("max_tokens")
+    if limit is None:
         context.lose(request, "options.max_output_tokens", reasons.OUTPUT_LIMIT)
+    elif limit < 0:
+        context.lose(request, "options.max_output_tokens", reasons.REFUSED_SETTING, rule=f"{limit} is negative")
+    if limit is None or limit < 0:
         payload["max_tokens"] = MAX_TOKENS + budget_of(payload)
     return payload
 

@@ -353,6 +353,13 @@ def sampling_is_between_0_and_1(request: Request) -> Iterator[Broken]:
     yield from ((f"$.{key}", str(n)) for key, n in numbers if n is not None and not 0 <= n <= 1)
 
 
+@_of_claude("send 0 or more", f"types/message_create_params.py of {SDK}")
+def counts_are_not_negative(request: Request) -> Iterator[Broken]:
+    """max_tokens and top_k are at least 0; with max_tokens 0 the prompt is cached and nothing is answered."""
+    numbers = ((key, _number(request, key)) for key in ("max_tokens", "top_k"))
+    yield from ((f"$.{key}", str(n)) for key, n in numbers if n is not None and n < 0)
+
+
 @_by_model("leave it out", "UKGovernmentBEIS/inspect_ai#3721, srtab/daiv#1429, langfuse/langfuse#9882")
 def sampling_is_for_older_models(request: Request, takes: Capabilities) -> Iterator[Broken]:
     """From 4.7 on, temperature and top_p stay 1, and top_k is not set."""
@@ -527,6 +534,7 @@ def formats_have_no_citations(request: Request) -> Iterator[Broken]:
 
 
 RULES.leave_out(
+    "counts-are-not-negative",
     "the-chosen-tool-is-defined",
     "a-tool-can-be-forced",
     "thinking-is-of-the-model",

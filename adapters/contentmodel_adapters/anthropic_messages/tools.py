@@ -163,7 +163,8 @@ def write_choice(choice: ToolChoice, tools: list[Any]) -> Any:
     return None if word is None else {"type": word}
 
 
-TABLE.say("tool_choice", "auto", "any", "tool", "none")
+_FORMS = ("auto", "any", "tool", "none")
+TABLE.say("tool_choice", *_FORMS)
 
 
 class ChoiceAndParallel(Codec):
@@ -173,7 +174,10 @@ class ChoiceAndParallel(Codec):
     identity = False
 
     def __init__(self) -> None:
-        self._choice = Choice(read_choice, write_choice, words=False, fallback={"type": "auto"})
+        self._choice = Choice(
+            read_choice, write_choice, words=False, tagged=("type", _FORMS), fallback={"type": "auto"}
+        )
+        self.tagged = self._choice.tagged
 
     def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> Any:
         flag = value.get("disable_parallel_tool_use")

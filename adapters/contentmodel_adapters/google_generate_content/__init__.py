@@ -209,8 +209,8 @@ class GoogleGenerateContent(TableAdapter):
         if name == "role" or name.endswith("JsonSchema"):
             return True
         if isinstance(value, str):
-            known = {word.lower() for word in codec.known_words or ()}
-            return number_of(value, codec) is not None or value.lower() in known
+            words = codec.known_words or (codec.tagged[1] if codec.tagged is not None else ())
+            return number_of(value, codec) is not None or value.lower() in {word.lower() for word in words}
         if isinstance(value, float):
             return number_of(value, codec) is not None
         return (value.__class__ is int and str in codec.classes) or (isinstance(value, dict) and list in codec.classes)

@@ -207,7 +207,7 @@ def tools_of_member(path: str, tools: list[Any]) -> list[Any]:
 
 
 TABLE.say("tool.members", DECLARATIONS, *HOSTED_KINDS)
-MODES = {"AUTO": "auto", "VALIDATED": "auto", "MODE_UNSPECIFIED": "auto", "ANY": "required", "NONE": "none"}
+MODES = {"MODE_UNSPECIFIED": "auto", "AUTO": "auto", "ANY": "required", "NONE": "none", "VALIDATED": "auto"}
 _WORDS = {"auto": "AUTO", "required": "ANY", "none": "NONE"}
 
 
@@ -237,8 +237,10 @@ def _capitals(value: dict[str, Any]) -> dict[str, Any]:
     return {**value, "mode": mode.upper()} if mode.__class__ is str else value
 
 
-TABLE.say("function_calling.mode", "MODE_UNSPECIFIED", "AUTO", "ANY", "NONE", "VALIDATED")
-TOOL_CHOICE = Choice(read_choice, write_choice, words=False, fallback={"mode": "AUTO"}, usual=_capitals)
+TABLE.say("function_calling.mode", *MODES)
+TOOL_CHOICE = Choice(
+    read_choice, write_choice, words=False, tagged=("mode", MODES), fallback={"mode": "AUTO"}, usual=_capitals
+)
 
 
 _LEVELS = ("minimal", "low", "medium", "high", "xhigh")

@@ -19,7 +19,7 @@ from contentmodel.content.tools import (
     HostedToolCallContent,
 )
 from contentmodel.usage import Usage
-from contentmodel.wire.codecs import ArgumentsText, DataUri, Home, Sealed, is_data_uri
+from contentmodel.wire.codecs import Allowed, ArgumentsText, DataUri, Home, Sealed, is_data_uri
 from contentmodel.wire.json import write
 from contentmodel.wire.nested import TextOrBlocks
 from contentmodel.wire.table import Row, Shape, Table, row
@@ -70,6 +70,10 @@ def _part(name: str, tag: str, model: type[Any], fields: dict[str, Any], **optio
 TEXT = row("text", TextContent, {"text": "text"}, ignores=("annotations",))
 REFUSAL = row("refusal", ErrorContent, {"refusal": "message"}, sets={"code": "refusal"}, fill={"refusal": ""})
 
+# How closely a model looks at an image (types/chat/chat_completion_content_part_image_param.py of openai 3.54,
+# seen 2026-11-22).
+DETAIL = Allowed("detail", "auto", "low", "high", "original")
+
 CONTENT = TABLE.union(
     "content part",
     [
@@ -79,14 +83,14 @@ CONTENT = TABLE.union(
             "image_url",
             "image_url",
             UriContent,
-            {"image_url.url": "uri", "image_url.detail": "detail"},
+            {"image_url.url": "uri", "image_url.detail": ("detail", DETAIL)},
             sets={"kind": "image"},
         ),
         _part(
             "image_url.data",
             "image_url",
             DataContent,
-            {"image_url.url": (("media_type", "data"), DATA_URI), "image_url.detail": "detail"},
+            {"image_url.url": (("media_type", "data"), DATA_URI), "image_url.detail": ("detail", DETAIL)},
         ),
         _part("video_url", "video_url", UriContent, {"video_url.url": "uri"}, sets={"kind": "video"}),
         _part("video_url.data", "video_url", DataContent, {"video_url.url": (("media_type", "data"), DATA_URI)}),

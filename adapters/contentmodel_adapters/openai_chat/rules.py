@@ -41,6 +41,13 @@ _rule = declares(RULES, models=_OPENAI, seen="2026-11-21")
 _by_model = declares_by_model(RULES, seen="2026-11-22")
 
 
+@RULES.rule("refused", fix="name the model, in the request or as model=", source="chain-ml/council#45; seen 2026-11-22")
+def a_model_is_named(request: dict[str, Any]) -> Iterator[Broken]:
+    """A request names its model."""
+    if request.get("model") is None:
+        yield "$", "no model"
+
+
 @_rule("refused", fix="say system, developer, user, assistant or tool", source=_TYPES)
 def roles_are_known(request: dict[str, Any]) -> Iterator[Broken]:
     """A message's role is developer, system, user, assistant, tool or function."""
@@ -385,17 +392,18 @@ def json_mode_is_announced(request: dict[str, Any]) -> Iterator[Broken]:
                 yield f"{at}.type", "json_object, and no message says JSON"
 
 
-_RANGES = {"temperature": (0, 2), "top_p": (0, 1), "top_logprobs": (0, 20)}
-_RANGES |= {"presence_penalty": (-2, 2), "frequency_penalty": (-2, 2)}
+_RANGES: dict[str, tuple[float, float]] = {"temperature": (0, 2), "top_p": (0, 1), "top_logprobs": (0, 20)}
+_RANGES |= {"presence_penalty": (-2, 2), "frequency_penalty": (-2, 2), "n": (1, float("inf"))}
+_RANGES |= dict.fromkeys(("max_tokens", "max_completion_tokens"), (1, float("inf")))
 
 
-@_rule("refused", fix="choose a number within the limits", source=_SDK)
+@_rule("refused", fix="choose a number within the limits", source=f"OpenBMB/ChatDev#446, {_SDK}")
 def numbers_are_in_range(request: dict[str, Any]) -> Iterator[Broken]:
-    """temperature is 0 to 2, top_p 0 to 1, the penalties -2 to 2, top_logprobs 0 to 20."""
+    """temperature is 0 to 2, top_p 0 to 1, a penalty -2 to 2, top_logprobs 0 to 20; n and max_tokens are at least 1."""
     for key, (least, most) in _RANGES.items():
         value = request.get(key)
         if isinstance(value, int | float) and not least <= value <= most:
-            yield f"$.{key}", f"{value}, not {least} to {most}"
+            yield f"$.{key}", f"{value}, below {least}" if value < least else f"{value}, above {most}"
 
 
 @_rule("refused", fix="send an integer", source=_SDK)

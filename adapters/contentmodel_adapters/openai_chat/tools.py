@@ -149,8 +149,9 @@ def old_choice(value: Any) -> Any:
     return {"name": value["function"]["name"]} if isinstance(value, dict) and value["type"] == "function" else None
 
 
-TABLE.say("tool_choice", "auto", "none", "required", "function", "custom", "allowed_tools")
-TOOL_CHOICE = Choice(read_choice, write_choice)
+_FORMS = ("function", "custom", "allowed_tools")
+TABLE.say("tool_choice", "auto", "none", "required", *_FORMS)
+TOOL_CHOICE = Choice(read_choice, write_choice, tagged=("type", _FORMS))
 
 RESPONSE_FORMAT = TABLE.union(
     "response_format",

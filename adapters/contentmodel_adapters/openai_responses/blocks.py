@@ -20,7 +20,7 @@ from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.text import TextContent
 from contentmodel.usage import Usage
 from contentmodel.wire import reasons
-from contentmodel.wire.codecs import Codec, DataUri, Place, Sealed, is_data_uri
+from contentmodel.wire.codecs import Allowed, Codec, DataUri, Place, Sealed, is_data_uri
 from contentmodel.wire.context import DecodeContext, EncodeContext
 from contentmodel.wire.fields import text_of
 from contentmodel.wire.nested import Blocks, WordsOf
@@ -100,12 +100,16 @@ OUTPUT_TEXT = row(
     fill={"annotations": []},
 )
 REFUSAL = row("refusal", ErrorContent, {"refusal": "message"}, sets={"code": "refusal"}, fill={"refusal": ""})
+# How closely a model looks at an image or a file (types/responses/image_detail.py and response_input_file_param.py of
+# openai 3.54, seen 2026-11-22).
+IMAGE_DETAIL = Allowed("detail", "auto", "low", "high", "original")
+FILE_DETAIL = Allowed("detail", "auto", "low", "high")
 MEDIA = [
     named_row(
         "image.url",
         "input_image",
         UriContent,
-        {"image_url": "uri", "detail": "detail"},
+        {"image_url": "uri", "detail": ("detail", IMAGE_DETAIL)},
         sets={"kind": "image"},
         fill={"detail": "auto"},
     ),
@@ -113,14 +117,14 @@ MEDIA = [
         "image.data",
         "input_image",
         DataContent,
-        {"image_url": (("media_type", "data"), DATA_URI), "detail": "detail"},
+        {"image_url": (("media_type", "data"), DATA_URI), "detail": ("detail", IMAGE_DETAIL)},
         fill={"detail": "auto"},
     ),
     named_row(
         "image.file",
         "input_image",
         HostedFileContent,
-        {"file_id": "file_id", "detail": "detail"},
+        {"file_id": "file_id", "detail": ("detail", IMAGE_DETAIL)},
         sets={"kind": "image"},
         fill={"detail": "auto"},
     ),
@@ -128,20 +132,20 @@ MEDIA = [
         "file.url",
         "input_file",
         UriContent,
-        {"file_url": "uri", "filename": "name", "detail": "detail"},
+        {"file_url": "uri", "filename": "name", "detail": ("detail", FILE_DETAIL)},
         sets={"kind": "document"},
     ),
     named_row(
         "file.data",
         "input_file",
         DataContent,
-        {"file_data": (("media_type", "data"), DATA_URI), "filename": "name", "detail": "detail"},
+        {"file_data": (("media_type", "data"), DATA_URI), "filename": "name", "detail": ("detail", FILE_DETAIL)},
     ),
     named_row(
         "file.id",
         "input_file",
         HostedFileContent,
-        {"file_id": "file_id", "filename": "name", "detail": "detail"},
+        {"file_id": "file_id", "filename": "name", "detail": ("detail", FILE_DETAIL)},
         sets={"kind": "document"},
     ),
     row("input_audio", DataContent, {"input_audio.data": "data", "input_audio.format": ("media_type", AUDIO)}),

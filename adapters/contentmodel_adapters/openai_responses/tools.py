@@ -125,10 +125,9 @@ def write_choice(choice: ToolChoice, tools: list[Any]) -> Any:
     return {"type": "allowed_tools", "mode": choice.mode, "tools": named}
 
 
-TABLE.say(
-    "tool_choice", "auto", "none", "required", "function", "custom", "allowed_tools", *HOSTED_KINDS, "computer_use"
-)
-TOOL_CHOICE = Choice(read_choice, write_choice)
+_FORMS = ("function", "custom", "allowed_tools", *HOSTED_KINDS, "computer_use")
+TABLE.say("tool_choice", "auto", "none", "required", *_FORMS)
+TOOL_CHOICE = Choice(read_choice, write_choice, tagged=("type", _FORMS))
 
 TEXT_FORMAT = TABLE.union(
     "text.format",

@@ -19,7 +19,8 @@ class Choice(Codec):
     `write` also gets the tools of the request: some APIs name a tool by its kind. A word is a mode. What `write` would
     say otherwise than the payload did is kept under the note ":raw", together with the choice it meant, so that an edit
     of the choice wins over it. The note ":whole" says that the choice means all that the payload did. A choice among
-    several tools falls back to its mode, any other one to `fallback`. `usual` returns a choice as `write` spells it.
+    several tools falls back to its mode, any other one to `fallback`. `tagged` is the field of an object that names its
+    form or mode, with the words that the API has for it. `usual` returns a choice as `write` spells it.
     """
 
     identity = False
@@ -30,11 +31,13 @@ class Choice(Codec):
         write: Callable[[ToolChoice, list[Any]], Any],
         *,
         words: bool = True,
+        tagged: tuple[str, Iterable[str]],
         fallback: Any = "auto",
         usual: Callable[[Any], Any] = lambda value: value,
     ) -> None:
         super().__init__(*((str, dict) if words else (dict,)))
         self.known_words = frozenset(("auto", "none", "required")) if words else None
+        self.tagged = tagged[0], frozenset(tagged[1])
         self._read, self._write, self._fallback, self._usual = read, write, fallback, usual
 
     def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> ToolChoice:

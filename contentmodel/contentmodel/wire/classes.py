@@ -35,6 +35,11 @@ def misfits(payload: Any, context: DecodeContext, takes: Takes, *, is_own: bool)
             what = None if value is None else _misfit(value, codec, is_own)
             if what is not None and not takes(name, value, codec):
                 yield Fault(spelled(payload, wire_path(path, name)), what)
+            if codec.tagged is not None and value.__class__ is dict and (is_own or not codec.hosts_add_words):
+                tag, known = codec.tagged
+                what = _strange(value.get(tag), known)
+                if what is not None and not takes(f"{name}.{tag}", value[tag], codec):
+                    yield Fault(spelled(payload, wire_path(path, f"{name}.{tag}")), what)
 
 
 def _misfit(value: Any, codec: Codec, is_own: bool) -> str | None:
@@ -43,7 +48,11 @@ def _misfit(value: Any, codec: Codec, is_own: bool) -> str | None:
         classes = [kind for kind in codec.classes if kind is not int or float not in codec.classes]
         wanted = " or ".join(dict.fromkeys(map(name_of, classes)))
         return f"expected {wanted}, got {kind_of(value)}"
-    known = codec.known_words if is_own or not codec.hosts_add_words else None
+    return _strange(value, codec.known_words) if is_own or not codec.hosts_add_words else None
+
+
+def _strange(value: Any, known: frozenset[str] | None) -> str | None:
+    """Return what is wrong with a text that is none of the words that an API has."""
     if known is None or value.__class__ is not str or value in known:
         return None
     return f"{value!r:.60} is none of {', '.join(sorted(known))}"

@@ -37,6 +37,8 @@ class Codec:
     mandatory = False
     known_words: frozenset[str] | None = None
     """The words that the API has for this field; None: any text, or no text at all."""
+    tagged: tuple[str, frozenset[str]] | None = None
+    """If the field is an object, which of its own fields has one of a few words, and the words that the API has."""
     hosts_add_words = True
     """Whether hosts of other vendors' models have words of their own beside these."""
 

@@ -53,6 +53,7 @@ class OneOf(Codec):
 
     def __init__(self, union: Union) -> None:
         self.union = union
+        self.tagged = (union.tag, union.tags) if union.tags else None
 
     def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> Any:
         return self.union.decode(value, context)

@@ -195,6 +195,12 @@ class Union:
         """Whether a content of this class can stand here as it is."""
         return model in self._by_class and (native or self._abroad is None or model in self._abroad)
 
+    @property
+    def tags(self) -> frozenset[str]:
+        """The tags that have a row of their own; none if the rows are not told apart by a tag."""
+        tagged = (r.constants.get(self.tag) for r in self.rows if r is not self._other and self._find is None)
+        return frozenset(tag for tag in tagged if tag is not None)
+
     def knows(self, wire: dict[str, Any]) -> bool:
         """Return whether a row is named by the tag of this block."""
         tag = wire.get(self.tag)
