@@ -427,9 +427,7 @@ _UNKNOWN_WORDS = [
 
 
 @pytest.mark.parametrize(("api", "payload", "path"), _UNKNOWN_WORDS)
-def test_check_finds_unknown_words_in_objects(
-    api: str, payload: dict[str, Any], path: str
-) -> None:
+def test_check_finds_unknown_words_in_objects(api: str, payload: dict[str, Any], path: str) -> None:
     assert path in refused_paths(payload, api)
     if api in (CHAT, RESPONSES):
         # Other hosts of these APIs have words of their own.
