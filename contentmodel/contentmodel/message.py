@@ -6,8 +6,9 @@ from typing import Any
 
 import msgspec
 
-from contentmodel.content import Content, result_type
+from contentmodel.content import Contents, result_type
 from contentmodel.content.base import AIContent
+from contentmodel.content.given import NO_CONTENTS
 from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.text import TextContent, are_contents, as_contents
 from contentmodel.content.tools import FunctionResultContent, ToolCallContent
@@ -39,7 +40,7 @@ class ChatMessage(Model, frozen=True, kw_only=True):
     """
 
     role: Open[Role]
-    contents: list[Content] = []
+    contents: Contents = NO_CONTENTS
     author_name: str | None = None
     message_id: str | None = None
     origin: Origin | None = None

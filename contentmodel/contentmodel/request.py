@@ -6,7 +6,8 @@ from typing import Any
 
 import msgspec
 
-from contentmodel.content import Content
+from contentmodel.content import Contents
+from contentmodel.content.given import NO_CONTENTS
 from contentmodel.content.text import are_contents, as_contents
 from contentmodel.interop import Model
 from contentmodel.literals import Effort, FormatKind, Open, ThinkingMode, ToolKind, ToolMode
@@ -136,7 +137,7 @@ class ChatRequest(Model, frozen=True, kw_only=True):
     """
 
     model: str | None = None
-    instructions: list[Content] = []
+    instructions: Contents = NO_CONTENTS
     messages: list[ChatMessage] = []
     tools: list[Tool] = []
     options: ChatOptions = ChatOptions()

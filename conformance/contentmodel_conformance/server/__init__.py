@@ -11,7 +11,7 @@ with needs_extra("conformance"):
     from contentmodel_conformance.server.files import read_script
     from contentmodel_conformance.server.records import Recorded
     from contentmodel_conformance.server.running import LoopbackServer
-    from contentmodel_conformance.server.script import Call, Fault, Script, ScriptError, Turn, as_turn, say
+    from contentmodel_conformance.server.script import Call, Fault, Script, ScriptError, Turn, TurnLike, as_turn, say
 
 __all__ = [
     "Call",
@@ -24,6 +24,7 @@ __all__ = [
     "Script",
     "ScriptError",
     "Turn",
+    "TurnLike",
     "as_turn",
     "read_script",
     "say",

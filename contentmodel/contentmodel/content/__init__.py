@@ -35,16 +35,20 @@ def result_type(call: tools.ToolCallContent) -> type[tools.ToolResultContent]:
 
 
 if TYPE_CHECKING:
+    from contentmodel.content.given import Contents
+
     Content = AIContent
 else:
     Content = Annotated[reduce(or_, CONTENT_TYPES), Discriminated(AIContent)]
-    # msgspec resolves the annotation `list[Content]` in the module that wrote it.
-    tools.Content = documents.Content = Content
+    Contents = list[Content]
+    # msgspec resolves an annotation in the module that wrote it.
+    tools.Content, documents.Contents = Content, Contents
 
 __all__ = [
     "CONTENT_TYPES",
     "AIContent",
     "Content",
+    "Contents",
     "base",
     "citations",
     "documents",

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from contentmodel.content.base import AIContent
+from contentmodel.content.given import NO_CONTENTS
 from contentmodel.content.text import are_contents, as_contents
 
 if TYPE_CHECKING:
-    from contentmodel.content import Content
+    from contentmodel.content.given import Contents
 
 
 class DocumentContent(AIContent, frozen=True, kw_only=True):
@@ -19,7 +20,7 @@ class DocumentContent(AIContent, frozen=True, kw_only=True):
     `uri` says where it comes from, in the application's own words (it need not be an address).
     """
 
-    parts: list[Content] = []
+    parts: Contents = NO_CONTENTS
     title: str | None = None
     uri: str | None = None
 

@@ -49,8 +49,11 @@ class Tool:
     concurrent: bool = True
     """Whether it may run beside other tools."""
 
-    def run(self, args: Any, *context: Any) -> Any:
-        """The tool's work, sync or async. It may give whatever `contents_of` takes."""
+    def run(self, *args: Any, **named: Any) -> Any:
+        """Do the tool's work, sync or async: `run(self, args)` or `run(self, args, context)`.
+
+        It may return whatever `contents_of` takes.
+        """
         raise NotImplementedError(f"{type(self).__name__} has no method run")
 
     def invoke(self, args: Any, context: ToolContext | None = None) -> Any:
