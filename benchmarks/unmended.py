@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 import contentmodel
-from contentmodel.wire import passes
-from contentmodel.wire.adapting import TableAdapter
+from contentmodel.engine.adapting import TableAdapter
+from contentmodel.engine.pipeline import passes
 
 _MODULES = tuple(
     importlib.import_module(f"contentmodel_adapters.{name}")

@@ -10,8 +10,8 @@ import pytest
 
 import contentmodel
 from contentmodel import Alphabet, Maps, convert
-from contentmodel.wire.marks import APART, LATE, NO_RESULT
-from contentmodel.wire.names import Bijection, _call_id, _tool_name
+from contentmodel.engine.pipeline.marks import APART, LATE, NO_RESULT
+from contentmodel.engine.pipeline.names import Bijection, _call_id, _tool_name
 from contentmodel_conformance import laws
 
 ANTHROPIC, CHAT, RESPONSES, GOOGLE = (

@@ -31,7 +31,7 @@ from contentmodel import (
     fold_stream,
 )
 from contentmodel.content.outcomes import ToolChangeContent
-from contentmodel.wire.encoded import Encoded
+from contentmodel.engine.losses.encoded import Encoded
 from contentmodel_adapters.shared.definitions import NO_PARAMETERS, is_free_text
 
 CHAT, RESPONSES = "openai-chat", "openai-responses"

@@ -16,10 +16,10 @@ from contentmodel import (
     TextContent,
     UnknownContent,
 )
+from contentmodel.engine.context import DecodeContext, EncodeContext
+from contentmodel.engine.table.codecs import Renamed, Sealed
+from contentmodel.engine.table.tables import Row, Table, row
 from contentmodel.message import Origin
-from contentmodel.wire.codecs import Renamed, Sealed
-from contentmodel.wire.context import DecodeContext, EncodeContext
-from contentmodel.wire.table import Row, Table, row
 
 API = "anthropic-messages"
 HOME = Origin(api=API, issuer="anthropic")

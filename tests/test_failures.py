@@ -22,10 +22,10 @@ from contentmodel import (
     convert,
 )
 from contentmodel.accounting import audit
+from contentmodel.engine.json import parse
 from contentmodel.events import ENDED
 from contentmodel.failures import STATUSES, error_kind, error_status, kind_of_status
 from contentmodel.limits import RateLimit, RateLimits, read_limits, write_limits
-from contentmodel.wire.json import parse
 
 PROVIDERS = [api for api in APIS if getattr(adapter(api), "errors", None) is not None]
 ANTHROPIC, CHAT, RESPONSES, GEMINI = (

@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import contentmodel
-from contentmodel.wire.framing import AnyFraming, Frame, JsonParser, SseParser, write_sse
+from contentmodel.engine.streams.framing import AnyFraming, Frame, JsonParser, SseParser, write_sse
 
 BOM = b"\xef\xbb\xbf"
 

@@ -15,6 +15,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 import contentmodel
+from contentmodel import authoring
 
 ROOT = Path(__file__).parent.parent
 PACKAGES = {
@@ -86,7 +87,7 @@ def test_modules_do_not_import_each_other_in_circles() -> None:
     # A package imports what it offers; what is in it needs the package's name alone.
     for name, others in graph.items():
         others -= {package for package in others if name.startswith(f"{package}.")}
-    assert graph["contentmodel.wire.adapting"]
+    assert graph["contentmodel.engine.adapting"]
     TopologicalSorter(graph).prepare()
 
 
@@ -96,6 +97,18 @@ def test_an_adapter_imports_no_other(name: str) -> None:
     for path in (PACKAGES["contentmodel_adapters"] / name).rglob("*.py"):
         for module in imports(path):
             assert not module.startswith("contentmodel_adapters") or module.startswith(allowed), (path, module)
+
+
+def test_adapters_import_nothing_of_the_engine_but_what_authors_may_use() -> None:
+    """Ours are written as a stranger's are: with `contentmodel.authoring`, whose names are promised."""
+    for path in files("contentmodel_adapters"):
+        assert not any(module.startswith("contentmodel.engine") for module in imports(path)), path
+
+
+def test_the_names_for_authors_are_pinned() -> None:
+    assert authoring.__all__ == sorted(authoring.__all__)
+    assert all(hasattr(authoring, name) for name in authoring.__all__)
+    assert authoring.VERSION == 1
 
 
 @pytest.mark.parametrize("name", ADAPTERS)

@@ -16,11 +16,11 @@ import pytest
 
 import contentmodel
 from contentmodel.accounting import leaves, unaccounted
-from contentmodel.wire import reasons
-from contentmodel.wire.context import EncodeContext
-from contentmodel.wire.encoded import Encoded
-from contentmodel.wire.json import child_path
-from contentmodel.wire.reasons import KINDS, REASONS, Reason
+from contentmodel.engine.context import EncodeContext
+from contentmodel.engine.json import child_path
+from contentmodel.engine.losses import reasons
+from contentmodel.engine.losses.encoded import Encoded
+from contentmodel.engine.losses.reasons import KINDS, REASONS, Reason
 from contentmodel_conformance.work import Work, superlinear
 
 ROOT = Path(__file__).parent.parent
@@ -44,7 +44,7 @@ def reports() -> Iterator[tuple[str, ast.Call, ast.expr]]:
 
 
 def test_reports_name_an_entry_of_the_table_of_reasons() -> None:
-    """A loss without a code cannot be told apart by a program: add an entry to contentmodel/wire/reasons.py."""
+    """A loss without a code cannot be told apart by a program: add an entry to engine/losses/reasons.py."""
     found = list(reports())
     assert len(found) > 50
     assert [where for where, _, reason in found if isinstance(reason, ast.Constant | ast.JoinedStr)] == []
@@ -60,7 +60,7 @@ def test_reports_fill_in_what_the_text_names() -> None:
 
 def test_losses_are_made_by_the_table_alone() -> None:
     for path in SOURCES:
-        if path.name != "losses.py":
+        if path.name != "loss.py":
             assert not re.search(r"(?<![\w.])Loss\(", path.read_text()), path
 
 

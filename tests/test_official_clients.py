@@ -16,7 +16,7 @@ from google import genai
 import contentmodel
 from conftest import APIS, records
 from contentmodel import ChatResponse, FunctionCallContent, ToolCallContent, fold_stream
-from contentmodel.wire.table import note_of
+from contentmodel.engine.table.tables import note_of
 from contentmodel_conformance.server import LoopbackServer
 from contentmodel_conformance.streams import frames_of
 

@@ -27,11 +27,11 @@ from contentmodel import (
     WebSearchToolResultContent,
     safe_cuts,
 )
+from contentmodel.engine.pipeline.marks import NO_RESULT
 from contentmodel.pairs import Place, TranscriptIndex, missing_ids
 from contentmodel.runner import ToolRunner
 from contentmodel.runner.turns import without_settled_questions
 from contentmodel.server.transcript import sendable
-from contentmodel.wire.marks import NO_RESULT
 from scripted import Scripted, answer
 
 ROWS = contentmodel.adapter("turn-blocks")

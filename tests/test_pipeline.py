@@ -8,9 +8,9 @@ import pytest
 
 import contentmodel
 from contentmodel import ChatMessage, ChatRequest, DataContent, TextContent
+from contentmodel.engine.context import EncodeContext
+from contentmodel.engine.pipeline.steps import Pass, message_pass, prepared, request_pass
 from contentmodel.message import Origin
-from contentmodel.wire.context import EncodeContext
-from contentmodel.wire.pipeline import Pass, message_pass, prepared, request_pass
 
 ORDER = {
     "anthropic-messages": """
@@ -85,7 +85,7 @@ def test_what_a_pass_replaces_is_recorded_without_its_doing() -> None:
     context = EncodeContext(API, "teller", "request")
     request = ChatRequest(messages=[])
     made = prepared(request, (request_pass(add_words), message_pass(added("b"))), context)
-    olds = {id(new): old for old, new in context.stand_ins}
+    olds = {id(new): old for old, new in context.replacements}
     source: Any = made
     while id(source) in olds:
         source = olds[id(source)]

@@ -42,11 +42,11 @@ from contentmodel import (
     unfold,
 )
 from contentmodel import adapter as adapter_of
+from contentmodel.engine.streams.framing import SseParser
 from contentmodel.history import AsyncTurnStore, TurnStore, arecord
 from contentmodel.runner import AsyncToolRunner
 from contentmodel.server import EventReader, Hub, Limits, RunContext, create_app
 from contentmodel.tools import tool
-from contentmodel.wire.framing import SseParser
 from scripted import AsyncScripted, AsyncStream, Gate, Line, answer, call
 
 LONG = 30.0

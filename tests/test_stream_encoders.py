@@ -30,6 +30,8 @@ from contentmodel import (
 )
 from contentmodel.content.outcomes import CompactionContent
 from contentmodel.content.tools import CustomToolCallContent, InputRequestContent
+from contentmodel.engine.context import EncodeContext
+from contentmodel.engine.pipeline.call_ids import StreamedCallIds
 from contentmodel.events import (
     ArgumentsDelta,
     BlockCatchUp,
@@ -43,8 +45,6 @@ from contentmodel.events import (
     fold,
 )
 from contentmodel.unfolding import unfold
-from contentmodel.wire.call_ids import StreamedCallIds
-from contentmodel.wire.context import EncodeContext
 from contentmodel_conformance import streams
 from contentmodel_conformance.oracles import judge
 from contentmodel_conformance.oracles.accumulators import accumulated

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from contentmodel import POLICIES, ChatResponse, Origin, adapter, convert, decode_stream, fold_stream
+from contentmodel.engine.json import parse
 from contentmodel.streams import convert_stream
-from contentmodel.wire.json import parse
 
 ANTHROPIC, CHAT, RESPONSES, GEMINI = (
     "anthropic-messages",

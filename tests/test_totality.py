@@ -29,8 +29,8 @@ from contentmodel import (
     unfold,
 )
 from contentmodel import events as ev
+from contentmodel.engine.streams.framing import write_sse
 from contentmodel.html import page
-from contentmodel.wire.framing import write_sse
 from contentmodel_conformance import streams
 
 STREAMS = ("anthropic-messages", "openai-chat", "openai-responses", "google-generate-content")

@@ -33,7 +33,7 @@ from contentmodel import (
     UriContent,
 )
 from contentmodel.accounting import unaccounted, vocabulary_of
-from contentmodel.wire.json import steps_of
+from contentmodel.engine.json import steps_of
 from contentmodel_conformance import laws
 from contentmodel_conformance.strategies import model
 from contentmodel_conformance.strategies.transcripts import transcripts

@@ -10,10 +10,11 @@ import contentmodel
 from contentmodel import literals
 from contentmodel.content.text import UNITS
 from contentmodel.convert import KINDS, ConvertOptions
+from contentmodel.engine.losses import loss as losses
+from contentmodel.engine.losses import reasons
 from contentmodel.failures import STATUSES
 from contentmodel.planning import COSTS
 from contentmodel.runner import report
-from contentmodel.wire import losses, reasons
 from contentmodel_adapters.anthropic_messages.tools import HOSTED_KINDS as ANTHROPIC
 from contentmodel_adapters.google_generate_content.tools import HOSTED_KINDS as GOOGLE
 from contentmodel_adapters.openai_responses.tools import HOSTED_KINDS as RESPONSES

@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 from contentmodel.accounting import leaves
-from contentmodel.wire.json import value_at
+from contentmodel.engine.json import value_at
 from contentmodel_conformance import laws
 from contentmodel_conformance.laws import ABSENT, LawBroken, Words
 from contentmodel_conformance.readers import Reader

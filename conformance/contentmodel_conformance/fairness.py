@@ -24,9 +24,9 @@ from contentmodel import (
 )
 from contentmodel.accounting import leaves
 from contentmodel.content.tools import FunctionCallContent, FunctionResultContent
+from contentmodel.engine.json import write
 from contentmodel.events import fold
 from contentmodel.unfolding import unfold
-from contentmodel.wire.json import write
 from contentmodel_conformance.laws import ABSENT, LawBroken, Refused, decode, encode
 from contentmodel_conformance.streams import decode as decode_stream
 from contentmodel_conformance.streams import encode as encode_stream

@@ -13,7 +13,7 @@ from contentmodel import (
     HostedToolResultContent,
     TextContent,
 )
-from contentmodel.wire.json import value_at
+from contentmodel.engine.json import value_at
 from contentmodel_conformance import laws
 from contentmodel_conformance.laws import LawBroken
 from contentmodel_conformance.oracles.hosted import payload_of

@@ -43,8 +43,8 @@ from contentmodel.accounting import (
 )
 from contentmodel.adapter import traced
 from contentmodel.content.media_types import kind_of_media
+from contentmodel.engine.json import child_path, value_at, write
 from contentmodel.serialize import to_builtins
-from contentmodel.wire.json import child_path, value_at, write
 from contentmodel_conformance.opaque import opaque_marks, protected_in, with_marks
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import contentmodel
-from contentmodel.wire.reasons import REASONS
+from contentmodel.engine.losses.reasons import REASONS
 from contentmodel_adapters.shared.mends import MENDS
 from contentmodel_conformance.capability_page import capabilities_page
 from contentmodel_conformance.checks import CHECKS, LAWS

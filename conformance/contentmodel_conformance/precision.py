@@ -12,7 +12,7 @@ from typing import Any
 
 from contentmodel import Encoded
 from contentmodel.accounting import COVERING, NAME, Leaf, Vocabulary, counted, unaccounted
-from contentmodel.wire.json import child_path
+from contentmodel.engine.json import child_path
 from contentmodel_conformance.laws import ABSENT, LawBroken
 
 MOST = 8

@@ -15,10 +15,10 @@ from contentmodel import ChatResponse, Citation, FunctionCallContent, Span, Text
 from contentmodel import events as ev
 from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.tools import ToolCallContent
+from contentmodel.engine.json import parse, steps_of, write
 from contentmodel.errors import DecodeError, StreamError
 from contentmodel.events import Fold, fold
 from contentmodel.unfolding import unfold
-from contentmodel.wire.json import parse, steps_of, write
 from contentmodel_conformance.laws import LawBroken, Words, difference
 from contentmodel_conformance.oracles.accumulators import accumulated, comparable
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from contentmodel import ChatRequest, FunctionCallContent, FunctionResultContent, MediaContent, TextContent
 from contentmodel.content.tools import CustomToolCallContent, CustomToolResultContent
-from contentmodel.wire.json import write
+from contentmodel.engine.json import write
 from contentmodel_conformance import laws
 from contentmodel_conformance.laws import LawBroken, Words
 

@@ -97,6 +97,11 @@ from contentmodel.content.tools import (
 )
 from contentmodel.convert import check, convert, detect
 from contentmodel.cuts import safe_cuts
+from contentmodel.engine.losses.encoded import Encoded, EncodedStream
+from contentmodel.engine.losses.loss import Loss, LossError
+from contentmodel.engine.pipeline.lowering import POLICIES
+from contentmodel.engine.pipeline.marks import NO_RESULT
+from contentmodel.engine.pipeline.names import Maps
 from contentmodel.errors import (
     ContentModelError,
     DecodeError,
@@ -161,11 +166,6 @@ from contentmodel.streams import (
 )
 from contentmodel.unfolding import unfold
 from contentmodel.usage import Usage
-from contentmodel.wire.encoded import Encoded, EncodedStream
-from contentmodel.wire.losses import Loss, LossError
-from contentmodel.wire.lowering import POLICIES
-from contentmodel.wire.marks import NO_RESULT
-from contentmodel.wire.names import Maps
 
 __version__ = "0.1.0"
 

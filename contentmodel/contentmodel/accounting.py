@@ -18,12 +18,12 @@ import msgspec
 from contentmodel.adapter import Payload, adapter, as_json
 from contentmodel.containment import occurrences
 from contentmodel.content.media import standard_base64
+from contentmodel.engine.json import child_path, snake_name
+from contentmodel.engine.losses.encoded import Encoded
+from contentmodel.engine.losses.loss import Loss
+from contentmodel.engine.pipeline.marks import APART, LATE, unmarked
+from contentmodel.engine.table.respelling import spelled_number
 from contentmodel.errors import UnknownApiError
-from contentmodel.wire.encoded import Encoded
-from contentmodel.wire.json import child_path, snake_name
-from contentmodel.wire.losses import Loss
-from contentmodel.wire.marks import APART, LATE, unmarked
-from contentmodel.wire.respelling import spelled_number
 
 
 class Vocabulary(msgspec.Struct, frozen=True):

@@ -7,22 +7,22 @@ from collections.abc import Mapping
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, cast, runtime_checkable
 
+from contentmodel.engine.json import parse, plain
 from contentmodel.errors import UnknownApiError
 from contentmodel.literals import PayloadKind
-from contentmodel.wire.json import parse, plain
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
     from contentmodel.capabilities import Known
+    from contentmodel.engine.context import DecodeContext
+    from contentmodel.engine.losses.encoded import Encoded
+    from contentmodel.engine.pipeline.names import SchemaMap
+    from contentmodel.engine.streams.decoder import StreamDecoder
+    from contentmodel.engine.streams.encoder import StreamEncoder
     from contentmodel.request import ChatRequest
     from contentmodel.response import ChatResponse
     from contentmodel.rules import Violation
-    from contentmodel.wire.context import DecodeContext
-    from contentmodel.wire.encoded import Encoded
-    from contentmodel.wire.names import SchemaMap
-    from contentmodel.wire.stream_encoding import StreamEncoder
-    from contentmodel.wire.streaming import StreamDecoder
 
 
 class SdkObject(Protocol):

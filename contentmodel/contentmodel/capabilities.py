@@ -93,7 +93,7 @@ class Capabilities(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
         return msgspec.json.encode(self).decode()
 
 
-class Row(msgspec.Struct, frozen=True, kw_only=True):
+class ListedModel(msgspec.Struct, frozen=True, kw_only=True):
     """One row of a table: the models that `names` matches, what they take, and where that is written.
 
     `names` is a regular expression of whole names as `canonical` returns them; `shown` is what a reader calls them.
@@ -115,7 +115,7 @@ class Known(msgspec.Struct, frozen=True, kw_only=True):
     model: str | None
     takes: Capabilities
     status: Status
-    row: Row | None = None
+    row: ListedModel | None = None
     found: Known | None = None
     fields: frozenset[str] = frozenset()
 
@@ -159,7 +159,7 @@ class CapabilityTable:
     def __init__(
         self,
         api: str,
-        rows: Iterable[Row],
+        rows: Iterable[ListedModel],
         *,
         newest: Capabilities,
         own: str = ".*",

@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
     from contentmodel.content.outcomes import ErrorContent
+    from contentmodel.engine.losses.loss import Loss
+    from contentmodel.engine.pipeline.names import Maps
     from contentmodel.events import StreamEvent
     from contentmodel.limits import RateLimits
     from contentmodel.request import ChatRequest
     from contentmodel.response import ChatResponse
-    from contentmodel.wire.losses import Loss
-    from contentmodel.wire.names import Maps
 
 
 class ClientError(ContentModelError):

@@ -6,17 +6,17 @@ from collections.abc import Mapping
 from typing import Any, Literal, TypedDict, Unpack, get_args, overload
 
 from contentmodel.adapter import Payload, PayloadObject, RecognisesLists, adapter, adapters, as_json, traced
+from contentmodel.engine.json import kind_of, parse
+from contentmodel.engine.losses.encoded import Encoded, EncodedStream
+from contentmodel.engine.losses.loss import LossError, significant
+from contentmodel.engine.pipeline.lowering import check_choices
+from contentmodel.engine.pipeline.names import Maps
+from contentmodel.engine.streams.framing import AnyFraming, begins_like_sse
 from contentmodel.errors import DecodeError, DetectError, Fault
 from contentmodel.literals import OnLoss, PayloadKind, Policies
 from contentmodel.request import ChatRequest
 from contentmodel.rules import Violation
 from contentmodel.streams import StreamConverter
-from contentmodel.wire.encoded import Encoded, EncodedStream
-from contentmodel.wire.framing import AnyFraming, begins_like_sse
-from contentmodel.wire.json import kind_of, parse
-from contentmodel.wire.losses import LossError, significant
-from contentmodel.wire.lowering import check_choices
-from contentmodel.wire.names import Maps
 
 KINDS: tuple[PayloadKind, ...] = get_args(PayloadKind)
 

@@ -1,6 +1,6 @@
 """The kinds of errors that all APIs have, and the HTTP status that goes with each.
 
-An adapter translates between these kinds and the words of its API (`wire/error_words.py`).
+An adapter translates between these kinds and the words of its API (`engine/table/error_words.py`).
 """
 
 from __future__ import annotations

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from contentmodel.engine.json import parse
 from contentmodel.errors import DecodeError
-from contentmodel.wire.json import parse
 
 MAX_DEPTH = 500
 """How deep the values may be nested. What is nested deeper is read, and left out."""

@@ -10,14 +10,14 @@ import msgspec
 
 from contentmodel.adapter import Payload, adapter, adapters, as_json, traced
 from contentmodel.convert import detect
+from contentmodel.engine.losses.encoded import Encoded
+from contentmodel.engine.losses.loss import Loss
+from contentmodel.engine.pipeline.lowering import check_policies
 from contentmodel.literals import PayloadKind, Policies
 from contentmodel.message import Origin
 from contentmodel.request import ChatRequest
 from contentmodel.response import ChatResponse
 from contentmodel.rules import Violation
-from contentmodel.wire.encoded import Encoded
-from contentmodel.wire.losses import Loss
-from contentmodel.wire.lowering import check_policies
 
 COSTS = {"dropped": 10, "degraded": 3, "moved": 1, "synthesized": 1, "insignificant": 0}
 """What a loss of each kind counts, where content is lost.

@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeAlias
 import msgspec
 
 from contentmodel.capabilities import UNLIMITED, Capabilities, CapabilityTable, Known
-from contentmodel.wire.json import child_path
+from contentmodel.engine.json import child_path
 
 Severity: TypeAlias = Literal["refused", "ignored", "harmful", "unchecked"]
 """`refused`: the API answers with an error. `ignored`: it accepts it, and the model never sees it. `harmful`: it

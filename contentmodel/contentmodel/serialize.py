@@ -22,6 +22,7 @@ from contentmodel.content import CONTENT_TYPES, Content
 from contentmodel.content.base import AIContent
 from contentmodel.content.outcomes import UnknownContent
 from contentmodel.content.tools import HostedToolCallContent, HostedToolResultContent
+from contentmodel.engine.json import child_path, parse, write
 from contentmodel.errors import DecodeError, EncodeError, Fault
 from contentmodel.events import EVENT_TYPES, StreamEvent
 from contentmodel.interop import options_of
@@ -29,7 +30,6 @@ from contentmodel.message import ChatMessage
 from contentmodel.request import ChatRequest
 from contentmodel.response import ChatResponse
 from contentmodel.usage import Usage
-from contentmodel.wire.json import child_path, parse, write
 
 VERSION = 1
 """The version of the format. It grows only where old readers would misread."""

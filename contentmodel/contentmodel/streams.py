@@ -9,11 +9,11 @@ from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from contentmodel.adapter import adapter
+from contentmodel.engine.losses.loss import Loss, LossError, significant
+from contentmodel.engine.pipeline.lowering import check_choices, check_policies
+from contentmodel.engine.pipeline.names import Maps
 from contentmodel.events import Fold, StreamEvent
 from contentmodel.literals import OnLoss, Policies
-from contentmodel.wire.losses import Loss, LossError, significant
-from contentmodel.wire.lowering import check_choices, check_policies
-from contentmodel.wire.names import Maps
 
 if TYPE_CHECKING:
     from contentmodel.response import ChatResponse

@@ -22,15 +22,27 @@ from contentmodel import (
     Rules,
     TextContent,
 )
-from contentmodel.wire import passes
-from contentmodel.wire.adapting import TableAdapter
-from contentmodel.wire.codecs import ArgumentsObject, Codec, Place, Renamed, spread
-from contentmodel.wire.context import DecodeContext, EncodeContext
-from contentmodel.wire.instructions import place_instructions
-from contentmodel.wire.nested import Blocks, Record
-from contentmodel.wire.pipeline import message_pass, request_pass
-from contentmodel.wire.roles import Roles
-from contentmodel.wire.table import Group, Row, Table, row
+from contentmodel.authoring import (
+    ArgumentsObject,
+    Blocks,
+    Codec,
+    DecodeContext,
+    EncodeContext,
+    Group,
+    Place,
+    Record,
+    Renamed,
+    Roles,
+    Row,
+    Table,
+    TableAdapter,
+    message_pass,
+    passes,
+    place_instructions,
+    request_pass,
+    row,
+    spread,
+)
 
 API = "chat-log"
 TABLE = Table(API)

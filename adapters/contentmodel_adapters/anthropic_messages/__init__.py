@@ -5,22 +5,34 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from contentmodel.authoring import (
+    Allowed,
+    Blocks,
+    DecodeContext,
+    EncodeContext,
+    Kinds,
+    OneOf,
+    Row,
+    SchemaMap,
+    StreamDecoder,
+    StreamEncoder,
+    TableAdapter,
+    TextOrBlocks,
+    hoist_instructions,
+    media,
+    message_pass,
+    passes,
+    payload_pass,
+    reasons,
+    request_pass,
+    tell_instructions,
+    with_custom_calls,
+    with_fitting_calls,
+    with_known_tools,
+)
 from contentmodel.message import ChatMessage
 from contentmodel.request import ChatRequest
 from contentmodel.response import ChatResponse
-from contentmodel.wire import media, passes, reasons
-from contentmodel.wire.adapting import TableAdapter
-from contentmodel.wire.codecs import Allowed
-from contentmodel.wire.context import DecodeContext, EncodeContext
-from contentmodel.wire.instructions import hoist_instructions, tell_instructions
-from contentmodel.wire.names import SchemaMap
-from contentmodel.wire.nested import Blocks, OneOf, TextOrBlocks
-from contentmodel.wire.pairing import with_fitting_calls
-from contentmodel.wire.pipeline import message_pass, payload_pass, request_pass
-from contentmodel.wire.stream_encoding import StreamEncoder
-from contentmodel.wire.streaming import StreamDecoder
-from contentmodel.wire.table import Row
-from contentmodel.wire.toolsets import Kinds, with_custom_calls, with_known_tools
 from contentmodel_adapters.anthropic_messages.blocks import API, SYSTEM, TABLE
 from contentmodel_adapters.anthropic_messages.messages import Messages
 from contentmodel_adapters.anthropic_messages.response import ERRORS, LIMIT_HEADERS, RESPONSE, encode_blocks

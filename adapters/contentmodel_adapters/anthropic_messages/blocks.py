@@ -8,6 +8,27 @@ from __future__ import annotations
 
 from typing import Any
 
+from contentmodel.authoring import (
+    ArgumentsObject,
+    Blocks,
+    Column,
+    Failure,
+    Named,
+    One,
+    Outputs,
+    Pair,
+    Record,
+    Row,
+    Sealed,
+    Shape,
+    Sign,
+    Spec,
+    Table,
+    TextOrBlocks,
+    WordsOf,
+    is_error_alone,
+    row,
+)
 from contentmodel.content.citations import Citation
 from contentmodel.content.documents import DocumentContent
 from contentmodel.content.hosted import (
@@ -50,10 +71,6 @@ from contentmodel.content.tools import (
     HostedToolCallContent,
     HostedToolResultContent,
 )
-from contentmodel.wire.codecs import ArgumentsObject, Pair, Sealed
-from contentmodel.wire.nested import Blocks, One, Outputs, Record, TextOrBlocks, WordsOf
-from contentmodel.wire.signs import is_error_alone
-from contentmodel.wire.table import Column, Failure, Named, Row, Shape, Sign, Spec, Table, row
 from contentmodel_adapters.shared.hosted import Lines, output_columns
 
 API = "anthropic-messages"

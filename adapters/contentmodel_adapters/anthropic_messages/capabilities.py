@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from contentmodel.capabilities import Capabilities, CapabilityTable, Range, Row
+from contentmodel.authoring import Capabilities, CapabilityTable, ListedModel, Range
 from contentmodel_adapters.anthropic_messages.blocks import API
 
 _SEEN = "2026-11-22"
@@ -136,8 +136,8 @@ _CONVERSATION = ("model", "conversation")
 _ACCOUNT = ("model", "conversation", "account")
 
 
-def _row(shown: str, names: str, takes: Capabilities, source: str) -> Row:
-    return Row(shown=shown, names=names, takes=takes, source=source, seen=_SEEN)
+def _row(shown: str, names: str, takes: Capabilities, source: str) -> ListedModel:
+    return ListedModel(shown=shown, names=names, takes=takes, source=source, seen=_SEEN)
 
 
 CAPABILITIES = CapabilityTable(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from contentmodel.capabilities import Capabilities
+from contentmodel.authoring import Capabilities
 from contentmodel_adapters.anthropic_messages.blocks import API
 from contentmodel_adapters.shared import clients
 

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
+from contentmodel.authoring import (
+    Codec,
+    DecodeContext,
+    EncodeContext,
+    Roles,
+    TextOrBlocks,
+    with_media_apart,
+    with_media_back,
+)
 from contentmodel.content.hosted import BrowserToolResultContent, ComputerUseToolResultContent
 from contentmodel.content.tools import FunctionResultContent
 from contentmodel.message import ChatMessage
-from contentmodel.wire.apart import with_media_apart, with_media_back
-from contentmodel.wire.codecs import Codec
-from contentmodel.wire.context import DecodeContext, EncodeContext
-from contentmodel.wire.nested import TextOrBlocks
-from contentmodel.wire.roles import Roles
 from contentmodel_adapters.anthropic_messages.blocks import API, CONTENT, TABLE
 from contentmodel_adapters.shared.replay import Change, Replay, is_own_answer
 

@@ -6,15 +6,11 @@ from typing import Any
 
 import msgspec
 
+from contentmodel.authoring import DecodeContext, EncodeContext, ErrorBody, ErrorWords, Fields, LimitHeaders, Record
 from contentmodel.content.outcomes import ErrorContent
-from contentmodel.limits import LimitHeaders
 from contentmodel.message import ChatMessage
 from contentmodel.response import ChatChoice, ChatResponse, FinishReason
 from contentmodel.usage import Usage
-from contentmodel.wire.context import DecodeContext, EncodeContext
-from contentmodel.wire.error_words import ErrorBody, ErrorWords
-from contentmodel.wire.nested import Record
-from contentmodel.wire.table import Fields
 from contentmodel_adapters.anthropic_messages.blocks import API, CONTENT, TABLE
 from contentmodel_adapters.shared.answer import OnlyChoice, misfits
 from contentmodel_adapters.shared.words import FinishWords

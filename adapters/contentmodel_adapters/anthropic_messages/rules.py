@@ -10,9 +10,20 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple, TypeAlias
 
-from contentmodel.capabilities import Capabilities, Range, canonical
+from contentmodel.authoring import (
+    Alphabet,
+    Broken,
+    Capabilities,
+    Find,
+    FindByModel,
+    Range,
+    Rules,
+    Severity,
+    objects,
+    one_object,
+)
+from contentmodel.capabilities import canonical
 from contentmodel.content.media_types import kind_of_media, media_type_of_link
-from contentmodel.rules import Alphabet, Broken, Find, FindByModel, Rules, Severity, objects, one_object
 from contentmodel_adapters.anthropic_messages.capabilities import CAPABILITIES
 from contentmodel_adapters.shared.judging import bad_base64, subschemas, unsampled
 

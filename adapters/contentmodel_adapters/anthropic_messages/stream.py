@@ -6,6 +6,17 @@ from typing import Any
 
 import msgspec
 
+from contentmodel.authoring import (
+    OpenBlock,
+    StreamDecoder,
+    kind_of,
+    lay_over,
+    list_of,
+    object_at,
+    object_of,
+    parse,
+    place_at,
+)
 from contentmodel.content.tools import ToolCallContent
 from contentmodel.errors import DecodeError, Fault
 from contentmodel.events import (
@@ -17,9 +28,6 @@ from contentmodel.events import (
     TextDelta,
     UnknownDelta,
 )
-from contentmodel.wire.fields import list_of, object_at, object_of, place_at
-from contentmodel.wire.json import kind_of, parse
-from contentmodel.wire.streaming import OpenBlock, StreamDecoder, lay_over
 from contentmodel_adapters.anthropic_messages.blocks import API, CITATIONS, CONTENT, TABLE
 from contentmodel_adapters.anthropic_messages.response import USAGE
 

@@ -5,14 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from contentmodel.authoring import (
+    Outgoing,
+    StreamEncoder,
+    Written,
+    growing,
+    is_half_a_call,
+    list_of,
+    object_of,
+    reasons,
+    text_of,
+    write,
+)
 from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.text import TextContent
 from contentmodel.events import TextDelta, TurnComplete, TurnError, WireEvent
-from contentmodel.wire import reasons
-from contentmodel.wire.fields import list_of, object_of, text_of
-from contentmodel.wire.json import write
-from contentmodel.wire.outgoing import Outgoing, Written, growing, is_half_a_call
-from contentmodel.wire.stream_encoding import StreamEncoder
 
 # What a block grows by: its field, and the type and the field of the delta.
 GROWTH = {"text": ("text", "text_delta", "text"), "thinking": ("thinking", "thinking_delta", "thinking")}

@@ -4,12 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from contentmodel.authoring import AddedTools, Codec, DecodeContext, EncodeContext, Row, reasons, row
 from contentmodel.request import FunctionTool, HostedTool, ResponseFormat, ToolChoice
-from contentmodel.wire import reasons
-from contentmodel.wire.added_tools import AddedTools
-from contentmodel.wire.codecs import Codec
-from contentmodel.wire.context import DecodeContext, EncodeContext
-from contentmodel.wire.table import Row, row
 from contentmodel_adapters.anthropic_messages.blocks import TABLE
 from contentmodel_adapters.shared.choice import Choice
 from contentmodel_adapters.shared.definitions import (

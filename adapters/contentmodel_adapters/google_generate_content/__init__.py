@@ -7,23 +7,31 @@ from typing import Any
 
 import msgspec
 
+from contentmodel.authoring import (
+    Codec,
+    DecodeContext,
+    EncodeContext,
+    Kinds,
+    Row,
+    SchemaMap,
+    StreamDecoder,
+    StreamEncoder,
+    TableAdapter,
+    hoist_instructions,
+    media,
+    message_pass,
+    number_of,
+    passes,
+    reasons,
+    request_pass,
+    with_custom_calls,
+    with_fitting_calls,
+    with_known_tools,
+)
 from contentmodel.content.citations import Citation
 from contentmodel.message import ChatMessage, Origin
 from contentmodel.request import ChatRequest, ResponseFormat
 from contentmodel.response import ChatResponse
-from contentmodel.wire import media, passes, reasons
-from contentmodel.wire.adapting import TableAdapter
-from contentmodel.wire.codecs import Codec
-from contentmodel.wire.context import DecodeContext, EncodeContext
-from contentmodel.wire.instructions import hoist_instructions
-from contentmodel.wire.names import SchemaMap
-from contentmodel.wire.pairing import with_fitting_calls
-from contentmodel.wire.pipeline import message_pass, request_pass
-from contentmodel.wire.respelling import number_of
-from contentmodel.wire.stream_encoding import StreamEncoder
-from contentmodel.wire.streaming import StreamDecoder
-from contentmodel.wire.table import Row
-from contentmodel.wire.toolsets import Kinds, with_custom_calls, with_known_tools
 from contentmodel_adapters.google_generate_content.blocks import API, PARTS, TABLE, YOUTUBE
 from contentmodel_adapters.google_generate_content.messages import (
     Contents,
@@ -156,9 +164,9 @@ def with_media_type(request: ChatRequest, context: EncodeContext) -> ChatRequest
     context.leave_residue(made)
     if made.kind not in ("json", "json_schema"):
         return request
-    typed: ResponseFormat = context.same(made, msgspec.structs.replace(made, media_type="application/json"))
-    options = context.same(request.options, msgspec.structs.replace(request.options, response_format=typed))
-    changed: ChatRequest = context.same(request, msgspec.structs.replace(request, options=options))
+    typed: ResponseFormat = context.replace(made, media_type="application/json")
+    options = context.replace(request.options, response_format=typed)
+    changed: ChatRequest = context.replace(request, options=options)
     return changed
 
 

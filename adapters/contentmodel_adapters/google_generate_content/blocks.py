@@ -9,6 +9,29 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from contentmodel.authoring import (
+    MINTED,
+    ArgumentsObject,
+    Blocks,
+    Codec,
+    Column,
+    DecodeContext,
+    EncodeContext,
+    Failure,
+    Place,
+    Row,
+    Sealed,
+    Sign,
+    Spec,
+    Table,
+    WordsOf,
+    note_of,
+    parse,
+    reasons,
+    snake_name,
+    spread,
+    write,
+)
 from contentmodel.content.citations import Citation
 from contentmodel.content.hosted import (
     CodeInterpreterToolCallContent,
@@ -37,13 +60,6 @@ from contentmodel.content.tools import (
 )
 from contentmodel.errors import ContentModelError
 from contentmodel.usage import Usage
-from contentmodel.wire import reasons
-from contentmodel.wire.codecs import ArgumentsObject, Codec, Place, Sealed, spread
-from contentmodel.wire.context import DecodeContext, EncodeContext
-from contentmodel.wire.json import parse, snake_name, write
-from contentmodel.wire.nested import Blocks, WordsOf
-from contentmodel.wire.notes import MINTED
-from contentmodel.wire.table import Column, Failure, Row, Sign, Spec, Table, note_of
 
 API = "google-generate-content"
 TABLE = Table(API)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contentmodel.capabilities import Capabilities, CapabilityTable, Range, Row
+from contentmodel.authoring import Capabilities, CapabilityTable, ListedModel, Range
 from contentmodel_adapters.google_generate_content.blocks import API
 
 _SEEN = "2026-11-22"
@@ -57,8 +57,8 @@ _GEMMA_3 = Capabilities(
 _END = "(?:-preview.*|-exp.*)?"
 
 
-def _row(shown: str, names: str, takes: Capabilities, source: str) -> Row:
-    return Row(shown=shown, names=names, takes=takes, source=source, seen=_SEEN)
+def _row(shown: str, names: str, takes: Capabilities, source: str) -> ListedModel:
+    return ListedModel(shown=shown, names=names, takes=takes, source=source, seen=_SEEN)
 
 
 CAPABILITIES = CapabilityTable(

@@ -7,6 +7,25 @@ from typing import Any
 
 import msgspec
 
+from contentmodel.authoring import (
+    BEGUN,
+    MINTED,
+    BlocksOrOne,
+    Codec,
+    DecodeContext,
+    EncodeContext,
+    Place,
+    Roles,
+    begun_before,
+    escaped,
+    is_native,
+    note_of,
+    noted,
+    reasons,
+    wire_fields,
+    with_media_apart,
+    with_media_back,
+)
 from contentmodel.content.base import Protected
 from contentmodel.content.text import TextContent
 from contentmodel.content.tools import (
@@ -18,15 +37,6 @@ from contentmodel.content.tools import (
 )
 from contentmodel.message import ChatMessage
 from contentmodel.pairs import TranscriptIndex
-from contentmodel.wire import reasons
-from contentmodel.wire.apart import with_media_apart, with_media_back
-from contentmodel.wire.codecs import Codec, Place
-from contentmodel.wire.context import DecodeContext, EncodeContext
-from contentmodel.wire.marks import BEGUN, begun_before
-from contentmodel.wire.nested import BlocksOrOne
-from contentmodel.wire.notes import MINTED, escaped, note_of, noted, wire_fields
-from contentmodel.wire.origins import is_native
-from contentmodel.wire.roles import Roles
 from contentmodel_adapters.google_generate_content.blocks import API, PARTS, TABLE, WORDS, has
 from contentmodel_adapters.shared.answer import misfits
 
@@ -90,7 +100,7 @@ def encode_content(message: ChatMessage, context: EncodeContext) -> dict[str, An
 def without_grounding(message: ChatMessage, context: EncodeContext) -> ChatMessage:
     """The message as its parts say it: what was searched for stands beside them."""
     contents = [content for content in message.contents if not note_of(content, API, ":grounding")]
-    kept: ChatMessage = context.same(message, msgspec.structs.replace(message, contents=contents))
+    kept: ChatMessage = context.replace(message, contents=contents)
     return kept
 
 
@@ -225,7 +235,7 @@ class Answer(Codec):
             context.leave_residue(other, own=True)
         if others:
             contents = [content for message in value for content in message.contents]
-            first = context.same(first, msgspec.structs.replace(first, contents=contents, role="assistant"))
+            first = context.replace(first, contents=contents, role="assistant")
         return encode_content(first, context)
 
 
@@ -274,7 +284,7 @@ def with_signed_calls(messages: list[ChatMessage], context: EncodeContext) -> li
         if place is not None and message.contents[place].protected is None and not is_native(message, context):
             contents = list(message.contents)
             contents[place] = _signed(contents[place], context)
-            message = context.same(message, msgspec.structs.replace(message, contents=contents))
+            message = context.replace(message, contents=contents)
         signed.append(message)
     return signed
 
@@ -282,7 +292,7 @@ def with_signed_calls(messages: list[ChatMessage], context: EncodeContext) -> li
 def _signed(call: Any, context: EncodeContext) -> Any:
     context.lose(call, "protected", reasons.PLACEHOLDER_SIGNATURE)
     sealed = Protected(issuer="google", kind="signature", data=SKIP)
-    return context.same(call, msgspec.structs.replace(call, protected=sealed))
+    return context.replace(call, protected=sealed)
 
 
 def with_begun(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
@@ -334,7 +344,7 @@ def names_of_results(messages: list[ChatMessage], context: EncodeContext) -> lis
                 nameless = True
         if nameless:
             contents = [_named(content, names, context) for content in message.contents]
-            message = context.same(message, msgspec.structs.replace(message, contents=contents))
+            message = context.replace(message, contents=contents)
         settled.append(message)
     return settled
 
@@ -342,7 +352,7 @@ def names_of_results(messages: list[ChatMessage], context: EncodeContext) -> lis
 def _named(content: Any, names: dict[str | None, str | None], context: EncodeContext) -> Any:
     if content.__class__ is not FunctionResultContent or content.name is not None:
         return content
-    return context.same(content, msgspec.structs.replace(content, name=names.get(content.call_id) or "tool"))
+    return context.replace(content, name=names.get(content.call_id) or "tool")
 
 
 def with_failures(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
@@ -361,7 +371,7 @@ def _failed(content: Any, context: EncodeContext) -> Any:
     if any(output.__class__ is TextContent for output in content.outputs):
         return content
     outputs = [TextContent(text=""), *content.outputs]
-    return context.same(content, msgspec.structs.replace(content, outputs=outputs))
+    return context.replace(content, outputs=outputs)
 
 
 __all__ = [

@@ -11,6 +11,24 @@ from typing import Any
 
 import msgspec
 
+from contentmodel.authoring import (
+    Codec,
+    DecodeContext,
+    EncodeContext,
+    ErrorBody,
+    ErrorWords,
+    Home,
+    Pieces,
+    Place,
+    Record,
+    canonical,
+    escaped,
+    note_of,
+    noted,
+    reasons,
+    spread,
+    wire_fields,
+)
 from contentmodel.content.citations import Citation, Span
 from contentmodel.content.hosted import (
     UrlContextToolCallContent,
@@ -22,14 +40,6 @@ from contentmodel.content.media import UriContent
 from contentmodel.content.text import SpanConverter, TextContent
 from contentmodel.message import ChatMessage
 from contentmodel.response import ChatChoice, ChatResponse
-from contentmodel.wire import reasons
-from contentmodel.wire.codecs import Codec, Home, Place, spread
-from contentmodel.wire.context import DecodeContext, EncodeContext
-from contentmodel.wire.error_words import ErrorBody, ErrorWords
-from contentmodel.wire.json import canonical
-from contentmodel.wire.nested import Record
-from contentmodel.wire.notes import escaped, note_of, noted, wire_fields
-from contentmodel.wire.rows import Pieces
 from contentmodel_adapters.google_generate_content.blocks import (
     API,
     CHUNKS,
@@ -224,7 +234,7 @@ def encode_candidate(choice: ChatChoice, context: EncodeContext) -> dict[str, An
     if messages is choice.messages:
         wire = CHOICE.encode(choice, context)
     else:
-        wire = CHOICE.encode(context.same(choice, msgspec.structs.replace(choice, messages=messages)), context)
+        wire = CHOICE.encode(context.replace(choice, messages=messages), context)
     _encode_beside(choice.messages, wire, context)
     return wire
 
@@ -315,7 +325,7 @@ def _foreign_support(
     if citation.span is not None:
         context.lose(citation, "span", reasons.CITATION_UNITS)
     made = msgspec.structs.replace(citation, span=span, source_indices=[chunks.place(chunk)])
-    support = SUPPORT.encode(context.same(citation, made), context)
+    support = SUPPORT.encode(context.replaced(citation, made), context)
     support["segment"] = {**support.get("segment", {}), **({"partIndex": index} if index else {})}
     return support
 

@@ -11,10 +11,8 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple, TypeAlias
 
-from contentmodel.capabilities import Capabilities
-from contentmodel.rules import Alphabet, Broken, Rules, one_object
-from contentmodel.rules import objects as _objects
-from contentmodel.wire.json import child_path
+from contentmodel.authoring import Alphabet, Broken, Capabilities, Rules, child_path, one_object
+from contentmodel.authoring import objects as _objects
 from contentmodel_adapters.google_generate_content.capabilities import CAPABILITIES
 from contentmodel_adapters.shared.judging import (
     declares,

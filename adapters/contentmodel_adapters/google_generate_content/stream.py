@@ -12,14 +12,22 @@ from typing import Annotated, Any
 
 import msgspec
 
+from contentmodel.authoring import (
+    OpenBlock,
+    StreamDecoder,
+    kind_of,
+    laid_out,
+    lay_over,
+    list_of,
+    longer,
+    place_at,
+    steps_of,
+)
 from contentmodel.content.text import TextContent
 from contentmodel.errors import DecodeError, Fault
 from contentmodel.events import ArgumentsDelta, Layout, ReasoningDelta, TextDelta
 from contentmodel.message import ChatMessage
 from contentmodel.response import ChatResponse
-from contentmodel.wire.fields import list_of, place_at
-from contentmodel.wire.json import kind_of, steps_of
-from contentmodel.wire.streaming import OpenBlock, StreamDecoder, laid_out, lay_over, longer
 from contentmodel_adapters.google_generate_content.blocks import API, PARTS, USAGE
 from contentmodel_adapters.google_generate_content.messages import CallIds, with_id
 

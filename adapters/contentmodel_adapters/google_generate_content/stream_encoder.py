@@ -7,17 +7,25 @@ from typing import Any
 
 import msgspec
 
+from contentmodel.authoring import (
+    Outgoing,
+    Written,
+    growing,
+    is_half_a_call,
+    list_of,
+    note_of,
+    object_of,
+    objects_of,
+    reasons,
+    text_of,
+    write,
+)
 from contentmodel.content.citations import Citation, Span
 from contentmodel.content.outcomes import CompactionContent
 from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.text import SpanConverter, TextContent
 from contentmodel.content.tools import ToolResultContent
 from contentmodel.events import TurnComplete, TurnError
-from contentmodel.wire import reasons
-from contentmodel.wire.fields import list_of, object_of, objects_of, text_of
-from contentmodel.wire.json import write
-from contentmodel.wire.outgoing import Outgoing, Written, growing, is_half_a_call
-from contentmodel.wire.table import note_of
 from contentmodel_adapters.google_generate_content.blocks import API
 from contentmodel_adapters.google_generate_content.response import Chunks
 from contentmodel_adapters.google_generate_content.stream import is_plain

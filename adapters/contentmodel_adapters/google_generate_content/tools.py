@@ -6,12 +6,18 @@ from typing import Any
 
 import msgspec
 
+from contentmodel.authoring import (
+    Codec,
+    DecodeContext,
+    EncodeContext,
+    Renamed,
+    Row,
+    camel_name,
+    note_of,
+    noted,
+    reasons,
+)
 from contentmodel.request import ChatRequest, CustomTool, FunctionTool, HostedTool, ToolChoice
-from contentmodel.wire import reasons
-from contentmodel.wire.codecs import Codec, Renamed
-from contentmodel.wire.context import DecodeContext, EncodeContext
-from contentmodel.wire.json import camel_name
-from contentmodel.wire.table import Row, note_of, noted
 from contentmodel_adapters.google_generate_content.blocks import API, TABLE
 from contentmodel_adapters.shared.choice import Choice
 from contentmodel_adapters.shared.definitions import free_text_row, is_free_text

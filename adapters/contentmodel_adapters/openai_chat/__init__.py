@@ -7,22 +7,33 @@ from typing import Any
 
 import msgspec
 
+from contentmodel.authoring import (
+    Allowed,
+    Blocks,
+    Column,
+    DecodeContext,
+    EncodeContext,
+    Kinds,
+    OneOf,
+    Row,
+    SchemaMap,
+    StreamDecoder,
+    StreamEncoder,
+    TableAdapter,
+    media,
+    message_pass,
+    passes,
+    payload_pass,
+    place_instructions,
+    reasons,
+    request_pass,
+    with_custom_results,
+    with_fitting_calls,
+    with_known_tools,
+)
 from contentmodel.message import ChatMessage
 from contentmodel.request import ChatRequest, CustomTool, FunctionTool, HostedTool, ToolGroup
 from contentmodel.response import ChatResponse
-from contentmodel.wire import media, passes, reasons
-from contentmodel.wire.adapting import TableAdapter
-from contentmodel.wire.codecs import Allowed
-from contentmodel.wire.context import DecodeContext, EncodeContext
-from contentmodel.wire.instructions import place_instructions
-from contentmodel.wire.names import SchemaMap
-from contentmodel.wire.nested import Blocks, OneOf
-from contentmodel.wire.pairing import with_fitting_calls
-from contentmodel.wire.pipeline import message_pass, payload_pass, request_pass
-from contentmodel.wire.stream_encoding import StreamEncoder
-from contentmodel.wire.streaming import StreamDecoder
-from contentmodel.wire.table import Column, Row
-from contentmodel.wire.toolsets import Kinds, with_custom_results, with_known_tools
 from contentmodel_adapters.openai_chat.blocks import API, TABLE
 from contentmodel_adapters.openai_chat.messages import REASONING_FIELDS, Messages, encode_answer
 from contentmodel_adapters.openai_chat.response import RESPONSE

@@ -7,6 +7,20 @@ from __future__ import annotations
 
 from typing import Any
 
+from contentmodel.authoring import (
+    Allowed,
+    ArgumentsText,
+    DataUri,
+    Home,
+    Row,
+    Sealed,
+    Shape,
+    Table,
+    TextOrBlocks,
+    is_data_uri,
+    row,
+    write,
+)
 from contentmodel.content.citations import Citation
 from contentmodel.content.media import DataContent, HostedFileContent, UriContent
 from contentmodel.content.outcomes import ErrorContent
@@ -19,10 +33,6 @@ from contentmodel.content.tools import (
     HostedToolCallContent,
 )
 from contentmodel.usage import Usage
-from contentmodel.wire.codecs import Allowed, ArgumentsText, DataUri, Home, Sealed, is_data_uri
-from contentmodel.wire.json import write
-from contentmodel.wire.nested import TextOrBlocks
-from contentmodel.wire.table import Row, Shape, Table, row
 from contentmodel_adapters.shared.media import AUDIO
 
 API = "openai-chat"

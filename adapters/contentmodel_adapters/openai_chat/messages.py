@@ -7,6 +7,28 @@ from typing import Any
 
 import msgspec
 
+from contentmodel.authoring import (
+    Blocks,
+    Codec,
+    Column,
+    DecodeContext,
+    EncodeContext,
+    Fields,
+    One,
+    Place,
+    Roles,
+    Row,
+    TextOrBlocks,
+    WordsOf,
+    is_native,
+    needs_error_mark,
+    note_of,
+    reasons,
+    with_error_read,
+    with_error_told,
+    with_media_apart,
+    with_media_back,
+)
 from contentmodel.content.media import DataContent, HostedFileContent, UriContent
 from contentmodel.content.outcomes import ErrorContent
 from contentmodel.content.reasoning import ReasoningContent
@@ -19,15 +41,6 @@ from contentmodel.content.tools import (
     ToolResultContent,
 )
 from contentmodel.message import ChatMessage
-from contentmodel.wire import reasons
-from contentmodel.wire.apart import with_media_apart, with_media_back
-from contentmodel.wire.codecs import Codec, Place
-from contentmodel.wire.context import DecodeContext, EncodeContext
-from contentmodel.wire.marks import needs_error_mark, with_error_read, with_error_told
-from contentmodel.wire.nested import Blocks, One, TextOrBlocks, WordsOf
-from contentmodel.wire.origins import is_native
-from contentmodel.wire.roles import Roles
-from contentmodel.wire.table import Column, Fields, Row, note_of
 from contentmodel_adapters.openai_chat.blocks import (
     API,
     AUDIO_ANSWER,
@@ -203,7 +216,7 @@ def _as_function_result(content: Any, context: EncodeContext) -> Any:
     if content.__class__ is not FunctionResultContent:
         context.degrade(content, reasons.ONE_RESULT_KIND, *FunctionResultContent.__struct_fields__)
     fields = {name: getattr(told, name) for name in FunctionResultContent.__struct_fields__}
-    return context.same(content, FunctionResultContent(**fields))
+    return context.replaced(content, FunctionResultContent(**fields))
 
 
 def _attach_citations(message: ChatMessage, wire: dict[str, Any], context: DecodeContext) -> ChatMessage:
@@ -312,7 +325,7 @@ def encode_answer(messages: list[ChatMessage], context: EncodeContext) -> dict[s
 
 
 def _joined(first: ChatMessage, contents: list[Any], context: EncodeContext) -> ChatMessage:
-    message: ChatMessage = context.same(first, msgspec.structs.replace(first, contents=contents))
+    message: ChatMessage = context.replace(first, contents=contents)
     return message
 
 

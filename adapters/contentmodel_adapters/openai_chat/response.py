@@ -5,11 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from contentmodel.authoring import Codec, DecodeContext, EncodeContext, ErrorBody, Home, Place, Record, spread
 from contentmodel.response import ChatChoice, ChatResponse
-from contentmodel.wire.codecs import Codec, Home, Place, spread
-from contentmodel.wire.context import DecodeContext, EncodeContext
-from contentmodel.wire.error_words import ErrorBody
-from contentmodel.wire.nested import Record
 from contentmodel_adapters.openai_chat.blocks import ERROR, TABLE, USAGE
 from contentmodel_adapters.openai_chat.messages import Message
 from contentmodel_adapters.shared.answer import waiting

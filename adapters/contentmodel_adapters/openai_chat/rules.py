@@ -10,10 +10,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from contentmodel.capabilities import Capabilities
+from contentmodel.authoring import Alphabet, Broken, Capabilities, Rules, child_path, objects, one_object
 from contentmodel.request import ReasoningOptions
-from contentmodel.rules import Alphabet, Broken, Rules, objects, one_object
-from contentmodel.wire.json import child_path
 from contentmodel_adapters.openai_chat.capabilities import CAPABILITIES
 from contentmodel_adapters.shared.judging import (
     bad_base64,

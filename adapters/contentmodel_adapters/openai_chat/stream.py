@@ -12,6 +12,20 @@ from typing import Any
 
 import msgspec
 
+from contentmodel.authoring import (
+    DecodeContext,
+    OpenBlock,
+    StreamDecoder,
+    kind_of,
+    laid_out,
+    lay_over,
+    lengthen,
+    longer,
+    longer_list,
+    object_of,
+    parse,
+    settle_entry,
+)
 from contentmodel.content.outcomes import ErrorContent
 from contentmodel.errors import DecodeError, Fault
 from contentmodel.events import (
@@ -25,19 +39,6 @@ from contentmodel.events import (
     UnknownDelta,
 )
 from contentmodel.message import Origin
-from contentmodel.wire.context import DecodeContext
-from contentmodel.wire.fields import object_of
-from contentmodel.wire.json import kind_of, parse
-from contentmodel.wire.streaming import (
-    OpenBlock,
-    StreamDecoder,
-    laid_out,
-    lay_over,
-    lengthen,
-    longer,
-    longer_list,
-    settle_entry,
-)
 from contentmodel_adapters.openai_chat.blocks import (
     API,
     CITATIONS,

@@ -7,16 +7,26 @@ from typing import Any
 
 import msgspec
 
+from contentmodel.authoring import (
+    Note,
+    Outgoing,
+    Written,
+    family_of,
+    growing,
+    is_half_a_call,
+    list_of,
+    loss_of,
+    object_of,
+    objects_of,
+    reasons,
+    what_of,
+    write,
+)
 from contentmodel.content.text import SpanConverter, TextContent
 from contentmodel.content.tools import ToolCallContent
 from contentmodel.events import Layout, TurnComplete, TurnError, WireEvent
 from contentmodel.literals import LossFamily
 from contentmodel.response import ChatChoice
-from contentmodel.wire import reasons
-from contentmodel.wire.fields import list_of, object_of, objects_of
-from contentmodel.wire.json import write
-from contentmodel.wire.losses import Note, family_of, loss_of, what_of
-from contentmodel.wire.outgoing import Outgoing, Written, growing, is_half_a_call
 from contentmodel_adapters.openai_chat.messages import ASSISTANT, BETWEEN, REASONING_FIELDS
 from contentmodel_adapters.openai_chat.stream import TEXTS
 from contentmodel_adapters.shared.citations import placed

@@ -4,12 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from contentmodel.authoring import Codec, DecodeContext, EncodeContext, Row, object_of, reasons, row, text_of
 from contentmodel.request import CustomTool, FunctionTool, HostedTool, ResponseFormat, ToolChoice
-from contentmodel.wire import reasons
-from contentmodel.wire.codecs import Codec
-from contentmodel.wire.context import DecodeContext, EncodeContext
-from contentmodel.wire.fields import object_of, text_of
-from contentmodel.wire.table import Row, row
 from contentmodel_adapters.openai_chat.blocks import TABLE
 from contentmodel_adapters.shared.choice import Choice, custom_names
 

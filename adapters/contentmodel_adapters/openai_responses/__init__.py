@@ -5,22 +5,31 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from contentmodel.authoring import (
+    Allowed,
+    Blocks,
+    DecodeContext,
+    EncodeContext,
+    Kinds,
+    OneOf,
+    Row,
+    SchemaMap,
+    StreamDecoder,
+    StreamEncoder,
+    TableAdapter,
+    WordsOf,
+    media,
+    message_pass,
+    passes,
+    reasons,
+    request_pass,
+    with_fitting_calls,
+    with_known_tools,
+)
 from contentmodel.content.text import TextContent
 from contentmodel.message import ChatMessage
 from contentmodel.request import ChatRequest
 from contentmodel.response import ChatResponse
-from contentmodel.wire import media, passes, reasons
-from contentmodel.wire.adapting import TableAdapter
-from contentmodel.wire.codecs import Allowed
-from contentmodel.wire.context import DecodeContext, EncodeContext
-from contentmodel.wire.names import SchemaMap
-from contentmodel.wire.nested import Blocks, OneOf, WordsOf
-from contentmodel.wire.pairing import with_fitting_calls
-from contentmodel.wire.pipeline import message_pass, request_pass
-from contentmodel.wire.stream_encoding import StreamEncoder
-from contentmodel.wire.streaming import StreamDecoder
-from contentmodel.wire.table import Row
-from contentmodel.wire.toolsets import Kinds, with_known_tools
 from contentmodel_adapters.openai_responses.blocks import API, TABLE
 from contentmodel_adapters.openai_responses.messages import Items, encode_items
 from contentmodel_adapters.openai_responses.response import RESPONSE

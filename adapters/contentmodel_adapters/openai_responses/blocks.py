@@ -11,6 +11,30 @@ from typing import Any
 
 import msgspec
 
+from contentmodel.authoring import (
+    FAILURE,
+    Allowed,
+    Blocks,
+    Codec,
+    DataUri,
+    DecodeContext,
+    EncodeContext,
+    Failure,
+    Fields,
+    Place,
+    Row,
+    Sealed,
+    Shape,
+    Sign,
+    Table,
+    WordsOf,
+    is_data_uri,
+    note_of,
+    noted,
+    reasons,
+    row,
+    text_of,
+)
 from contentmodel.content.citations import Citation
 from contentmodel.content.media import DataContent, HostedFileContent, UriContent
 from contentmodel.content.outcomes import (
@@ -19,13 +43,6 @@ from contentmodel.content.outcomes import (
 from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.text import TextContent
 from contentmodel.usage import Usage
-from contentmodel.wire import reasons
-from contentmodel.wire.codecs import Allowed, Codec, DataUri, Place, Sealed, is_data_uri
-from contentmodel.wire.context import DecodeContext, EncodeContext
-from contentmodel.wire.fields import text_of
-from contentmodel.wire.nested import Blocks, WordsOf
-from contentmodel.wire.notes import FAILURE
-from contentmodel.wire.table import Failure, Fields, Row, Shape, Sign, Table, note_of, noted, row
 from contentmodel_adapters.shared.media import AUDIO
 
 API = "openai-responses"
@@ -285,7 +302,7 @@ class ShellOutputs(Blocks):
         entries: list[Any] = []
         for content in value:
             if note_of(content, API, ":column") == "stderr" and entries and content.__class__ is TextContent:
-                entries[-1] = context.same(entries[-1], noted(entries[-1], API, "stderr", content.text))
+                entries[-1] = context.replaced(entries[-1], noted(entries[-1], API, "stderr", content.text))
             elif not _follows(content):
                 entries.append(content)
         return super().encode(entries, context, owner)

@@ -7,6 +7,24 @@ from __future__ import annotations
 
 from typing import Any
 
+from contentmodel.authoring import (
+    LIST,
+    ArgumentsObject,
+    ArgumentsText,
+    Blocks,
+    Column,
+    Failure,
+    Named,
+    One,
+    Record,
+    Row,
+    Sealed,
+    Shape,
+    Sign,
+    Spec,
+    TextOrBlocks,
+    row,
+)
 from contentmodel.content.hosted import (
     ApplyPatchToolCallContent,
     ApplyPatchToolResultContent,
@@ -51,9 +69,6 @@ from contentmodel.content.tools import (
     ToolApprovalRequestContent,
     ToolApprovalResponseContent,
 )
-from contentmodel.wire.codecs import LIST, ArgumentsObject, ArgumentsText, Sealed
-from contentmodel.wire.nested import Blocks, One, Record, TextOrBlocks
-from contentmodel.wire.table import Column, Failure, Named, Row, Shape, Sign, Spec, row
 from contentmodel_adapters.openai_responses.blocks import (
     CODE_OUTPUTS,
     ENCRYPTED,

@@ -12,6 +12,23 @@ from typing import Any
 
 import msgspec
 
+from contentmodel.authoring import (
+    Codec,
+    DecodeContext,
+    EncodeContext,
+    PairRow,
+    Roles,
+    TextOrBlocks,
+    escaped,
+    needs_error_mark,
+    note_of,
+    noted,
+    reasons,
+    row,
+    wire_fields,
+    with_error_read,
+    with_error_told,
+)
 from contentmodel.content.outcomes import (
     ConfigurationContent,
     ToolChangeContent,
@@ -30,14 +47,6 @@ from contentmodel.content.tools import (
     ToolResultContent,
 )
 from contentmodel.message import ChatMessage
-from contentmodel.wire import reasons
-from contentmodel.wire.codecs import Codec
-from contentmodel.wire.context import DecodeContext, EncodeContext
-from contentmodel.wire.marks import needs_error_mark, with_error_read, with_error_told
-from contentmodel.wire.nested import TextOrBlocks
-from contentmodel.wire.notes import escaped, note_of, noted, wire_fields
-from contentmodel.wire.roles import Roles
-from contentmodel.wire.table import PairRow, row
 from contentmodel_adapters.openai_responses.blocks import API, ENCRYPTED, INPUT, OUTPUT, REASONING, TABLE
 from contentmodel_adapters.openai_responses.items import ITEMS, OTHER_PAIRS, PAIRS
 from contentmodel_adapters.shared.citations import whole_citations
@@ -337,7 +346,7 @@ class _Writer:
             # Citations stand in output_text, and only an item that the API gave may hold that.
             for citation in content.annotations:
                 context.lose(citation, None, reasons.NO_CITATION_IN_REQUEST)
-            content = context.same(content, msgspec.structs.replace(content, annotations=None))
+            content = context.replace(content, annotations=None)
         parts = OUTPUT.encode_list([content], context)
         if not parts:
             return

@@ -7,12 +7,8 @@ from typing import Any
 
 import msgspec
 
+from contentmodel.authoring import DecodeContext, EncodeContext, ErrorBody, Fields, Record, reasons
 from contentmodel.response import ChatChoice, ChatResponse, FinishReason
-from contentmodel.wire import reasons
-from contentmodel.wire.context import DecodeContext, EncodeContext
-from contentmodel.wire.error_words import ErrorBody
-from contentmodel.wire.nested import Record
-from contentmodel.wire.table import Fields
 from contentmodel_adapters.openai_responses.blocks import API, ERROR, TABLE, USAGE
 from contentmodel_adapters.openai_responses.messages import decode_items, encode_items
 from contentmodel_adapters.shared.answer import OnlyChoice, misfits

@@ -10,11 +10,9 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any, TypeAlias
 
-from contentmodel.capabilities import Capabilities
+from contentmodel.authoring import Alphabet, Broken, Capabilities, Rules, child_path, objects, one_object
 from contentmodel.content.media_types import media_type_of_link
 from contentmodel.request import ReasoningOptions
-from contentmodel.rules import Alphabet, Broken, Rules, objects, one_object
-from contentmodel.wire.json import child_path
 from contentmodel_adapters.openai_responses.capabilities import CAPABILITIES
 from contentmodel_adapters.shared.judging import (
     bad_base64,

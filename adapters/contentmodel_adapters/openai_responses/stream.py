@@ -11,6 +11,7 @@ from typing import Any
 
 import msgspec
 
+from contentmodel.authoring import OpenBlock, StreamDecoder, kind_of, laid_out, lay_over, list_of, object_at, text_of
 from contentmodel.content.outcomes import ErrorContent
 from contentmodel.errors import DecodeError, Fault
 from contentmodel.events import (
@@ -24,9 +25,6 @@ from contentmodel.events import (
     UnknownDelta,
 )
 from contentmodel.response import ChatResponse
-from contentmodel.wire.fields import list_of, object_at, text_of
-from contentmodel.wire.json import kind_of
-from contentmodel.wire.streaming import OpenBlock, StreamDecoder, laid_out, lay_over
 from contentmodel_adapters.openai_responses.blocks import API, CITATIONS, TABLE
 from contentmodel_adapters.openai_responses.messages import decode_item, decode_items
 

@@ -12,15 +12,21 @@ from typing import Any
 
 import msgspec
 
+from contentmodel.authoring import (
+    Outgoing,
+    StreamEncoder,
+    Written,
+    is_half_a_call,
+    list_of,
+    object_of,
+    reasons,
+    text_of,
+    write,
+)
 from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.tools import ToolCallContent, ToolResultContent
 from contentmodel.events import ENDED, TurnComplete, TurnError, WireEvent, with_contents
 from contentmodel.response import ChatResponse
-from contentmodel.wire import reasons
-from contentmodel.wire.fields import list_of, object_of, text_of
-from contentmodel.wire.json import write
-from contentmodel.wire.outgoing import Outgoing, Written, is_half_a_call
-from contentmodel.wire.stream_encoding import StreamEncoder
 
 # The type of a part: the list that it stands in, its number's name, its field, and the beginning of its events.
 PARTS = {

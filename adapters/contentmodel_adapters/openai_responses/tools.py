@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from contentmodel.authoring import AddedTools, Blocks, Row, row
 from contentmodel.request import CustomTool, FunctionTool, HostedTool, ResponseFormat, ToolChoice, ToolGroup
-from contentmodel.wire.added_tools import AddedTools
-from contentmodel.wire.nested import Blocks
-from contentmodel.wire.table import Row, row
 from contentmodel_adapters.openai_responses.blocks import TABLE
 from contentmodel_adapters.shared.choice import Choice, custom_names
 from contentmodel_adapters.shared.hosted import Current, Hosted, declaration

@@ -7,11 +7,9 @@ from typing import Any
 
 import msgspec
 
+from contentmodel.authoring import EncodeContext, Group, reasons
 from contentmodel.message import ChatMessage
 from contentmodel.response import ChatChoice, ChatResponse
-from contentmodel.wire import reasons
-from contentmodel.wire.context import EncodeContext
-from contentmodel.wire.table import Group
 
 
 def waiting(choice: ChatChoice) -> ChatChoice:

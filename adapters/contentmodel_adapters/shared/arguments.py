@@ -15,8 +15,8 @@ from urllib.parse import unquote
 
 import msgspec
 
+from contentmodel.authoring import child_path
 from contentmodel.errors import EncodeError
-from contentmodel.wire.json import child_path
 
 Node = dict[str, Any]
 

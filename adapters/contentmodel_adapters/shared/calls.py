@@ -12,13 +12,11 @@ from typing import Any, Self
 
 import msgspec
 
+from contentmodel.authoring import Encoded, Loss, Maps
 from contentmodel.client import ClientError
 from contentmodel.content.outcomes import ErrorContent
 from contentmodel.events import ENDED, Fold, StreamEvent, TurnError
 from contentmodel.response import ChatResponse
-from contentmodel.wire.encoded import Encoded
-from contentmodel.wire.losses import Loss
-from contentmodel.wire.names import Maps
 
 
 class Call:

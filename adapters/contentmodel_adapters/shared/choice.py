@@ -7,10 +7,8 @@ from typing import Any
 
 import msgspec
 
+from contentmodel.authoring import Codec, DecodeContext, EncodeContext, reasons
 from contentmodel.request import CustomTool, HostedTool, ToolChoice
-from contentmodel.wire import reasons
-from contentmodel.wire.codecs import Codec
-from contentmodel.wire.context import DecodeContext, EncodeContext
 
 
 class Choice(Codec):

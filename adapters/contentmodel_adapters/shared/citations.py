@@ -6,10 +6,9 @@ from typing import Any
 
 import msgspec
 
+from contentmodel.authoring import EncodeContext, reasons
 from contentmodel.content.citations import Citation, Span
 from contentmodel.content.text import SpanConverter, TextContent
-from contentmodel.wire import reasons
-from contentmodel.wire.context import EncodeContext
 
 
 def whole_citations(content: Any, context: EncodeContext) -> Any:
@@ -18,7 +17,7 @@ def whole_citations(content: Any, context: EncodeContext) -> Any:
         return content
     converter = SpanConverter(content.text)
     citations = [moved_citation(c, converter, 0, context) for c in content.annotations]
-    return context.same(content, msgspec.structs.replace(content, annotations=citations))
+    return context.replace(content, annotations=citations)
 
 
 def moved_citation(citation: Citation, converter: SpanConverter, before: int, context: EncodeContext) -> Citation:
@@ -26,7 +25,7 @@ def moved_citation(citation: Citation, converter: SpanConverter, before: int, co
     made = placed(citation, converter, before)
     if citation.span is not None and made.span is not None and made.span != citation.span:
         context.lose(citation, "span", reasons.CITATION_UNITS)
-    moved: Citation = context.same(citation, made)
+    moved: Citation = context.replaced(citation, made)
     return moved
 
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Self
 import msgspec
 
 from contentmodel.adapter import adapter
+from contentmodel.authoring import Loss, LossError, check_choices, significant, write
 from contentmodel.client import (
     AuthenticationError,
     ClientError,
@@ -31,9 +32,6 @@ from contentmodel.limits import read_limits
 from contentmodel.literals import OnLoss, Policies
 from contentmodel.request import ChatRequest
 from contentmodel.response import ChatResponse
-from contentmodel.wire.json import write
-from contentmodel.wire.losses import Loss, LossError, significant
-from contentmodel.wire.lowering import check_choices
 from contentmodel_adapters.shared.calls import AsyncChunks, AsyncStream, Call, Chunks, SyncStream
 
 if TYPE_CHECKING:

@@ -9,11 +9,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from contentmodel.authoring import Codec, DecodeContext, EncodeContext, Row, reasons
 from contentmodel.request import CustomTool, FunctionTool
-from contentmodel.wire import reasons
-from contentmodel.wire.codecs import Codec
-from contentmodel.wire.context import DecodeContext, EncodeContext
-from contentmodel.wire.table import Row
 
 NO_PARAMETERS = {
     "type": "object",

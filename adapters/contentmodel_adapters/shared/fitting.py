@@ -8,12 +8,8 @@ from typing import Any
 import msgspec
 
 from contentmodel.accounting import unaccounted
+from contentmodel.authoring import EncodeContext, Maps, SchemaMap, loss_of, parse, reasons, steps_of, write
 from contentmodel.request import ChatRequest, FunctionTool, ToolGroup
-from contentmodel.wire import reasons
-from contentmodel.wire.context import EncodeContext
-from contentmodel.wire.json import parse, steps_of, write
-from contentmodel.wire.losses import loss_of
-from contentmodel.wire.names import Maps, SchemaMap
 from contentmodel_adapters.shared import schemas
 from contentmodel_adapters.shared.arguments import Adapted, Dialect, Lost, Node, restore_arguments
 
@@ -64,10 +60,10 @@ def with_fitting_schemas(request: ChatRequest, context: EncodeContext, dialects:
     fitter = _Fitter(context, dialects)
     tools = [fitter.tool(tool) for tool in request.tools]
     if any(new is not old for new, old in zip(tools, request.tools, strict=True)):
-        request = context.same(request, msgspec.structs.replace(request, tools=tools))
+        request = context.replace(request, tools=tools)
     options = fitter.options(request.options)
     if options is not request.options:
-        request = context.same(request, msgspec.structs.replace(request, options=options))
+        request = context.replace(request, options=options)
     if fitter.maps:
         context.maps = msgspec.structs.replace(context.maps or Maps(), schemas=fitter.maps)
     return request
@@ -150,7 +146,7 @@ class _Fitter:
             self._context.lose(owner, f"{field}{path}", _reason_for(keyword, why), keyword=keyword, why=why)
 
     def _changed(self, value: Any, **fields: Any) -> Any:
-        return self._context.same(value, msgspec.structs.replace(value, **fields))
+        return self._context.replace(value, **fields)
 
 
 _ASSERT_NOTHING = frozenset({"$schema", "$id", "$comment", "$vocabulary", "title"})

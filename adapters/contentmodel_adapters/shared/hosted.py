@@ -7,17 +7,23 @@ from typing import Any
 
 import msgspec
 
-from contentmodel.capabilities import UNLIMITED, Capabilities
+from contentmodel.authoring import (
+    Capabilities,
+    Codec,
+    Column,
+    DecodeContext,
+    EncodeContext,
+    Outputs,
+    Union,
+    WordsOf,
+    noted,
+    reasons,
+    snake_name,
+)
+from contentmodel.capabilities import UNLIMITED
 from contentmodel.content.outcomes import UnknownContent
 from contentmodel.content.text import TextContent
 from contentmodel.request import ChatRequest, HostedTool
-from contentmodel.wire import reasons
-from contentmodel.wire.codecs import Codec
-from contentmodel.wire.context import DecodeContext, EncodeContext
-from contentmodel.wire.json import snake_name
-from contentmodel.wire.nested import Outputs, WordsOf
-from contentmodel.wire.notes import noted
-from contentmodel.wire.table import Column, Union
 
 
 def output_columns(union: Union, usual: str) -> dict[str, Column]:
@@ -77,7 +83,7 @@ def with_sendable_tools(request: ChatRequest, context: EncodeContext, current: C
             tools.append(tool)
         elif _is_sendable(tool, context, current):
             tools.append(_of_the_model(tool, context, current))
-    changed: ChatRequest = context.same(request, msgspec.structs.replace(request, tools=tools))
+    changed: ChatRequest = context.replace(request, tools=tools)
     return changed
 
 
@@ -98,7 +104,7 @@ def _of_the_model(tool: HostedTool, context: EncodeContext, current: Current) ->
         kept = {name: value for name, value in tool.settings.items() if name not in others}
         made = msgspec.structs.replace(made, settings=kept)
     if made is not tool:
-        context.same(tool, made)
+        context.replaced(tool, made)
     return made
 
 

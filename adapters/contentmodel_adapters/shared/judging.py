@@ -7,11 +7,21 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import wraps
 from typing import Any, Protocol
 
-from contentmodel.capabilities import Range
+from contentmodel.authoring import (
+    Broken,
+    Find,
+    FindByModel,
+    Range,
+    Rules,
+    Severity,
+    child_path,
+    objects,
+    one_object,
+    parse,
+    snake_name,
+)
 from contentmodel.content.media import standard_base64
 from contentmodel.errors import DecodeError
-from contentmodel.rules import Broken, Find, FindByModel, Rules, Severity, objects, one_object
-from contentmodel.wire.json import child_path, parse, snake_name
 
 DEEPEST = 100
 """Levels of a schema that are looked at: far more than any API takes."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contentmodel.wire.codecs import Renamed
+from contentmodel.authoring import Renamed
 
 AUDIO = Renamed(
     {"wav": "audio/wav", "mp3": "audio/mpeg", "flac": "audio/flac", "opus": "audio/opus", "aac": "audio/aac"}

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from contentmodel.wire import reasons
-from contentmodel.wire.codecs import Codec
-from contentmodel.wire.context import EncodeContext
+from contentmodel.authoring import Codec, EncodeContext, reasons
 
 
 class Modalities(Codec):

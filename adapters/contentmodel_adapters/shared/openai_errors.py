@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from contentmodel.limits import LimitHeaders
-from contentmodel.wire.error_words import ErrorWords
+from contentmodel.authoring import ErrorWords, LimitHeaders
 
 _INVALID = "invalid_request_error"
 

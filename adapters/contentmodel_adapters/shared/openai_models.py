@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contentmodel.capabilities import Capabilities, CapabilityTable, Range, Row
+from contentmodel.authoring import Capabilities, CapabilityTable, ListedModel, Range
 
 _SEEN = "2026-11-22"
 _DOCS = "developers.openai.com/api/docs"
@@ -79,8 +79,8 @@ _FIRST = Capabilities(
 _NEWEST = _reasoning(*_TO_MAX, functions=False)
 
 
-def _row(shown: str, names: str, takes: Capabilities, source: str) -> Row:
-    return Row(shown=shown, names=names, takes=takes, source=source, seen=_SEEN)
+def _row(shown: str, names: str, takes: Capabilities, source: str) -> ListedModel:
+    return ListedModel(shown=shown, names=names, takes=takes, source=source, seen=_SEEN)
 
 
 _ROWS = [

@@ -7,10 +7,8 @@ from typing import Any
 
 import msgspec
 
+from contentmodel.authoring import EncodeContext, is_native, reasons
 from contentmodel.message import ChatMessage
-from contentmodel.wire import reasons
-from contentmodel.wire.context import EncodeContext
-from contentmodel.wire.origins import is_native
 
 
 class Change(msgspec.Struct, frozen=True):

@@ -12,8 +12,8 @@ from typing import Any
 
 import msgspec
 
+from contentmodel.authoring import child_path
 from contentmodel.errors import EncodeError
-from contentmodel.wire.json import child_path
 from contentmodel_adapters.shared import arguments as read
 from contentmodel_adapters.shared.arguments import Adapted, Dialect, Lost, Node, words
 

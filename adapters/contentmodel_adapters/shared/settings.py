@@ -10,10 +10,9 @@ from typing import Any
 
 import msgspec
 
-from contentmodel.capabilities import BUDGETS, Capabilities, Known, effort_of, nearest_effort
+from contentmodel.authoring import Capabilities, EncodeContext, reasons
+from contentmodel.capabilities import BUDGETS, Known, effort_of, nearest_effort
 from contentmodel.request import ChatOptions, ChatRequest, FunctionTool, ReasoningOptions, ToolGroup
-from contentmodel.wire import reasons
-from contentmodel.wire.context import EncodeContext
 
 SAMPLING = ("temperature", "top_p", "top_k", "frequency_penalty", "presence_penalty")
 _SPOKEN = {name: name.replace("_", " ") for name in ("top_p", "top_k", "frequency_penalty", "presence_penalty")}
@@ -57,8 +56,8 @@ def with_fitting_settings(request: ChatRequest, context: EncodeContext, form: Fo
     tools = _loosened(request.tools, context)
     if fitted is request.options and tools is request.tools:
         return request
-    options = context.same(request.options, fitted)
-    changed: ChatRequest = context.same(request, msgspec.structs.replace(request, options=options, tools=tools))
+    options = context.replaced(request.options, fitted)
+    changed: ChatRequest = context.replace(request, options=options, tools=tools)
     return changed
 
 
@@ -93,7 +92,7 @@ def _fit_thinking(options: ChatOptions, request: ChatRequest, context: EncodeCon
         else:
             context.lose(request, f"options.reasoning.{name}", reasons.THINKING_REWORDED)
     fitted = msgspec.structs.replace(asked, **{name: made.fields.get(name) for name in _THINKING})
-    return msgspec.structs.replace(options, reasoning=context.same(asked, fitted))
+    return msgspec.structs.replace(options, reasoning=context.replaced(asked, fitted))
 
 
 def _thinking(asked: ReasoningOptions, limit: int | None, known: Known, form: Form) -> _Fitted:
@@ -313,8 +312,8 @@ def _loosened(tools: list[Any], context: EncodeContext) -> list[Any]:
 def _loose(tool: Any, context: EncodeContext) -> Any:
     if isinstance(tool, ToolGroup):
         inner = _loosened(tool.tools, context)
-        return tool if inner is tool.tools else context.same(tool, msgspec.structs.replace(tool, tools=inner))
+        return tool if inner is tool.tools else context.replace(tool, tools=inner)
     if not isinstance(tool, FunctionTool) or not tool.strict:
         return tool
     context.lose(tool, "strict", reasons.STRICT_NOT_TAKEN, why=context.known.why("has no strict tools", "strict_tools"))
-    return context.same(tool, msgspec.structs.replace(tool, strict=None))
+    return context.replace(tool, strict=None)

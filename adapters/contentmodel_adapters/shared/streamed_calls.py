@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from contentmodel.wire.fields import object_of
-from contentmodel.wire.json import canonical
-from contentmodel.wire.streaming import lay_over
+from contentmodel.authoring import canonical, lay_over, object_of
 
 
 class StreamedCalls:

@@ -9,12 +9,9 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import takewhile
 from typing import Any
 
+from contentmodel.authoring import EncodeContext, Outgoing, StreamEncoder, Union
 from contentmodel.content.text import TextContent
 from contentmodel.message import ChatMessage
-from contentmodel.wire.context import EncodeContext
-from contentmodel.wire.outgoing import Outgoing
-from contentmodel.wire.stream_encoding import StreamEncoder
-from contentmodel.wire.table import Union
 
 EMPTY_LINE = "\n\n"
 
@@ -103,7 +100,7 @@ def with_texts_apart(
                 if not is_original or _skips(rest, content):
                     joined.part()
                 if joined.before(content.text):
-                    contents.append(context.same(content, TextContent(text=EMPTY_LINE)))
+                    contents.append(context.replaced(content, TextContent(text=EMPTY_LINE)))
                 joined.add(content.text)
             elif blocks is not None and blocks.has(content.__class__, native=False):
                 joined.end()

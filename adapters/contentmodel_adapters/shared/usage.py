@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import msgspec
 
+from contentmodel.authoring import EncodeContext, reasons
 from contentmodel.response import ChatResponse
 from contentmodel.usage import Usage
-from contentmodel.wire import reasons
-from contentmodel.wire.context import EncodeContext
 
 
 def counted(
@@ -28,5 +27,5 @@ def counted(
         if name in changed:
             context.lose(usage, name, reasons.TOKENS_COUNTED)
     counted_usage: Usage = msgspec.structs.replace(usage, **changed)
-    context.same(usage, counted_usage)
+    context.replaced(usage, counted_usage)
     return msgspec.structs.replace(response, usage=counted_usage)

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from contentmodel.authoring import Codec, DecodeContext, EncodeContext, reasons
 from contentmodel.response import FinishReason
-from contentmodel.wire import reasons
-from contentmodel.wire.codecs import Codec
-from contentmodel.wire.context import DecodeContext, EncodeContext
 
 RESUMABLE = frozenset({"pause", "compaction", "running"})
 

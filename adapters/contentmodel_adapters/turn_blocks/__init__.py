@@ -12,17 +12,13 @@ from typing import Any
 import msgspec
 
 from contentmodel.adapter import Payload, as_json
+from contentmodel.authoring import DecodeContext, EncodeContext, Encoded, SchemaMap, Violation, kind_of
 from contentmodel.capabilities import UNLIMITED, Known
 from contentmodel.errors import DecodeError, EncodeError, Fault
 from contentmodel.message import ChatMessage, Origin
 from contentmodel.request import ChatRequest
 from contentmodel.response import ChatResponse
-from contentmodel.rules import Violation
 from contentmodel.serialize import require_valid_parts
-from contentmodel.wire.context import DecodeContext, EncodeContext
-from contentmodel.wire.encoded import Encoded
-from contentmodel.wire.json import kind_of
-from contentmodel.wire.names import SchemaMap
 from contentmodel_adapters.turn_blocks import blocks, messages, response
 from contentmodel_adapters.turn_blocks.blocks import API, Reading
 from contentmodel_adapters.turn_blocks.rules import ROLES, RULES

@@ -14,6 +14,7 @@ from typing import Any
 
 import msgspec
 
+from contentmodel.authoring import Place, child_path, fields_of, kind_of
 from contentmodel.content import CONTENT_TYPES, Content
 from contentmodel.content.media import DataContent, HostedFileContent, UriContent
 from contentmodel.content.outcomes import ReferenceContent, UnknownContent
@@ -23,9 +24,6 @@ from contentmodel.content.tools import FunctionCallContent, FunctionResultConten
 from contentmodel.errors import DecodeError, EncodeError, Fault
 from contentmodel.interop import options_of
 from contentmodel.serialize import convert_value, to_builtins
-from contentmodel.wire.codecs import Place
-from contentmodel.wire.introspect import fields_of
-from contentmodel.wire.json import child_path, kind_of
 from contentmodel_adapters.turn_blocks.spelling import residue_of, respelled
 
 API = "turn-blocks"

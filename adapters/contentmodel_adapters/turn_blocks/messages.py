@@ -14,11 +14,11 @@ from typing import Any
 
 import msgspec
 
+from contentmodel.authoring import Place
 from contentmodel.content.tools import ToolResultContent
 from contentmodel.message import ChatMessage, Origin
 from contentmodel.request import ChatRequest
 from contentmodel.serialize import to_builtins
-from contentmodel.wire.codecs import Place
 from contentmodel_adapters.turn_blocks.blocks import (
     API,
     Reading,

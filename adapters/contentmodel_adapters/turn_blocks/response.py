@@ -6,13 +6,12 @@ from typing import Any
 
 import msgspec
 
+from contentmodel.authoring import Fields, Place
 from contentmodel.content.outcomes import ErrorContent
 from contentmodel.message import ChatMessage
 from contentmodel.response import ChatChoice, ChatResponse, FinishReason
 from contentmodel.serialize import to_builtins
 from contentmodel.usage import Usage
-from contentmodel.wire.codecs import Place
-from contentmodel.wire.table import Fields
 from contentmodel_adapters.turn_blocks.blocks import (
     Reading,
     bare,

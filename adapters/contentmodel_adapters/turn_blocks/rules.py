@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from contentmodel.authoring import Broken, Rules, objects
 from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.tools import (
     FunctionResultContent,
@@ -15,7 +16,6 @@ from contentmodel.content.tools import (
     ToolCallContent,
     ToolResultContent,
 )
-from contentmodel.rules import Broken, Rules, objects
 from contentmodel_adapters.turn_blocks.blocks import API, model_of
 
 RULES = Rules(API)

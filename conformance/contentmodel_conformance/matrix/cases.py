@@ -17,10 +17,10 @@ from contentmodel.content.media import DataContent
 from contentmodel.content.outcomes import ConfigurationContent, ReferenceContent, ToolChangeContent
 from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.tools import ToolCallContent
+from contentmodel.engine.context import defaults_of
+from contentmodel.engine.losses.loss import Loss
+from contentmodel.engine.table.notes import noted
 from contentmodel.message import Origin
-from contentmodel.wire.context import defaults_of
-from contentmodel.wire.losses import Loss
-from contentmodel.wire.notes import noted
 from contentmodel_conformance.matrix.places import Staged, places, remains, staged
 from contentmodel_conformance.matrix.samples import Form, fields_of, forms, with_field
 

@@ -9,8 +9,8 @@ from typing import Any
 import msgspec
 
 from contentmodel.accounting import unaccounted
+from contentmodel.engine.losses.encoded import Encoded
 from contentmodel.message import Origin
-from contentmodel.wire.encoded import Encoded
 from contentmodel_conformance.matrix.cases import covers, short
 from contentmodel_conformance.matrix.transcripts import BASELINES, FAMILIES, Family
 

@@ -47,7 +47,7 @@ class ForgetsWhatItReplaced(Broken):
 
     def encode_request(self, request: Any, policies: Any = None, model: str | None = None) -> Any:
         encoded = super().encode_request(request, policies, model)
-        encoded._context.stand_ins.clear()
+        encoded._context.replacements.clear()
         return encoded
 
 

@@ -10,13 +10,13 @@ import msgspec
 
 from contentmodel.adapter import adapter
 from contentmodel.content.tools import ToolCallContent
+from contentmodel.engine.json import write
+from contentmodel.engine.losses.loss import Loss, significant
+from contentmodel.engine.streams.framing import SseParser
 from contentmodel.events import TurnComplete, TurnError
 from contentmodel.message import ChatMessage, Origin
 from contentmodel.response import ChatChoice, ChatResponse, FinishReason
 from contentmodel.unfolding import unfold
-from contentmodel.wire.framing import SseParser
-from contentmodel.wire.json import write
-from contentmodel.wire.losses import Loss, significant
 from contentmodel_conformance.server.doors import STATUSES, Door
 from contentmodel_conformance.server.script import Fault
 

@@ -9,12 +9,12 @@ from typing import Any
 import msgspec
 
 from contentmodel.adapter import adapter
+from contentmodel.engine.json import parse
+from contentmodel.engine.losses.loss import Loss
 from contentmodel.errors import DecodeError
 from contentmodel.errors import Fault as Flaw
 from contentmodel.request import ChatRequest
 from contentmodel.rules import Violation
-from contentmodel.wire.json import parse
-from contentmodel.wire.losses import Loss
 from contentmodel_conformance.server.script import Fault
 
 SECRETS = frozenset({"authorization", "api-key", "x-api-key", "x-goog-api-key", "proxy-authorization", "cookie", "key"})

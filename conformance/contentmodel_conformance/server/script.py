@@ -15,13 +15,13 @@ from contentmodel.adapter import adapter
 from contentmodel.content.text import TextContent
 from contentmodel.content.tools import FunctionCallContent
 from contentmodel.convert import detect
+from contentmodel.engine.json import kind_of, write
 from contentmodel.errors import ContentModelError, DecodeError, DetectError, UnknownApiError
 from contentmodel.errors import Fault as Flaw
 from contentmodel.message import ChatMessage
 from contentmodel.request import ChatRequest
 from contentmodel.response import ChatChoice, ChatResponse
 from contentmodel.serialize import loads
-from contentmodel.wire.json import kind_of, write
 
 Answerer: TypeAlias = Callable[[ChatRequest], ChatResponse]
 """Makes the answer to a request."""

@@ -25,8 +25,8 @@ from contentmodel import (
     TextContent,
     ToolChoice,
 )
+from contentmodel.engine.table.introspect import fields_of
 from contentmodel.interop import options_of
-from contentmodel.wire.introspect import fields_of
 from contentmodel_conformance.strategies.sdk import json_values
 
 __all__ = ["contents", "messages", "options", "requests", "responses", "structs", "tool_schemas"]

@@ -22,12 +22,12 @@ from contentmodel.cli.output import Write, layout, open_optional, open_output
 from contentmodel.cli.progress import documents_of
 from contentmodel.cli.read import Document, Source, decode, for_each, identify, open_input
 from contentmodel.convert import convert as convert_payload
+from contentmodel.engine.losses.loss import Loss, LossError, significant
+from contentmodel.engine.pipeline.lowering import POLICIES
+from contentmodel.engine.pipeline.names import Maps
 from contentmodel.request import ChatRequest
 from contentmodel.response import ChatResponse
 from contentmodel.serialize import dumps
-from contentmodel.wire.losses import Loss, LossError, significant
-from contentmodel.wire.lowering import POLICIES
-from contentmodel.wire.names import Maps
 
 _POLICIES = "; ".join(f"{family}={'|'.join(choices)}" for family, choices in POLICIES.items())
 

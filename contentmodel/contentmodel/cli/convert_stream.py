@@ -16,9 +16,9 @@ from contentmodel.cli.order import Order, Outputs
 from contentmodel.cli.output import Write, is_replaced, layout, open_optional, open_output
 from contentmodel.cli.read import Document
 from contentmodel.content.outcomes import ErrorContent
+from contentmodel.engine.losses.loss import Loss, LossError, significant
 from contentmodel.events import Fold, StreamEvent, TurnError
 from contentmodel.serialize import dumps
-from contentmodel.wire.losses import Loss, LossError, significant
 
 
 def convert_stream(stream: Stream, order: Order, outputs: Outputs) -> int:

@@ -11,8 +11,8 @@ import typer
 from rich.text import Text
 
 from contentmodel.cli.console import err, visible
+from contentmodel.engine.losses.loss import LossError
 from contentmodel.errors import ContentModelError, DecodeError, DetectError, UnknownApiError
-from contentmodel.wire.losses import LossError
 
 BAD_INPUT = 2
 LOSSES_REFUSED = 1

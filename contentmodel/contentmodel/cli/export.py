@@ -31,9 +31,9 @@ from contentmodel.cli.stores import (
     read,
     the_only,
 )
+from contentmodel.engine.json import write as write_json
 from contentmodel.events import Fold
 from contentmodel.serialize import dumps
-from contentmodel.wire.json import write as write_json
 
 if TYPE_CHECKING:
     from contentmodel.history import TurnStore

@@ -13,16 +13,16 @@ from contentmodel.cli.errors import BAD_INPUT, Problem, naming, print_problem
 from contentmodel.cli.installed import STORED, load, load_all
 from contentmodel.content.outcomes import ErrorContent
 from contentmodel.convert import detect
+from contentmodel.engine.json import parse
+from contentmodel.engine.streams.framing import AnyFraming, begins_like_sse
 from contentmodel.errors import DecodeError, DetectError
 from contentmodel.events import ENDED, MALFORMED, StreamEvent
 from contentmodel.response import ChatResponse
 from contentmodel.serialize import loads
 from contentmodel.unfolding import unfold
-from contentmodel.wire.framing import AnyFraming, begins_like_sse
-from contentmodel.wire.json import parse
 
 if TYPE_CHECKING:
-    from contentmodel.wire.streaming import StreamDecoder
+    from contentmodel.engine.streams.decoder import StreamDecoder
 
 STREAM: Final = "stream"
 NAMED_BY_API = "--from API"

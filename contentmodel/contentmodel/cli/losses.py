@@ -12,9 +12,9 @@ from rich.table import Table
 from contentmodel.cli.console import safe_text
 from contentmodel.cli.output import Write, layout
 from contentmodel.cli.read import Document
-from contentmodel.wire.json import write
-from contentmodel.wire.losses import Loss
-from contentmodel.wire.reasons import UNLISTED
+from contentmodel.engine.json import write
+from contentmodel.engine.losses.loss import Loss
+from contentmodel.engine.losses.reasons import UNLISTED
 
 _GROUPS_SHOWN = 12
 _NAMED = 3

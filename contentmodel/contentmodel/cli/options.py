@@ -10,8 +10,8 @@ import typer
 from contentmodel.capabilities import check_choice
 from contentmodel.cli.errors import Problem
 from contentmodel.cli.installed import check_api
+from contentmodel.engine.pipeline.lowering import POLICIES
 from contentmodel.literals import Policies
-from contentmodel.wire.lowering import POLICIES
 
 
 class PayloadKind(StrEnum):

@@ -40,9 +40,9 @@ from contentmodel.content.tools import (
     ToolCallContent,
     ToolResultContent,
 )
+from contentmodel.engine.json import write
 from contentmodel.errors import ToolArgumentsError
 from contentmodel.usage import Usage
-from contentmodel.wire.json import write
 
 Parts = Iterator[RenderableType]
 

@@ -13,10 +13,10 @@ from contentmodel.cli.errors import BAD_DOCUMENT, NAMED_BY, Problem, print_probl
 from contentmodel.cli.incoming import STREAM, Stream, chunks_of, peek
 from contentmodel.cli.installed import STORED, load, load_all
 from contentmodel.convert import KINDS, detect
+from contentmodel.engine.json import kind_of, parse
 from contentmodel.errors import DecodeError, Fault
 from contentmodel.literals import PayloadKind
 from contentmodel.serialize import loads
-from contentmodel.wire.json import kind_of, parse
 
 
 @dataclass(frozen=True)

@@ -24,9 +24,9 @@ from contentmodel.content.media import DataContent
 from contentmodel.content.outcomes import ErrorContent
 from contentmodel.content.text import TextContent
 from contentmodel.content.tools import FunctionCallContent, FunctionResultContent
+from contentmodel.engine.json import parse, write
 from contentmodel.errors import DecodeError
 from contentmodel.request import ChatRequest, FunctionTool
-from contentmodel.wire.json import parse, write
 
 if TYPE_CHECKING:
     from contentmodel.tools import Tool

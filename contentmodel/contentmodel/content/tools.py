@@ -9,10 +9,10 @@ import msgspec
 from contentmodel.content.base import AIContent
 from contentmodel.content.outcomes import ErrorContent
 from contentmodel.content.text import TextContent, are_contents, as_contents
+from contentmodel.engine.json import kind_of, parse, write
 from contentmodel.errors import DecodeError, ToolArgumentsError
 from contentmodel.interop import Model
 from contentmodel.literals import Executor, Open
-from contentmodel.wire.json import kind_of, parse, write
 
 if TYPE_CHECKING:
     from contentmodel.content import Content

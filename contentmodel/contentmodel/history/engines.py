@@ -15,9 +15,9 @@ from sqlalchemy import URL, Engine, create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
+from contentmodel.engine.json import parse, write
 from contentmodel.history.errors import HistoryError
 from contentmodel.history.leases import FileLeases, Leases, OwnLeases, SessionLeases
-from contentmodel.wire.json import parse, write
 
 BUSY = 30.0
 """Seconds that a SQLite transaction waits for another to end, unless told otherwise."""

@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 import msgspec
 from sqlalchemy import Connection, Table, func, select, text
 
+from contentmodel.engine.json import parse, plain, write
 from contentmodel.errors import ContentModelError, DecodeError
 from contentmodel.events import Notice
 from contentmodel.history.columns import is_kept_as_text
@@ -25,7 +26,6 @@ from contentmodel.message import ChatMessage
 from contentmodel.request import ChatRequest
 from contentmodel.response import ChatResponse
 from contentmodel.serialize import dumps, loads
-from contentmodel.wire.json import parse, plain, write
 
 NOTICE = "notice"
 """The kind of the entry of a notice that has none."""

@@ -13,6 +13,7 @@ import msgspec
 from contentmodel.adapter import adapter
 from contentmodel.content.outcomes import ErrorContent
 from contentmodel.content.text import as_content
+from contentmodel.engine.json import plain
 from contentmodel.errors import DecodeError
 from contentmodel.history.errors import InvalidTurnError
 from contentmodel.history.turns import Block, StoredTurn, Turn
@@ -21,7 +22,6 @@ from contentmodel.request import ChatRequest
 from contentmodel.response import ChatResponse
 from contentmodel.serialize import convert_value, to_builtins
 from contentmodel.usage import Usage
-from contentmodel.wire.json import plain
 
 API = "turn-blocks"
 ROW = ":row"

@@ -32,6 +32,8 @@ from contentmodel.content.tools import (
     ToolCallContent,
     ToolResultContent,
 )
+from contentmodel.engine.json import write
+from contentmodel.engine.table.notes import wire_fields
 from contentmodel.errors import EncodeError, ToolArgumentsError
 from contentmodel.html.citations import Notes
 from contentmodel.html.images import image_source, link_to, size_of
@@ -55,8 +57,6 @@ from contentmodel.html.nodes import (
     words,
 )
 from contentmodel.usage import Usage
-from contentmodel.wire.json import write
-from contentmodel.wire.notes import wire_fields
 
 DEEPEST = 12
 """How deep contents stand in contents as nodes; what is deeper is shown as JSON."""

@@ -10,6 +10,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from contentmodel.content.base import AIContent
+from contentmodel.engine.losses.loss import Loss
 from contentmodel.errors import EncodeError
 from contentmodel.events import StreamEvent, fold
 from contentmodel.html.contents import Page, usage_line
@@ -20,7 +21,6 @@ from contentmodel.request import ChatRequest
 from contentmodel.response import ChatResponse
 from contentmodel.serialize import require_valid
 from contentmodel.usage import Usage
-from contentmodel.wire.losses import Loss
 
 if TYPE_CHECKING:
     from contentmodel.history.log import LogEntry

@@ -13,6 +13,8 @@ from contentmodel.content.tools import (
     ToolCallContent,
     ToolResultContent,
 )
+from contentmodel.engine.json import write
+from contentmodel.engine.losses.loss import Loss
 from contentmodel.html.contents import DEEPEST, Page, json_words, more_fields, outcome, status, usage_line
 from contentmodel.html.nodes import Article, Box, Exchange, Line, Node, Nodes, Piece, fold, line, pieces, words
 from contentmodel.message import ChatMessage
@@ -20,8 +22,6 @@ from contentmodel.pairs import Place, TranscriptIndex
 from contentmodel.request import ChatRequest
 from contentmodel.response import ChatChoice, ChatResponse, FinishReason
 from contentmodel.shown import flowing, tool_name
-from contentmodel.wire.json import write
-from contentmodel.wire.losses import Loss
 
 TONES = ("user", "assistant", "system", "developer", "tool")
 """Roles that have a colour of their own."""

@@ -8,10 +8,10 @@ from typing import Protocol
 
 import msgspec
 
+from contentmodel.engine.losses.loss import Loss
 from contentmodel.message import ChatMessage
 from contentmodel.request import ChatRequest
 from contentmodel.runner.report import RunInterrupted, RunResult
-from contentmodel.wire.losses import Loss
 
 INSTRUCTIONS = ("system", "developer")
 """Roles of messages that are no part of the conversation: they come with each request."""

@@ -15,11 +15,11 @@ from contentmodel.content.tools import (
     ToolApprovalResponseContent,
     ToolCallContent,
 )
+from contentmodel.engine.losses.loss import Loss
 from contentmodel.message import ChatMessage
 from contentmodel.request import ChatRequest
 from contentmodel.response import ChatResponse
 from contentmodel.usage import Usage
-from contentmodel.wire.losses import Loss
 
 StopReason: TypeAlias = Literal[
     "completed",

@@ -17,13 +17,13 @@ from contentmodel.content.tools import (
     ToolCallContent,
     ToolResultContent,
 )
+from contentmodel.engine.table.notes import with_call_id
 from contentmodel.message import ChatMessage
 from contentmodel.pairs import Place, TranscriptIndex, is_clients, missing_ids
 from contentmodel.request import ChatOptions, ChatRequest, HostedTool, ToolChoice, ToolGroup
 from contentmodel.response import ChatChoice, ChatResponse
 from contentmodel.tools.sets import ToolSet
 from contentmodel.usage import Usage
-from contentmodel.wire.notes import with_call_id
 
 UNFINISHED = ("content_filter", "refusal", "error", "cancelled")
 """Ends of an answer after which none of its calls is run."""

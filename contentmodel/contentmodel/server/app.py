@@ -18,6 +18,7 @@ from starlette.types import Receive, Scope, Send
 
 from contentmodel.content import Content
 from contentmodel.content.text import TextContent
+from contentmodel.engine.json import write
 from contentmodel.errors import ContentModelError
 from contentmodel.history import AsyncTurnStore, ConflictError, Turn
 from contentmodel.history.log_async import AsyncConversationLog
@@ -37,7 +38,6 @@ from contentmodel.server.signals import heard
 from contentmodel.server.stored import follow_stored
 from contentmodel.server.streaming import EventStream
 from contentmodel.server.transcript import prepared
-from contentmodel.wire.json import write
 
 
 class RunContext(msgspec.Struct, frozen=True):

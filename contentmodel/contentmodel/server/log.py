@@ -12,6 +12,7 @@ from typing import Any
 
 import msgspec
 
+from contentmodel.engine.json import write
 from contentmodel.errors import StreamError
 from contentmodel.events import (
     BlockCatchUp,
@@ -26,7 +27,6 @@ from contentmodel.events import (
 )
 from contentmodel.response import ChatResponse
 from contentmodel.serialize import to_builtins
-from contentmodel.wire.json import write
 
 KEPT = 256_000
 """Bytes of events that a log keeps, unless told otherwise."""

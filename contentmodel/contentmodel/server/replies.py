@@ -11,12 +11,12 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
+from contentmodel.engine.json import write
 from contentmodel.errors import DecodeError
 from contentmodel.history import ConflictError, HistoryError, InvalidTurnError, NotFoundError, Turn
 from contentmodel.history.log_entries import ERROR, QUESTION, LogEntry
 from contentmodel.serialize import to_builtins
 from contentmodel.server.sent import HERE
-from contentmodel.wire.json import write
 
 logger = logging.getLogger("contentmodel.server")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from contentmodel.engine.streams.framing import SseParser, write_sse
 from contentmodel.events import (
     BlockCatchUp,
     BlockDelta,
@@ -19,7 +20,6 @@ from contentmodel.events import (
 )
 from contentmodel.serialize import loads
 from contentmodel.server.log import Told
-from contentmodel.wire.framing import SseParser, write_sse
 
 NAMES: dict[type[StreamEvent], str] = {
     TurnStart: "turn_start",

@@ -8,8 +8,8 @@ from typing import Any
 
 import msgspec
 
+from contentmodel.engine.json import kind_of
 from contentmodel.errors import ContentModelError
-from contentmodel.wire.json import kind_of
 
 MAX_FAULTS = 20
 """Faults that are told; how many more there are is said in words."""

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from contentmodel.content.tools import FunctionCallContent, ToolCallContent
+from contentmodel.engine.json import parse, write
 from contentmodel.errors import ContentModelError, DecodeError, EncodeError
 from contentmodel.tools.arguments import SchemaArguments
 from contentmodel.tools.faults import InputFault, InvalidArguments, ToolInputError, shown
 from contentmodel.tools.validation import InputLimits, limited
-from contentmodel.wire.json import parse, write
 
 if TYPE_CHECKING:
     from contentmodel.tools.definition import Tool

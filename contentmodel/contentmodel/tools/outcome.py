@@ -27,8 +27,8 @@ from contentmodel.content.tools import (
     ToolCallContent,
     ToolResultContent,
 )
+from contentmodel.engine.table.notes import minted
 from contentmodel.tools.faults import ToolInputError
-from contentmodel.wire.notes import minted
 
 MAX_DEPTH = 200
 """Levels of nesting in a result; a value that contains itself has no end of them."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from contentmodel.engine.json import plain
 from contentmodel.errors import DecodeError
 from contentmodel.request import FunctionTool
 from contentmodel.tools.config.executors import Executor
@@ -17,7 +18,6 @@ from contentmodel.tools.config.schemas import context_parameters, shown_paramete
 from contentmodel.tools.definition import Tool
 from contentmodel.tools.faults import InputFault, InvalidArguments
 from contentmodel.tools.validation import SchemaValidator
-from contentmodel.wire.json import plain
 
 
 class ToolFile:

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 from contentmodel.content.base import AIContent
 from contentmodel.content.outcomes import ErrorContent
 from contentmodel.content.text import TextContent
+from contentmodel.engine.json import parse, write
 from contentmodel.errors import DecodeError, EncodeError, Fault
 from contentmodel.tools.config.faults import ExecutorError
 from contentmodel.tools.config.format import Operation
 from contentmodel.tools.config.http import MAX_BYTES, Answer, Endpoint, failure
 from contentmodel.tools.config.matching import argument_faults
 from contentmodel.tools.outcome import ToolOutcome
-from contentmodel.wire.json import parse, write
 
 if TYPE_CHECKING:
     import httpx2

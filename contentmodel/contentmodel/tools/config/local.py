@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
+from contentmodel.engine.json import write
 from contentmodel.errors import Fault
 from contentmodel.tools.config.executors import Executor
 from contentmodel.tools.config.format import Function, Operation
@@ -12,7 +13,6 @@ from contentmodel.tools.config.schemas import shown_parameters
 from contentmodel.tools.definition import CallableTool, Tool
 from contentmodel.tools.faults import InvalidArguments, ToolInputError
 from contentmodel.tools.outcome import ToolOutcome
-from contentmodel.wire.json import write
 
 
 class _Configured(Tool):

@@ -11,6 +11,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from contentmodel.content.text import TextContent
+from contentmodel.engine.json import kind_of, parse
+from contentmodel.engine.losses import reasons
+from contentmodel.engine.losses.loss import Loss, LossError, loss_of
 from contentmodel.errors import DecodeError
 from contentmodel.message import ChatMessage
 from contentmodel.tools.config.executors import Executor, taken_by
@@ -19,9 +22,6 @@ from contentmodel.tools.config.format import LOAD, SAVE, Operation
 from contentmodel.tools.config.operations import MESSAGE_FIELDS
 from contentmodel.tools.config.rows import Pairing, Row, call_text, messages_of, rows_of
 from contentmodel.tools.outcome import contents_of
-from contentmodel.wire import reasons
-from contentmodel.wire.json import kind_of, parse
-from contentmodel.wire.losses import Loss, LossError, loss_of
 
 _CALL_FIELDS = ("function_call", "functionCall")
 

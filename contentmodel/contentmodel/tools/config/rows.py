@@ -9,13 +9,13 @@ from typing import Any
 from contentmodel.content.outcomes import ErrorContent
 from contentmodel.content.text import TextContent
 from contentmodel.content.tools import FunctionCallContent, FunctionResultContent
+from contentmodel.engine.json import parse, write
+from contentmodel.engine.losses import reasons
+from contentmodel.engine.losses.loss import Loss, loss_of
 from contentmodel.errors import DecodeError
 from contentmodel.message import ChatMessage
 from contentmodel.tools.config.faults import MessageStoreError
 from contentmodel.tools.config.format import LOAD
-from contentmodel.wire import reasons
-from contentmodel.wire.json import parse, write
-from contentmodel.wire.losses import Loss, loss_of
 
 RESULT_ROLE = "function"
 """The role of a row that is a function's result."""

@@ -10,10 +10,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from contentmodel.engine.json import child_path, kind_of, parse, plain
 from contentmodel.errors import DecodeError, Fault
 from contentmodel.tools.config.format import KINDS, Api, Function, tool_file_schema
 from contentmodel.tools.faults import shown
-from contentmodel.wire.json import child_path, kind_of, parse, plain
 
 Source = os.PathLike[str] | str | bytes | Sequence[Mapping[str, Any]]
 """A path (a `Path`, never a str), the JSON text as str or bytes, or the list that the text holds."""

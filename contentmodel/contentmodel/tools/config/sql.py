@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from contentmodel.engine.json import write
 from contentmodel.errors import Fault
 from contentmodel.tools.aside import Late, within
 from contentmodel.tools.config.faults import ExecutorError, ExecutorTimeoutError
 from contentmodel.tools.config.format import Operation
 from contentmodel.tools.config.statements import Statement, check_sql, placeholders_of, read_statement
 from contentmodel.tools.outcome import ToolOutcome
-from contentmodel.wire.json import write
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection, CursorResult, Engine

@@ -16,12 +16,12 @@ from contentmodel.content.documents import DocumentContent
 from contentmodel.content.media import DataContent, UriContent
 from contentmodel.content.outcomes import ErrorContent, UnknownContent
 from contentmodel.content.text import TextContent
-from contentmodel.wire import reasons
-from contentmodel.wire.context import EncodeContext
-from contentmodel.wire.encoded import Encoded
-from contentmodel.wire.json import plain
-from contentmodel.wire.losses import Loss
-from contentmodel.wire.notes import escaped, wire_fields
+from contentmodel.engine.context import EncodeContext
+from contentmodel.engine.json import plain
+from contentmodel.engine.losses import reasons
+from contentmodel.engine.losses.encoded import Encoded
+from contentmodel.engine.losses.loss import Loss
+from contentmodel.engine.table.notes import escaped, wire_fields
 
 API = "mcp"
 ERROR_MARK = "contentmodel/error"

@@ -11,6 +11,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, TextIO, TypedDict
 from urllib.parse import urlsplit
 
+from contentmodel.engine.table.notes import escaped
 from contentmodel.errors import DecodeError, Fault
 from contentmodel.request import FunctionTool
 from contentmodel.tools.definition import Tool
@@ -23,7 +24,6 @@ from contentmodel.tools.mcp.results import outcome_from_mcp
 from contentmodel.tools.outcome import ToolOutcome
 from contentmodel.tools.schema import schema_faults, unenforced_patterns
 from contentmodel.tools.validation import SchemaValidator
-from contentmodel.wire.notes import escaped
 
 if TYPE_CHECKING:
     from typing import Unpack

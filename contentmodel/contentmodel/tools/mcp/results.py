@@ -22,6 +22,10 @@ from contentmodel.content.media import UriContent
 from contentmodel.content.outcomes import ErrorContent
 from contentmodel.content.text import TextContent
 from contentmodel.content.tools import FunctionCallContent, FunctionResultContent
+from contentmodel.engine.context import EncodeContext
+from contentmodel.engine.losses import reasons
+from contentmodel.engine.losses.encoded import Encoded
+from contentmodel.engine.losses.loss import Loss
 from contentmodel.errors import DecodeError, Fault
 from contentmodel.tools.mcp.blocks import (
     API,
@@ -35,10 +39,6 @@ from contentmodel.tools.mcp.blocks import (
     typed,
 )
 from contentmodel.tools.outcome import ToolOutcome, contents_of, result_of
-from contentmodel.wire import reasons
-from contentmodel.wire.context import EncodeContext
-from contentmodel.wire.encoded import Encoded
-from contentmodel.wire.losses import Loss
 
 FAILED = "tool_failed"
 MAX_BLOCKS = 10_000

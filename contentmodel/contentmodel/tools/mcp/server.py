@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from contentmodel.content.tools import FunctionCallContent
+from contentmodel.engine.table.notes import wire_fields
 from contentmodel.tools.definition import Tool
 from contentmodel.tools.input import is_slow, validate_input
 from contentmodel.tools.mcp.results import McpResult, result_to_mcp, with_structured
 from contentmodel.tools.outcome import result_of
 from contentmodel.tools.sets import Definition, ToolSet
 from contentmodel.tools.signature import ToolContext
-from contentmodel.wire.notes import wire_fields
 
 if TYPE_CHECKING:
     from mcp.server import Server

@@ -1,0 +1,355 @@
+"""An adapter made of tables. The engine is imported with the first adapter, and not with the model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import cached_property, partial
+from typing import Any
+
+from msgspec.structs import replace
+
+from contentmodel.adapter import Payload, as_json
+from contentmodel.capabilities import UNLIMITED, Known
+from contentmodel.engine.context import DecodeContext, EncodeContext
+from contentmodel.engine.json import kind_of, name_of, steps_of, without_path
+from contentmodel.engine.losses import reasons
+from contentmodel.engine.losses.encoded import Encoded
+from contentmodel.engine.pipeline.names import SchemaMap
+from contentmodel.engine.pipeline.passes import with_waiting_finish
+from contentmodel.engine.pipeline.steps import Pass, completed, payload_pass, prepared
+from contentmodel.engine.table.classes import misfits
+from contentmodel.engine.table.codecs import Codec
+from contentmodel.engine.table.error_words import ErrorWords
+from contentmodel.engine.table.introspect import get_attribute
+from contentmodel.engine.table.notes import note_of, noted
+from contentmodel.engine.table.tables import Row, Table
+from contentmodel.errors import DecodeError, EncodeError, Fault
+from contentmodel.limits import LimitHeaders
+from contentmodel.message import ChatMessage, Origin
+from contentmodel.request import ChatRequest
+from contentmodel.response import ChatChoice, ChatResponse
+from contentmodel.rules import Rules, Violation
+from contentmodel.serialize import require_valid, require_valid_parts
+
+
+class TableAdapter:
+    """An adapter made of tables: a row for the request, a row for the response, and the passes before encoding."""
+
+    api: str
+    issuer: str
+    table: Table
+    request: Row
+    response: Row
+    rules: Rules
+    errors: ErrorWords | None = None
+    """The words that the API has for the kinds of errors."""
+    limit_headers: LimitHeaders | None = None
+    """The headers in which the API reports limits, if it does."""
+    also_takes: Mapping[str, tuple[type, ...]] = {}
+    """Fields, by their paths in a wire object, that take JSON classes beside those that the model holds."""
+    requires: Mapping[str, type] = {}
+    """What a request cannot be without, and the JSON class that it has."""
+    takes_only = False
+    """Whether the API takes an object in the place of a list of it."""
+    conversation = ""
+    """The field of a request that has its messages. A list in the place of a request is this field alone."""
+
+    request_passes: tuple[Pass, ...] = ()
+    """What fits a request to this API before the table writes it, in order."""
+    payload_passes: tuple[Pass, ...] = ()
+    """What completes the payload of a request, in order: fields that the API requires, settings that it refuses."""
+    reasoning_fields: tuple[str, ...] = ()
+    """The fields of a message that hold reasoning of any issuer, each the name of a policy."""
+
+    meaningless: Mapping[str, Any] = {}
+    """Fields in no row that mean nothing outside of this API: each with the value that does, or a tuple of values, or
+    None for any.
+    """
+    repeated: frozenset[str] = frozenset()
+    """Fields of an answer that repeat a setting of its request."""
+
+    def prepare_messages(self, messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
+        """The passes that make the messages of one answer of another API fit this one."""
+        return messages
+
+    def prepare_response(self, response: ChatResponse, context: EncodeContext) -> ChatResponse:
+        """The passes that make a response fit: those over the messages, choice by choice, then those over the rest."""
+        choices = [self._prepared(choice, context) for choice in response.choices]
+        if all(new is old for new, old in zip(choices, response.choices, strict=True)):
+            return response
+        return replace(response, choices=choices)
+
+    def _prepared(self, choice: ChatChoice, context: EncodeContext) -> ChatChoice:
+        choice = with_waiting_finish(choice, context)
+        messages = self.prepare_messages(choice.messages, context)
+        if messages is choice.messages:
+            return choice
+        changed: ChatChoice = context.replace(choice, messages=messages)
+        return changed
+
+    def encode_messages(self, messages: list[ChatMessage], context: EncodeContext) -> Any:
+        """Return what an answer of this API has in the place of prepared messages: blocks, items, a message."""
+        raise EncodeError(f"{self.api} does not encode contents without their answer")
+
+    def encode_contents(self, contents: list[Any], context: EncodeContext) -> Any:
+        """Return what an answer of this API has in the place of contents, in the form of `encode_messages`.
+
+        Raise EncodeError if a content that was made by hand, and so has no origin, has the wrong type.
+        """
+        for content in contents if context.by_hand else ():
+            require_valid(content)
+        context.reasoning_fields = self.reasoning_fields
+        message = ChatMessage(role="assistant", contents=contents, origin=context.origin)
+        return self.encode_messages(self.prepare_messages([message], context), context)
+
+    def complete_response(
+        self, payload: dict[str, Any], response: ChatResponse, context: EncodeContext
+    ) -> dict[str, Any]:
+        """Return the payload of an answer of another API with what this API requires."""
+        return payload
+
+    def origin_of(self, payload: Mapping[str, Any]) -> Origin:
+        """Where a payload comes from, as far as it tells."""
+        model = payload.get("model")
+        return Origin(api=self.api, issuer=self.issuer, model=model if isinstance(model, str) else None)
+
+    def answer_origin(self, payload: Mapping[str, Any]) -> Origin:
+        """The same for an answer, whole or streamed."""
+        return replace(self.origin_of(payload), is_answer=True)
+
+    def decode_request(self, payload: Payload) -> ChatRequest:
+        """DecodeError with every fault where the payload is no request of this API."""
+        return self.trace_request(payload)[0]
+
+    def decode_response(self, payload: Payload) -> ChatResponse:
+        """An answer, or an error body. DecodeError with every fault where it is neither."""
+        return self.trace_response(payload)[0]
+
+    def trace_request(self, payload: Payload) -> tuple[ChatRequest, Any, DecodeContext]:
+        """The request, the payload as plain JSON values, and what came from where."""
+        wire = as_json(payload, self.api)
+        if self._is_conversation(wire):
+            request, _, context = self._decode(self.request, {self.conversation: wire}, alone=wire)
+            return noted(request, self.api, ALONE, True), wire, context
+        return self._decode(self.request, _checked(wire, self.api))
+
+    def trace_response(self, payload: Payload) -> tuple[ChatResponse, Any, DecodeContext]:
+        """The response, the payload as plain JSON values, and what came from where."""
+        return self._decode(self.response, _as_object(payload, self.api))
+
+    def read_response(self, wire: dict[str, Any], decoded: Mapping[int, Any] | None = None) -> ChatResponse:
+        """Return the response of plain JSON values that nothing else will change.
+
+        `decoded` is what the adapter made of objects in it before, by their identity.
+        """
+        response, context = self._read(self.response, wire, decoded=decoded)
+        context.finish(wire)
+        return response  # type: ignore[no-any-return]
+
+    def _decode(self, row: Row, wire: dict[str, Any], alone: list[Any] | None = None) -> tuple[Any, Any, DecodeContext]:
+        value, context = self._read(row, wire, alone)
+        context.finish(wire)
+        return value, wire, context
+
+    def _read(
+        self,
+        row: Row,
+        wire: dict[str, Any],
+        alone: list[Any] | None = None,
+        decoded: Mapping[int, Any] | None = None,
+    ) -> tuple[Any, DecodeContext]:
+        """The value, as far as there is one, and what was found out about the payload: its faults, too."""
+        origin = self.origin_of(wire) if row is self.request else self.answer_origin(wire)
+        context = DecodeContext(self.api, origin)
+        context.alone = alone
+        context.decoded = decoded or {}
+        try:
+            value = self._decode_row(row, wire, context)
+        except RecursionError:
+            raise DecodeError(self.api, [Fault("$", "nested too deeply")]) from None
+        context.trace(row, [value], wire, None, spread=False)
+        for key, kind in self.requires.items() if row is self.request else ():
+            if key not in wire:
+                context.fault(wire, key, f"missing {name_of(kind)}")
+            elif wire[key].__class__ is not kind and not self._is_only(wire[key], kind):
+                context.expected(wire, key, name_of(kind), wire[key])
+        return value, context
+
+    def _is_only(self, value: Any, kind: type) -> bool:
+        """Return whether a value is an object that stands for a list of it."""
+        return self.takes_only and kind is list and value.__class__ is dict
+
+    def _decode_row(self, row: Row, wire: dict[str, Any], context: DecodeContext) -> Any:
+        return row.decode(wire, context)
+
+    def encode_request(
+        self, request: ChatRequest, policies: Mapping[str, str] | None = None, model: str | None = None
+    ) -> Encoded:
+        """Return the request as this API (and this model of it) takes it, and what it cannot carry.
+
+        Raise EncodeError if a value that was made by hand, and so has no origin, has the wrong type.
+        """
+        require_valid_parts(request, ChatRequest)
+        source = request
+        again = partial(self.encode_request, policies=policies, model=model)
+        context = EncodeContext(self.api, self.issuer, "request", policies, request.origin)
+        context.known = self.knowing(request.model if model is None else model, policies)
+        if model is not None and model != request.model:
+            if request.model is not None:
+                context.lose(request, "model", reasons.OTHER_MODEL)
+            request = context.replace(request, model=model)
+        context.model = model
+        context.reasoning_fields = self.reasoning_fields
+        request = prepared(request, self.request_passes, context)
+        payload = completed(self.request.encode(request, context), request, self._payload_passes, context)
+        if context.native and note_of(request, self.api, ALONE) and payload.keys() == {self.conversation}:
+            return Encoded(payload[self.conversation], source, context, again)
+        return Encoded(payload, source, context, again)
+
+    @cached_property
+    def _payload_passes(self) -> tuple[Pass, ...]:
+        last = (payload_pass(self._without_refused), payload_pass(self._with_required, native=True))
+        return (*self.payload_passes, *last)
+
+    def _without_refused(self, payload: dict[str, Any], request: ChatRequest, context: EncodeContext) -> dict[str, Any]:
+        """Return the payload without settings that this API refuses, each a loss. One that goes may free another."""
+        for _ in range(20):
+            named = payload if context.model is None else {**payload, "model": context.model}
+            found = self.rules.to_leave_out(named, context.known.takes)
+            if found is None:
+                break
+            rule, places = found
+            before = payload
+            for path, what in places:
+                for owner, field in self._refused_at(path, request):
+                    context.lose(owner, field, reasons.REFUSED_SETTING, rule=f"{what}: {rule.says}")
+                payload = without_path(payload, path)
+            if payload == before:
+                break
+        return payload
+
+    def _refused_at(self, path: str, request: ChatRequest) -> Iterable[tuple[Any, str | None]]:
+        """Return what is lost with the value at a path of the payload: objects of the model, each with a field."""
+        attribute, rest = self.request.attribute_at(path) or ("options", "")
+        if attribute == "tools" and rest:
+            return self.tools_at(rest, request) or [(request, attribute)]
+        value = get_attribute(request, attribute) if rest else None
+        is_plain = value.__class__ is dict or (value.__class__ is list and len(value) > 1)
+        return [(request, f"{attribute}${rest}" if is_plain else attribute)]
+
+    def tools_at(self, path: str, request: ChatRequest) -> list[tuple[Any, str | None]]:
+        """Return the tools of a request at a path in the tools of its payload, each with the field that it leads to."""
+        first, *rest = steps_of(f"${path}")
+        tools = [tool for held in request.tools for tool in getattr(held, "tools", (held,))]
+        if not isinstance(first, int) or first >= len(tools):
+            return []
+        return [(tools[first], "strict" if rest[-1:] == ["strict"] else None)]
+
+    def _with_required(self, payload: dict[str, Any], request: ChatRequest, context: EncodeContext) -> dict[str, Any]:
+        """Return the payload with the fields without which it could not be read: there may be nothing to send."""
+        for key, kind in self.requires.items():
+            payload.setdefault(key, kind())
+        return payload
+
+    def encode_response(self, response: ChatResponse, policies: Mapping[str, str] | None = None) -> Encoded:
+        """Return the answer as this API would have given it, and what it cannot carry.
+
+        Raise EncodeError if a value of an answer that was made by hand, and so has no origin, has the wrong type.
+        """
+        require_valid_parts(response, ChatResponse)
+        context = EncodeContext(self.api, self.issuer, "response", policies, response.origin)
+        context.reasoning_fields = self.reasoning_fields
+        fitted = self.prepare_response(response, context)
+        payload = self.response.encode(context.replaced(response, fitted), context)
+        if context.completes:
+            payload = self.complete_response(payload, response, context)
+        return Encoded(payload, response, context, partial(self.encode_response, policies=policies))
+
+    def restore_arguments(self, arguments: Any, adapted: SchemaMap) -> Any:
+        """Arguments that a model of this API gave for an adapted schema, as the original schema has them."""
+        return arguments
+
+    def knowing(self, model: str | None, policies: Mapping[str, str] | None = None) -> Known:
+        """Return what is known of a model: what it `takes`, and by its `status` whether the table lists it.
+
+        The policy `capabilities` overrides the table. ValueError if it names a model that the table does not list.
+        """
+        table = self.rules.capabilities
+        return UNLIMITED if table is None else table.chosen(model, policies)
+
+    def check_request(
+        self, payload: Payload, model: str | None = None, policies: Mapping[str, str] | None = None
+    ) -> list[Violation]:
+        """What this API refuses, ignores or answers badly in a request; DecodeError where it is no JSON object.
+
+        `model` is the one that the request is for, where the payload does not say it. Of the `policies`, `capabilities`
+        says what the model takes. Rules that could not be applied to the model give "unchecked" in their place.
+        """
+        wire = self._as_request(payload)
+        named = wire if model is None else {**wire, "model": model}
+        known = self.knowing(_text_of(named, "model"), policies)
+        broken = self.rules.check(named, known)
+        judged = {violation.path for violation in broken if violation.severity != "unchecked"}
+        misshapen = [found for found in self._misshapen(wire, known) if found.path not in judged]
+        shapes = {found.path for found in misshapen}
+        return [*misshapen, *(v for v in broken if v.severity != "unchecked" or v.path not in shapes)]
+
+    def _misshapen(self, wire: dict[str, Any], known: Known) -> list[Violation]:
+        """What is malformed: faults of decoding, values of a wrong JSON class and words that the API has not."""
+        faults: dict[str, Fault] = {}
+        try:
+            _, context = self._read(self.request, wire)
+            is_own = known.status not in ("other", "unlimited")
+            found = [*context.faults(wire), *misfits(wire, context, self.takes_value, is_own=is_own)]
+        except DecodeError as error:
+            found = list(error.faults)
+        for fault in found:
+            faults.setdefault(fault.path, fault)
+        return [
+            Violation(path=f.path, rule="shape", severity="refused", what=f.message, fix="send what the API reads")
+            for f in faults.values()
+        ]
+
+    def takes_value(self, name: str, value: Any, codec: Codec) -> bool:
+        """Whether the API takes a value in a field, by its path in a wire object, that its codec does not hold."""
+        return value.__class__ in self.also_takes.get(name, ())
+
+    def recognises_list(self, items: list[Any]) -> float:
+        """Return how much a list looks like the messages of a request of this API, from 0 to 1."""
+        return 0.0
+
+    def _as_request(self, payload: Payload) -> dict[str, Any]:
+        wire = as_json(payload, self.api)
+        return {self.conversation: wire} if self._is_conversation(wire) else _checked(wire, self.api)
+
+    def _is_conversation(self, wire: Any) -> bool:
+        """Return whether a payload is a list in the place of a request: the messages alone, at least one."""
+        return bool(self.conversation) and wire.__class__ is list and bool(wire)
+
+    @staticmethod
+    def have_roles(items: list[Any]) -> bool:
+        """Return whether a list holds messages, each an object with a role."""
+        return bool(items) and all(isinstance(item, dict) and isinstance(item.get("role"), str) for item in items)
+
+    def describe(self) -> dict[str, Any]:
+        """The tables as data, for documentation, coverage and generators."""
+        return self.table.describe()
+
+
+ALONE = ":alone"
+"""The note of a request that was a list of messages."""
+
+
+def _as_object(payload: Payload, api: str) -> dict[str, Any]:
+    return _checked(as_json(payload, api), api)
+
+
+def _checked(wire: Any, api: str) -> dict[str, Any]:
+    if wire.__class__ is not dict:
+        raise DecodeError(api, [Fault("$", f"expected an object, got {kind_of(wire)}")])
+    return wire
+
+
+def _text_of(wire: Mapping[str, Any], key: str) -> str | None:
+    value = wire.get(key)
+    return value if isinstance(value, str) else None

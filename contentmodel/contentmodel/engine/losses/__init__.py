@@ -1,0 +1,1 @@
+"""Losses: what a conversion could not carry, why, and where it was."""

@@ -1,0 +1,276 @@
+"""What an encoder returns: the payload, and the losses, which get their paths when they are first read."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from contentmodel.engine.json import write
+from contentmodel.engine.losses.loss import RESIDUE, Loss, Note, pruned
+from contentmodel.engine.losses.provenance import ModelPaths, with_distinct_parts
+from contentmodel.engine.losses.reasons import (
+    MEANINGLESS_FIELD,
+    OPAQUE_STATE,
+    PROVIDER_FIELD,
+    REPEATED_SETTING,
+    SPELLING,
+    ZERO_COUNT,
+    Reason,
+)
+from contentmodel.engine.table.notes import FAILURE, is_note
+from contentmodel.errors import UnknownApiError
+
+if TYPE_CHECKING:
+    from contentmodel.engine.context import DecodeContext, EncodeContext
+    from contentmodel.engine.pipeline.names import Maps
+
+
+class Encoded:
+    """What an encoder gives: `payload` (plain JSON values) and `losses` (empty: nothing was lost).
+
+    `payload` may share nested values with the model it was made from: treat it as read-only, or copy it.
+    """
+
+    __slots__ = ("_again", "_context", "_losses", "_root", "_source", "payload")
+
+    def __init__(
+        self, payload: Any, root: Any, context: EncodeContext, again: Callable[[Any], Encoded] | None = None
+    ) -> None:
+        """`again` encodes another root in the same way."""
+        self.payload = payload
+        self._again = again
+        self._root = root
+        self._context = context
+        self._source: tuple[Any, DecodeContext] | None = None
+        self._losses: tuple[Loss, ...] | None = None
+
+    def trace_to(self, payload: Any, context: DecodeContext) -> Encoded:
+        """Gives the losses the paths of the source payload that the model was decoded from."""
+        self._source = (payload, context)
+        return self
+
+    @property
+    def api(self) -> str:
+        """The API of the payload."""
+        return self._context.api
+
+    @property
+    def source_api(self) -> str | None:
+        """The API of the source payload, where it was traced."""
+        return None if self._source is None else self._source[1].api
+
+    @property
+    def maps(self) -> Maps:
+        """What stands for which id and tool name: kept with the transcript, it undoes them in the target's answer."""
+        from contentmodel.engine.pipeline.names import Maps
+
+        return self._context.maps or Maps()
+
+    @property
+    def status(self) -> int | None:
+        """The HTTP status that the target's API sends with this body: 200 for an answer, None for a request."""
+        if self._context.kind == "request":
+            return None
+        if self._root.error is None or self._root.choices:
+            return 200
+        return self._context.status or 500
+
+    @property
+    def may_lose(self) -> bool:
+        """Whether anything was noted: False is sure that nothing was lost, and costs nothing."""
+        return bool(self._context.notes)
+
+    @property
+    def losses(self) -> tuple[Loss, ...]:
+        """Every loss, in the order of the source."""
+        if self._losses is None:
+            self._losses = self._resolve()
+        return self._losses
+
+    def count_losses(self) -> Counter[str]:
+        """Return how many values were lost, by code, without finding their paths.
+
+        A value that the source says in several places counts once. Parts of a value that was dropped as a whole, which
+        are not listed in `losses`, count as well.
+        """
+        return Counter(note.reason.code for note in _notes(self._context) if holds(note))
+
+    def untraced(self) -> list[Any]:
+        """Return the lost values that lead back to no value of the source: those of an adapter without defects do."""
+        model = ModelPaths([self._root], self._context.replacements, self._context.api)
+        return [note.owner for note in _notes(self._context) if not model.leads_back(note.owner)]
+
+    def to_json(self) -> bytes:
+        """The payload as compact UTF-8 JSON."""
+        return write(self.payload)
+
+    def __repr__(self) -> str:
+        return f"Encoded(payload={self.payload!r}, losses={list(self.losses)!r})"
+
+    def _resolve(self) -> tuple[Loss, ...]:
+        notes = [note for note in _notes(self._context) if holds(note)]
+        if not notes:
+            return ()
+        distinct = self._root if self._source or self._again is None else with_distinct_parts(self._root)
+        if distinct is not self._root:
+            # What is lost of an object that occurs twice is lost twice: only distinct objects have a path each.
+            return self._again(distinct).losses  # type: ignore[misc]
+        model = ModelPaths([self._root], self._context.replacements, self._context.api)
+        if self._source is None:
+            return pruned([model.loss(note) for note in notes])
+        wire = self._source[1].paths(self._source[0])
+        losses = [loss for note in notes for loss in wire.losses(note, model)]
+        signs = {loss.path for note in notes if _is_worded_sign(note) for loss in wire.losses(note, model)}
+        return pruned([loss for loss in losses if not _repeats(loss, signs)])
+
+
+class EncodedContents:
+    """Contents that were encoded without their answer: what the API has in their place, and the losses of each."""
+
+    __slots__ = ("_again", "_contents", "_context", "payload")
+
+    def __init__(
+        self,
+        payload: Any,
+        contents: list[Any],
+        context: EncodeContext,
+        again: Callable[[list[Any]], EncodedContents],
+    ) -> None:
+        """`again` encodes other contents in the same way."""
+        self.payload = payload
+        self._contents = contents
+        self._context = context
+        self._again = again
+
+    @property
+    def may_lose(self) -> bool:
+        """Whether anything was noted: False is sure that nothing was lost, and costs nothing."""
+        return bool(self._context.notes)
+
+    def losses(self) -> list[tuple[Loss, ...]]:
+        """Return the losses of each content. Their paths begin at the content, whose own path is empty."""
+        distinct = with_distinct_parts(self._contents)
+        if distinct is not self._contents:
+            return self._again(distinct).losses()
+        model = ModelPaths(self._contents, self._context.replacements, self._context.api, root="")
+        found: list[list[Loss]] = [[] for _ in self._contents]
+        for note in _notes(self._context):
+            index = model.root_of(note.owner) if holds(note) else None
+            if index is not None:
+                found[index].append(model.loss(note))
+        return [pruned(losses) for losses in found]
+
+
+class EncodedStream(msgspec.Struct, frozen=True):
+    """A converted stream: `payload`, its bytes, and `losses`, with paths in the response that it folds to."""
+
+    payload: bytes
+    losses: tuple[Loss, ...]
+
+    @property
+    def maps(self) -> Maps:
+        """Nothing: an answer's ids and names stay."""
+        from contentmodel.engine.pipeline.names import Maps
+
+        return Maps()
+
+    def to_json(self) -> bytes:
+        """The bytes of the stream."""
+        return self.payload
+
+
+# -- notes that stand for several ------------------------------------------------------------------------------------
+
+
+def holds(note: Note) -> bool:
+    """Whether a note is a loss after all: text that was compact JSON is the same text again."""
+    if note.reason is not SPELLING:
+        return True
+    text = note.owner.arguments
+    return bool(text) and write(note.owner.arguments_object) != text.encode("utf-8", "surrogatepass")
+
+
+def _is_worded_sign(note: Note) -> bool:
+    """Return whether a field that reports a failure became a text."""
+    if note.field is not None or note.reason.code not in ("as-text", "error-as-text"):
+        return False
+    return any(own.get(FAILURE) == "sign" for own in (getattr(note.owner, "extra", None) or {}).values())
+
+
+def _repeats(loss: Loss, signs: Collection[str]) -> bool:
+    """Return whether a loss says that a field is gone which became a text."""
+    if not signs or loss.code not in ("no-field", "provider-field"):
+        return False
+    return any(sign == loss.path or sign.startswith(f"{loss.path}.") for sign in signs)
+
+
+def _notes(context: EncodeContext) -> Iterator[Note]:
+    """Every note, and with a content that is lost as a whole what belongs to it and stands elsewhere on the wire."""
+    for owner, field, reason, api, values in context.notes:
+        if reason is RESIDUE:
+            yield from _left_behind(owner, api)
+            continue
+        yield Note(owner, field, reason, api, values)
+        if field is None and reason.kind in ("dropped", "degraded") and isinstance(owner, msgspec.Struct):
+            yield from _apart(owner)
+
+
+def _left_behind(owner: Any, kept: str | None) -> Iterator[Note]:
+    """The fields in the residue of every API but `kept`. Null and empty ones said nothing."""
+    for api, residue in owner.extra.items():
+        for key, value in residue.items() if api != kept else ():
+            if key in (":item", ":instruction"):
+                yield from _of_item(owner, api, value)
+            elif not is_note(key) and not _is_empty(value):
+                yield Note(owner, key, _reason_for(owner, api, key, value), api, {"source": api})
+
+
+def _of_item(owner: Any, api: str, item: dict[str, Any]) -> Iterator[Note]:
+    """The fields of the wire object that held `owner` as one of its parts."""
+    for name, value in item.items():
+        if not is_note(name) and not _is_word(name, value) and not _is_empty(value):
+            yield Note(owner, f":item.{name}", _reason_for(owner, api, name, value), api, {"source": api})
+
+
+def _is_empty(value: Any) -> bool:
+    return value is None or value == [] or value == {}
+
+
+def _reason_for(owner: Any, api: str, name: str, value: Any) -> Reason:
+    """Return why a field of another API is lost: its adapter declares which fields mean nothing elsewhere."""
+    meaningless, repeated = _declared(api)
+    if name in meaningless:
+        known = meaningless[name]
+        if known is None or value in (known if known.__class__ is tuple else (known,)):
+            return MEANINGLESS_FIELD
+    kind = type(owner).__name__
+    if name in repeated and kind == "ChatResponse":
+        return REPEATED_SETTING
+    return ZERO_COUNT if kind == "Usage" and value.__class__ is int and value == 0 else PROVIDER_FIELD
+
+
+@cache
+def _declared(api: str) -> tuple[Mapping[str, Any], Collection[str]]:
+    from contentmodel.adapter import adapter
+
+    try:
+        declaring = adapter(api)
+    except UnknownApiError:
+        return {}, ()
+    return getattr(declaring, "meaningless", {}), getattr(declaring, "repeated", ())
+
+
+def _is_word(name: str, value: Any) -> bool:
+    """Return whether a field says what an object is, in words of its API that every API has words for."""
+    return name in ("type", "role") and value.__class__ is str
+
+
+def _apart(owner: Any) -> Iterator[Note]:
+    if getattr(owner, "protected", None) is not None:
+        yield Note(owner.protected, None, OPAQUE_STATE, None, {"issuer": owner.protected.issuer})
+    for api, residue in (getattr(owner, "extra", None) or {}).items():
+        yield from _of_item(owner, api, residue.get(":item", {}))

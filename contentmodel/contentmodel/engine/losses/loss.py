@@ -1,0 +1,160 @@
+"""What a conversion could not carry: losses, each with its path, its kind, its code and its reason."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import msgspec
+
+from contentmodel.engine.losses.reasons import UNLISTED, Reason
+from contentmodel.engine.table.notes import wire_key
+from contentmodel.errors import ContentModelError
+from contentmodel.literals import LossFamily, LossKind
+
+
+class Loss(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One value that the target did not get as it was.
+
+    `path` is the JSON path in the source payload where `convert` made the loss, else the path in the model value
+    that was encoded. `kind` is "dropped" (gone), "degraded" (there, as something less), "moved" (there, at
+    another place or in another order), "synthesized" (the target required a value that the source does not have) or
+    "insignificant" (gone, and it meant nothing to any reader). `what` names the value and `why` the reason, for
+    people. `code` is the reason for programs: it stays the same when the text changes (`reasons.REASONS` has all
+    codes; a reason without one is "unlisted"). `family` is the family of content that it belongs to: "text",
+    "reasoning", "media", "citations", "tools", "hosted tools", "tool definitions", "schemas", "messages", "settings",
+    "usage", "provider fields" or "other". If the loss is not `exact`, what was lost has no place of its own: it is
+    somewhere in the value at `path`.
+    """
+
+    path: str
+    kind: LossKind
+    what: str
+    why: str
+    family: LossFamily = "other"
+    exact: bool = True
+    code: str = UNLISTED
+
+    @property
+    def is_significant(self) -> bool:
+        """False where what was lost means nothing to any reader."""
+        return self.kind != "insignificant"
+
+
+def significant(losses: Iterable[Loss]) -> tuple[Loss, ...]:
+    """Return the losses without those of values that mean nothing to any reader."""
+    return tuple(loss for loss in losses if loss.is_significant)
+
+
+class LossError(ContentModelError, ValueError):
+    """Raised with `on_loss="raise"` if anything significant would be lost. `losses` has every such loss."""
+
+    def __init__(self, api: str, losses: tuple[Loss, ...]) -> None:
+        self.losses = losses
+        first = losses[0]
+        more = f" (and {len(losses) - 1} more)" if len(losses) > 1 else ""
+        super().__init__(f"{api} cannot carry {first.what} at {first.path}: {first.why}{more}")
+
+
+# -- losses without a path ---------------------------------------------------------------------------------------------
+
+
+class Note(msgspec.Struct, frozen=True):
+    """A loss before it has a path: the model object, which of its fields (None: all of it), and why.
+
+    A field that is a JSON value is followed by the path inside of it: `parameters$.properties.age.minimum`.
+    `api` is set where the field is in the residue of that API. `values` are what the reason's text names.
+    """
+
+    owner: Any
+    field: str | None
+    reason: Reason
+    api: str | None = None
+    values: dict[str, Any] = {}
+
+    def at(self, path: str, target: str, what: str, *, exact: bool = True) -> Loss:
+        """Return the loss with its path."""
+        why = self.reason.text(target, self.values)
+        return Loss(path, self.reason.kind, what, why, family_of(self), exact, self.reason.code)
+
+
+RESIDUE = Reason("residue", "dropped", "")
+"""Not a loss itself: all fields of other APIs in the residue of an object. Reading the losses finds each of them."""
+
+
+_FAMILIES: dict[str, LossFamily] = {
+    "TextContent": "text",
+    "DocumentContent": "media",
+    "DataContent": "media",
+    "UriContent": "media",
+    "HostedFileContent": "media",
+    "ReasoningContent": "reasoning",
+    "Protected": "reasoning",
+    "Citation": "citations",
+    "FunctionCallContent": "tools",
+    "FunctionResultContent": "tools",
+    "CustomToolCallContent": "tools",
+    "CustomToolResultContent": "tools",
+    "Caller": "tools",
+    "FunctionTool": "tool definitions",
+    "CustomTool": "tool definitions",
+    "HostedTool": "tool definitions",
+    "ToolGroup": "tool definitions",
+    "ChatMessage": "messages",
+    "Usage": "usage",
+}
+
+
+def family_of(note: Note) -> LossFamily:
+    """Return the family of content that a loss belongs to."""
+    name = type(note.owner).__name__
+    if note.field == "annotations":
+        return "citations"
+    if note.api is not None:
+        return "provider fields"
+    if note.field is not None and "$" in note.field and not note.field.startswith("options."):
+        return "schemas"
+    if name in _FAMILIES:
+        return _FAMILIES[name]
+    if name.endswith(("ToolCallContent", "ToolResultContent")):
+        return "hosted tools"
+    return "other" if name.endswith("Content") else "settings"
+
+
+def what_of(note: Note) -> str:
+    """Return the name of what was lost, for people."""
+    name = type(note.owner).__name__
+    if note.field is None:
+        return name
+    if note.api is not None:
+        return wire_key(note.field.removeprefix(":item."))
+    return f"{note.field.replace('$', '')} of {name}"
+
+
+# -- losses with a path ------------------------------------------------------------------------------------------------
+
+
+def loss_of(
+    reason: Reason, path: str, what: str, target: str = "", *, family: LossFamily = "other", **values: Any
+) -> Loss:
+    """Return the loss of `what` at `path`, where no encoding is under way that could find the path."""
+    return Loss(path, reason.kind, what, reason.text(target, values), family, code=reason.code)
+
+
+def pruned(losses: list[Loss]) -> tuple[Loss, ...]:
+    """Return each loss once, without the parts of what was dropped as a whole."""
+    dropped = {loss.path for loss in losses if loss.exact and loss.kind in ("dropped", "insignificant")}
+    inside = set(_inside(sorted({loss.path for loss in losses}), dropped)) if dropped else ()
+    return tuple(dict.fromkeys(loss for loss in losses if loss.path not in inside))
+
+
+def _inside(paths: list[str], dropped: set[str]) -> Iterator[str]:
+    """Yield each of some sorted paths that is below one of those that were `dropped`."""
+    above: list[str] = []
+    for path in paths:
+        while above and not path.startswith(above[-1]):
+            above.pop()
+        if any(path[len(whole)] in ".[" for whole in above):
+            yield path
+        if path in dropped and path != "$":
+            above.append(path)

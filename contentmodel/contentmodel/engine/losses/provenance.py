@@ -1,0 +1,434 @@
+"""Where a value came from: from a loss that was noted while encoding to its path in the source.
+
+A conversion records three things, each with one append: what a decoder made of which wire object, which value an
+encoder put in the place of which, and the losses. Nothing is looked up before the losses are read. Then each lost value
+is followed back, from what was encoded to what was decoded, and its path is found from the top of the payload down,
+level by level and no further than needed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from contentmodel.engine.json import child_path, snake_name, steps_of, value_at, wire_at, wire_path
+from contentmodel.engine.losses import reasons
+from contentmodel.engine.losses.loss import Loss, Note, what_of
+from contentmodel.engine.table.notes import wire_key
+
+if TYPE_CHECKING:
+    from contentmodel.engine.table.rows import Row
+
+Child = tuple[str | int, Any]
+Trace = tuple[Any, list[Any], Any, str | int | None, bool]
+"""A row (or what finds one), the objects that it made, and the container and the key of the wire value they came from.
+
+The last element is true where each object came from its own element of that value.
+"""
+
+
+# -- trees -------------------------------------------------------------------------------------------------------------
+
+
+class Positions:
+    """The parent and the path of each object in one tree or several, found level by level as they are asked for.
+
+    `root` is the path of every root.
+    """
+
+    def __init__(self, roots: list[Any], children: Callable[[Any], Iterable[Child]], root: str = "$") -> None:
+        self._children = children
+        self._level = roots
+        self._parents: dict[int, tuple[Any, str | int]] = {id(item): (None, index) for index, item in enumerate(roots)}
+        self._paths: dict[int, str] = {id(item): root for item in roots}
+
+    def parent(self, item: Any) -> tuple[Any, str | int] | None:
+        """Return the object that holds `item`, and the step to it; None if `item` is not in the tree."""
+        key = id(item)
+        while key not in self._parents:
+            if not self._level:
+                return None
+            self._descend()
+        return self._parents[key]
+
+    def tree(self, item: Any) -> int | None:
+        """Return the index of the root of an object; None if it is in no tree."""
+        above = self.parent(item)
+        while above is not None and above[0] is not None:
+            above = self.parent(above[0])
+        return None if above is None else above[1]  # type: ignore[return-value]
+
+    def path(self, item: Any) -> str | None:
+        """Return the JSON path of an object in its tree; None if it is in no tree."""
+        path = self._paths.get(id(item))
+        if path is None:
+            found = self.parent(item)
+            if found is None:
+                return None
+            above = self.path(found[0])
+            assert above is not None
+            self._paths[id(item)] = path = stepped(above, found[1])
+        return path
+
+    def _descend(self) -> None:
+        parents, children, below = self._parents, self._children, []
+        for parent in self._level:
+            for step, child in children(parent):
+                if id(child) not in parents:
+                    parents[id(child)] = parent, step
+                    below.append(child)
+        self._level = below
+
+
+_PLAIN = frozenset({str, int, float, bool, type(None), dict})
+
+
+def parts_of(value: Any) -> list[Child]:
+    """Return the Structs and lists in a model value; residue and JSON values are no parts."""
+    if value.__class__ is list:
+        return [(index, item) for index, item in enumerate(value) if item.__class__ not in _PLAIN]
+    names = getattr(value, "__struct_fields__", ())
+    return [(name, part) for name in names if (part := getattr(value, name)).__class__ not in _PLAIN]
+
+
+def with_distinct_parts(value: Any, seen: set[int] | None = None) -> Any:
+    """Return a model value in which no object occurs twice: each further occurrence is a copy."""
+    seen = set() if seen is None else seen
+    is_repeated = id(value) in seen
+    seen.add(id(value))
+    changed: dict[Any, Any] = {}
+    for step, part in parts_of(value):
+        distinct = with_distinct_parts(part, seen)
+        if distinct is not part:
+            changed[step] = distinct
+    if not changed and not is_repeated:
+        return value
+    if value.__class__ is list:
+        return [changed.get(index, item) for index, item in enumerate(value)]
+    return msgspec.structs.replace(value, **changed) if isinstance(value, msgspec.Struct) else value
+
+
+def containers_of(value: Any) -> list[Child]:
+    """Return the objects and arrays in a JSON object or array."""
+    steps: Iterable[Child] = value.items() if value.__class__ is dict else enumerate(value)
+    return [(step, inner) for step, inner in steps if inner.__class__ is dict or inner.__class__ is list]
+
+
+def stepped(path: str, step: str | int) -> str:
+    """Return `path` with one more step: a key or an index."""
+    return f"{path}[{step}]" if step.__class__ is int else child_path(path, step)  # type: ignore[arg-type]
+
+
+class ModelPaths:
+    """Paths in model values, also of what an encoder put in the place of their parts.
+
+    `root` is the path of each of the values themselves.
+    """
+
+    def __init__(self, roots: list[Any], replaced: Iterable[tuple[Any, Any]], target: str, root: str = "$") -> None:
+        self.target = target
+        self._positions = Positions(roots, parts_of, root)
+        self._originals: dict[int, Any] = {}
+        whole = {id(value) for value in roots}
+        for old, new in replaced:
+            if id(old) in whole and new is not old:
+                self._originals[id(new)] = old
+            elif new is not old:
+                self._originals.setdefault(id(new), old)
+
+    def source(self, item: Any) -> Any:
+        """Return the value of the source that `item` was made of; `item` itself if it is one."""
+        while id(item) in self._originals:
+            item = self._originals[id(item)]
+        return item
+
+    def leads_back(self, item: Any) -> bool:
+        """Return whether a value is in the model, or was put in the place of one that is."""
+        return self._positions.path(self.source(item)) is not None
+
+    def owner(self, item: Any) -> tuple[Any, str, bool] | None:
+        """Return the object that holds a value, its attribute there, and whether that attribute is a list."""
+        found = self._positions.parent(item)
+        if found is None or found[0] is None:
+            return None
+        parent, step = found
+        if parent.__class__ is not list:
+            return parent, str(step), False
+        above = self._positions.parent(parent)
+        assert above is not None
+        return above[0], str(above[1]), True
+
+    def root_of(self, item: Any) -> int | None:
+        """Return the index of the value that an object is in, or was made of; None if it is in none of them."""
+        return self._positions.tree(self.source(item))
+
+    def loss(self, note: Note) -> Loss:
+        """Return the loss of a note with its path in the model."""
+        path = self._positions.path(self.source(note.owner))
+        path = "$" if path is None else path
+        if note.api is not None:
+            path = child_path(child_path(child_path(path, "extra"), note.api), note.field or "")
+        elif note.field is not None:
+            attribute, _, inside = note.field.partition("$")
+            path = wire_path(path, attribute) + inside
+        return note.at(path, self.target, what_of(note))
+
+
+# -- payloads ----------------------------------------------------------------------------------------------------------
+
+
+class Place(msgspec.Struct, frozen=True):
+    """Where a decoded object came from: its path, the row that made it (None: no row), and the wire value there."""
+
+    path: str
+    row: Any
+    wire: Any
+
+
+class WirePaths:
+    """Where each decoded object came from in its payload, and the losses with the paths of that payload."""
+
+    def __init__(
+        self,
+        api: str,
+        payload: Any,
+        traces: list[Trace],
+        replaced: list[tuple[Any, Any]],
+        copies: list[tuple[Any, Any]],
+        moved: list[tuple[Any, str, str]],
+        *,
+        is_respelled: bool,
+    ) -> None:
+        self._api = api
+        self._is_respelled = is_respelled
+        self._payload = payload
+        self._positions = Positions([payload], containers_of)
+        self._replaced = {id(new): old for old, new in replaced}
+        """What the rows decoded, by what is in its place."""
+        self._copied = {id(copy): original for copy, original in copies}
+        copy_of = {id(original): copy for copy, original in copies}
+        self._copies = {id(original): copy_of[id(original)] for original, _, _ in moved if id(original) in copy_of}
+        self._moved: dict[str, str] = {}
+        for original, field, origin in moved:
+            path = self.path(original)
+            self._moved[f"{path}.{field}"] = f"{path}.{origin}"
+        self._traces: dict[int, tuple[Trace, int]] = {}
+        for trace in traces:
+            for index, item in enumerate(trace[1]):
+                self._traces.setdefault(id(self._decoded(item)), (trace, index))
+        self._all = traces
+        self._places: dict[int, Place] = {}
+        self._expanded: set[int] = set()
+
+    def _decoded(self, item: Any) -> Any:
+        while id(item) in self._replaced:
+            item = self._replaced[id(item)]
+        return item
+
+    def path(self, container: Any) -> str:
+        """Return the path of an object or array of the payload, or of what was decoded in place of one."""
+        while id(container) in self._copied:
+            container = self._copied[id(container)]
+        return self._positions.path(container) or "$"
+
+    def locate(self, container: Any, key: str | int | None) -> str:
+        """Return the path of `container[key]`; None: of the container itself."""
+        path = self.path(container)
+        return path if key is None else stepped(path, key)
+
+    # -- places of objects -------------------------------------------------------------------------------------
+
+    def place(self, item: Any, model: ModelPaths) -> Place | None:
+        """Return where an object of the decoded value came from; None if no row and no trace leads to it."""
+        decoded = self._decoded(item)
+        known = self._places.get(id(decoded)) or self._traced(decoded)
+        if known is not None:
+            return known
+        above = model.owner(item)
+        if above is None:
+            return None
+        holder = self.place(above[0], model)
+        if holder is not None:
+            self._expand(self._decoded(above[0]), holder)
+        return self._places.get(id(decoded))
+
+    def _traced(self, item: Any) -> Place | None:
+        found = self._traces.get(id(item))
+        if found is None:
+            return None
+        (table, _, container, key, is_spread), index = found
+        path, wire = self.locate(container, key), _element(container, key)
+        if is_spread:
+            path, wire = f"{path}[{index}]", wire[index]
+        return self._put(item, path, wire, table)
+
+    def _put(self, item: Any, path: str, wire: Any, table: Any) -> Place:
+        wire = self._copies.get(id(wire), wire)
+        row = table(item) if callable(table) else table and table.row_of(item)
+        place = self._places[id(item)] = Place(path, row, wire)
+        return place
+
+    def _expand(self, item: Any, place: Place) -> list[Any]:
+        """Place what the row of an object made inside of it. Return these objects."""
+        if place.row is None or place.wire.__class__ is not dict or id(item) in self._expanded:
+            return []
+        self._expanded.add(id(item))
+        inside = []
+        for inner, path, wire, table in place.row.places(item, place.wire, place.path):
+            decoded = self._decoded(inner)
+            if id(decoded) not in self._places and self._traced(decoded) is None:
+                self._put(decoded, path, wire, table)
+            inside.append(decoded)
+        return inside
+
+    def rows(self) -> Iterator[tuple[str, Row]]:
+        """Yield the path of each wire object that a row decoded, with the row, once each."""
+        waiting = [self._decoded(item) for trace in self._all for item in trace[1]]
+        found: dict[tuple[str, Any], None] = {}
+        while waiting:
+            item = waiting.pop()
+            place = self._places.get(id(item)) or self._traced(item)
+            if place is not None and place.row is not None:
+                found[place.path, place.row] = None
+                waiting += self._expand(item, place)
+        yield from found
+
+    # -- paths of losses ---------------------------------------------------------------------------------------
+
+    def losses(self, note: Note, model: ModelPaths) -> Iterator[Loss]:
+        """Yield the loss of a note for each place in which the payload says what was lost.
+
+        What the payload never had has its path in the model.
+        """
+        found = self._find(model.source(note.owner), note.field, model)
+        if found is None:
+            yield model.loss(note)
+            return
+        place, field, has_place = found
+        if not has_place and note.reason is reasons.EMPTY_MESSAGE:
+            # The API has no such object: what was in the message is lost itself, each content at its path.
+            return
+        what = what_of(note)
+        for path, inside, exact in self._paths(note, place, field):
+            named = what + inside if note.api else what
+            yield note.at(self._spelled(path + inside), model.target, named, exact=exact and has_place)
+
+    def _find(self, owner: Any, field: str | None, model: ModelPaths) -> tuple[Place, str | None, bool] | None:
+        """Return the place of an object, and the field there; False if it is only one of several in that field."""
+        has_place = True
+        for _ in range(8):
+            place = self.place(owner, model)
+            if place is not None:
+                return (*self._deepest(place, owner, field, model), has_place)
+            above = model.owner(owner)
+            if above is None:
+                return None
+            owner, attribute, is_list = above
+            has_place = has_place and not is_list
+            field = f"{attribute}.{field}" if field else attribute
+        return None
+
+    def _deepest(self, place: Place, owner: Any, field: str | None, model: ModelPaths) -> tuple[Place, str | None]:
+        """Return the place of the innermost object that a dotted field leads through, and the rest of the field."""
+        if field is None or "." not in field.partition("$")[0]:
+            return place, field
+        attribute, dollar, inside = field.partition("$")
+        found, value = (place, field), owner
+        while "." in attribute:
+            name, _, attribute = attribute.partition(".")
+            value = getattr(value, name, None)
+            inner = self.place(value, model) if isinstance(value, msgspec.Struct) else None
+            if inner is not None:
+                found = inner, f"{attribute}{dollar}{inside}"
+        return found
+
+    def _paths(self, note: Note, place: Place, field: str | None) -> Iterator[tuple[str, str, bool]]:
+        """Yield the paths of what was lost, each in two parts (of the field, inside of it), and if they are exact."""
+        if note.api == self._api:
+            field = note.field or ""
+            path = residue_path(place.path, field)
+            left = (note.owner.extra or {}).get(note.api, {}).get(field)
+            if left.__class__ is not dict or not left:
+                yield path, "", True
+                return
+            for inside in _left_in(left, value_at(self._payload, self._spelled(path)), ""):
+                yield path, inside, True
+        elif field is None or note.api is not None:
+            # An object that is there as something less is there: what is gone of it is a loss of its own.
+            exact = note.api is None and note.reason.kind != "degraded"
+            pieces = getattr(place.row, "pieces", None)
+            names = pieces(place.wire) if pieces is not None and exact else []
+            for name in names:
+                yield wire_path(place.path, name), "", exact
+            if not names:
+                yield place.path, "", exact and pieces is None
+        else:
+            yield from _field_paths(place, field)
+
+    def _spelled(self, path: str) -> str:
+        """Return a path as the payload has it: of what was moved, and in its own spelling of names."""
+        if self._moved:
+            ends = [index for index, mark in enumerate(path) if mark in ".["]
+            moved = next((end for end in (*ends, len(path)) if path[:end] in self._moved), 0)
+            path = self._moved[path[:moved]] + path[moved:] if moved else path
+        return spelled(self._payload, path) if self._is_respelled else path
+
+
+def _element(container: Any, key: str | int | None) -> Any:
+    try:
+        return container if key is None else container[key]
+    except (KeyError, IndexError):
+        # What stands for something that is not there.
+        return None
+
+
+def _field_paths(place: Place, field: str) -> Iterator[tuple[str, str, bool]]:
+    """Yield the path of each wire field that holds a field of the model; that of the object if none does."""
+    attribute, _, inside = field.partition("$")
+    wire = place.wire
+    names = place.row.fields_of(attribute, wire) if place.row is not None and wire.__class__ is dict else []
+    present = [name for name in names if wire_at(wire, name) is not None]
+    for name in present or names[:1]:
+        yield wire_path(place.path, name), inside, True
+    if not names:
+        yield place.path, inside, False
+
+
+def residue_path(path: str, field: str) -> str:
+    """Return the path of a residue field; `:item.x` is the field x of the wire object that holds the part's list."""
+    if not field.startswith(":item."):
+        return child_path(path, wire_key(field))
+    steps = steps_of(path)
+    while steps and steps[-1].__class__ is int:
+        steps.pop()
+    above = "$"
+    for step in steps[:-1]:
+        above = stepped(above, step)
+    return child_path(above, wire_key(field[6:]))
+
+
+def _left_in(left: Any, wire: Any, path: str) -> Iterator[str]:
+    """Yield where what is `left` of a wire object is: as a whole, or piece by piece where the rest was read."""
+    if left == wire or left.__class__ is not dict or wire.__class__ is not dict:
+        yield path
+        return
+    for key, value in left.items():
+        if value is not None and value != [] and value != {}:
+            yield from _left_in(value, wire.get(key), child_path(path, key))
+
+
+def spelled(payload: Any, path: str) -> str:
+    """Return `path` with the names that the payload really has: `fileData` is `file_data` if the payload says so."""
+    value, done = payload, "$"
+    for step in steps_of(path):
+        if isinstance(step, int):
+            value = value[step] if isinstance(value, list) and step < len(value) else None
+            done += f"[{step}]"
+            continue
+        snake = snake_name(step)
+        key = snake if isinstance(value, dict) and step not in value and snake in value else step
+        value = value.get(key) if isinstance(value, dict) else None
+        done = child_path(done, key)
+    return done

@@ -1,0 +1,52 @@
+"""Read fields of wire objects by their JSON class.
+
+A wire object may hold any JSON value under any key: a host may send it, and residue restores it. Code that looks inside
+of one reads its fields here, so that a value of another class is an empty one (`*_of`) or a fault with a path (`*_at`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from contentmodel.engine.json import kind_of
+from contentmodel.errors import DecodeError, Fault
+
+
+def text_of(wire: Mapping[str, Any], key: str) -> str:
+    """Return the string at `key`; the empty string if there is none."""
+    value = wire.get(key)
+    return value if value.__class__ is str else ""
+
+
+def list_of(wire: Mapping[str, Any], key: str) -> list[Any]:
+    """Return the array at `key`; an empty one if there is none."""
+    value = wire.get(key)
+    return value if value.__class__ is list else []
+
+
+def object_of(wire: Mapping[str, Any], key: str) -> dict[str, Any]:
+    """Return the object at `key`; an empty one if there is none."""
+    value = wire.get(key)
+    return value if value.__class__ is dict else {}
+
+
+def objects_of(wire: Mapping[str, Any], key: str) -> list[dict[str, Any]]:
+    """Return the objects in the array at `key`."""
+    return [item for item in list_of(wire, key) if item.__class__ is dict]
+
+
+def object_at(wire: Mapping[str, Any], key: str, api: str) -> dict[str, Any]:
+    """Return the object at `key`. Raise DecodeError if there is none."""
+    value = wire.get(key)
+    if value.__class__ is not dict:
+        raise DecodeError(api, [Fault(f"$.{key}", f"expected an object, got {kind_of(value)}")])
+    return value
+
+
+def place_at(wire: Mapping[str, Any], key: str, api: str) -> int:
+    """Return the integer at `key` that says which block is meant. Raise DecodeError if there is none."""
+    value = wire.get(key)
+    if value.__class__ is not int:
+        raise DecodeError(api, [Fault(f"$.{key}", f"expected an integer, got {kind_of(value)}")])
+    return value

@@ -1,0 +1,1 @@
+"""Pipelines: the ordered passes that fit a conversation to a target."""

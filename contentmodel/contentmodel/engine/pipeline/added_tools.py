@@ -1,0 +1,67 @@
+"""Tools that a message adds to a conversation, among the tools of its request.
+
+Only some APIs let a message add tools. The others get the tools of the whole conversation in one list, so decoding adds
+a copy to `ChatRequest.tools`, with the note ":added". Encoding for the same API leaves the copy out again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from contentmodel.content.outcomes import ToolChangeContent
+from contentmodel.engine.context import DecodeContext
+from contentmodel.engine.table.notes import note_of, noted
+from contentmodel.message import Origin
+
+if TYPE_CHECKING:
+    from contentmodel.engine.table.unions import Union
+    from contentmodel.request import ChatRequest
+
+ADDED = ":added"
+
+
+class AddedTools:
+    """Reads and leaves out the added tools of one API.
+
+    `definition_of` returns the definition in an element of `ToolChangeContent.tools`, None if it is a mere reference.
+    """
+
+    def __init__(self, union: Union, definition_of: Callable[[dict[str, Any]], Any]) -> None:
+        self._union = union
+        self._definition_of = definition_of
+
+    def read(self, request: ChatRequest, context: DecodeContext) -> ChatRequest:
+        """Return the request with the added tools among its own."""
+        added = list(self._tools(request, context))
+        return msgspec.structs.replace(request, tools=[*request.tools, *added]) if added else request
+
+    def leave_out(self, request: ChatRequest) -> ChatRequest:
+        """Return the request without the tools that its messages add as they are: the inverse of `read`."""
+        api = self._union.api
+        if not any(note_of(tool, api, ADDED) for tool in request.tools):
+            return request
+        added: dict[str | None, list[Any]] = {}
+        for tool in self._tools(request, DecodeContext(api, request.origin or Origin(api=api, issuer=""))):
+            added.setdefault(tool.name, []).append(tool)
+        kept = [tool for tool in request.tools if not note_of(tool, api, ADDED) or tool not in added.get(tool.name, ())]
+        return msgspec.structs.replace(request, tools=kept)
+
+    def _tools(self, request: ChatRequest, context: DecodeContext) -> Iterator[Any]:
+        for definition in self._definitions(request):
+            for tool in self._union.decode_list([definition], context):
+                made = noted(tool, self._union.api, ADDED, True)
+                context.trace(self._union, [made], definition, None, spread=False)
+                yield made
+
+    def _definitions(self, request: ChatRequest) -> Iterator[dict[str, Any]]:
+        for message in request.messages:
+            for content in message.contents:
+                if content.__class__ is not ToolChangeContent or content.action != "add":
+                    continue
+                for tool in content.tools:
+                    definition = self._definition_of(tool) if tool.__class__ is dict else None
+                    if definition.__class__ is dict:
+                        yield definition

@@ -1,0 +1,147 @@
+"""Media of tool results, in APIs whose results hold text alone: in a user's message behind them, and back.
+
+`pairing` puts them there when a transcript of another API is encoded. This module undoes it when the payload is
+decoded, and does it again when the same transcript is encoded for its own API.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from contentmodel.content.media import MediaContent
+from contentmodel.content.text import TextContent
+from contentmodel.content.tools import ToolResultContent
+from contentmodel.engine.pipeline.marks import APART, announced, announcing, media_seal
+from contentmodel.engine.table.notes import note_of, noted
+from contentmodel.message import ChatMessage
+
+if TYPE_CHECKING:
+    from contentmodel.engine.context import DecodeContext
+
+
+def with_media_back(messages: list[ChatMessage], context: DecodeContext) -> list[ChatMessage]:
+    """Return the messages with media that results announce moved from the next message into these results."""
+    if not any(_labels_media(message) for message in messages):
+        return messages
+    back: list[ChatMessage] = []
+    results: list[ChatMessage] = []
+    for message in messages:
+        if message.role == "tool":
+            results.append(message)
+        elif results and _labels_media(message) and _take_media(results, message, context):
+            # One message holds the media of all results before it.
+            results = []
+            continue
+        else:
+            results = []
+        back.append(message)
+    return back
+
+
+def _labels_media(message: ChatMessage) -> bool:
+    if message.role != "user" or message.extra is not None or message.author_name is not None:
+        return False
+    return len(message.contents) > 1 and _labelled_call(message.contents[0]) is not None
+
+
+def _labelled_call(content: Any) -> str | None:
+    plain = content.__class__ is TextContent and content.extra is None
+    return APART.read(content.text) if plain else None
+
+
+def _media_by_call(message: ChatMessage) -> dict[str, list[Any]] | None:
+    """Return the media under each label; None where the message holds anything else."""
+    media: dict[str, list[Any]] = {}
+    for content in message.contents:
+        call_id = _labelled_call(content)
+        if call_id is not None:
+            if call_id in media:
+                return None
+            media[call_id] = []
+        elif isinstance(content, MediaContent) and media:
+            media[next(reversed(media))].append(content)
+        else:
+            return None
+    return media
+
+
+def _take_media(results: list[ChatMessage], message: ChatMessage, context: DecodeContext) -> bool:
+    """Move the media of `message` into the results that announce them; False, and no change, unless all fit."""
+    media = _media_by_call(message)
+    if media is None:
+        return False
+    places = [
+        (result, index, content.call_id)
+        for result in results
+        for index, content in enumerate(result.contents)
+        if isinstance(content, ToolResultContent) and content.call_id in media
+    ]
+    if [call_id for _, _, call_id in places] != list(media):
+        return False
+    taken = [_with_media(result.contents[index], media[call_id or ""], context) for result, index, call_id in places]
+    if any(content is None for content in taken):
+        return False
+    for (result, index, _), content in zip(places, taken, strict=True):
+        # In place: where the message came from is known already.
+        result.contents[index] = content
+    return True
+
+
+def _with_media(result: Any, media: list[Any], context: DecodeContext) -> Any:
+    """Return the result with `media` as outputs; None unless it announces each of them, in this order."""
+    words, seals = announced(result)
+    rest = iter(seals)
+    if not media or not all(media_seal(result.call_id, medium) in rest for medium in media):
+        return None
+    moved = [noted(medium, context.api, ":apart", True) for medium in media]
+    for old, new in zip(media, moved, strict=True):
+        context.replaced(old, new)
+    return msgspec.structs.replace(result, outputs=[*words, *moved])
+
+
+def with_media_apart(messages: list[ChatMessage], api: str) -> list[ChatMessage]:
+    """Return the messages with media that came from behind their results there again: the inverse."""
+    if not _any_apart(messages, api):
+        return messages
+    apart: list[ChatMessage] = []
+    later: list[Any] = []
+    for message in messages:
+        if message.role == "tool":
+            contents = []
+            for content in message.contents:
+                content, behind = _divided(content, api)
+                contents.append(content)
+                later += behind
+            message = msgspec.structs.replace(message, contents=contents)
+        elif later:
+            apart.append(ChatMessage(role="user", contents=later, origin=message.origin))
+            later = []
+        apart.append(message)
+    return [*apart, ChatMessage(role="user", contents=later, origin=messages[-1].origin)] if later else apart
+
+
+def _any_apart(messages: list[ChatMessage], api: str) -> bool:
+    for message in messages:
+        for content in message.contents if message.role == "tool" else ():
+            for output in getattr(content, "outputs", ()):
+                if _is_apart(output, api):
+                    return True
+    return False
+
+
+def _is_apart(output: Any, api: str) -> bool:
+    return output.extra is not None and note_of(output, api, ":apart") is not None
+
+
+def _divided(content: Any, api: str) -> tuple[Any, list[Any]]:
+    """Return a result without the media that came from behind it, and these under their label."""
+    outputs = getattr(content, "outputs", ())
+    media = [output for output in outputs if _is_apart(output, api)]
+    if not media:
+        return content, []
+    words = [output for output in outputs if not _is_apart(output, api)]
+    _, announced_words = announcing(words, content.call_id, media)
+    label = TextContent(text=APART.write(content.call_id or ""))
+    return msgspec.structs.replace(content, outputs=announced_words), [label, *media]

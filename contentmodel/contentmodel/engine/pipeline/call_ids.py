@@ -1,0 +1,72 @@
+"""Ids for calls and results that have none, for APIs that require them."""
+
+from __future__ import annotations
+
+from itertools import count
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from contentmodel.content.tools import ToolCallContent, ToolResultContent
+from contentmodel.engine.losses import reasons
+from contentmodel.engine.losses.reasons import Reason
+from contentmodel.message import ChatMessage
+from contentmodel.pairs import Place, TranscriptIndex, missing_ids
+
+if TYPE_CHECKING:
+    from contentmodel.engine.context import EncodeContext
+
+
+def with_call_ids(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
+    """Calls and results that have no id get one, by which each result refers to its call."""
+    given = missing_ids(messages)
+    if not given:
+        return messages
+    return [with_ids(message, index, given, reasons.CALL_ID, context) for index, message in enumerate(messages)]
+
+
+def with_ids(
+    message: ChatMessage, index: int, given: dict[Place, str], reason: Reason, context: EncodeContext
+) -> ChatMessage:
+    """The message, of this number, whose calls and results have the ids that are given for their places."""
+    contents: list[Any] = list(message.contents)
+    for at, content in enumerate(contents):
+        call_id = given.get((index, at))
+        if call_id is not None and call_id != content.call_id:
+            context.lose(content, "call_id", reason)
+            contents[at] = context.replace(content, call_id=call_id)
+    return context.with_contents(message, contents)
+
+
+class StreamedCallIds:
+    """The ids of the calls and the results of one choice of a stream, which come one by one."""
+
+    def __init__(self) -> None:
+        self._index = TranscriptIndex()
+        self._ids: list[str] = []
+        """The ids in the order of the index."""
+        self._places: dict[int, int] = {}
+        """The place of each block in that order."""
+        self._taken: set[str] = set()
+        self._fresh = (made for number in count(1) if (made := f"call_{number}") not in self._taken)
+
+    def give(self, index: int, content: ToolCallContent | ToolResultContent) -> Any:
+        """Return the call or the result of a block with an id: its own, that of its call, or one that is new."""
+        if index not in self._places:
+            self._places[index] = len(self._ids)
+            self._ids.append(self._id_of(content))
+            self._taken.add(self._ids[-1])
+        if content.call_id is not None:
+            return content
+        return msgspec.structs.replace(content, call_id=self._ids[self._places[index]])
+
+    def _id_of(self, content: ToolCallContent | ToolResultContent) -> str:
+        is_call = isinstance(content, ToolCallContent)
+        # The index keeps calls, and needs no arguments.
+        self._index.add([msgspec.structs.replace(content, arguments=None) if is_call else content], "assistant")
+        if content.call_id is not None:
+            return content.call_id
+        call = self._index.call_of.get((len(self._ids), 0))
+        if call is not None:
+            return self._ids[call[0]]
+        return next(self._fresh)

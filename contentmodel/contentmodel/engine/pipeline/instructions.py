@@ -1,0 +1,102 @@
+"""Where instructions are in a request: apart from the messages, or as messages of the roles system and developer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from contentmodel.content.text import TextContent
+from contentmodel.engine.losses import reasons
+from contentmodel.engine.pipeline.origins import is_native
+from contentmodel.message import ChatMessage
+
+if TYPE_CHECKING:
+    from contentmodel.engine.context import EncodeContext
+    from contentmodel.request import ChatRequest
+
+INSTRUCTION_ROLES = ("system", "developer")
+
+
+def place_instructions(request: ChatRequest, context: EncodeContext) -> ChatRequest:
+    """Put instructions into a first message of role system, for APIs that have no other place for them."""
+    if not request.instructions:
+        return request
+    first = ChatMessage(role="system", contents=request.instructions, origin=request.origin)
+    return msgspec.structs.replace(request, instructions=[], messages=[first, *request.messages])
+
+
+def hoist_instructions(request: ChatRequest, context: EncodeContext) -> ChatRequest:
+    """Make instructions of leading system and developer messages of other APIs; later ones stay where they are."""
+    hoisted: list[ChatMessage] = []
+    for message in request.messages:
+        if message.role not in INSTRUCTION_ROLES or is_native(message, context):
+            break
+        hoisted.append(message)
+    if not hoisted:
+        return request
+    for message in hoisted:
+        context.lose(message, "role", reasons.INSTRUCTIONS_APART)
+        context.lose_attributes(message, ("author_name", "message_id"))
+        context.leave_residue(message, own=True)
+    contents = [content for message in hoisted for content in message.contents]
+    instructions, rest = [*request.instructions, *contents], request.messages[len(hoisted) :]
+    changed: ChatRequest = context.replace(request, instructions=instructions, messages=rest)
+    return changed
+
+
+def tell_instructions(
+    messages: list[ChatMessage], context: EncodeContext, *, after_user: bool = False
+) -> list[ChatMessage]:
+    """Make user messages of later system and developer messages of other APIs, unless the target takes them there.
+
+    With `after_user`, the target takes one such message between a user's turn, or results of tools, and a turn of the
+    assistant or the end of the conversation. Those that follow each other are joined to one.
+    """
+    if not any(message.role in INSTRUCTION_ROLES for message in messages):
+        return messages
+    told: list[ChatMessage] = []
+    # A message of another API of which nothing is left is no turn. It stays in the list for the losses of its fields.
+    empty = [message for message in messages if not message.contents and not is_native(message, context)]
+    runs = _runs([message for message in messages if message.contents or is_native(message, context)], context)
+    for run, after in zip(runs, [*runs[1:], None], strict=True):
+        if run[0].role not in INSTRUCTION_ROLES or is_native(run[0], context):
+            told += run
+        elif after_user and _fits(run, told, after):
+            told.append(_joined(run, context))
+        else:
+            told += [_as_user(message, context) for message in run]
+    return told + empty
+
+
+def _runs(messages: list[ChatMessage], context: EncodeContext) -> list[list[ChatMessage]]:
+    """Return the messages, with instructions of other APIs that follow each other together."""
+    runs: list[list[ChatMessage]] = []
+    for message in messages:
+        is_more = message.role in INSTRUCTION_ROLES and not is_native(message, context)
+        if is_more and runs and runs[-1][0].role in INSTRUCTION_ROLES and not is_native(runs[-1][0], context):
+            runs[-1].append(message)
+        else:
+            runs.append([message])
+    return runs
+
+
+def _fits(run: list[ChatMessage], before: list[ChatMessage], after: list[ChatMessage] | None) -> bool:
+    """Return whether instructions are texts between a user's turn, or results, and the assistant's turn or the end."""
+    if not before or before[-1].role not in ("user", "tool") or (after is not None and after[0].role != "assistant"):
+        return False
+    return all(content.__class__ is TextContent for message in run for content in message.contents)
+
+
+def _joined(run: list[ChatMessage], context: EncodeContext) -> ChatMessage:
+    contents: list[Any] = [content for message in run for content in message.contents]
+    for message in run[1:]:
+        context.lose_attributes(message, ("author_name", "message_id"))
+        context.leave_residue(message, own=True)
+    return context.with_contents(run[0], contents)
+
+
+def _as_user(message: ChatMessage, context: EncodeContext) -> ChatMessage:
+    context.lose(message, "role", reasons.NO_INSTRUCTIONS_HERE)
+    told: ChatMessage = context.replace(message, role="user")
+    return told

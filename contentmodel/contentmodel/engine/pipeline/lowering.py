@@ -1,0 +1,205 @@
+"""What becomes of content that the target has no block for: something less that says the same, or a loss.
+
+Each function takes one content and gives the contents that stand for it; policies choose where there is a choice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, cast
+
+import msgspec
+
+from contentmodel.capabilities import check_choice
+from contentmodel.content.base import content_tag
+from contentmodel.content.documents import DocumentContent
+from contentmodel.content.media import DataContent, HostedFileContent, UriContent
+from contentmodel.content.outcomes import CompactionContent, ErrorContent, ReferenceContent
+from contentmodel.content.reasoning import ReasoningContent
+from contentmodel.content.text import TextContent
+from contentmodel.content.tools import (
+    CustomToolCallContent,
+    CustomToolResultContent,
+    FunctionCallContent,
+    FunctionResultContent,
+    ToolCallContent,
+    ToolResultContent,
+)
+from contentmodel.engine.json import write
+from contentmodel.engine.losses import reasons
+from contentmodel.engine.table.notes import FAILURE
+from contentmodel.literals import OnLoss, Policies
+
+if TYPE_CHECKING:
+    from contentmodel.engine.context import EncodeContext
+    from contentmodel.engine.table.tables import Union
+
+POLICIES = {
+    "reasoning": ("drop", "text", "reasoning_content", "reasoning"),
+    "hosted_tools": ("function", "text", "drop"),
+    "compaction": ("text", "drop"),
+    "stream_usage": ("last", "chunk"),
+}
+"""What a foreign target gets of each family of content: the first is the default.
+
+`reasoning_content` and `reasoning` are fields of assistant messages that hosts of Chat Completions have; an API without
+them gets no reasoning. `stream_usage` is for streams of Chat Completions: "last" has the usage in the last chunk with
+a choice, "chunk" in a chunk of its own without choices, as `stream_options.include_usage` asks for.
+
+One policy more, `capabilities`, says what the target's model takes: the name of a listed model, "any", or a JSON object
+with fields of `contentmodel.capabilities.Capabilities`.
+"""
+
+
+def check_choices(policies: Policies | None, on_loss: OnLoss) -> Mapping[str, str] | None:
+    """Return the policies of a caller. Raise ValueError, which lists the choices, if there is no such choice."""
+    if on_loss not in ("report", "raise"):
+        raise ValueError(f"on_loss is {on_loss!r}: expected 'report' or 'raise'")
+    return check_policies(policies)
+
+
+def check_policies(policies: Policies | None) -> Mapping[str, str] | None:
+    """Return the policies of a caller. Raise ValueError, which lists the choices, if there is no such policy."""
+    chosen = cast("Mapping[str, str] | None", policies)
+    for family, policy in (chosen or {}).items():
+        if family == "capabilities":
+            check_choice(policy)
+        elif policy not in POLICIES.get(family, ()):
+            choices = "; ".join(f"{name}: {' | '.join(options)}" for name, options in POLICIES.items())
+            raise ValueError(f"no policy {family}={policy}: {choices}; capabilities: MODEL | any | JSON")
+    return chosen
+
+
+def lower(content: Any, union: Union, context: EncodeContext) -> list[Any]:
+    """Contents that `union` has rows for, in place of one that it has none for; [] and a loss where there is none."""
+    for kind, function in _LOWERINGS:
+        if isinstance(content, kind):
+            made = [c for c in function(content, context) if type(c) is not type(content)]
+            lowered = [c for c in made if union.has(type(c), native=context.native)]
+            if lowered:
+                return lowered
+    context.lose(content, None, reasons.NO_BLOCK, place=union.name)
+    return []
+
+
+def as_text(content: Any) -> str:
+    """The words of a content that is not text."""
+    if isinstance(content, UriContent | HostedFileContent):
+        where = content.uri if isinstance(content, UriContent) else None
+        return _lines(content.title, content.name, where, content.text)
+    if isinstance(content, ErrorContent):
+        return content.message or content.code or ""
+    if isinstance(content, ReferenceContent):
+        return content.item_id
+    if isinstance(content, DocumentContent):
+        return _lines(content.title, content.uri, *(as_text(part) for part in content.parts))
+    return getattr(content, "text", None) or ""
+
+
+_SPELLED = ("title", "name", "uri", "text", "message", "parts", "item_id")
+
+
+def spelled(content: Any) -> tuple[str, ...]:
+    """Return the attributes of a content that are in its words, or that only repeat what is lost elsewhere."""
+    if content.__class__ is UriContent:
+        return (*_SPELLED, "kind")
+    if content.__class__ is not ErrorContent:
+        return _SPELLED
+    if any(residue.get(FAILURE) == "sign" for residue in (content.extra or {}).values()):
+        # The field beside the outputs, which this error was made of, is lost by itself.
+        return (*_SPELLED, "code", "details")
+    return _SPELLED if content.message else (*_SPELLED, "code")
+
+
+def _lines(*parts: str | None) -> str:
+    return "\n".join(part for part in parts if part)
+
+
+def reasoning_by_policy(content: ReasoningContent, context: EncodeContext, *, is_last: bool = False) -> list[Any]:
+    """Return a reasoning as text, or as a field that this API has for it; [] if the policy asks for neither.
+
+    A text ends with an empty line, so that it stays apart from the answer, unless it is the last of a request.
+    """
+    policy = context.policies.get("reasoning")
+    if not content.text and not context.is_open:
+        return []
+    if policy in context.reasoning_fields:
+        if content.protected is not None:
+            context.lose(content.protected, None, reasons.OPAQUE_STATE, issuer=content.protected.issuer)
+        context.leave_residue(content)
+        kept = ReasoningContent(text=content.text, extra={context.api: {":column": policy}})
+        return [context.replaced(content, kept)]
+    if policy != "text":
+        return []
+    context.degrade(content, reasons.REASONING_AS_TEXT, "text", "kind")
+    between = "" if content.text.endswith("\n\n") or (is_last and context.kind == "request") else "\n\n"
+    return [context.replaced(content, TextContent(text=content.text + between))]
+
+
+def crosses_as_function(content: ToolCallContent | ToolResultContent, context: EncodeContext) -> bool:
+    """Return whether a hosted call or result is sent as that of a function: in answers, a call for the client alone."""
+    return context.kind == "request" or (isinstance(content, ToolCallContent) and content.executor == "client")
+
+
+def as_function_call(content: ToolCallContent, context: EncodeContext) -> list[Any]:
+    if not crosses_as_function(content, context):
+        return []
+    arguments = content.arguments
+    if isinstance(content, CustomToolCallContent):
+        arguments = content.arguments_object
+    context.degrade(content, reasons.AS_FUNCTION_CALL, "call_id", "name", "arguments")
+    name = content.name or content_tag(type(content).__name__).removesuffix("_tool_call")
+    made = FunctionCallContent(call_id=content.call_id, name=name, arguments=arguments or {})
+    return [context.replaced(content, made)]
+
+
+def as_function_result(content: ToolResultContent, context: EncodeContext) -> list[Any]:
+    if not crosses_as_function(content, context):
+        return []
+    context.degrade(content, reasons.AS_FUNCTION_RESULT, "call_id", "name", "outputs", "is_error", "tools")
+    is_error = content.is_error or (True if content.error is not None else None)
+    outputs = [_output(output, context) for output in content.outputs] + _listed(content)
+    made = FunctionResultContent(call_id=content.call_id, name=content.name, outputs=outputs, is_error=is_error)
+    return [context.replaced(content, made)]
+
+
+def _listed(content: ToolResultContent) -> list[Any]:
+    """The tools that a search or a server listed, which stand beside the outputs, as JSON."""
+    tools = getattr(content, "tools", None)
+    return [TextContent(text=write(tools).decode())] if tools else []
+
+
+def _output(content: Any, context: EncodeContext) -> Any:
+    """An output as the result of a function may hold it: text and media, with nothing of the hosted tool's own."""
+    if isinstance(content, UriContent | HostedFileContent | ErrorContent | DocumentContent | ReferenceContent):
+        context.degrade(content, reasons.AS_TEXT, *spelled(content))
+        return context.replaced(content, TextContent(text=as_text(content)))
+    if isinstance(content, TextContent | DataContent):
+        context.lose_attributes(content, ("annotations", "protected"))
+        context.leave_residue(content, own=True)
+        plain = msgspec.structs.replace(content, extra=None, annotations=None, protected=None)
+        return context.replaced(content, plain)
+    return content
+
+
+def _words(content: Any, context: EncodeContext) -> list[Any]:
+    text = as_text(content)
+    if not text:
+        return []
+    context.degrade(content, reasons.AS_TEXT, *spelled(content))
+    return [context.replaced(content, TextContent(text=text))]
+
+
+def compaction_as_text(content: CompactionContent, context: EncodeContext) -> list[Any]:
+    return [] if context.policies.get("compaction") == "drop" else _words(content, context)
+
+
+_LOWERINGS: tuple[tuple[Any, Callable[[Any, EncodeContext], list[Any]]], ...] = (
+    (ReasoningContent, reasoning_by_policy),
+    (ToolCallContent, as_function_call),
+    (ToolResultContent, as_function_result),
+    (CompactionContent, compaction_as_text),
+    ((ErrorContent, UriContent, DataContent, DocumentContent), _words),
+)
+
+FUNCTION_PAIR = (FunctionCallContent, FunctionResultContent, CustomToolCallContent, CustomToolResultContent)

@@ -1,0 +1,218 @@
+"""Texts that encoders write for values that an API has no field for.
+
+Some of them are undone when the payload is decoded. Users and tools may write anything, also a copy of such a text, so
+a mark that is undone carries a seal: a digest of what it speaks for. It is undone only if the seal fits, and if it is
+in the right place: the result of a tool says which media are its own, and no message of a user can.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from contentmodel.content.media_types import ending_of
+from contentmodel.content.text import TextContent
+from contentmodel.content.tools import ToolCallContent, ToolResultContent
+from contentmodel.engine.json import write
+from contentmodel.engine.losses import reasons
+from contentmodel.errors import ToolArgumentsError
+
+if TYPE_CHECKING:
+    from contentmodel.content.media import DataContent
+    from contentmodel.engine.context import EncodeContext
+
+
+class Label:
+    """A word in brackets before a call id: `[output of tool call call_1]`. A label alone proves nothing."""
+
+    def __init__(self, before: str) -> None:
+        self._before = f"[{before} "
+
+    def write(self, name: str) -> str:
+        """Return the label of a call id."""
+        return f"{self._before}{name}]"
+
+    def read(self, text: str) -> str | None:
+        """Return the call id of a text that is nothing but this label, else None."""
+        if text.startswith(self._before) and text.endswith("]"):
+            return text[len(self._before) : -1]
+        return None
+
+
+APART = Label("output of tool call")
+"""Begins the media of a tool's result, in the message behind results that cannot hold media."""
+
+LATE = Label("late result of tool call")
+"""Begins a result whose call is not there. It is never undone."""
+
+NO_RESULT = "[no result of this call was recorded]"
+"""The result of a call that has none, for APIs that require one. It is never undone."""
+
+LEFT_OUT = "[nothing of this message could be sent]"
+"""A user's message of which nothing can be sent. It is never undone."""
+
+NO_TURN = "[the conversation has no message yet]"
+"""The user's message of a request that has none, for APIs that require one. It is never undone."""
+
+_FAILED = re.compile(r"\[is_error: (true|false) #([0-9a-f]{16})\](\n|\Z)")
+BEGUN = "[the conversation began before this"
+_MADE_NAME = re.compile(r"(?:document|video|file)-[0-9a-f]{16}(?:\.[a-z0-9]{1,9})?")
+_ANNOUNCES = "[media of this result follow:"
+_ANNOUNCED = re.compile(rf"(\n|){re.escape(_ANNOUNCES)}((?: #[0-9a-f]{{16}})+)\]")
+
+
+def seal_of(*parts: str | None) -> str:
+    """Return a digest of `parts`, 16 hexadecimal digits long."""
+    # Imported here: it takes a tenth of what this library takes to import, and is seldom needed.
+    from hashlib import blake2s
+
+    return blake2s(write(parts), digest_size=8).hexdigest()
+
+
+# -- failures ----------------------------------------------------------------------------------------------------------
+
+
+def needs_error_mark(result: Any) -> bool:
+    """Return whether the text of a result has to say if it failed: it did, or its text imitates the mark."""
+    if result.is_error:
+        return True
+    first = _first_text(result.outputs)
+    return first is not None and _read_error_mark(result.outputs[first].text, result.call_id) is not None
+
+
+def with_error_told(result: Any, context: EncodeContext) -> Any:
+    """Return a result with a mark before its first text, for APIs that have no flag for a failure.
+
+    A result that did not fail gets a mark if its text imitates one: the mark says "false", so that the imitation stays.
+    """
+    if not needs_error_mark(result):
+        return result
+    if result.is_error and not context.native:
+        context.lose(result, "is_error", reasons.NO_ERROR_FLAG)
+    outputs, index = list(result.outputs), _first_text(result.outputs)
+    word = "true" if result.is_error else "false"
+    if index is None:
+        outputs.insert(0, TextContent(text=f"[is_error: {word} #{seal_of(word, result.call_id)}]"))
+    else:
+        said = outputs[index].text
+        text = f"[is_error: {word} #{seal_of(word, result.call_id, said)}]\n{said}"
+        outputs[index] = context.replace(outputs[index], text=text)
+    return context.replace(result, outputs=outputs, is_error=None)
+
+
+def with_error_read(result: Any) -> Any:
+    """Return a result without the sealed mark before its first text, and with the flag in its place: the inverse."""
+    index = _first_text(getattr(result, "outputs", ()))
+    if index is None:
+        return result
+    outputs = result.outputs
+    found = _read_error_mark(outputs[index].text, result.call_id)
+    if found is None:
+        return result
+    failed, said = found
+    if not failed and (said is None or _read_error_mark(said, result.call_id) is None):
+        return result
+    texts = [] if said is None else [msgspec.structs.replace(outputs[index], text=said)]
+    outputs = [*outputs[:index], *texts, *outputs[index + 1 :]]
+    return msgspec.structs.replace(result, outputs=outputs, is_error=True if failed else result.is_error)
+
+
+def _first_text(outputs: Sequence[Any]) -> int | None:
+    return next((i for i, output in enumerate(outputs) if output.__class__ is TextContent), None)
+
+
+def _read_error_mark(text: str, call_id: str | None) -> tuple[bool, str | None] | None:
+    """Return whether a mark that fits says that the result failed, and the text behind it; None without such a mark."""
+    found = _FAILED.match(text)
+    if found is None:
+        return None
+    said = text[found.end() :] if found[3] else None
+    rest = () if said is None else (said,)
+    return (found[1] == "true", said) if found[2] == seal_of(found[1], call_id, *rest) else None
+
+
+# -- media behind their result -----------------------------------------------------------------------------------------
+
+
+def media_seal(call_id: str | None, medium: Any) -> str:
+    """Return the seal of one medium of a call's result."""
+    names = ("data", "uri", "file_id", "text")
+    value = next((value for name in names if (value := getattr(medium, name, None)) is not None), None)
+    return seal_of(call_id, value)
+
+
+def announcing(words: list[Any], call_id: str | None, media: list[Any]) -> tuple[Any, list[Any]]:
+    """Return the outputs of a result whose `media` stand behind it, and the text among `words` that was replaced.
+
+    The last text ends with an announcement: the seal of each medium.
+    """
+    announcement = _ANNOUNCES + "".join(f" #{media_seal(call_id, m)}" for m in media) + "]"
+    last = words[-1] if words else None
+    if not isinstance(last, TextContent):
+        return None, [*words, TextContent(text=announcement)]
+    return last, [*words[:-1], msgspec.structs.replace(last, text=f"{last.text}\n{announcement}")]
+
+
+def announced(result: Any) -> tuple[list[Any], list[str]]:
+    """Return the outputs of a result without its announcement, and the seals of that: the inverse of `announcing`."""
+    *words, last = result.outputs or [None]
+    at = last.text.rfind(_ANNOUNCES) if isinstance(last, TextContent) else -1
+    found = _ANNOUNCED.fullmatch(last.text, max(at - 1, 0)) if last is not None and at >= 0 else None
+    if found is None:
+        return result.outputs, []
+    if found[1]:
+        words.append(msgspec.structs.replace(last, text=last.text[: found.start()]))
+    return words, found[2].replace("#", "").split()
+
+
+# -- names of files ----------------------------------------------------------------------------------------------------
+
+
+def made_name(content: DataContent) -> str:
+    """Return a file name for inline data, for APIs that require one: its kind, the seal of its data, the type's ending.
+
+    The seal tells a name that was made from one that a user gave: on the way back the made one is left out.
+    """
+    return f"{content.media_kind or 'file'}-{seal_of(content.data)}{ending_of(content.media_type)}"
+
+
+def is_made_name(content: DataContent) -> bool:
+    """Return whether the name of inline data is the one that `made_name` gives it."""
+    return _MADE_NAME.fullmatch(content.name or "") is not None and content.name == made_name(content)
+
+
+# -- where a conversation begins ---------------------------------------------------------------------------------------
+
+
+def begun_before(contents: list[Any]) -> str:
+    """Return the text of a user's turn before a first turn of the model, for APIs that require one.
+
+    The seal is of the first of the model's `contents`, which stays when the turn grows.
+    """
+    return f"{BEGUN} #{_first_seal(contents[0] if contents else None)}]"
+
+
+def _first_seal(content: Any) -> str:
+    if not isinstance(content, ToolCallContent):
+        return media_seal(None, content)
+    try:
+        return seal_of(content.name, write(content.arguments_object).decode())
+    except ToolArgumentsError as error:
+        return seal_of(content.name, error.text)
+
+
+# -- for audits --------------------------------------------------------------------------------------------------------
+
+
+def unmarked(text: str) -> str:
+    """Return a text without the marks that reading may undo, whether their seals fit or not."""
+    if text.startswith(f"{BEGUN} #") and len(text) == len(BEGUN) + 19:
+        return ""
+    if _MADE_NAME.fullmatch(text):
+        return ""
+    failed = _FAILED.match(text)
+    words, _ = announced(ToolResultContent(outputs=[TextContent(text=text[failed.end() :] if failed else text)]))
+    return words[0].text if words else ""

@@ -1,0 +1,283 @@
+"""Media of other APIs as the target reads them: media types, base64, names of files, links, and where media may be.
+
+Messages that came from the target's own API are left alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from contentmodel.content.media import (
+    DataContent,
+    HostedFileContent,
+    MediaContent,
+    UriContent,
+    media_type_matches,
+    standard_base64,
+)
+from contentmodel.content.media_types import (
+    essence_of,
+    kind_of_media,
+    media_type_of_data,
+    media_type_of_link,
+    media_type_of_name,
+    usual_media_type,
+)
+from contentmodel.content.text import TextContent
+from contentmodel.content.tools import CustomToolResultContent, FunctionResultContent
+from contentmodel.engine.losses import reasons
+from contentmodel.engine.pipeline import lowering
+from contentmodel.engine.pipeline.marks import is_made_name, made_name
+from contentmodel.engine.pipeline.origins import is_native
+from contentmodel.engine.pipeline.passes import gives_words, left_out
+from contentmodel.message import ChatMessage
+
+if TYPE_CHECKING:
+    from contentmodel.engine.context import EncodeContext
+    from contentmodel.engine.losses.reasons import Reason
+
+_ALIASES = {"image/jpg": "image/jpeg", "audio/mp3": "audio/mpeg", "audio/x-wav": "audio/wav", "audio/wave": "audio/wav"}
+
+
+class Reads(msgspec.Struct, frozen=True):
+    """What a target reads of media: inline bytes of `media_types`, links to media of `links` (None: of any type).
+
+    Links have one of `schemes`; those that begin with one of `private` only another provider can fetch. `texts`: a
+    document may be text as it is; elsewhere it is base64 as all else. `named`: an inline document has a file name.
+    `in_answers`: messages of the assistant may hold media. `typed_links`: links say their media type, except those
+    that begin with one of `untyped`.
+    """
+
+    media_types: tuple[str, ...] | None = None
+    links: tuple[str, ...] | None = None
+    schemes: tuple[str, ...] = ("http", "https")
+    private: tuple[str, ...] = ()
+    texts: bool = False
+    named: bool = False
+    in_answers: bool = False
+    typed_links: bool = False
+    untyped: tuple[str, ...] = ()
+
+
+def with_readable_media(messages: list[ChatMessage], context: EncodeContext, reads: Reads) -> list[ChatMessage]:
+    """Return the messages with the media of other APIs as the target reads them; what it does not read is left out.
+
+    A link that it cannot fetch becomes a text. A user's message of which nothing is left says so in a text.
+    """
+    return [
+        _readable_message(message, context, reads)
+        if _has_media(message) and not is_native(message, context)
+        else message
+        for message in messages
+    ]
+
+
+TYPES = (DataContent, UriContent, HostedFileContent)
+"""The contents that `with_readable_media` looks at."""
+_RESULTS = (FunctionResultContent, CustomToolResultContent)
+
+
+def _has_media(message: ChatMessage) -> bool:
+    for content in message.contents:
+        kind = content.__class__
+        if kind in _RESULTS:
+            if not gives_words(content) and any(output.__class__ in TYPES for output in content.outputs):  # type: ignore[attr-defined]
+                return True
+        elif kind in TYPES:
+            return True
+    return False
+
+
+def _readable_message(message: ChatMessage, context: EncodeContext, reads: Reads) -> ChatMessage:
+    is_answer = message.role == "assistant" and not reads.in_answers
+    contents: list[Any] = []
+    for content in message.contents:
+        if is_answer and content.__class__ in TYPES:
+            contents += _without_media(content, context, reasons.NO_MEDIA_OF_ASSISTANT)
+        else:
+            contents += _readable(content, context, reads)
+    readable = context.with_contents(message, contents)
+    return readable if contents or message.role != "user" else left_out(readable, context)
+
+
+def _readable(content: Any, context: EncodeContext, reads: Reads) -> Iterable[Any]:
+    kind = content.__class__
+    if kind in _RESULTS and not gives_words(content):
+        outputs = [o for output in content.outputs for o in _readable(output, context, reads)]
+        return (context.replace(content, outputs=outputs),)
+    if kind is UriContent:
+        return _readable_link(content, context, reads)
+    return _readable_data(content, context, reads) if kind is DataContent else (content,)
+
+
+# -- links -------------------------------------------------------------------------------------------------------------
+
+
+def _readable_link(content: UriContent, context: EncodeContext, reads: Reads) -> Iterable[Any]:
+    scheme = content.uri.partition(":")[0].lower()
+    if scheme == "data" and ("data" not in reads.schemes or content.media_kind is None):
+        inline = _inline(content, context, reads)
+        if inline is not None:
+            return inline
+    if content.uri.startswith(reads.private or "\0") or scheme not in reads.schemes:
+        return _as_text(content, context, reasons.NO_LINK)
+    if reads.links is not None and not _is_read(content, reads.links):
+        if content.media_kind is None:
+            return _as_unknown(content, context)
+        return _as_text(content, context, reasons.NO_LINK_TO, medium=content.media_kind)
+    if reads.typed_links and content.media_type is None and not content.uri.startswith(reads.untyped):
+        return _typed_link(content, context)
+    return (content,)
+
+
+def _typed_link(content: UriContent, context: EncodeContext) -> Iterable[Any]:
+    """Return a link with the media type of its ending, or the usual one of its kind; as a text if neither is known."""
+    media_type = media_type_of_link(content.uri)
+    if kind_of_media(media_type) != content.media_kind:
+        media_type = usual_media_type(content.media_kind)
+    if media_type is None:
+        return _as_unknown(content, context)
+    context.lose(content, "media_type", reasons.GUESSED_MEDIA_TYPE, media_type=media_type)
+    return (context.replace(content, media_type=media_type),)
+
+
+def _is_read(content: UriContent, patterns: tuple[str, ...]) -> bool:
+    """Return whether a link is to media of one of these types, as far as its type, kind and ending tell."""
+    kind = content.media_kind
+    media_type = content.media_type or media_type_of_link(content.uri)
+    if kind_of_media(media_type) != kind:
+        media_type = usual_media_type(kind)
+    media_type = _ALIASES.get(essence_of(media_type), media_type)
+    return any(media_type_matches(media_type, pattern) for pattern in patterns)
+
+
+def _as_text(content: UriContent, context: EncodeContext, reason: Reason, **values: Any) -> Iterable[Any]:
+    context.degrade(content, reason, *lowering.spelled(content), **values)
+    return (context.replaced(content, TextContent(text=lowering.as_text(content))),)
+
+
+def _as_unknown(content: UriContent, context: EncodeContext) -> Iterable[Any]:
+    return _as_text(content, context, reasons.LINK_OF_NO_KIND)
+
+
+def _inline(content: UriContent, context: EncodeContext, reads: Reads) -> Iterable[Any] | None:
+    """Return what a data URI holds, as inline data is read; None if the URI is malformed."""
+    try:
+        data = DataContent.from_data_uri(content.uri, name=content.name)
+    except ValueError:
+        return None
+    if "data" not in reads.schemes:
+        context.lose(content, "uri", reasons.DATA_URI)
+    return _readable_data(context.replaced(content, data), context, reads)
+
+
+# -- inline data -------------------------------------------------------------------------------------------------------
+
+
+def _readable_data(content: DataContent, context: EncodeContext, reads: Reads) -> Iterable[Any]:
+    if content.text is not None and not reads.texts:
+        context.lose(content, "text", reasons.DOCUMENT_AS_BASE64)
+        inline = DataContent.from_bytes(content.to_bytes(), content.media_type or "text/plain")
+        media_type = content.media_type or inline.media_type
+        changed = msgspec.structs.replace(content, data=inline.data, text=None, media_type=media_type)
+        content = context.replaced(content, changed)
+    data = standard_base64(content.data)
+    if data is None:
+        context.lose(content, None, reasons.NO_BASE64)
+        return ()
+    if data is not content.data:
+        context.lose(content, "data", reasons.BASE64_SPELLING)
+        content = context.replace(content, data=data)
+    if content.name is not None and is_made_name(content):
+        context.lose(content, "name", reasons.MADE_NAME)
+        content = context.replace(content, name=None)
+    if content.media_type is None:
+        return [made for typed in _with_type(content, context) for made in _read(typed, context, reads)]
+    return _read(content, context, reads)
+
+
+def _with_type(content: DataContent, context: EncodeContext) -> Iterable[DataContent]:
+    """Return inline data with the media type that its name or its first bytes tell: every API requires one."""
+    media_type = media_type_of_name(content.name or "") or media_type_of_data(content.data)
+    if media_type is None:
+        context.lose(content, None, reasons.UNTYPED_DATA)
+        return ()
+    context.lose(content, "media_type", reasons.GUESSED_MEDIA_TYPE, media_type=media_type)
+    return (context.replace(content, media_type=media_type),)
+
+
+def _read(content: DataContent, context: EncodeContext, reads: Reads) -> Iterable[Any]:
+    if reads.texts and content.text is None and content.is_media_type("text/*"):
+        content = _with_text(content, context)
+    return [_named(typed, context, reads) for typed in _typed(content, context, reads)]
+
+
+def _with_text(content: DataContent, context: EncodeContext) -> DataContent:
+    """Return a text document as text, for targets whose base64 is that of other documents."""
+    try:
+        text = content.to_bytes().decode("utf-8")
+    except UnicodeDecodeError:
+        return content
+    context.lose(content, "data", reasons.DOCUMENT_TEXT)
+    made: DataContent = context.replace(content, data="", text=text)
+    return made
+
+
+def _typed(content: DataContent, context: EncodeContext, reads: Reads) -> Iterable[Any]:
+    if reads.media_types is None:
+        return (content,)
+    essence = essence_of(content.media_type)
+    named = _ALIASES.get(essence, essence)
+    if not any(media_type_matches(named, pattern) for pattern in reads.media_types):
+        if content.text is not None:
+            context.degrade(content, reasons.DOCUMENT_AS_TEXT, "text", media_type=named)
+            return (context.replaced(content, TextContent(text=content.text)),)
+        context.lose(content, None, reasons.NO_MEDIA_TYPE, media_type=named)
+        return ()
+    if named == essence:
+        return (content,)
+    context.lose(content, "media_type", reasons.MEDIA_ALIAS, media_type=named)
+    return (context.replace(content, media_type=named),)
+
+
+def _named(content: Any, context: EncodeContext, reads: Reads) -> Any:
+    """Return inline data with the name that the target requires."""
+    if content.__class__ is not DataContent:
+        return content
+    if content.name or not reads.named or content.media_kind in ("image", "audio"):
+        return content
+    context.lose(content, "name", reasons.FILE_NAME)
+    return context.replace(content, name=made_name(content))
+
+
+# -- where no media may be ---------------------------------------------------------------------------------------------
+
+
+def without_media(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
+    """Return the messages of an answer of another API without images and files, for APIs whose answers have none."""
+    if context.native:
+        return messages
+    return [
+        context.with_contents(message, [kept for content in message.contents for kept in _told(content, context)])
+        for message in messages
+    ]
+
+
+def _told(content: Any, context: EncodeContext) -> Iterable[Any]:
+    if not isinstance(content, MediaContent):
+        return (content,)
+    return _without_media(content, context, reasons.NO_MEDIA_IN_ANSWER)
+
+
+def _without_media(content: Any, context: EncodeContext, reason: Reason) -> Iterable[Any]:
+    """Return what a text can say in the place of a medium: the transcript of audio, the address of a link."""
+    if content.__class__ is UriContent and content.uri.partition(":")[0].lower() != "data":
+        return _as_text(content, context, reasons.AS_TEXT)
+    if content.__class__ is DataContent and content.transcript:
+        context.lose(content, None, reasons.TRANSCRIPT)
+        return (context.replaced(content, TextContent(text=content.transcript)),)
+    context.lose(content, None, reason)
+    return ()

@@ -1,0 +1,361 @@
+"""Calls and results of another API in pairs, as every API wants them: each result right behind the turn of its call.
+
+A transcript that grows keeps what was written for its beginning. So nothing is moved up: a call that the conversation
+went past gets a result that says that there is none, and a result that no call waits for is told in words. Calls at
+the very end are left open, for their results are still to come.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from contentmodel.content.media import MediaContent
+from contentmodel.content.text import TextContent
+from contentmodel.content.tools import (
+    CustomToolCallContent,
+    CustomToolResultContent,
+    FunctionCallContent,
+    FunctionResultContent,
+    ToolResultContent,
+)
+from contentmodel.engine.losses import reasons
+from contentmodel.engine.pipeline.call_ids import with_ids
+from contentmodel.engine.pipeline.lowering import as_text
+from contentmodel.engine.pipeline.marks import APART, LATE, NO_RESULT, announcing
+from contentmodel.engine.pipeline.names import NAMED, acceptor, with_names
+from contentmodel.engine.pipeline.origins import is_native
+from contentmodel.engine.pipeline.passes import joined_messages, leave_empty
+from contentmodel.message import ChatMessage
+from contentmodel.pairs import Place, TranscriptIndex
+from contentmodel.request import FunctionTool
+
+if TYPE_CHECKING:
+    from contentmodel.engine.context import EncodeContext
+    from contentmodel.request import ChatRequest
+    from contentmodel.rules import Alphabet
+
+_CALLS: frozenset[type] = frozenset({FunctionCallContent, CustomToolCallContent})
+_ROLES = frozenset({"assistant", "tool"})
+_NO_ARGUMENTS = (None, "")
+
+
+def pair_calls(
+    messages: Sequence[ChatMessage],
+    index: TranscriptIndex,
+    context: EncodeContext,
+    *,
+    media_apart: str = "never",
+    is_continued: bool = False,
+) -> list[ChatMessage]:
+    """Messages in which every call but those at the end has one result, and every result its call.
+
+    Where results hold words alone ("always", or those that are "errors"), their media follow in a message of the user,
+    once all calls of the turn are answered. Where the server holds the conversation that these messages continue, the
+    results that they begin with answer calls of its own.
+    """
+    pairing = _Pairing(index, context, media_apart, is_continued)
+    for number, message in enumerate(messages):
+        pairing.add(number, message)
+    pairing.finish()
+    return pairing.messages
+
+
+def _calls(number: int, message: ChatMessage) -> dict[Place, Any]:
+    """Return the calls that the application answers, by their places in the messages that the index is of."""
+    return {(number, at): content for at, content in enumerate(message.contents) if content.__class__ in _CALLS}
+
+
+def _has_media(result: Any) -> bool:
+    outputs = result.outputs
+    if len(outputs) == 1:
+        return isinstance(outputs[0], MediaContent)
+    return any(isinstance(output, MediaContent) for output in outputs)
+
+
+def with_fitting_calls(
+    request: ChatRequest,
+    context: EncodeContext,
+    *,
+    ids: Alphabet,
+    names: Alphabet,
+    media_apart: str = "never",
+    is_continued: bool = False,
+    reserved: Iterable[str] = (),
+) -> ChatRequest:
+    """A request of another API whose calls and results are in pairs, under ids and names that the target takes.
+
+    `reserved` are names of hosted tools: a function of that name gets another.
+    """
+    if _Fit(ids, names, media_apart).holds(request):
+        return request
+    # The passes change contents, and move none before the last: all places stay those of the index.
+    index = TranscriptIndex(request.messages)
+    messages = with_distinct_ids(with_arguments(request.messages, context), index, context)
+    distinct = msgspec.structs.replace(request, messages=messages)
+    named = with_names(context.replaced(request, distinct), context, ids=ids, names=names, reserved=reserved)
+    messages = pair_calls(named.messages, index, context, media_apart=media_apart, is_continued=is_continued)
+    changed: ChatRequest = context.replace(named, messages=messages)
+    return changed
+
+
+def with_arguments(messages: Sequence[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
+    """Messages of other APIs whose calls have arguments: an object that is empty, where there are none."""
+    return [
+        _with_arguments(message, context)
+        if message.role == "assistant" and not is_native(message, context)
+        else message
+        for message in messages
+    ]
+
+
+def _with_arguments(message: ChatMessage, context: EncodeContext) -> ChatMessage:
+    contents: list[Any] = list(message.contents)
+    for at, content in enumerate(contents):
+        if content.__class__ is FunctionCallContent and content.arguments in _NO_ARGUMENTS:
+            if content.arguments is not None:
+                context.lose(content, "arguments", reasons.EMPTY_ARGUMENTS)
+            contents[at] = context.replace(content, arguments={})
+    return context.with_contents(message, contents)
+
+
+def with_distinct_ids(
+    messages: Sequence[ChatMessage], index: TranscriptIndex, context: EncodeContext
+) -> list[ChatMessage]:
+    """Messages of other APIs in which no two calls of a turn have one id; each result has that of its call."""
+    distinct: list[ChatMessage] = []
+    given: dict[Place, str] = {}
+    turn: Counter[str] = Counter()
+    before = standing = ""
+    begin = 0
+    for number, message in enumerate(messages):
+        role = message.role
+        answered: list[Place] = []
+        if role == "assistant":
+            begin = begin if before == role else number
+            if not is_native(message, context):
+                turn = turn if standing == role else Counter()
+                calls = _calls(number, message)
+                given.update({place: _number(turn, call.call_id) for place, call in calls.items()})
+        elif role == "tool":
+            places = {(number, at): index.call_of.get((number, at)) for at in range(len(message.contents))}
+            answered = [call for call in places.values() if call is not None and call[0] >= begin]
+            given.update({place: given[call] for place, call in places.items() if call in given})
+        if role in _ROLES and not is_native(message, context):
+            message = with_ids(message, number, given, reasons.REPEATED_CALL_ID, context)
+        # A message of results that answers nothing will not stand where it is: the turn goes on.
+        before, standing = role, standing if role == "tool" and not answered else role
+        distinct.append(message)
+    return distinct
+
+
+def _number(turn: Counter[str], call_id: str) -> str:
+    """Return an id that no call before it in the turn has: its own, or its own with a number."""
+    given = call_id
+    while given in turn:
+        turn[call_id] += 1
+        given = f"{call_id} ({turn[call_id]})"
+    turn[given] = 1
+    return given
+
+
+class _Fit:
+    """Finds out quickly whether nothing has to be done: one walk, and an early end where it is not certain."""
+
+    def __init__(self, ids: Alphabet, names: Alphabet, media_apart: str) -> None:
+        self._takes_id = acceptor(ids)
+        self._takes_name = acceptor(names)
+        self._media_apart = media_apart
+        self._names: set[str | None] = {None}
+
+    def holds(self, request: ChatRequest) -> bool:
+        """Whether the request fits as it is."""
+        choice = request.options.tool_choice
+        named = all(tool.__class__ is FunctionTool and self._is_name(tool.name) for tool in request.tools)
+        chosen = choice is None or all(self._is_name(name) for name in choice.tools or ())
+        return named and chosen and self._are_paired(request.messages)
+
+    def _is_name(self, name: str | None) -> bool:
+        self._names.add(name)
+        return name is None or self._takes_name(name)
+
+    def _are_paired(self, messages: Sequence[ChatMessage]) -> bool:
+        waiting: set[str | None] = set()
+        for message in messages:
+            if message.role == "tool":
+                if not self._are_answers(message, waiting):
+                    return False
+            elif waiting or (message.role == "assistant" and not self._are_calls(message, waiting)):
+                return False
+        return True
+
+    def _are_answers(self, message: ChatMessage, waiting: set[str | None]) -> bool:
+        content: Any
+        for content in message.contents:
+            if content.__class__ is not FunctionResultContent or content.call_id not in waiting:
+                return False
+            waiting.remove(content.call_id)
+            if content.name not in self._names and not self._is_name(content.name):
+                return False
+            apart = self._media_apart == "always" or (content.is_error and self._media_apart == "errors")
+            if apart and _has_media(content):
+                return False
+        return True
+
+    def _are_calls(self, message: ChatMessage, waiting: set[str | None]) -> bool:
+        content: Any
+        for content in message.contents:
+            if content.__class__ is FunctionCallContent:
+                call_id = content.call_id
+                if content.arguments in _NO_ARGUMENTS or call_id is None or call_id in waiting:
+                    return False
+                if not self._takes_id(call_id):
+                    return False
+                waiting.add(call_id)
+                if content.name not in self._names and not self._is_name(content.name):
+                    return False
+            elif content.__class__ in NAMED:
+                return False
+        return True
+
+
+class _Pairing:
+    """Takes messages one by one; knows the calls that wait for a result, and what is told when none does.
+
+    Calls are known by their places in the transcript, which no id changes.
+    """
+
+    def __init__(self, index: TranscriptIndex, context: EncodeContext, media_apart: str, is_continued: bool) -> None:
+        self._index = index
+        self._context = context
+        self._media_apart = media_apart
+        self._may_answer_held = is_continued
+        self.messages: list[ChatMessage] = []
+        self._run: list[ChatMessage] = []
+        """The last message, and those that are to be joined to it."""
+        self._waiting: dict[Place, Any] = {}
+        self._later: list[Any] = []
+
+    def add(self, number: int, message: ChatMessage) -> None:
+        """The next message, with what has to stand before it."""
+        if message.role == "tool":
+            self._end_run()
+            self._add_results(number, message)
+            return
+        if self._waiting and self._goes_on(message):
+            # Calls of one turn in several messages: their results follow all of them.
+            self._run = self._run or [self.messages[-1]]
+            self._run.append(message)
+            self._waiting |= _calls(number, message)
+            return
+        if self._waiting and not message.contents and not is_native(message, self._context):
+            # An empty turn, as an interrupted one is, keeps no result from its call.
+            leave_empty(message, self._context)
+            return
+        self._end_run()
+        if self._waiting:
+            self._answer_waiting()
+        self.messages.append(message)
+        if message.role == "assistant":
+            self._may_answer_held = False
+            self._waiting = _calls(number, message)
+
+    def _goes_on(self, message: ChatMessage) -> bool:
+        last = self.messages[-1]
+        both = message.role == last.role == "assistant"
+        return both and not is_native(message, self._context) and not is_native(last, self._context)
+
+    def finish(self) -> None:
+        """The end of the transcript. What is told when all calls are answered is not there yet."""
+        self._end_run()
+        for content in self._later:
+            self._context.lose(content, None, reasons.AFTER_RESULTS)
+
+    def _end_run(self) -> None:
+        if self._run:
+            self.messages[-1] = joined_messages(self._run, self._context)
+            self._run = []
+
+    def _add_results(self, number: int, message: ChatMessage) -> None:
+        calls = [self._index.call_of.get((number, at)) for at in range(len(message.contents))]
+        of_waiting = [call is not None and self._waiting.pop(call, None) is not None for call in calls]
+        if is_native(message, self._context):
+            self.messages.append(message)
+            return
+        kept: list[Any] = []
+        has_media = False
+        content: Any
+        for content, is_expected in zip(message.contents, of_waiting, strict=True):
+            is_result = isinstance(content, ToolResultContent)
+            if is_result and not is_expected and not self._may_answer_held:
+                self._later += self._told(content)
+                continue
+            kept.append(content)
+            has_media = has_media or (is_result and self._keeps_apart(content) and _has_media(content))
+        message = self._context.with_contents(message, kept)
+        if has_media:
+            contents = [self._without_media(c) if self._keeps_apart(c) else c for c in message.contents]
+            message = self._context.with_contents(message, contents)
+        if message.contents:
+            self.messages.append(message)
+        else:
+            self._context.leave_residue(message, own=True)
+        if not self._waiting:
+            self._tell_later(message)
+
+    def _keeps_apart(self, content: Any) -> bool:
+        if self._media_apart == "errors":
+            return bool(getattr(content, "is_error", None))
+        return self._media_apart == "always"
+
+    def _tell_later(self, message: ChatMessage) -> None:
+        if self._later:
+            self.messages.append(ChatMessage(role="user", contents=self._later, origin=message.origin))
+            self._later = []
+
+    def _told(self, result: ToolResultContent) -> list[Any]:
+        self._context.degrade(result, reasons.LATE_RESULT, "call_id", "outputs")
+        media = [output for output in result.outputs if isinstance(output, MediaContent)]
+        words = [self._words(output) for output in result.outputs if not isinstance(output, MediaContent)]
+        text = "\n".join([LATE.write(result.call_id or ""), *filter(None, words)])
+        return [self._context.replaced(result, TextContent(text=text)), *media]
+
+    def _words(self, output: Any) -> str:
+        """Return the text of an output; one that has none is lost."""
+        text = as_text(output)
+        if not text and not isinstance(output, TextContent):
+            self._context.lose(output, None, reasons.NO_PLACE)
+        return text
+
+    def _answer_waiting(self) -> None:
+        """The conversation goes on: calls that still wait get a result that says that there is none."""
+        results: list[Any] = [self._no_result(call) for call in self._waiting.values()]
+        self._waiting = {}
+        last = self.messages[-1]
+        if last.role == "tool":
+            self.messages[-1] = self._context.with_contents(last, [*last.contents, *results])
+        else:
+            self.messages.append(ChatMessage(role="tool", contents=results, origin=last.origin))
+        self._tell_later(last)
+
+    def _no_result(self, call: Any) -> ToolResultContent:
+        self._context.lose(call, None, reasons.MISSING_RESULT)
+        model = CustomToolResultContent if call.__class__ is CustomToolCallContent else FunctionResultContent
+        outputs: list[Any] = [TextContent(text=NO_RESULT)]
+        return model(call_id=call.call_id, name=call.name, outputs=outputs)
+
+    def _without_media(self, result: Any) -> Any:
+        media = [output for output in getattr(result, "outputs", ()) if isinstance(output, MediaContent)]
+        if not media:
+            return result
+        for output in media:
+            self._context.lose(output, None, reasons.MEDIA_AFTER_RESULT)
+        self._later += [TextContent(text=APART.write(result.call_id or "")), *media]
+        words = [output for output in result.outputs if not isinstance(output, MediaContent)]
+        last, outputs = announcing(words, result.call_id, media)
+        if last is not None:
+            self._context.replaced(last, outputs[-1])
+        return self._context.replace(result, outputs=outputs)

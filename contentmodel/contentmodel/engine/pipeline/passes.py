@@ -1,0 +1,431 @@
+"""Policy as pure passes over messages. On messages that came from the target's own API each is the identity."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache, partial
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from contentmodel.content.media import HostedFileContent, HostedVectorStoreContent
+from contentmodel.content.outcomes import (
+    CompactionContent,
+    ConfigurationContent,
+    ErrorContent,
+    ReferenceContent,
+    ToolChangeContent,
+    UnknownContent,
+)
+from contentmodel.content.reasoning import ReasoningContent
+from contentmodel.content.text import TextContent
+from contentmodel.content.tools import (
+    CustomToolCallContent,
+    CustomToolResultContent,
+    FunctionCallContent,
+    FunctionResultContent,
+    ToolApprovalRequestContent,
+    ToolApprovalResponseContent,
+    ToolCallContent,
+    ToolResultContent,
+)
+from contentmodel.engine.losses import reasons
+from contentmodel.engine.pipeline import lowering
+from contentmodel.engine.pipeline.call_ids import with_call_ids
+from contentmodel.engine.pipeline.instructions import INSTRUCTION_ROLES
+from contentmodel.engine.pipeline.marks import LEFT_OUT, NO_TURN
+from contentmodel.engine.pipeline.origins import is_native
+from contentmodel.message import ChatMessage
+from contentmodel.pairs import Place, TranscriptIndex, is_clients
+
+if TYPE_CHECKING:
+    from contentmodel.engine.context import EncodeContext
+    from contentmodel.request import ChatRequest
+    from contentmodel.response import ChatChoice, FinishReason
+
+    OwnQuestions = Callable[[], set[Place]]
+
+
+def settle_foreign(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
+    """Messages of other APIs without what only their API can read, and with tool results in messages of their own.
+
+    Hosted calls and their results become function calls and results (policy "hosted_tools"); reasoning goes
+    (policy "reasoning"). What the target's own issuer can read stays.
+    """
+    if all(is_native(message, context) for message in messages):
+        return messages
+    settled: list[ChatMessage] = []
+    messages = with_call_ids(messages, context)
+    own = cache(partial(_own_questions, messages))
+    for number, message in enumerate(messages):
+        plain = _PLAIN.get(message.role, _NONE)
+        for content in message.contents:
+            if content.__class__ not in plain or (plain is _RESULTS and not gives_words(content)):
+                settled += _settled_messages(message, number, own, context)
+                break
+        else:
+            settled.append(message)
+    return settled
+
+
+def _settled_messages(
+    message: ChatMessage, number: int, own: OwnQuestions, context: EncodeContext
+) -> list[ChatMessage]:
+    if is_native(message, context):
+        return [message]
+    asked, message = message, _without_own_questions(message, number, own, context)
+    if asked.contents and not message.contents:
+        leave_empty(message, context)
+        return []
+    kept = _settled(_with_known_role(message, context), context)
+    if kept.contents:
+        return _split_results(kept, context)
+    if message.contents and kept.role == "user":
+        return [left_out(kept, context)]
+    context.lose(message, None, reasons.EMPTY_MESSAGE)
+    return []
+
+
+def _own_questions(messages: Sequence[ChatMessage]) -> set[Place]:
+    """Return the places of approvals of calls that the application runs."""
+    approvals = TranscriptIndex(messages).approvals_of
+    return {place for call, places in approvals.items() if is_clients(messages, call) for place in places}
+
+
+def _without_own_questions(message: ChatMessage, number: int, own: OwnQuestions, context: EncodeContext) -> ChatMessage:
+    """A message without approvals of calls that the application runs: it asked for them, and no API did."""
+    asked = {at for at, c in enumerate(message.contents) if isinstance(c, _QUESTIONS) and (number, at) in own()}
+    if not asked:
+        return message
+    for at in sorted(asked):
+        context.lose(message.contents[at], None, reasons.OWN_QUESTION)
+    return context.with_contents(message, [c for at, c in enumerate(message.contents) if at not in asked])
+
+
+_QUESTIONS = (ToolApprovalRequestContent, ToolApprovalResponseContent)
+
+
+def left_out(message: ChatMessage, context: EncodeContext) -> ChatMessage:
+    """Return a user's message of which nothing can be sent, with a text that says so: no API takes an empty one."""
+    context.lose(message, None, reasons.LEFT_OUT)
+    return context.with_contents(message, [TextContent(text=LEFT_OUT)])
+
+
+def with_a_turn(request: ChatRequest, context: EncodeContext) -> ChatRequest:
+    """Return a request with a placeholder of the user if there is nothing in it, for APIs that require a turn.
+
+    Instructions stay instructions: as a message of the user they would lose their authority.
+    """
+    if context.native or any(message.contents for message in request.messages):
+        return request
+    context.lose(request, "messages", reasons.NO_TURN)
+    placeholder = ChatMessage(role="user", contents=[TextContent(text=NO_TURN)], origin=request.origin)
+    return msgspec.structs.replace(request, messages=[*request.messages, placeholder])
+
+
+def without_blank_texts(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
+    """Messages of other APIs without texts of nothing but white space, for APIs that refuse them."""
+    kept = []
+    for message in messages:
+        if not context.is_open and any(map(_is_blank, message.contents)) and not is_native(message, context):
+            message = context.with_contents(message, [c for c in message.contents if not _drop_blank(c, context)])
+        kept.append(message)
+    return kept
+
+
+def tell_broken_calls(messages: list[ChatMessage], context: EncodeContext) -> None:
+    """Report calls that broke off, for APIs that have no word for it."""
+    for message in messages:
+        for content in message.contents:
+            if isinstance(content, ToolCallContent) and content.status == "incomplete":
+                context.lose(content, "status", reasons.BROKEN_CALL)
+
+
+def _is_blank(content: Any) -> bool:
+    return content.__class__ is TextContent and (not content.text or content.text.isspace())
+
+
+def _drop_blank(content: Any, context: EncodeContext) -> bool:
+    if not _is_blank(content):
+        return False
+    if content.text or content.extra is not None or content.annotations is not None:
+        context.lose(content, None, reasons.BLANK_TEXT)
+    return True
+
+
+def without_citations(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
+    """Reports the citations of foreign messages as lost, for requests to APIs that take none."""
+    for message in messages:
+        if not is_native(message, context):
+            for content in message.contents:
+                if content.annotations is not None:
+                    context.lose_attributes(content, ("annotations",))
+    return messages
+
+
+_RESULTS: frozenset[type] = frozenset({FunctionResultContent})
+_NONE: frozenset[type] = frozenset()
+_PLAIN: dict[str, frozenset[type]] = {
+    **dict.fromkeys(("user", *INSTRUCTION_ROLES), frozenset({TextContent})),
+    "assistant": frozenset({TextContent, FunctionCallContent}),
+    "tool": _RESULTS,
+}
+"""The contents that need no change, by the role of their message."""
+
+
+def _with_known_role(message: ChatMessage, context: EncodeContext) -> ChatMessage:
+    """Return a message of another API as the user's if no API but its own knows its role."""
+    if message.role in _PLAIN:
+        return message
+    context.lose(message, "role", reasons.NO_ROLE, role=message.role)
+    known: ChatMessage = context.replace(message, role="user")
+    return known
+
+
+def settle_answer(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
+    """Return the messages of an answer of another API without what only that API can read."""
+    if context.native:
+        return messages
+    messages = with_call_ids(messages, context)
+    if any(isinstance(content, _QUESTIONS) for message in messages for content in message.contents):
+        own = cache(partial(_own_questions, messages))
+        messages = [_without_own_questions(message, at, own, context) for at, message in enumerate(messages)]
+    return [_settled(message, context) for message in messages]
+
+
+def waiting_finish(finish: FinishReason | None, calls: list[ToolCallContent]) -> FinishReason | None:
+    """Return "tool_calls" in the place of a reason that no other API knows, if an answer has complete calls.
+
+    A client that reads another word does not run them.
+    """
+    if finish is None or finish.reason != "other" or not calls or any(call.status == "incomplete" for call in calls):
+        return finish
+    return msgspec.structs.replace(finish, reason="tool_calls")
+
+
+def with_waiting_finish(choice: ChatChoice, context: EncodeContext) -> ChatChoice:
+    """Return a choice of another API with the finish reason that clients run its calls for."""
+    finish = choice.finish_reason
+    if context.native or finish is None or finish.reason != "other":
+        return choice
+    waiting = waiting_finish(finish, [call for message in choice.messages for call in message.tool_calls])
+    if waiting is finish:
+        return choice
+    context.lose(choice, "finish_reason.raw", reasons.NO_FINISH_REASON, word=finish.raw or finish.reason)
+    changed: ChatChoice = context.replace(choice, finish_reason=waiting)
+    return changed
+
+
+def join_results(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
+    """Messages of tool results that follow each other as one: parallel results belong in one turn."""
+    return joined_runs(messages, context, lambda last, message: message.role == last.role == "tool")
+
+
+def join_assistant(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
+    """Assistant messages of other APIs that follow each other as one turn."""
+    return joined_runs(
+        messages,
+        context,
+        lambda last, message: message.role == last.role == "assistant" and not is_native(last, context),
+    )
+
+
+def joined_runs(
+    messages: list[ChatMessage], context: EncodeContext, joins: Callable[[ChatMessage, ChatMessage], bool]
+) -> list[ChatMessage]:
+    """Join each run of messages. `joins` says of the first message of a run, and of a later one, whether it belongs."""
+    runs: list[list[ChatMessage]] = []
+    for message in messages:
+        if runs and joins(runs[-1][0], message) and not is_native(message, context):
+            runs[-1].append(message)
+        else:
+            runs.append([message])
+    return [joined_messages(run, context) if len(run) > 1 else run[0] for run in runs]
+
+
+def joined_messages(run: list[ChatMessage], context: EncodeContext) -> ChatMessage:
+    """Return the first message with the contents of all of them."""
+    for message in run[1:]:
+        leave_empty(message, context)
+    return context.with_contents(run[0], [content for message in run for content in message.contents])
+
+
+def leave_empty(message: ChatMessage, context: EncodeContext) -> None:
+    """Report what a message that is not sent says beside its contents."""
+    context.lose_attributes(message, ("author_name", "message_id"))
+    context.leave_residue(message, own=True)
+
+
+def _settled(message: ChatMessage, context: EncodeContext) -> ChatMessage:
+    settled: list[Any] = []
+    unfinished: set[int] | None = None
+    content: Any
+    for at, content in enumerate(message.contents):
+        kind = content.__class__
+        if message.role != "assistant" and _is_models_own(content):
+            context.lose(content, None, reasons.WRONG_ROLE, role=message.role)
+        elif kind is TextContent or kind is FunctionCallContent:
+            settled.append(content)
+        elif kind is ReasoningContent:
+            settled += _reasoning(content, context, is_last=content is message.contents[-1])
+        elif kind is FunctionResultContent or kind is CustomToolResultContent:
+            settled.append(_worded(_without_stored(content, message, context), context))
+        elif _is_stored(content, message, context):
+            context.lose(content, None, reasons.STORED_ELSEWHERE)
+        else:
+            unfinished = _unfinished(message, context) if unfinished is None else unfinished
+            if at in unfinished:
+                context.lose(content, None, reasons.PENDING_HOSTED_CALL)
+            else:
+                settled.extend(_settle(content, context))
+    return context.with_contents(message, settled)
+
+
+def _is_models_own(content: Any) -> bool:
+    """Return whether only a model, or a tool that its provider runs, makes such a content."""
+    if isinstance(content, ReasoningContent | ToolCallContent | ToolApprovalRequestContent):
+        return True
+    return isinstance(content, ToolResultContent) and content.executor != "client"
+
+
+def _worded(result: FunctionResultContent, context: EncodeContext) -> FunctionResultContent:
+    """A result whose errors are words and the flag beside them: no API has another place for them."""
+    errors = [output for output in result.outputs if isinstance(output, ErrorContent)]
+    if not errors:
+        return result
+    outputs: list[Any] = []
+    for output in result.outputs:
+        if isinstance(output, ErrorContent):
+            context.degrade(output, reasons.ERROR_AS_TEXT, *lowering.spelled(output))
+            output = context.replaced(output, TextContent(text=lowering.as_text(output)))
+        outputs.append(output)
+    failed = True if result.is_error is None else result.is_error
+    changed = msgspec.structs.replace(result, outputs=outputs, is_error=failed)
+    worded: FunctionResultContent = context.replaced(result, changed)
+    return worded
+
+
+def _unfinished(message: ChatMessage, context: EncodeContext) -> set[int]:
+    """The positions of the calls that a provider was still at when its message ended."""
+    if context.kind != "request":
+        return set()
+    return {place[1] for place in TranscriptIndex([message]).unanswered if not is_clients([message], place)}
+
+
+def gives_words(result: Any) -> bool:
+    """Return whether a result is one text."""
+    outputs = result.outputs
+    return len(outputs) == 1 and outputs[0].__class__ is TextContent
+
+
+def _is_stored(content: Any, message: ChatMessage, context: EncodeContext) -> bool:
+    """Whether a content is what another provider keeps: the APIs of one issuer share it."""
+    if not isinstance(content, HostedFileContent | HostedVectorStoreContent):
+        return False
+    return message.origin is not None and message.origin.issuer != context.issuer
+
+
+def _without_stored(result: FunctionResultContent, message: ChatMessage, context: EncodeContext) -> Any:
+    stored = [output for output in result.outputs if _is_stored(output, message, context)]
+    if not stored:
+        return result
+    for output in stored:
+        context.lose(output, None, reasons.STORED_ELSEWHERE)
+    outputs = [output for output in result.outputs if not _is_stored(output, message, context)]
+    return context.replace(result, outputs=outputs)
+
+
+_CLIENT = (FunctionCallContent, FunctionResultContent, CustomToolCallContent, CustomToolResultContent)
+_SERVER_ONLY = (ConfigurationContent, ToolChangeContent, ReferenceContent)
+
+
+def _settle(content: Any, context: EncodeContext) -> Iterable[Any]:
+    if content.__class__ is TextContent or isinstance(content, _CLIENT):
+        return (content,)
+    if isinstance(content, ToolCallContent | ToolResultContent):
+        return _hosted(content, context)
+    if isinstance(content, ReasoningContent):
+        return _reasoning(content, context)
+    if isinstance(content, CompactionContent) and not _readable(content, context):
+        lowered = lowering.compaction_as_text(content, context)
+        if not lowered:
+            context.lose(content, None, reasons.UNREADABLE_COMPACTION)
+        return lowered
+    if isinstance(content, _SERVER_ONLY) or (isinstance(content, UnknownContent) and content.api != context.api):
+        context.lose(content, None, reasons.NO_PLACE)
+        return ()
+    return (content,)
+
+
+def _readable(content: Any, context: EncodeContext) -> bool:
+    return content.protected is not None and content.protected.issuer == context.issuer
+
+
+def _reasoning(content: ReasoningContent, context: EncodeContext, *, is_last: bool = False) -> Iterable[Any]:
+    if content.protected is not None and content.protected.issuer == context.issuer:
+        return (content,)
+    if context.policies:
+        lowered = lowering.reasoning_by_policy(content, context, is_last=is_last)
+        if lowered:
+            return lowered
+    context.lose(content, None, reasons.FOREIGN_REASONING)
+    return ()
+
+
+def _hosted(content: Any, context: EncodeContext) -> Iterable[Any]:
+    policy = context.policies.get("hosted_tools", "function")
+    if policy == "function" and lowering.crosses_as_function(content, context):
+        is_call = isinstance(content, ToolCallContent)
+        return lowering.as_function_call(content, context) if is_call else lowering.as_function_result(content, context)
+    if policy == "text" and isinstance(content, ToolResultContent):
+        words = "\n".join(lowering.as_text(output) for output in content.outputs)
+        if words:
+            context.degrade(content, reasons.HOSTED_AS_TEXT, "outputs")
+            return (TextContent(text=words),)
+    context.lose(content, None, reasons.FOREIGN_HOSTED_TOOL)
+    return ()
+
+
+def _split_results(message: ChatMessage, context: EncodeContext) -> list[ChatMessage]:
+    """Results of functions stand in messages of role tool; in a user's message they come first."""
+    if message.role == "tool" or not any(isinstance(c, ToolResultContent) for c in message.contents):
+        return [message]
+    results = [c for c in message.contents if isinstance(c, ToolResultContent)]
+    if message.role != "assistant":
+        rest = [c for c in message.contents if not isinstance(c, ToolResultContent)]
+        if not rest:
+            return [context.replace(message, role="tool")]
+        return [_part(message, "tool", results), context.with_contents(message, rest)]
+    return _cut(message, context)
+
+
+def _cut(message: ChatMessage, context: EncodeContext) -> list[ChatMessage]:
+    runs: list[tuple[str, list[Any]]] = []
+    for content in _open_calls_last(message, context):
+        role = "tool" if isinstance(content, ToolResultContent) else message.role
+        if not runs or runs[-1][0] != role:
+            runs.append((role, []))
+        runs[-1][1].append(content)
+    first = next((at for at, (role, _) in enumerate(runs) if role == message.role), None)
+    return [
+        context.with_contents(message, contents) if at == first else _part(message, role, contents)
+        for at, (role, contents) in enumerate(runs)
+    ]
+
+
+def _open_calls_last(message: ChatMessage, context: EncodeContext) -> list[Any]:
+    """The contents of a message; calls whose results come behind it stand behind the results that are in it."""
+    index = TranscriptIndex([message])
+    unanswered = set(index.unanswered)
+    last = index.results[-1][1]
+    first: list[Any] = []
+    moved: list[Any] = []
+    for at, content in enumerate(message.contents[:last]):
+        (moved if (0, at) in unanswered else first).append(content)
+    for call in moved:
+        context.lose(call, None, reasons.CALL_AFTER_RESULTS)
+    return [*first, message.contents[last], *moved, *message.contents[last + 1 :]]
+
+
+def _part(message: ChatMessage, role: str, contents: list[Any]) -> ChatMessage:
+    return ChatMessage(role=role, contents=contents, origin=message.origin)

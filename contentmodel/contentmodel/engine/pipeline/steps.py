@@ -1,0 +1,110 @@
+"""The passes that fit a request to its target: an adapter declares them in order, and they run one after the other.
+
+A pass is a pure function that returns its argument if there is nothing to do. Passes over a request take and return a
+request, passes over messages a list of them, passes over a payload the wire object that the table wrote.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from contentmodel.content.citations import Citation
+from contentmodel.engine.pipeline.origins import is_home
+
+if TYPE_CHECKING:
+    from contentmodel.engine.context import EncodeContext
+    from contentmodel.message import ChatMessage
+    from contentmodel.request import ChatRequest
+
+
+class Pass(msgspec.Struct, frozen=True):
+    """One step of a pipeline.
+
+    A request that came whole from the target's API skips all passes but those that are for `native` ones too. A pass
+    that `needs` types of content does not run on a transcript without any of them.
+    """
+
+    name: str
+    run: Callable[..., Any]
+    native: bool = False
+    needs: frozenset[type] = frozenset()
+    is_for_messages: bool = False
+
+
+def request_pass(
+    run: Callable[..., ChatRequest], *, native: bool = False, needs: Collection[type] = (), **settings: Any
+) -> Pass:
+    """Return a pass of a function `(request, context, **settings)` that returns a request."""
+    return _pass(run, settings, native=native, needs=frozenset(needs))
+
+
+def message_pass(run: Callable[..., list[ChatMessage]], *, needs: Collection[type] = (), **settings: Any) -> Pass:
+    """Return a pass of a function `(messages, context, **settings)` that returns messages."""
+    return _pass(run, settings, needs=frozenset(needs), is_for_messages=True)
+
+
+def payload_pass(run: Callable[..., dict[str, Any]], *, native: bool = False, **settings: Any) -> Pass:
+    """Return a pass of a function `(payload, request, context, **settings)` that returns a payload."""
+    return _pass(run, settings, native=native)
+
+
+def _pass(run: Callable[..., Any], settings: dict[str, Any], **options: Any) -> Pass:
+    name = run.__name__
+    return Pass(name, partial(run, **settings) if settings else run, **options)
+
+
+def prepared(request: ChatRequest, passes: Sequence[Pass], context: EncodeContext) -> ChatRequest:
+    """Return a request as its passes leave it; what each one replaces is recorded for the paths of losses."""
+    is_own = is_home(request, context)
+    kinds: frozenset[type] | None = None
+    messages = request.messages
+    for step in passes:
+        if is_own and not step.native:
+            continue
+        if step.needs:
+            kinds = kinds_in(messages) if kinds is None else kinds
+            if kinds.isdisjoint(step.needs):
+                continue
+        if step.is_for_messages:
+            messages = step.run(messages, context)
+            continue
+        request = _with_messages(request, messages, context)
+        changed = step.run(request, context)
+        if changed is not request:
+            request = context.replaced(request, changed)
+        messages = request.messages
+    return _with_messages(request, messages, context)
+
+
+def _with_messages(request: ChatRequest, messages: list[ChatMessage], context: EncodeContext) -> ChatRequest:
+    if messages is request.messages:
+        return request
+    changed: ChatRequest = context.replace(request, messages=messages)
+    return changed
+
+
+def kinds_in(messages: Sequence[ChatMessage]) -> frozenset[type]:
+    """Return the types of all contents, and of the outputs and citations in them."""
+    kinds: set[type] = set()
+    for message in messages:
+        for content in message.contents:
+            kinds.add(content.__class__)
+            if content.annotations is not None:
+                kinds.add(Citation)
+            for output in getattr(content, "outputs", None) or ():
+                kinds.add(output.__class__)
+    return frozenset(kinds)
+
+
+def completed(
+    payload: dict[str, Any], request: ChatRequest, passes: Sequence[Pass], context: EncodeContext
+) -> dict[str, Any]:
+    """Return a payload as its passes leave it."""
+    for step in passes:
+        if step.native or not context.native:
+            payload = step.run(payload, request, context)
+    return payload

@@ -1,0 +1,282 @@
+"""Tools, calls and results in the kinds that the target has: custom tools, and tools in namespaces.
+
+The tools that a message adds to a conversation are among those of the request. An API without namespaces gets the tools
+of each one by one, under names that hold both. One without custom tools gets these as functions of one text, `input`.
+`Maps.tools` keeps what they are in the source, so that an answer is undone; `with_custom_calls` reads requests that
+have such functions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from contentmodel.content.outcomes import ToolChangeContent
+from contentmodel.content.tools import (
+    CustomToolCallContent,
+    CustomToolResultContent,
+    FunctionCallContent,
+    FunctionResultContent,
+)
+from contentmodel.engine.losses import reasons
+from contentmodel.engine.pipeline.names import Maps, SourceTool, as_custom_call, is_text_alone
+from contentmodel.engine.pipeline.origins import is_native
+from contentmodel.pairs import Place, TranscriptIndex
+from contentmodel.request import CustomTool, FunctionTool, ToolGroup
+
+if TYPE_CHECKING:
+    from contentmodel.engine.context import DecodeContext, EncodeContext
+    from contentmodel.message import ChatMessage
+    from contentmodel.request import ChatRequest, ToolChoice
+
+_CALLS = (FunctionCallContent, CustomToolCallContent)
+_OTHER = frozenset({CustomToolCallContent, CustomToolResultContent, ToolChangeContent})
+_OTHER_TOOLS = frozenset({CustomTool, ToolGroup})
+_RESULTS = frozenset({FunctionResultContent, CustomToolResultContent})
+
+
+class Kinds(msgspec.Struct, frozen=True, kw_only=True):
+    """Which kinds an API has: `custom` tools and their calls, `custom_results` apart from functions', `namespaces`."""
+
+    custom: bool = False
+    custom_results: bool = False
+    namespaces: bool = False
+
+
+def with_known_tools(request: ChatRequest, context: EncodeContext, kinds: Kinds) -> ChatRequest:
+    """A request whose tools, calls and results are of the kinds that the target has."""
+    if not _has_other_kinds(request):
+        return request
+    fitter = _Fitter(request, context, kinds)
+    messages = enumerate(request.messages)
+    changed = msgspec.structs.replace(
+        request,
+        tools=list(fitter.tools(request.tools)),
+        messages=[fitted for number, message in messages for fitted in fitter.message(number, message)],
+    )
+    choice = request.options.tool_choice
+    if choice is not None and (fitted := fitter.choice(choice)) is not choice:
+        options = msgspec.structs.replace(request.options, tool_choice=fitted)
+        changed = msgspec.structs.replace(changed, options=context.replaced(request.options, options))
+    if fitter.sources:
+        context.maps = msgspec.structs.replace(context.maps or Maps(), tools=fitter.sources)
+    fitted_request: ChatRequest = context.replaced(request, changed)
+    return fitted_request
+
+
+def _has_other_kinds(request: ChatRequest) -> bool:
+    if any(tool.__class__ in _OTHER_TOOLS for tool in request.tools):
+        return True
+    for message in request.messages:
+        for content in message.contents:
+            kind = content.__class__
+            if kind in _OTHER or (kind is FunctionCallContent and content.namespace is not None):  # type: ignore[attr-defined]
+                return True
+    return False
+
+
+class _Fitter:
+    """Knows the tools of one request, the names that it gave, and which calls are custom."""
+
+    def __init__(self, request: ChatRequest, context: EncodeContext, kinds: Kinds) -> None:
+        self._context = context
+        self._kinds = kinds
+        groups = [tool for tool in request.tools if isinstance(tool, ToolGroup)]
+        self._taken = {getattr(tool, "name", None) for tool in request.tools}
+        self._given: dict[tuple[str, str], str] = {}
+        self._members = {
+            (group.name, name): isinstance(tool, CustomTool)
+            for group in groups
+            for tool in group.tools
+            if (name := tool.name) is not None
+        }
+        self._customs = {tool.name for tool in request.tools if isinstance(tool, CustomTool)}
+        self._namespaces = {group.name for group in groups}
+        self._defined: set[str] = set()
+        self._index = TranscriptIndex(request.messages)
+        self._custom_calls: set[Place | None] = set()
+        self._renamed: dict[Place | None, tuple[str | None, str | None]] = {}
+        """The names that calls had and have, by their places."""
+        self.sources: dict[str, SourceTool] = {}
+
+    # -- definitions -------------------------------------------------------------------------------------------
+
+    def tools(self, tools: list[Any]) -> Iterator[Any]:
+        for tool in tools:
+            if isinstance(tool, ToolGroup) and not self._kinds.namespaces:
+                yield from self._spread(tool)
+            elif not self._repeats(tool):
+                self._keep_source(getattr(tool, "name", None), None, tool)
+                yield tool
+
+    def _repeats(self, tool: Any) -> bool:
+        """Whether a tool of this name is there already: a message may add a tool once more."""
+        if self._context.native or not isinstance(tool, FunctionTool | CustomTool):
+            return False
+        if tool.name in self._defined:
+            self._context.lose(tool, None, reasons.REPEATED_TOOL)
+            return True
+        self._defined.add(tool.name)
+        return False
+
+    def _spread(self, group: ToolGroup) -> Iterator[Any]:
+        self._context.lose_attributes(group, ("description",))
+        if group.name is not None:
+            self._context.lose(group, "name", reasons.NAMESPACE_IN_NAME)
+        self._context.leave_residue(group, own=True)
+        for tool in group.tools:
+            if group.name is None or tool.name is None:
+                yield tool
+                continue
+            name = self._name(group.name, tool.name)
+            self._keep_source(name, group.name, tool)
+            self._context.lose(tool, "name", reasons.NAMESPACE_IN_NAME)
+            yield self._context.replace(tool, name=name)
+
+    def _keep_source(self, name: str | None, namespace: str | None, tool: Any) -> None:
+        is_custom = isinstance(tool, CustomTool) and not self._kinds.custom
+        if name is not None and (namespace is not None or is_custom):
+            self.sources[name] = SourceTool(name=tool.name, namespace=namespace, is_custom=is_custom)
+
+    def _name(self, namespace: str, name: str) -> str:
+        """The name of a tool in a namespace, for an API without: the same one each time, and no other tool's."""
+        given = self._given.get((namespace, name))
+        if given is None:
+            given = f"{namespace}{'' if namespace.endswith('_') else '__'}{name}"
+            while given in self._taken:
+                given += "_"
+            self._given[namespace, name] = given
+            self._taken.add(given)
+        return given
+
+    def choice(self, choice: ToolChoice) -> ToolChoice:
+        if not choice.tools or self._kinds.namespaces:
+            return choice
+        owners = {name: namespace for namespace, name in self._members if namespace is not None}
+        names = [
+            self._name(owners[name], name) if name in owners and name not in self._taken else name
+            for name in choice.tools
+        ]
+        if names == choice.tools:
+            return choice
+        changed: ToolChoice = self._context.replace(choice, tools=names)
+        return changed
+
+    # -- calls and results -------------------------------------------------------------------------------------
+
+    def message(self, number: int, message: ChatMessage) -> list[ChatMessage]:
+        contents = [
+            made
+            for at, content in enumerate(message.contents)
+            for made in self._content(content, (number, at), message)
+        ]
+        return [self._context.with_contents(message, contents)] if contents or not message.contents else []
+
+    def _content(self, content: Any, place: Place, message: ChatMessage) -> list[Any]:
+        if isinstance(content, _CALLS):
+            return [self._call(content, place)]
+        if content.__class__ in _RESULTS:
+            return [self._result(content, self._index.call_of.get(place), message)]
+        if isinstance(content, ToolChangeContent) and self._has_added(content, message):
+            self._context.lose(content, None, reasons.TOOLS_IN_ONE_LIST)
+            return []
+        return [content]
+
+    def _has_added(self, change: ToolChangeContent, message: ChatMessage) -> bool:
+        """Whether the request has the tools that a message of another API adds."""
+        if change.action != "add" or is_native(message, self._context):
+            return False
+        names = (tool.get("name") for tool in change.tools if isinstance(tool, dict))
+        # A name that is no text is the name of no tool.
+        return all(name is None or (isinstance(name, str) and name in self._taken) for name in names)
+
+    def _call(self, call: Any, place: Place) -> Any:
+        is_custom = call.__class__ is CustomToolCallContent
+        if is_custom:
+            self._custom_calls.add(place)
+        plain = self._without_namespace(call)
+        self._renamed[place] = call.name, plain.name
+        if is_custom and not self._kinds.custom:
+            plain = self._as_function_call(plain)
+        return call if plain is call else self._context.replaced(call, plain)
+
+    def _without_namespace(self, call: Any) -> Any:
+        namespace = call.namespace
+        if namespace is None or self._kinds.namespaces:
+            return call
+        self._context.lose(call, "namespace", reasons.NAMESPACE_IN_NAME)
+        if call.name is None or (namespace not in self._namespaces and call.name in self._taken):
+            # A tool that was found by a tool search is its own namespace (recorded traffic, seen 2026-11-22).
+            return msgspec.structs.replace(call, namespace=None)
+        name = self._name(namespace, call.name)
+        is_custom = call.__class__ is CustomToolCallContent and not self._kinds.custom
+        self.sources.setdefault(name, SourceTool(name=call.name, namespace=namespace, is_custom=is_custom))
+        self._context.lose(call, "name", reasons.NAMESPACE_IN_NAME)
+        return msgspec.structs.replace(call, name=name, namespace=None)
+
+    def _as_function_call(self, call: CustomToolCallContent) -> FunctionCallContent:
+        is_defined = call.name in self.sources
+        if not is_defined and not self._context.native:
+            self._context.lose(call, None, reasons.AS_FUNCTION_CALL)
+        made: FunctionCallContent = _as(FunctionCallContent, call, arguments=call.arguments_object)
+        return made
+
+    def _result(self, result: Any, call: Place | None, message: ChatMessage) -> Any:
+        result = self._named(result, call)
+        is_custom = call in self._custom_calls if self._kinds.custom_results else False
+        model = CustomToolResultContent if is_custom else FunctionResultContent
+        if result.__class__ is model or (self._kinds.custom_results and is_native(message, self._context)):
+            return result
+        if model is CustomToolResultContent or not self._kinds.custom_results:
+            return self._context.replaced(result, _as(model, result))
+        return result
+
+    def _named(self, result: Any, call: Place | None) -> Any:
+        """The result under the name that its call has now."""
+        old, name = self._renamed.get(call, (None, None))
+        if result.name is None or result.name != old or name == old:
+            return result
+        self._context.lose(result, "name", reasons.NAMESPACE_IN_NAME)
+        return self._context.replace(result, name=name)
+
+
+def _as(model: type[Any], content: Any, **changed: Any) -> Any:
+    """Return a content with the same fields as one of the class `model`."""
+    fields = {name: getattr(content, name) for name in model.__struct_fields__}
+    return model(**{**fields, **changed})
+
+
+# -- reading -----------------------------------------------------------------------------------------------------------
+
+
+def with_custom_calls(request: ChatRequest, context: DecodeContext) -> ChatRequest:
+    """A request of an API without custom tools, in which functions that stand for some are called.
+
+    A call of such a function that has the text alone is a custom call, and so is its result.
+    """
+    names = {tool.name for tool in request.tools if isinstance(tool, CustomTool)}
+    if not names:
+        return request
+    for message in request.messages:
+        contents: list[Any] = message.contents
+        for index, content in enumerate(contents):
+            if content.__class__ is FunctionCallContent and content.name in names and is_text_alone(content):
+                contents[index] = as_custom_call(content)
+                context.replaced(content, contents[index])
+    return with_custom_results(request, context)
+
+
+def with_custom_results(request: ChatRequest, context: DecodeContext) -> ChatRequest:
+    """A request of an API with one kind of result, in which the result of a custom call is a custom one."""
+    messages: list[Any] = request.messages
+    if not any(content.__class__ is CustomToolCallContent for message in messages for content in message.contents):
+        return request
+    for (number, at), call in TranscriptIndex(messages).call_of.items():
+        contents = messages[number].contents
+        is_custom = messages[call[0]].contents[call[1]].__class__ is CustomToolCallContent
+        if is_custom and contents[at].__class__ is FunctionResultContent:
+            result, contents[at] = contents[at], _as(CustomToolResultContent, contents[at])
+            context.replaced(result, contents[at])
+    return request

@@ -1,0 +1,1 @@
+"""Streams: framing, decoding and encoding."""

@@ -1,0 +1,499 @@
+"""What the stream encoders of all APIs share: events in, bytes out, blocks that are written as they grow.
+
+A block whose content grows on this API's wire as well is written as it comes ("live"); every other one waits until it
+is complete. Both are encoded by the adapter's `encode_contents`, block by block, with the passes and the table that
+encode the messages of an answer without streaming. The envelope is encoded by `encode_response`, without contents.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from contentmodel.content.outcomes import ErrorContent
+from contentmodel.content.tools import CustomToolCallContent, FunctionCallContent, ToolCallContent, ToolResultContent
+from contentmodel.engine.context import EncodeContext
+from contentmodel.engine.json import write
+from contentmodel.engine.losses import reasons
+from contentmodel.engine.losses.encoded import Encoded, EncodedContents
+from contentmodel.engine.losses.loss import Loss, Note, loss_of, pruned, what_of
+from contentmodel.engine.losses.reasons import Reason
+from contentmodel.engine.pipeline.call_ids import StreamedCallIds
+from contentmodel.engine.pipeline.passes import waiting_finish
+from contentmodel.engine.streams.framing import write_sse
+from contentmodel.engine.streams.outgoing import Outgoing, Written
+from contentmodel.errors import StreamError
+from contentmodel.events import (
+    ENDED,
+    ArgumentsDelta,
+    BlockCatchUp,
+    BlockDelta,
+    BlockStart,
+    BlockStop,
+    Layout,
+    ReasoningDelta,
+    StreamEvent,
+    TextDelta,
+    TurnComplete,
+    TurnError,
+    TurnStart,
+    WireEvent,
+    check_choice,
+    growing_field,
+)
+from contentmodel.response import ChatResponse
+
+if TYPE_CHECKING:
+    from contentmodel.engine.adapting import TableAdapter
+
+Place = tuple[int, int]
+"""A block: the number of its choice, and its own."""
+MOST_UNREAD = 32
+"""How many encodings of blocks are kept until their losses are read; each keeps its contents in memory."""
+
+
+class StreamEncoder:
+    """Events of one answer in, bytes of the API's stream out. State belongs to one stream.
+
+    `losses` are those so far; their paths are places in the response that the events fold to, or blocks of a choice
+    (`$.choices[0].blocks[2]`) while the turn goes on.
+    """
+
+    concurrent = False
+    """Whether blocks of one choice may be open side by side."""
+    choices = False
+    """Whether the API gives several answers."""
+
+    def __init__(self, adapter: TableAdapter, policies: Mapping[str, str] | None = None) -> None:
+        self.adapter = adapter
+        self.api = adapter.api
+        self.is_over = False
+        self.is_native = self.completes = True
+        self._policies = policies
+        self._losses: dict[Place | None, dict[Loss, None]] = {}
+        """The losses of each block, with paths that begin at the block, and those of the envelope."""
+        self._unread: list[tuple[list[Place], EncodedContents] | Encoded] = []
+        """What was encoded, and may have lost something."""
+        self._whole_losses: tuple[Loss, ...] | None = None
+        """The losses with their whole paths, as they were read last; None if there may be others."""
+        self._origin: Any = None
+        self._has_begun = False
+        self._queues: dict[int, OrderedDict[Outgoing, None]] = {}
+        """The blocks of each choice that are not written, in their order."""
+        self._blocks: dict[int, Outgoing] = {}
+        self._written: dict[int, Written] = {}
+        self._call_ids: dict[int, StreamedCallIds] = {}
+        """The ids of calls and results of each choice."""
+        self._layout: Layout = []
+        self._out: list[bytes] = []
+
+    @property
+    def losses(self) -> tuple[Loss, ...]:
+        """What did not reach the target as it was, so far. Where a block stands in its message, the end tells."""
+        if self._unread:
+            self._read_losses()
+        if self._whole_losses is None:
+            paths = self._paths()
+            self._whole_losses = pruned(
+                [
+                    loss if place is None else msgspec.structs.replace(loss, path=_path(place, paths) + loss.path)
+                    for place, losses in self._losses.items()
+                    for loss in losses
+                ]
+            )
+        return self._whole_losses
+
+    def _paths(self) -> dict[Place, str]:
+        """Return the path of each block that has a place in a message."""
+        return {
+            (number, index): f"$.choices[{number}].messages[{m}].contents[{at}]"
+            for number, messages in enumerate(self._layout)
+            for m, indices in enumerate(messages)
+            for at, index in enumerate(indices)
+        }
+
+    def _read_losses(self) -> None:
+        unread, self._unread = self._unread, []
+        for entry in unread:
+            if isinstance(entry, Encoded):
+                self.add_losses(None, entry.losses)
+            else:
+                places, encoded = entry
+                for place, losses in zip(places, encoded.losses(), strict=True):
+                    self.add_losses(place, losses)
+
+    def add_losses(self, place: Place | None, losses: Iterable[Loss]) -> None:
+        """Count losses of a block, with paths that begin there, or of the envelope."""
+        known = self._losses.setdefault(place, {})
+        known.update(dict.fromkeys(losses))
+        self._whole_losses = None
+
+    # -- what the caller uses ----------------------------------------------------------------------------------
+
+    def feed(self, event: StreamEvent) -> bytes:
+        """Return the bytes that this event makes; they may be none.
+
+        Raise StreamError if the event is out of order: its block has not started, has started already, or is of a
+        choice that no turn has, or the layout names a block that has not started.
+        """
+        kind = event.__class__
+        if kind is TextDelta or kind is ReasoningDelta or (kind is ArgumentsDelta and event.path is None):  # type: ignore[attr-defined]
+            # Nearly every event; all others take the long way.
+            block = self._blocks.get(event.index)  # type: ignore[attr-defined]
+            text = event.text  # type: ignore[attr-defined]
+            if block is not None and text and block.grow is not None:
+                block.pieces.append(text)
+                return block.grow(text)
+            if block is not None and block.is_held:
+                block.deltas.append(event)
+                return b""
+        self._read(event)
+        if not self._out:
+            return b""
+        data = self._out[0] if len(self._out) == 1 else b"".join(self._out)
+        self._out = []
+        return data
+
+    def close(self) -> bytes:
+        """The bytes of what is still held back; those of an error where the turn never ended."""
+        if self.is_over:
+            return b""
+        error = ErrorContent(code=ENDED, message="the stream ended before the answer was complete")
+        return self.feed(TurnError(error=error, response=ChatResponse(origin=self._origin)))
+
+    def _read(self, event: StreamEvent) -> None:
+        kind = event.__class__
+        if self.is_over:
+            return
+        if kind is TextDelta or kind is ArgumentsDelta or kind is ReasoningDelta or isinstance(event, BlockDelta):
+            self._grow(event)  # type: ignore[arg-type]
+        elif isinstance(event, BlockStart):
+            if event.index in self._blocks or event.index in self._written:
+                raise StreamError(f"BlockStart for block {event.index}, which has started already")
+            check_choice(event)
+            self._start(Outgoing(event.index, event.content, event.choice))
+        elif isinstance(event, BlockStop):
+            block = self._blocks.get(event.index)
+            if block is not None and block.is_stopped:
+                raise StreamError(f"BlockStop for block {event.index}, which has stopped already")
+            self._stop(event)
+        elif isinstance(event, BlockCatchUp):
+            self._catch_up(event)
+        elif isinstance(event, TurnStart):
+            self._begin(event.response)
+        elif isinstance(event, TurnComplete):
+            self._finish(event)
+        elif isinstance(event, TurnError):
+            self._fail(event)
+        elif isinstance(event, WireEvent) and event.api == self.api:
+            self.wire_event(event)
+
+    # -- blocks ------------------------------------------------------------------------------------------------
+
+    def _start(self, block: Outgoing) -> None:
+        if not self._has_begun:
+            self._begin(ChatResponse(origin=self._origin))
+        self._blocks[block.index] = block
+        if block.choice and not self.choices:
+            return
+        block.content = self._with_id(block.index, block.choice, block.content)
+        queue = self._queues.setdefault(block.choice, OrderedDict())
+        queue[block] = None
+        self.start(block)
+        if self.concurrent or len(queue) == 1:
+            self._open(block)
+
+    def _with_id(self, index: int, choice: int, content: Any) -> Any:
+        """Return a content of another API with an id, if it is a call or a result: the target requires one."""
+        if self.is_native or not isinstance(content, ToolCallContent | ToolResultContent):
+            return content
+        if content.call_id is None:
+            self.lose((choice, index), content, reasons.CALL_ID, field="call_id")
+        return self._call_ids.setdefault(choice, StreamedCallIds()).give(index, content)
+
+    def _open(self, block: Outgoing) -> None:
+        """It is this block's turn to be written."""
+        if block.is_stopped or self.waits(block):
+            return
+        if not self._may_change(block.content):
+            self.open(block)
+        if block.grow is None:
+            block.is_held = True
+            return
+        deltas, block.deltas = block.deltas, []
+        for delta in deltas:
+            self._write_delta(block, delta)
+
+    def _may_change(self, content: Any) -> bool:
+        """Return whether a content is announced before it is known: a hosted call of another API.
+
+        Responses announces a search for tools with one call id and ends it with another (seen 2026-11-22).
+        """
+        if self.is_native or not isinstance(content, ToolCallContent):
+            return False
+        return not isinstance(content, FunctionCallContent | CustomToolCallContent)
+
+    def _is_current(self, block: Outgoing) -> bool:
+        return self.concurrent or next(iter(self._queues[block.choice])) is block
+
+    def _grow(self, event: BlockDelta) -> None:
+        block = self._blocks.get(event.index)
+        if block is None:
+            if event.index in self._written:
+                # More of what was complete: the whole of it comes again, and is compared then.
+                return
+            raise StreamError(f"{type(event).__name__} for block {event.index}, which has not started")
+        if block.grow is not None:
+            self._write_delta(block, event)
+            return
+        block.deltas.append(event)
+        if not block.is_held and not (block.choice and not self.choices) and self._is_current(block):
+            self._open(block)
+
+    def _write_delta(self, block: Outgoing, delta: BlockDelta) -> None:
+        kind = delta.__class__
+        if kind is TextDelta or kind is ReasoningDelta or (kind is ArgumentsDelta and delta.path is None):  # type: ignore[attr-defined]
+            text = delta.text  # type: ignore[attr-defined]
+            if text:
+                self.say(block, text)
+        else:
+            # A citation or a signature: the block's end says it again, if there is one.
+            block.deltas.append(delta)
+
+    def say(self, block: Outgoing, text: str) -> None:
+        """Writes more of a live block, and remembers it."""
+        assert block.grow is not None
+        block.pieces.append(text)
+        self._out.append(block.grow(text))
+
+    def _stop(self, event: BlockStop) -> None:
+        block = self._blocks.get(event.index)
+        if block is None:
+            when = "stopped already" if event.index in self._written else "not started"
+            raise StreamError(f"BlockStop for block {event.index}, which has {when}")
+        block.content, block.deltas = event.content, []
+        block.is_stopped, block.is_complete = True, event.is_complete
+        if block.choice and not self.choices:
+            del self._blocks[block.index]
+            return
+        block.content = self._with_id(block.index, block.choice, block.content)
+        if self._is_current(block):
+            self._close(block)
+            self._advance(self._queues[block.choice])
+
+    def _close(self, block: Outgoing) -> None:
+        """Writes what is left of a block that has stopped."""
+        del self._blocks[block.index]
+        del self._queues[block.choice][block]
+        block.deltas = []
+        self._compare(block)
+        self.shut(block)
+        self._written[block.index] = Written(block)
+
+    def _compare(self, block: Outgoing) -> None:
+        """The API's last word on a block may not be what it said before: what was written stays."""
+        field = growing_field(block.content)
+        if not block.pieces or field is None:
+            return
+        said, content = getattr(block.content, field), block.content
+        if said.__class__ is str and not said.startswith("".join(block.pieces)):
+            self.lose((block.choice, block.index), content, reasons.WRITTEN_BEFORE, field=field)
+
+    def _advance(self, queue: OrderedDict[Outgoing, None]) -> None:
+        """The blocks whose turn it is now."""
+        while queue and not self.concurrent:
+            block = next(iter(queue))
+            self._open(block)
+            if not block.is_stopped:
+                return
+            self._close(block)
+
+    def _catch_up(self, event: BlockCatchUp) -> None:
+        written = self._written.get(event.index)
+        if written is not None:
+            content = self._with_id(event.index, written.choice, event.content)
+            if written.call != content:
+                self.amend(event.index, content, written)
+        else:
+            if event.index not in self._blocks:
+                check_choice(event)
+                self._start(Outgoing(event.index, event.content, event.choice))
+            self._stop(BlockStop(index=event.index, content=event.content))
+
+    # -- the turn ----------------------------------------------------------------------------------------------
+
+    def _begin(self, response: ChatResponse) -> None:
+        if self._has_begun:
+            return
+        self._has_begun = True
+        self._origin = response.origin
+        self.is_native = response.origin is None or response.origin.api == self.api
+        # As `EncodeContext.completes`.
+        self.completes = response.origin is None or not self.is_native
+        self.begin(self.adapter.encode_response(response, self._policies).payload)
+
+    def _finish(self, event: TurnComplete) -> None:
+        self._begin(event.response)
+        for queue in self._queues.values():
+            for block in list(queue):
+                # A block that never stopped is what was said of it.
+                block.settle()
+                self._close(block)
+        self.finish(event)
+        self._end(event.layout)
+
+    def _fail(self, event: TurnError) -> None:
+        if self._has_begun:
+            for queue in self._queues.values():
+                for block in list(queue):
+                    block.is_complete = False
+                    block.settle()
+                    self._close(block)
+        encoded = self.adapter.encode_response(ChatResponse(error=event.error, origin=event.response.origin))
+        self.note_envelope(encoded)
+        self.fail(event, encoded.payload)
+        self._end(event.layout)
+
+    def _end(self, layout: Layout) -> None:
+        self._layout, self._whole_losses = layout, None
+        self.is_over = True
+
+    # -- what an API's encoder says ----------------------------------------------------------------------------
+
+    def begin(self, payload: dict[str, Any]) -> None:
+        """Writes what comes before everything; `payload` is the answer without its choices."""
+
+    def start(self, block: Outgoing) -> None:
+        """A block starts, behind all that started before it; it is opened when it can be written."""
+
+    def waits(self, block: Outgoing) -> bool:
+        """Whether this is a text that says nothing yet: it is begun with its first word."""
+        return growing_field(block.content) == "text" and not block.content.text and not block.deltas
+
+    def open(self, block: Outgoing) -> None:
+        """Begins a block that can be written as it grows, and sets its `grow`; one that has none is held back."""
+
+    def shut(self, block: Outgoing) -> None:
+        """Writes what is left of a block, or all of it where it was held back."""
+        raise NotImplementedError
+
+    def amend(self, index: int, content: Any, written: Written) -> None:
+        """A block that was written turns out to be something else."""
+        raise NotImplementedError
+
+    def finish(self, event: TurnComplete) -> None:
+        """Writes the end."""
+        raise NotImplementedError
+
+    def fail(self, event: TurnError, payload: dict[str, Any]) -> None:
+        """Writes an error; `payload` is the API's body for it."""
+        raise NotImplementedError
+
+    def wire_event(self, event: WireEvent) -> None:
+        """An event of this very API that says nothing of the content."""
+
+    # -- what it does with it ----------------------------------------------------------------------------------
+
+    def put(self, value: Any, event: str | None = None) -> None:
+        """Writes one server-sent event."""
+        self._out.append(write_sse(write(value), event))
+
+    def put_raw(self, data: bytes) -> None:
+        self._out.append(data)
+
+    def encode(self, contents: list[Any], *, places: list[Place] | None = None, is_open: bool = False) -> Any:
+        """Return what the API has in the place of these contents (`encode_contents` of its adapter).
+
+        With `places`, the blocks of the contents, their losses count. `is_open`: they have just begun, and will grow.
+        """
+        encoded = self._encoded(contents, is_open=is_open)
+        if places is not None and encoded.may_lose:
+            self._unread.append((places, encoded))
+            if len(self._unread) > MOST_UNREAD:
+                self._read_losses()
+        return encoded.payload
+
+    def _encoded(self, contents: list[Any], *, is_open: bool = False) -> EncodedContents:
+        adapter = self.adapter
+        context = EncodeContext(self.api, adapter.issuer, "response", self._policies, self._origin)
+        context.is_open = is_open
+        return EncodedContents(adapter.encode_contents(contents, context), contents, context, self._encoded)
+
+    def say_begun(self, block: Outgoing) -> None:
+        """Write the text that a live block began with.
+
+        An object is written when the block is complete: it may change until then, and what was written cannot.
+        """
+        text = self.said(block)
+        if text:
+            self.say(block, text)
+
+    def said(self, block: Outgoing) -> str:
+        """Return the text that a block began with."""
+        text = getattr(block.content, growing_field(block.content) or "", None)
+        return text if isinstance(text, str) else ""
+
+    def encode_block(self, block: Outgoing) -> Any:
+        """Return what the API has in the place of one finished block."""
+        return self.encode([block.content], places=[(block.choice, block.index)])
+
+    def encode_start(self, content: Any) -> Any:
+        """Return what the API has in the place of a content that has just begun. Arguments without a text are empty."""
+        if getattr(content, "arguments", None) == "":
+            content = msgspec.structs.replace(content, arguments={})
+        return self.encode([content], is_open=True)
+
+    def encode_envelope(self, event: TurnComplete | TurnError) -> dict[str, Any]:
+        """Encode the answer without contents and without its error; its losses count."""
+        response = (
+            event.response if isinstance(event, TurnComplete) else msgspec.structs.replace(event.response, error=None)
+        )
+        encoded = self.adapter.encode_response(self._waiting(response), self._policies)
+        self.note_envelope(encoded)
+        payload: dict[str, Any] = encoded.payload
+        return payload
+
+    def _waiting(self, response: ChatResponse) -> ChatResponse:
+        """Return an answer whose choices with calls end with "tool_calls" (`passes.waiting_finish`)."""
+        if self.is_native:
+            return response
+        choices = []
+        for number, choice in enumerate(response.choices):
+            written = (block.call for block in self._written.values() if block.choice == number)
+            calls = [call for call in written if call is not None and call.executor == "client"]
+            finish = waiting_finish(choice.finish_reason, calls)
+            if finish is not None and finish is not choice.finish_reason:
+                path, word = f"$.choices[{number}].finish_reason.raw", finish.raw or finish.reason
+                lost = loss_of(reasons.NO_FINISH_REASON, path, "raw", self.api, family="settings", word=word)
+                self.add_losses(None, [lost])
+                choice = msgspec.structs.replace(choice, finish_reason=finish)
+            choices.append(choice)
+        return msgspec.structs.replace(response, choices=choices)
+
+    def note_envelope(self, encoded: Encoded) -> None:
+        """Count the losses of an answer, or of what is beside its blocks."""
+        if encoded.may_lose:
+            self._unread.append(encoded)
+
+    def synthesize(self, path: str, reason: Reason) -> None:
+        """Report a value that the target requires and the source does not have."""
+        self.add_losses(None, [loss_of(reason, path, path.rpartition(".")[2], self.api, family="settings")])
+
+    def lose_usage(self, reason: Reason) -> None:
+        """Report that the usage of the answer does not reach the target."""
+        self.add_losses(None, [loss_of(reason, "$.usage", "usage of ChatResponse", self.api, family="usage")])
+
+    def lose(self, place: Place, content: Any, reason: Reason, *, field: str | None = None) -> None:
+        """Report that a block, or a field of it, does not reach the target."""
+        note = Note(content, field, reason)
+        path = f".{field}" if field else ""
+        self.add_losses(place, [note.at(path, self.api, what_of(note))])
+
+
+def _path(place: Place, known: Mapping[Place, str]) -> str:
+    """Return the path of a block. While its message is unknown, this is its number in its choice."""
+    choice, index = place
+    return known.get(place) or f"$.choices[{choice}].blocks[{index}]"

@@ -1,0 +1,359 @@
+"""Isomorphisms between one wire value and one field of the model.
+
+A codec says which JSON classes it can hold (what it cannot hold stays in the residue, untouched) and turns them both
+ways, exactly: `encode(decode(v)) == v` for every v that it holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from contentmodel.content.base import Protected
+from contentmodel.engine.context import DecodeContext, EncodeContext
+from contentmodel.engine.json import write
+from contentmodel.engine.losses import reasons
+from contentmodel.errors import ToolArgumentsError
+
+if TYPE_CHECKING:
+    pass
+
+
+Place = tuple[Any, str, Any, Any]
+"""A model object, its JSON path, the wire value there, and the row or union that made it (None: no row)."""
+
+
+def spread(values: Iterable[Any], wires: Iterable[Any], path: str, row: Any) -> list[Place]:
+    """The places of values that came each from its own element of a list at `path`."""
+    pairs = zip(values, wires, strict=False)
+    return [(value, f"{path}[{index}]", wire, row) for index, (value, wire) in enumerate(pairs)]
+
+
+class Codec:
+    """The base: holds values of `classes`, unchanged."""
+
+    classes: tuple[type, ...] = ()
+    identity = True
+    mandatory = False
+    known_words: frozenset[str] | None = None
+    """The words that the API has for this field; None: any text, or no text at all."""
+    tagged: tuple[str, frozenset[str]] | None = None
+    """If the field is an object, which of its own fields has one of a few words, and the words that the API has."""
+    hosts_add_words = True
+    """Whether hosts of other vendors' models have words of their own beside these."""
+
+    def __init__(self, *classes: type) -> None:
+        if classes:
+            self.classes = classes
+
+    def holds(self, value: Any) -> bool:
+        """Whether the model field can hold this wire value."""
+        return value.__class__ in self.classes
+
+    def test(self, name: str) -> str | None:
+        """`holds` as an expression over the variable `name`, where it can be said in a line."""
+        if type(self).holds is not Codec.holds:
+            return None
+        return " or ".join(f"{name}.__class__ is {c.__name__}" for c in self.classes)
+
+    def quick_decode(self, name: str, call: str, bind: Callable[[str, Any], str]) -> str:
+        """An expression that decodes the usual value of the variable `name` in place, and else makes the `call`.
+
+        `bind` gives an object a name in the compiled function.
+        """
+        return call
+
+    def quick_encode(self, name: str, call: str, bind: Callable[[str, Any], str]) -> str:
+        """The same for encoding."""
+        return call
+
+    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> Any:
+        """The model's value for `container[key]`, which is `value`."""
+        return value
+
+    def count(self, wire: Any) -> int:
+        """Return how many contents `decode` makes of a wire value, if it makes a list of them."""
+        return 1
+
+    def places(self, value: Any, wire: Any, path: str) -> Iterable[Place]:
+        """Where the model objects in `value` came from, given that it was decoded from `wire` at `path`."""
+        return ()
+
+    def encode(self, value: Any, context: EncodeContext, owner: Any) -> Any:
+        """The wire value for a field of `owner`; None where there is nothing to say."""
+        return value
+
+    def describe(self) -> str:
+        """For documentation and generators: what stands on the wire."""
+        return "|".join(c.__name__ for c in self.classes) or "any"
+
+
+class _List(Codec):
+    """A list of anything, as it is."""
+
+    classes = (list,)
+
+    def holds(self, value: Any) -> bool:
+        return value.__class__ is list and bool(value)
+
+
+class _Strings(Codec):
+    """A list of strings."""
+
+    classes = (list,)
+
+    def holds(self, value: Any) -> bool:
+        return value.__class__ is list and bool(value) and all(item.__class__ is str for item in value)
+
+    def describe(self) -> str:
+        return "list[str]"
+
+
+class _Objects(Codec):
+    """A list of JSON objects, as they are."""
+
+    classes = (list,)
+
+    def holds(self, value: Any) -> bool:
+        return value.__class__ is list and bool(value) and all(item.__class__ is dict for item in value)
+
+    def describe(self) -> str:
+        return "list[dict]"
+
+
+class _Integers(Codec):
+    """A list of integers."""
+
+    classes = (list,)
+
+    def holds(self, value: Any) -> bool:
+        return value.__class__ is list and bool(value) and all(item.__class__ is int for item in value)
+
+    def describe(self) -> str:
+        return "list[int]"
+
+
+class _Anything(Codec):
+    """Any JSON value but null."""
+
+    def holds(self, value: Any) -> bool:
+        return value is not None
+
+
+STR = Codec(str)
+INT = Codec(int)
+NUMBER = Codec(int, float)
+BOOL = Codec(bool)
+OBJECT = Codec(dict)
+ARGUMENTS = Codec(dict, str)
+LIST = _List()
+STRINGS = _Strings()
+OBJECTS = _Objects()
+INTEGERS = _Integers()
+ANYTHING = _Anything()
+
+
+class Pair(Codec):
+    """Two functions, for values whose two sides differ in form. `encode` may answer None: nothing to say."""
+
+    identity = False
+
+    def __init__(
+        self, classes: Iterable[type], decode: Callable[[Any], Any], encode: Callable[[Any], Any], form: str
+    ) -> None:
+        self.classes = tuple(classes)
+        self._decode, self._encode, self._form = decode, encode, form
+
+    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> Any:
+        return self._decode(value)
+
+    def encode(self, value: Any, context: EncodeContext, owner: Any) -> Any:
+        return self._encode(value)
+
+    def describe(self) -> str:
+        return self._form
+
+
+class Renamed(Codec):
+    """Words that the model spells otherwise. Words nobody knows go through; ones that would collide are marked."""
+
+    classes = (str,)
+    identity = False
+
+    def __init__(self, names: Mapping[str, str]) -> None:
+        self._to_model = dict(names)
+        self._to_wire = {v: k for k, v in reversed(list(names.items()))}
+        self._ambiguous = {w: m for w, m in names.items() if self._to_wire[m] != w}
+
+    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> Any:
+        if value in self._to_model and value not in self._ambiguous:
+            return self._to_model[value]
+        prefix = f"{context.api}:"
+        is_taken = value in self._to_wire or value in self._ambiguous or value.startswith(prefix)
+        return f"{prefix}{value}" if is_taken else value
+
+    def encode(self, value: Any, context: EncodeContext, owner: Any) -> Any:
+        return self._to_wire.get(value) or value.removeprefix(f"{context.api}:")
+
+    def describe(self) -> str:
+        return "str"
+
+
+class Sealed(Codec):
+    """Opaque state of one issuer: the wire's text on one side, `Protected` on the other. It never goes abroad."""
+
+    classes = (str,)
+    identity = False
+
+    def __init__(self, issuer: str, kind: str) -> None:
+        self.issuer, self.kind = issuer, kind
+
+    def quick_decode(self, name: str, call: str, bind: Callable[[str, Any], str]) -> str:
+        return f"{bind('Protected', Protected)}(issuer={self.issuer!r}, kind={self.kind!r}, data={name})"
+
+    def quick_encode(self, name: str, call: str, bind: Callable[[str, Any], str]) -> str:
+        usual = f"{name}.issuer == {self.issuer!r} and {name}.kind == {self.kind!r}"
+        return f"{name}.data if {usual} else {call}"
+
+    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> Any:
+        return Protected(issuer=self.issuer, kind=self.kind, data=value)
+
+    def encode(self, value: Any, context: EncodeContext, owner: Any) -> Any:
+        if value.issuer == self.issuer and value.kind == self.kind:
+            return value.data
+        context.lose(owner, "protected", reasons.OPAQUE_STATE, issuer=value.issuer)
+        return None
+
+    def describe(self) -> str:
+        return "opaque"
+
+
+class Allowed(Codec):
+    """One of an API's own words. Any word comes in and goes home again; a foreign one has to be one of them."""
+
+    classes = (str,)
+    identity = False
+
+    def __init__(self, field: str, *words: str) -> None:
+        self.field = field
+        self.known_words = self.words = frozenset(words)
+
+    def quick_decode(self, name: str, call: str, bind: Callable[[str, Any], str]) -> str:
+        return name
+
+    def encode(self, value: Any, context: EncodeContext, owner: Any) -> Any:
+        if context.native or value in self.words:
+            return value
+        context.lose(owner, self.field, reasons.NO_WORD, word=value)
+        return None
+
+    def describe(self) -> str:
+        return "str"
+
+
+class Home(Codec):
+    """What only its own API understands: it comes in and goes home again, and elsewhere it is a loss."""
+
+    identity = False
+
+    def __init__(self, field: str, *classes: type, silent: bool = False) -> None:
+        """`silent`: abroad the value stands in another place anyway."""
+        super().__init__(*classes)
+        self.field, self.silent = field, silent
+
+    def holds(self, value: Any) -> bool:
+        return value is not None and (not self.classes or value.__class__ in self.classes)
+
+    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> Any:
+        return value
+
+    def encode(self, value: Any, context: EncodeContext, owner: Any) -> Any:
+        if context.native or context.by_hand:
+            return value
+        if not self.silent:
+            context.lose(owner, self.field, reasons.OTHER_FORM)
+        return None
+
+
+class ArgumentsText(Codec):
+    """Arguments as JSON text: kept to the letter; an object of another API is written as compact text.
+
+    An empty text of another API is an empty object: hosts of Chat send one where a call has no arguments.
+    """
+
+    classes = (str,)
+    identity = False
+
+    def quick_decode(self, name: str, call: str, bind: Callable[[str, Any], str]) -> str:
+        return name
+
+    def quick_encode(self, name: str, call: str, bind: Callable[[str, Any], str]) -> str:
+        return f"{name} if {name} and {name}.__class__ is str else {call}"
+
+    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> Any:
+        return value
+
+    def encode(self, value: Any, context: EncodeContext, owner: Any) -> Any:
+        if value == "" and context.completes:
+            context.lose(owner, "arguments", reasons.EMPTY_ARGUMENTS)
+            return "{}"
+        return value if value.__class__ is str else write(value).decode()
+
+
+class ArgumentsObject(Codec):
+    """Arguments as an object; JSON text of another API is read. Text that is no object is put under `key`."""
+
+    classes = (dict,)
+    identity = False
+
+    def __init__(self, key: str = "input") -> None:
+        super().__init__()
+        self.key = key
+
+    def quick_decode(self, name: str, call: str, bind: Callable[[str, Any], str]) -> str:
+        return name
+
+    def quick_encode(self, name: str, call: str, bind: Callable[[str, Any], str]) -> str:
+        return f"{name} if {name}.__class__ is dict else {call}"
+
+    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> Any:
+        return value
+
+    def encode(self, value: Any, context: EncodeContext, owner: Any) -> Any:
+        if value.__class__ is dict:
+            return value
+        try:
+            read = owner.arguments_object
+        except ToolArgumentsError:
+            context.lose(owner, "arguments", reasons.ARGUMENTS_AS_OBJECT)
+            return {self.key: value}
+        # Whether the text was more than the object (its spacing, say) is found out when somebody asks.
+        context.lose(owner, "arguments", reasons.SPELLING)
+        return read
+
+
+class DataUri(Codec):
+    """`data:image/png;base64,AAAA` on the wire, media type and base64 in the model. Other URIs are not held."""
+
+    classes = (str,)
+    identity = False
+    mandatory = True
+
+    def holds(self, value: Any) -> bool:
+        return is_data_uri(value)
+
+    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> Any:
+        head, _, data = value.partition(";base64,")
+        return head[5:], data
+
+    def encode(self, value: Any, context: EncodeContext, owner: Any) -> Any:
+        media_type, data = value
+        return f"data:{media_type or ''};base64,{data}"
+
+    def describe(self) -> str:
+        return "data uri"
+
+
+def is_data_uri(value: Any) -> bool:
+    """Whether a value is a data URI with base64 in it."""
+    return value.__class__ is str and value.startswith("data:") and ";base64," in value[:200]

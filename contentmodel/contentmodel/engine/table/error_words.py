@@ -1,0 +1,128 @@
+"""The words that an API has for the kinds of errors, and the codec of its error bodies."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from contentmodel.content.outcomes import ErrorContent
+from contentmodel.engine.context import DecodeContext, EncodeContext
+from contentmodel.engine.losses import reasons
+from contentmodel.engine.table.nested import Record
+from contentmodel.failures import STATUSES, error_kind, kind_of_status
+
+if TYPE_CHECKING:
+    from contentmodel.engine.table.rows import Row
+    from contentmodel.message import Origin
+
+
+class ErrorWords:
+    """An API's words for the kinds of errors.
+
+    `writes` gives the wire fields of each kind; a kind that is missing is written as "server". `reads` maps further
+    words to kinds. `keys` names the fields that hold such words, the most exact one first. `statuses` are the HTTP
+    statuses in which this API differs from the usual ones (`contentmodel.failures.STATUSES`).
+    """
+
+    def __init__(
+        self,
+        keys: Sequence[str],
+        writes: Mapping[str, Mapping[str, Any]],
+        reads: Mapping[str, str],
+        statuses: Mapping[str, int] | None = None,
+    ) -> None:
+        self.keys, self.writes, self.statuses = tuple(keys), writes, dict(statuses or {})
+        self._kinds: dict[str, str] = dict(reads)
+        for key in self.keys:
+            for kind, fields in writes.items():
+                if isinstance(fields.get(key), str):
+                    self._kinds.setdefault(fields[key], kind)
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """Every word that is known."""
+        return tuple(self._kinds)
+
+    def kind_of(self, wire: Mapping[str, Any]) -> str | None:
+        """Return the kind of an error object; a number in one of the fields is an HTTP status."""
+        for key in self.keys:
+            word = wire.get(key)
+            if word.__class__ is str and word in self._kinds:
+                return self._kinds[word]
+            if word.__class__ is int or (word.__class__ is str and len(word) == 3 and word.isdecimal()):
+                kind = kind_of_status(int(word))
+                if kind is not None:
+                    return kind
+        return None
+
+    def fields_of(self, kind: str | None) -> Mapping[str, Any]:
+        """Return the wire fields that name a kind."""
+        return self.writes.get(kind or "server") or self.writes["server"]
+
+    def status_of(self, kind: str | None) -> int:
+        """Return the HTTP status that this API sends with an error of this kind."""
+        return self.statuses.get(kind or "server", STATUSES.get(kind or "server", 500))
+
+
+class ErrorBody(Record):
+    """An error object. The API's own words are kept; an error of another API gets the words for its kind."""
+
+    def __init__(self, row: Row, words: ErrorWords) -> None:
+        super().__init__(row)
+        self.words = words
+
+    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> Any:
+        error = super().decode(value, context, container, key)
+        kind = self.words.kind_of(value)
+        if kind is None or error.__class__ is not ErrorContent:
+            return error
+        return msgspec.structs.replace(error, kind=kind)
+
+    def encode(self, value: Any, context: EncodeContext, owner: Any) -> Any:
+        if not context.native:
+            return self._encode_foreign(value, context, owner.origin)
+        wire = self.row.encode(value, context)
+        kind = error_kind(value) if context.by_hand else value.kind
+        if kind is not None and self.words.kind_of(wire) != kind:
+            wire = {**wire, **self.words.fields_of(kind)}
+        context.status = self.words.status_of(kind or self.words.kind_of(wire))
+        return wire
+
+    def _encode_foreign(self, error: ErrorContent, context: EncodeContext, origin: Origin | None) -> dict[str, Any]:
+        kind = error_kind(error) or self.words.kind_of(dict.fromkeys(self.words.keys[:1], error.code))
+        context.status = self.words.status_of(kind)
+        fields = self.words.fields_of(kind)
+        # The APIs of one issuer have the same errors.
+        is_kin = origin is not None and origin.issuer == context.issuer
+        residue = {} if origin is None else (error.extra or {}).get(origin.api, {})
+        if is_kin:
+            # A host's number is no word of the issuer.
+            kept = {key: residue[key] for key in fields if residue.get(key, 0).__class__ in (str, type(None))}
+            fields = {**fields, **kept}
+        elif error.code is not None and (kind is None or self.words.kind_of(fields) != kind):
+            context.lose(error, "code", reasons.NO_ERROR_WORD)
+        elif error.code is not None and error.code not in fields.values():
+            context.lose(error, "code", reasons.ERROR_REWORDED)
+        context.leave_residue(_without_words(error, origin, kind, context, fields))
+        plain = msgspec.structs.replace(error, code=error.code if is_kin else None, kind=None, extra=None)
+        return {**fields, **self.row.encode(context.replaced(error, plain), context)}
+
+
+_WORDS = ("type", "code")
+
+
+def _without_words(
+    error: ErrorContent, origin: Origin | None, kind: str | None, context: EncodeContext, fields: Mapping[str, Any]
+) -> ErrorContent:
+    """Return an error without the residue that only says its kind: the wire `fields` say it in the target's words."""
+    if origin is None or kind is None or error.extra is None:
+        return error
+    own = error.extra.get(origin.api, {})
+    for key in _WORDS:
+        if own.get(key) is not None and own[key] not in fields.values():
+            context.notes.append((error, key, reasons.ERROR_REWORDED, origin.api, {}))
+    residue = {key: value for key, value in own.items() if key not in _WORDS}
+    left: ErrorContent = context.replace(error, extra={**error.extra, origin.api: residue})
+    return left

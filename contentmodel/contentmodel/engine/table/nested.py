@@ -1,0 +1,328 @@
+"""Codecs of nested objects and of lists of blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from contentmodel.content.base import AIContent
+from contentmodel.content.text import TextContent
+from contentmodel.engine.context import DecodeContext, EncodeContext, defaults_of
+from contentmodel.engine.losses import reasons
+from contentmodel.engine.table.codecs import Codec, Place, spread
+from contentmodel.engine.table.notes import note_of, noted
+
+if TYPE_CHECKING:
+    from contentmodel.engine.table.rows import Row
+    from contentmodel.engine.table.unions import Union
+
+
+class Record(Codec):
+    """A nested object with a row of its own. One that says something of its API's alone stays `home`."""
+
+    classes = (dict,)
+    identity = False
+
+    def __init__(self, row: Row, *, home: bool = False) -> None:
+        self.row, self.home = row, home
+
+    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> Any:
+        return self.row.decode(value, context)
+
+    def places(self, value: Any, wire: Any, path: str) -> Iterable[Place]:
+        return [(value, path, wire, self.row)]
+
+    def encode(self, value: Any, context: EncodeContext, owner: Any) -> Any:
+        if self.home and not context.native:
+            context.lose(value, None, reasons.FOREIGN_FORM)
+            return None
+        return self.row.encode(value, context)
+
+    def describe(self) -> str:
+        return self.row.name
+
+
+class OneOf(Codec):
+    """A nested object that is one of a union's rows."""
+
+    classes = (dict,)
+    identity = False
+
+    def __init__(self, union: Union) -> None:
+        self.union = union
+        self.tagged = (union.tag, union.tags) if union.tags else None
+
+    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> Any:
+        return self.union.decode(value, context)
+
+    def places(self, value: Any, wire: Any, path: str) -> Iterable[Place]:
+        return [(value, path, wire, self.union)]
+
+    def encode(self, value: Any, context: EncodeContext, owner: Any) -> Any:
+        return self.union.encode_one(value, context)
+
+    def describe(self) -> str:
+        return f"one of {self.union.name}"
+
+
+class One(Codec):
+    """A list of contents that the wire writes as a single block (a fetched document, an error object)."""
+
+    classes = (dict,)
+    identity = False
+
+    def __init__(self, union: Union) -> None:
+        self.union = union
+
+    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> Any:
+        return [self.union.decode(value, context)]
+
+    def places(self, value: Any, wire: Any, path: str) -> Iterable[Place]:
+        return [(value[0], path, wire, self.union)]
+
+    def encode(self, value: Any, context: EncodeContext, owner: Any) -> Any:
+        blocks = self.union.encode_list(value, context)
+        for content in value[1:]:
+            context.lose(content, None, reasons.ONE_OUTPUT)
+        return blocks[0] if blocks else None
+
+    def describe(self) -> str:
+        return f"one of {self.union.name}"
+
+
+class Blocks(Codec):
+    """A list of blocks."""
+
+    classes: tuple[type, ...] = (list,)
+    identity = False
+
+    def __init__(self, union: Union) -> None:
+        self.union = union
+
+    def holds(self, value: Any) -> bool:
+        return value.__class__ is list and bool(value)
+
+    def test(self, name: str) -> str | None:
+        return f"{name}.__class__ is list and {name}"
+
+    def quick_decode(self, name: str, call: str, bind: Callable[[str, Any], str]) -> str:
+        return f"{bind('decode_list', self.union.decode_list)}({name}, context)"
+
+    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> Any:
+        return self.union.decode_list(value, context)
+
+    def count(self, wire: Any) -> int:
+        return len(wire) if wire.__class__ is list else 1
+
+    def places(self, value: Any, wire: Any, path: str) -> Iterable[Place]:
+        if wire.__class__ is not list:
+            # A message at fault is read without its contents.
+            return [(value[0], path, wire, self.union if wire.__class__ is dict else None)] if value else []
+        return spread(value, wire, path, self.union)
+
+    def encode(self, value: Any, context: EncodeContext, owner: Any) -> Any:
+        return self.union.encode_list(value, context) or None
+
+    def describe(self) -> str:
+        return f"list of {self.union.name}"
+
+
+class BlocksOrOne(Blocks):
+    """A list of blocks, or one block in the list's place: its content then carries the note `":form"`."""
+
+    classes = (list, dict)
+
+    def holds(self, value: Any) -> bool:
+        return value.__class__ in (list, dict) and bool(value)
+
+    def test(self, name: str) -> str | None:
+        return f"({name}.__class__ is list or {name}.__class__ is dict) and {name}"
+
+    def quick_decode(self, name: str, call: str, bind: Callable[[str, Any], str]) -> str:
+        return f"{super().quick_decode(name, call, bind)} if {name}.__class__ is list else {call}"
+
+    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> Any:
+        if value.__class__ is list:
+            return super().decode(value, context, container, key)
+        return [noted(self.union.decode(value, context), context.api, ":form", "one")]
+
+    def encode(self, value: Any, context: EncodeContext, owner: Any) -> Any:
+        blocks = self.union.encode_list(value, context)
+        is_one = context.native and len(blocks) == 1 and note_of(value[0], context.api, ":form") == "one"
+        return blocks[0] if is_one else blocks or None
+
+
+class TextOrBlocks(Blocks):
+    """A string, or a list of blocks.
+
+    A single text that says nothing else is written the `plain` way ("string" or "list"); where the wire had it the
+    other way, the text carries the note `":form"`.
+    """
+
+    classes = (str, list)
+
+    def __init__(self, union: Union, plain: str, *, annotated: bool = False) -> None:
+        super().__init__(union)
+        self._attributes = ("protected",) if annotated else ("annotations", "protected")
+        self._note = {":form": "list" if plain == "string" else "string"}
+        self._plain_is_string = plain == "string"
+
+    def holds(self, value: Any) -> bool:
+        return value.__class__ is str or (value.__class__ is list and bool(value))
+
+    def test(self, name: str) -> str | None:
+        return f"{name}.__class__ is str or ({name}.__class__ is list and {name})"
+
+    def quick_decode(self, name: str, call: str, bind: Callable[[str, Any], str]) -> str:
+        if self._plain_is_string:
+            return f"[{bind('Text', TextContent)}(text={name})] if {name}.__class__ is str else {call}"
+        several = f"{bind('decode_list', self.union.decode_list)}({name}, context)"
+        return f"{several} if {name}.__class__ is list else {call}"
+
+    def quick_encode(self, name: str, call: str, bind: Callable[[str, Any], str]) -> str:
+        if self._plain_is_string:
+            plain = bind("plain_text", _plain_text)
+            return f"({plain}({name}[0]) if len({name}) == 1 else None) or {call}"
+        usual = f"len({name}) != 1 or {name}[0].extra is None"
+        return f"{bind('encode_list', self.union.encode_list)}({name}, context) if {usual} else {call}"
+
+    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> Any:
+        if value.__class__ is str:
+            extra = None if self._plain_is_string else {context.api: self._note}
+            return [TextContent(text=value, extra=extra)]
+        contents = self.union.decode_list(value, context)
+        if len(contents) == 1 and self._plain_is_string:
+            self._mark_list(contents, context)
+        return contents
+
+    def _mark_list(self, contents: list[Any], context: DecodeContext) -> None:
+        only = contents[0]
+        if only.__class__ is TextContent and only.extra is None:
+            contents[0] = msgspec.structs.replace(only, extra={context.api: self._note})
+            # The list was traced already; it now holds the marked text in the same place.
+
+    def encode(self, value: Any, context: EncodeContext, owner: Any) -> Any:
+        if len(value) == 1 and value[0].__class__ is TextContent:
+            only = value[0]
+            if self._is_string(only, context.api):
+                if only.extra is not None:
+                    context.leave_residue(only)
+                if only.protected is not None or only.annotations is not None:
+                    context.lose_attributes(only, self._attributes)
+                return only.text
+        return self.union.encode_list(value, context) or None
+
+    def _is_string(self, only: TextContent, api: str) -> bool:
+        own = None if only.extra is None else only.extra.get(api)
+        if self._plain_is_string:
+            return not own
+        return own == self._note
+
+    def describe(self) -> str:
+        return f"str or list of {self.union.name}"
+
+
+class Outputs(Blocks):
+    """What a hosted tool gave back: a list of blocks, one block in the list's place, or a string.
+
+    A single content of a class in `single` is written as one block, anything else as a list. Where the wire had another
+    form, the content carries the note `":form"`.
+    """
+
+    classes = (list, dict, str)
+
+    def __init__(self, union: Union, *single: type[AIContent]) -> None:
+        super().__init__(union)
+        self._single = single
+
+    def holds(self, value: Any) -> bool:
+        if value.__class__ is list:
+            return bool(value) and all(item.__class__ is dict for item in value)
+        return value.__class__ in (dict, str)
+
+    def test(self, name: str) -> str | None:
+        return None
+
+    def quick_decode(self, name: str, call: str, bind: Callable[[str, Any], str]) -> str:
+        return call
+
+    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> Any:
+        if value.__class__ is str:
+            return [TextContent(text=value, extra={context.api: {":form": "string"}})]
+        is_list = value.__class__ is list
+        contents = self.union.decode_list(value, context) if is_list else [self.union.decode(value, context)]
+        if contents and self._is_usually_list(contents) is not is_list:
+            contents[0] = noted(contents[0], context.api, ":form", "list" if is_list else "one")
+        return contents
+
+    def _is_usually_list(self, contents: list[Any]) -> bool:
+        return len(contents) != 1 or not isinstance(contents[0], self._single)
+
+    def encode(self, value: Any, context: EncodeContext, owner: Any) -> Any:
+        blocks = self.union.encode_list(value, context)
+        form = note_of(value[0], context.api, ":form") if len(value) == 1 else None
+        if form == "string" and value[0].__class__ is TextContent:
+            return value[0].text
+        is_list = self._is_usually_list(value) if form in (None, "string") else form == "list"
+        return blocks or None if is_list or len(blocks) != 1 else blocks[0]
+
+    def describe(self) -> str:
+        return f"list of {self.union.name} or one"
+
+
+def _plain_text(content: Any) -> str | None:
+    """The words of a text that says nothing else."""
+    if content.__class__ is not TextContent or content.extra is not None:
+        return None
+    return str(content.text) if content.annotations is None and content.protected is None else None
+
+
+class WordsOf(Codec):
+    """A string that is the words of one content of class `model`; `sets` are its other fields.
+
+    Several contents (of another API, or after an edit) are joined by `between`.
+    """
+
+    classes = (str,)
+    identity = False
+
+    def __init__(self, model: type[Any], field: str, *, between: str = "", **sets: Any) -> None:
+        self.model, self.field, self.sets, self.between = model, field, sets, between
+        self._others = tuple(f for f in model.__struct_fields__ if f not in (field, "extra", "executor", *sets))
+        self._said_else = attrgetter(*self._others, "extra")
+        self._nothing_else = (*(defaults_of(model).get(name) for name in self._others), None)
+
+    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[Any]:
+        return [self.model(**{self.field: value}, **self.sets)]
+
+    def places(self, value: Any, wire: Any, path: str) -> Iterable[Place]:
+        return [(value[0], path, wire, None)]
+
+    def encode(self, value: list[Any], context: EncodeContext, owner: Any) -> Any:
+        words = []
+        for content in value:
+            if content.__class__ is not self.model:
+                words += self._words_of_other(content, context)
+                continue
+            if self._said_else(content) != self._nothing_else:
+                self._lose_what_else(content, context)
+            for name, value in self.sets.items():
+                context.lose_other_word(content, name, value)
+            words.append(getattr(content, self.field))
+        return self.between.join(words) if words else None
+
+    def _lose_what_else(self, content: Any, context: EncodeContext) -> None:
+        context.lose_attributes(content, self._others)
+        context.leave_residue(content)
+
+    def _words_of_other(self, content: Any, context: EncodeContext) -> list[str]:
+        if content.__class__ is TextContent:
+            return [content.text]
+        context.lose(content, None, reasons.WORDS_ALONE)
+        return []
+
+    def describe(self) -> str:
+        return "str"

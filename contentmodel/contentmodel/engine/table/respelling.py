@@ -1,0 +1,140 @@
+"""The JSON form of protocol buffers, which spells one value in several ways, beside the usual one.
+
+Names may have underscores, and a number may be a text, or have a fraction of zero in the place of an integer
+(protobuf.dev/programming-guides/json, seen 2026-11-22). Such an object is decoded from a copy in the usual spelling;
+two notes keep the other one: ":snake" has the names, and ":numbers" the numbers, each by its dotted path.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from contentmodel.engine.json import camel_name
+from contentmodel.engine.table.codecs import Codec
+from contentmodel.engine.table.nodes import Leaf, Node
+
+if TYPE_CHECKING:
+    from contentmodel.engine.context import DecodeContext
+    from contentmodel.engine.table.rows import Row
+
+NOTES = frozenset({":snake", ":numbers"})
+
+
+def is_respelled(row: Row, wire: dict[str, Any]) -> bool:
+    """Return whether a known field has a name with underscores or of an alias, or a number in another spelling."""
+    return any(True for _ in _names(row, row.root, wire, "")) or any(True for _ in _numbers(row, row.root, wire, ""))
+
+
+def decode_respelled(row: Row, wire: dict[str, Any], context: DecodeContext) -> Any:
+    """Decode a copy in the usual spelling, and note what was spelled in another way."""
+    notes: dict[str, Any] = {":snake": list(_names(row, row.root, wire, ""))}
+    notes[":numbers"] = dict(_numbers(row, row.root, wire, ""))
+    decoded = row.decode(_usual_copy(row, row.root, wire, "", context), context)
+    if not isinstance(decoded, row.model):
+        return decoded
+    extra = decoded.extra or {}
+    own = {**extra.get(row.api, {}), **{note: said for note, said in notes.items() if said}}
+    return msgspec.structs.replace(decoded, extra={**extra, row.api: own})
+
+
+def respell(wire: dict[str, Any], residue: dict[str, Any]) -> None:
+    """Give numbers and names in `wire` the spelling that the notes have; an edited number keeps its own."""
+    for path, spelled in residue.get(":numbers", {}).items():
+        container, key = _container(wire, path)
+        if key in container and spelled_number(spelled) == container[key]:
+            container[key] = spelled
+    for name in reversed(residue.get(":snake", ())):
+        path, _, spelled = name.partition("=")
+        container, key = _container(wire, path)
+        if key in container:
+            container[spelled] = container.pop(key)
+
+
+def number_of(value: Any, codec: Codec) -> int | float | None:
+    """Return the number that a value is for a codec of numbers which does not hold it as it is; None if it is none."""
+    if int not in codec.classes or not codec.identity or codec.holds(value):
+        return None
+    number = spelled_number(value)
+    if number is None or float in codec.classes:
+        return number
+    return int(number) if number == int(number) and abs(number) < _LARGEST_INTEGER else None
+
+
+_NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?")
+_LONGEST_NUMBER = 40
+_LARGEST_INTEGER = 2**63
+
+
+def spelled_number(value: Any) -> int | float | None:
+    """Return a number, or the one that a text spells; None for anything else, and for a number without an end."""
+    if value.__class__ is float:
+        return value if math.isfinite(value) else None
+    if value.__class__ is not str or len(value) > _LONGEST_NUMBER or not _NUMBER.fullmatch(value):
+        return None
+    if value.lstrip("-").isdecimal():
+        return int(value)
+    number = float(value)
+    return number if math.isfinite(number) else None
+
+
+def _usual_name(row: Row, key: str, prefix: str) -> str:
+    camel = camel_name(key)
+    return row.aliases.get(f"{prefix}{key}") or row.aliases.get(f"{prefix}{camel}", camel)
+
+
+def _known(row: Row, node: Node, wire: dict[str, Any], prefix: str) -> Iterator[tuple[str, str, Any, Any]]:
+    """Yield each key of a wire object with its usual name, its value, and the field of the row; None if it has none.
+
+    Of two keys with one usual name, the one that is spelled as usual has it, else the first.
+    """
+    taken: set[str] = set()
+    for key, value in wire.items():
+        name = _usual_name(row, key, prefix)
+        if name != key and (name in wire or name in taken):
+            name = key
+        taken.add(name)
+        yield key, name, value, node.children.get(name)
+
+
+def _names(row: Row, node: Node, wire: dict[str, Any], prefix: str) -> Iterator[str]:
+    for key, name, value, child in _known(row, node, wire, prefix):
+        if name != key and (child is not None or name in node.constants):
+            yield f"{prefix}{name}={key}"
+        if isinstance(child, Node) and value.__class__ is dict:
+            yield from _names(row, child, value, f"{prefix}{name}.")
+
+
+def _numbers(row: Row, node: Node, wire: dict[str, Any], prefix: str) -> Iterator[tuple[str, Any]]:
+    for _, name, value, child in _known(row, node, wire, prefix):
+        if isinstance(child, Node) and value.__class__ is dict:
+            yield from _numbers(row, child, value, f"{prefix}{name}.")
+        elif isinstance(child, Leaf) and number_of(value, child.codec) is not None:
+            yield f"{prefix}{name}", value
+
+
+def _usual_copy(row: Row, node: Node, wire: dict[str, Any], prefix: str, context: DecodeContext) -> dict[str, Any]:
+    copy: dict[str, Any] = {}
+    for key, name, value, child in _known(row, node, wire, prefix):
+        if isinstance(child, Node) and value.__class__ is dict:
+            value = _usual_copy(row, child, value, f"{prefix}{name}.", context)
+        elif isinstance(child, Leaf):
+            number = number_of(value, child.codec)
+            value = value if number is None else number
+        copy[name if child is not None or name in node.constants else key] = value
+    context.copied(copy, wire)
+    context.is_respelled = True
+    return copy
+
+
+def _container(wire: dict[str, Any], path: str) -> tuple[dict[str, Any], str]:
+    """Return the object at a dotted path without its last step, and that step; an empty object where there is none."""
+    *parents, key = path.split(".")
+    container: Any = wire
+    for parent in parents:
+        container = container.get(parent) if container.__class__ is dict else None
+    return (container if container.__class__ is dict else {}), key

@@ -1,0 +1,61 @@
+"""Roles of messages: the words of an API beside the words of the model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from contentmodel.engine.context import DecodeContext, EncodeContext
+from contentmodel.engine.losses import reasons
+from contentmodel.engine.table.codecs import Codec
+
+
+class Roles(Codec):
+    """The role of a message.
+
+    A role that the API does not define gives no rights anywhere else: the model holds it behind the id of its API
+    (`openai-chat:critic`), and every other API sends that message as the user's and reports it.
+    """
+
+    classes = (str,)
+    identity = False
+    hosts_add_words = False
+
+    def __init__(
+        self,
+        api: str,
+        to_model: Mapping[str, str],
+        to_wire: Mapping[str, str] | None = None,
+        *,
+        elsewhere: tuple[str, ...] = (),
+    ) -> None:
+        """Map wire words to roles of the model. `to_wire` lists the way back where it is not the inverse.
+
+        `elsewhere` are further roles of the API, whose messages have rows of their own.
+        """
+        self._prefix = f"{api}:"
+        self.to_model = dict(to_model)
+        self.known_words = frozenset((*to_model, *elsewhere))
+        self.to_wire = dict(to_wire or {role: word for word, role in to_model.items()})
+
+    def quick_decode(self, name: str, call: str, bind: Any) -> str:
+        return f"{bind('roles', self.to_model)}.get({name}) or {call}"
+
+    def quick_encode(self, name: str, call: str, bind: Any) -> str:
+        return f"{bind('roles', self.to_wire)}.get({name}) or {call}"
+
+    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> str:
+        return self.to_model.get(value) or f"{self._prefix}{value}"
+
+    def encode(self, value: Any, context: EncodeContext, owner: Any) -> str:
+        known = self.to_wire.get(value)
+        if known is not None:
+            return known
+        own = value.removeprefix(self._prefix)
+        if own != value and own not in self.to_model:
+            return str(own)
+        context.lose(owner, "role", reasons.NO_ROLE, role=value)
+        return self.to_wire["user"]
+
+    def describe(self) -> str:
+        return "str"

@@ -1,0 +1,454 @@
+"""Rows: one wire object beside one model type.
+
+A row's fields map wire paths ("source.data" is inside a nested object) to model attributes ("options.seed" is inside a
+nested Struct), with a codec where the two sides differ. What no field consumes is the residue. Rows are compiled to two
+plain functions when they are first used (`engine/table/compile.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from contentmodel.content.outcomes import UnknownContent
+from contentmodel.engine.context import DecodeContext, EncodeContext
+from contentmodel.engine.json import wire_at, wire_path
+from contentmodel.engine.table.codecs import Codec, Place
+from contentmodel.engine.table.compile import compile_row
+from contentmodel.engine.table.introspect import attribute_of, codec_for, fields_of, get_attribute, unmapped_attributes
+from contentmodel.engine.table.nodes import Column, Leaf, Node, merge_into, residue_of
+from contentmodel.engine.table.notes import wire_fields
+
+if TYPE_CHECKING:
+    from contentmodel.engine.table.shapes import Shape
+    from contentmodel.engine.table.signs import Failure
+
+Spec = str | tuple[str | tuple[str, ...], Codec]
+
+
+class Group:
+    """Several wire fields that make one attribute: `keys` are all consumed by `decode` and written by `encode`.
+
+    `says` names those that say one attribute inside of it, for who reads the tables as data.
+    """
+
+    keys: tuple[str, ...] = ()
+    attribute = ""
+    says: Mapping[str, str] = {}
+
+    def decode(self, wire: dict[str, Any], context: DecodeContext) -> Any:
+        """The attribute's value."""
+        raise TypeError(f"{type(self).__name__} does not decode")
+
+    def encode(self, value: Any, wire: dict[str, Any], context: EncodeContext, owner: Any) -> None:
+        """Writes the fields into `wire`."""
+        raise TypeError(f"{type(self).__name__} does not encode")
+
+
+class Row:
+    """One wire object and its model type, in both directions.
+
+    `constants` are wire values that tell the row from others. `select` names a field and the values of it that choose
+    this row. `gather` makes one dict attribute of several wire fields, `rest` of all that is left. `columns` makes one
+    list of contents of several wire fields. `sets` are attributes whose value follows from the row. `ignores` are
+    attributes that the row leaves to somebody else, or that say nothing. `group` is one attribute that several wire
+    fields make together in a way of their own. `fill` is what the API requires, for values that came from another API
+    or were made by hand, and do not have it. `certain` says that what this row decodes is always taken for its own when
+    it is encoded, so that nobody has to ask. A row with a `shape` reads the blocks of that form whose tag has no row.
+    `failure` has the fields that tell that a tool failed. `takes` tells whether a content of the row's class is usually
+    written as this row. A row with `protobuf_json` also reads the other spellings of names and numbers that the JSON
+    form of protocol buffers allows (`respelling.py`); `aliases` are further names of its fields, each by its
+    dotted path with the usual name.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        model: type[Any],
+        fields: Mapping[str, Spec],
+        *,
+        constants: Mapping[str, Any] | None = None,
+        select: tuple[str, Sequence[str]] | None = None,
+        gather: tuple[str, Sequence[str]] | None = None,
+        columns: tuple[str, Mapping[str, Column]] | None = None,
+        group: Group | None = None,
+        sets: Mapping[str, Any] | None = None,
+        rest: str | None = None,
+        protobuf_json: bool = False,
+        aliases: Mapping[str, str] | None = None,
+        ignores: Sequence[str] = (),
+        fill: Mapping[str, Any] | None = None,
+        certain: bool = False,
+        shape: Shape | None = None,
+        failure: Failure | None = None,
+        takes: Callable[[Any], bool] | None = None,
+    ) -> None:
+        self.name = name
+        self.shape, self.failure, self.takes = shape, failure, takes
+        self.signs = failure
+        """The fields that report a failure, also those of a wire object that is a call as well."""
+        self.model = model
+        self.select = select
+        self.certain = certain
+        self.fill = dict(fill or {})
+        self.gather = gather
+        self.columns = columns
+        # Which column takes a content of which class, and in which order they stand.
+        taken = columns[1] if columns else {}
+        self.column_keys = {m: k for k, c in reversed(list(taken.items())) if not c.noted for m in c.models}
+        self.column_order = {key: index for index, key in enumerate(taken)}
+        self.group = group
+        self.sets = dict(sets or {})
+        self.rest = rest
+        self.protobuf_json = protobuf_json
+        self.aliases = dict(aliases or {})
+        self.constants = dict(constants or {})
+        self.api = ""
+        self.is_one_of = False
+        self.root = self._build(fields)
+        self._holds = self.root.holders()
+        self.unmapped = tuple(sorted(self._unmapped(ignores)))
+        self._decode: Callable[[dict[str, Any], DecodeContext], Any] | None = None
+        self._encode: Callable[[Any, EncodeContext], dict[str, Any]] | None = None
+
+    # -- building ----------------------------------------------------------------------------------------------
+
+    def _build(self, fields: Mapping[str, Spec]) -> Node:
+        root = Node()
+        for path, value in self.constants.items():
+            *parents, key = path.split(".")
+            node = root
+            for parent in parents:
+                node = node.child(parent)
+            node.constants[key] = value
+        for path, spec in fields.items():
+            target, codec = (spec, None) if isinstance(spec, str) else spec
+            attributes = (target,) if isinstance(target, str) else target
+            kind, required, fallback = attribute_of(self.model, attributes[0])
+            *parents, key = path.split(".")
+            node = root
+            for parent in parents:
+                node = node.child(parent)
+            if key in node.children:
+                raise TypeError(f"row {self.name}: {path} is mapped twice")
+            node.children[key] = Leaf(
+                path,
+                attributes,
+                codec or codec_for(kind),
+                required or bool(codec and codec.mandatory),
+                fallback,
+            )
+        for path, column in self.columns[1].items() if self.columns else ():
+            *parents, key = path.split(".")
+            node = root
+            for parent in parents:
+                node = node.child(parent)
+            node.children[key] = column
+        return root
+
+    def _unmapped(self, ignores: Sequence[str]) -> Iterator[str]:
+        mapped = {name for leaf in self.root.leaves() for name in leaf.attributes}
+        mapped |= {"extra", "executor", "origin", *ignores, *self.sets}
+        mapped |= {self.gather[0]} if self.gather else set()
+        mapped |= {self.rest} if self.rest else set()
+        mapped |= {self.group.attribute} if self.group else set()
+        mapped |= {self.columns[0]} if self.columns else set()
+        yield from unmapped_attributes(self.model, "", mapped)
+
+    # -- use ---------------------------------------------------------------------------------------------------
+
+    def bind(self, api: str) -> Row:
+        """Says which API's residue this row reads and writes."""
+        if self.api and self.api != api:
+            raise TypeError(f"row {self.name} belongs to {self.api}")
+        self.api = api
+        return self
+
+    def decode(self, wire: dict[str, Any], context: DecodeContext) -> Any:
+        """The model value of a wire object."""
+        if self._decode is None:
+            self._compile()
+        return self._decode(wire, context)  # type: ignore[misc]
+
+    def encode(self, value: Any, context: EncodeContext) -> dict[str, Any]:
+        """The wire object of a model value."""
+        if self._encode is None:
+            self._compile()
+        return self._encode(value, context)  # type: ignore[misc]
+
+    def _compile(self) -> None:
+        pair = compile_row(self)
+        self._decode, self._encode = pair if self.failure is None else self.failure.around(*pair, self.model, self.api)
+
+    @property
+    def functions(self) -> tuple[Callable[..., Any], Callable[..., Any]]:
+        """The compiled pair."""
+        if self._decode is None:
+            self._compile()
+        return self._decode, self._encode  # type: ignore[return-value]
+
+    # -- what the compiled functions call on their slow paths ------------------------------------------------------
+
+    def residue(self, wire: Mapping[str, Any]) -> dict[str, Any]:
+        """The parts of `wire` that no field, constant or column consumed."""
+        holds = self._holds
+        if holds is None:
+            left = residue_of(self.root, wire)
+        else:
+            left = {key: value for key, value in wire.items() if key not in holds or not holds[key](value)}
+        for key in (*(self.gather[1] if self.gather else ()), *(self.group.keys if self.group else ())):
+            left.pop(key, None)
+        return left
+
+    def known_keys(self) -> Iterator[str]:
+        """The keys of the wire object that something in the model, or the row itself, stands for."""
+        yield from self.root.constants
+        yield from self.root.children
+        yield from self.gather[1] if self.gather else ()
+        yield from self.group.keys if self.group else ()
+
+    def merge(self, residue: Mapping[str, Any], wire: dict[str, Any]) -> None:
+        """Fill `wire` with the fields of the residue. Fields that the model sets keep the model's value."""
+        merge_into(self.root, wire_fields(residue), wire)
+
+    def missing(self, wire: dict[str, Any], path: str, context: DecodeContext) -> Any:
+        """A required field is not there: a fault. Where it is null, one of a union's objects is an unknown one."""
+        *parents, key = path.split(".")
+        container: Any = wire
+        wanted = _wanted(self.root, path)
+        for parent in parents:
+            inner = container.get(parent)
+            if not isinstance(inner, dict):
+                key, wanted = parent, "object"
+                break
+            container = inner
+        value = container.get(key)
+        if key in container and value is None and self.is_one_of:
+            return UnknownContent(api=self.api, block=wire)
+        if key in container:
+            context.expected(container, key, wanted, value)
+        else:
+            context.fault(container, key, f"missing {wanted}")
+        return UnknownContent(api=self.api, block=wire) if self.is_one_of else self._stand_in()
+
+    def _stand_in(self) -> Any:
+        """Something of the row's class, to go on with until all faults of the payload are found."""
+        required = (f.name for f in fields_of(self.model) if f.required)
+        return self.model(**dict.fromkeys(required, ""))
+
+    # -- what others ask of it ---------------------------------------------------------------------------------
+
+    def places(self, value: Any, wire: Any, path: str) -> Iterator[Place]:
+        """Where the model objects inside `value` came from, given that it was decoded from `wire` at `path`."""
+        for leaf in self.root.leaves():
+            inner = wire_at(wire, leaf.wire)
+            held = get_attribute(value, leaf.attribute)
+            if held is not None and inner is not None and leaf.holds(inner):
+                yield from leaf.codec.places(held, inner, wire_path(path, leaf.wire))
+        if self.signs is not None:
+            yield from self.signs.places(value, wire, path, self.api)
+        rest = list(getattr(value, self.columns[0])) if self.columns else []
+        for key, taken in self.counts(wire):
+            if not rest:
+                return
+            codec = self.columns[1][key].codec  # type: ignore[index]
+            yield from codec.places(rest[:taken], wire_at(wire, key), wire_path(path, key))
+            rest = rest[taken:]
+
+    def counts(self, wire: Any) -> Iterator[tuple[str, int]]:
+        """The columns that a wire object fills, in their order, and how many contents each of them makes."""
+        for key, column in self.columns[1].items() if self.columns else ():
+            inner = wire_at(wire, key)
+            if inner is not None and column.holds(inner):
+                yield key, column.codec.count(inner)
+
+    def row_of(self, value: Any) -> Row:
+        """Itself: a row and a union answer the same question."""
+        return self
+
+    def fields_of(self, attribute: str, wire: Mapping[str, Any]) -> list[str]:
+        """The fields of a wire object that say an attribute: what says all of it, else what says parts of it, else what
+        says that of which it is a part. None where it has no field of its own.
+        """
+        leaves = list(self.root.leaves())
+        fields = [leaf.wire for leaf in leaves if attribute in leaf.attributes]
+        inside = f"{attribute}."
+        fields = fields or [leaf.wire for leaf in leaves if any(name.startswith(inside) for name in leaf.attributes)]
+        if self.gather and attribute == self.gather[0]:
+            fields += self.gather[1]
+        if self.group:
+            says = self.group.says
+            fields += (key for key in self.group.keys if attribute in (self.group.attribute, says.get(key)))
+        if self.columns and attribute == self.columns[0]:
+            fields += self.columns[1]
+        fields += [alias for alias, usual in self.aliases.items() if _beside(alias, usual) in fields]
+        if attribute == self.rest:
+            fields += (key for key in wire if key not in self.root.children and key not in self.constants)
+        return fields or (self.fields_of(attribute.rpartition(".")[0], wire) if "." in attribute else [])
+
+    def codecs(self) -> Iterator[tuple[str, Codec]]:
+        """Yield each field's path in the wire object with its codec."""
+        yield from self.root.codecs()
+        for key, column in self.columns[1].items() if self.columns else ():
+            yield key, column.codec
+
+    def attribute_at(self, path: str) -> tuple[str, str] | None:
+        """Return the attribute to which a JSON path of the wire object leads, and the rest of the path, or None."""
+        for leaf in self.root.leaves():
+            where = wire_path("$", leaf.wire)
+            if path == where or path.startswith((f"{where}.", f"{where}[")):
+                return leaf.attribute, path[len(where) :]
+        for key in self.columns[1] if self.columns else ():
+            where = wire_path("$", key)
+            if path == where or path.startswith(f"{where}["):
+                return self.columns[0], path[len(where) :]  # type: ignore[index]
+        return None
+
+    def describe(self) -> dict[str, Any]:
+        """The row as data, for documentation, coverage and generators."""
+        fields = {
+            leaf.wire: {
+                "attribute": ", ".join(leaf.attributes),
+                "form": leaf.codec.describe(),
+                "required": leaf.required,
+            }
+            for leaf in self.root.leaves()
+        }
+        if self.gather:
+            fields.update({k: {"attribute": self.gather[0], "form": "any", "required": False} for k in self.gather[1]})
+        if self.group:
+            said = {k: self.group.says.get(k, self.group.attribute) for k in self.group.keys}
+            fields.update({k: {"attribute": said[k], "form": "any", "required": False} for k in said})
+        if self.columns:
+            fields.update(
+                {
+                    k: {"attribute": self.columns[0], "form": c.describe(), "required": False}
+                    for k, c in self.columns[1].items()
+                }
+            )
+        described: dict[str, Any] = {
+            "name": self.name,
+            "model": self.model.__name__,
+            "constants": self.constants,
+            "fields": fields,
+        }
+        if self.protobuf_json:
+            described["protobuf_json"] = True
+        if self.aliases:
+            described["aliases"] = self.aliases
+        if self.shape is not None:
+            described["shape"] = self.shape.describe()
+        if self.failure is not None:
+            described["failure"] = self.failure.describe()
+        return described
+
+
+class PairRow:
+    """One wire object that is a call and its result: two contents with one call id.
+
+    `apart` are the wire fields that belong to the result. The result stands right after its call, and is joined with it
+    again; either half may be missing. `failure` has the fields of the object that report that the tool failed.
+    """
+
+    def __init__(self, call: Row, result: Row, apart: Sequence[str], failure: Failure | None = None) -> None:
+        self.call, self.result, self.apart, self.failure = call, result, tuple(apart), failure
+        result.signs = failure
+        self.name = call.name
+
+    def bind(self, api: str) -> PairRow:
+        """Says which API's residue both rows read and write."""
+        self.call.bind(api)
+        self.result.bind(api)
+        return self
+
+    def decode(self, wire: dict[str, Any], context: DecodeContext) -> list[Any]:
+        """The call and its result."""
+        apart = {key: wire[key] for key in self.apart if key in wire}
+        rest = {key: value for key, value in wire.items() if key not in apart} if apart else wire
+        context.copied(apart, wire)
+        context.copied(rest, wire)
+        call = self.call.decode(rest, context)
+        if call.__class__ is UnknownContent:
+            return [UnknownContent(api=self.call.api, block=wire)]
+        result = self.result.decode(apart, context)
+        if result.__class__ is UnknownContent:
+            return [UnknownContent(api=self.call.api, block=wire)]
+        result = msgspec.structs.replace(result, call_id=call.call_id)
+        return [call, result if self.failure is None else self.failure.read(result, wire, self.result.api)]
+
+    def row_of(self, value: Any) -> Row:
+        """The row of a call or of a result."""
+        return self.result if value.__class__ is self.result.model else self.call
+
+    def encode(self, call: Any, result: Any, context: EncodeContext) -> dict[str, Any]:
+        """The wire object of a call, of its result, or of both."""
+        if call is None and context.completes:
+            call = self.call.model(call_id=result.call_id)
+        wire = self.call.encode(call, context) if call is not None else dict(self.call.constants)
+        if result is None:
+            return wire
+        plain = result if self.failure is None else self.failure.without(result, context)
+        wire.update(self.result.encode(plain, context))
+        if call is None and result.call_id is not None:
+            wire.setdefault("id", result.call_id)
+        if self.failure is not None:
+            self.failure.write(result, wire, context)
+        return wire
+
+    def describe(self) -> dict[str, Any]:
+        """Return both rows as data, the result's with the fields that report a failure."""
+        result = self.result.describe()
+        if self.failure is not None:
+            result["failure"] = self.failure.describe()
+        return {"call": self.call.describe(), "result": result}
+
+
+class Fields:
+    """Where the attributes of a model value stand on the wire, for values that no row makes."""
+
+    def __init__(self, paths: Mapping[str, str]) -> None:
+        self._paths = paths
+
+    def row_of(self, value: Any) -> Fields:
+        return self
+
+    def places(self, value: Any, wire: Any, path: str) -> Iterator[Place]:
+        """None: whoever decodes such a value traces what is inside it."""
+        return iter(())
+
+    def fields_of(self, attribute: str, wire: Mapping[str, Any]) -> list[str]:
+        """The fields of a wire object that say an attribute, or what is inside it, or that of which it is a part."""
+        fields = [key for name, key in self._paths.items() if name == attribute or name.startswith(f"{attribute}.")]
+        return fields or (self.fields_of(attribute.rpartition(".")[0], wire) if "." in attribute else [])
+
+
+class Pieces(Fields):
+    """The place of a value that is only some fields of a wire object: `paths`, by attribute; or all but `apart`.
+
+    If the value is lost as a whole, each of these fields is lost, and not the object.
+    """
+
+    def __init__(self, paths: Mapping[str, str], apart: Collection[str] | None = None) -> None:
+        super().__init__(paths)
+        self._own, self._apart = tuple(paths.values()), apart
+
+    def pieces(self, wire: Mapping[str, Any]) -> list[str]:
+        """Return the fields that a wire object has."""
+        if self._apart is not None:
+            return [name for name in wire if name not in self._apart]
+        return [name for name in self._own if wire_at(wire, name) is not None]
+
+
+def _wanted(root: Node, path: str) -> str:
+    for leaf in root.leaves():
+        if leaf.wire == path:
+            return leaf.codec.describe().replace("str", "string").replace("dict", "object")
+    return "value"
+
+
+def _beside(alias: str, name: str) -> str:
+    """Return the dotted path of `name` in the object in which the field `alias` is."""
+    parent, dot, _ = alias.rpartition(".")
+    return f"{parent}{dot}{name}"

@@ -1,0 +1,63 @@
+"""The forms of wire objects whose type no row names, as data.
+
+Providers add hosted tools all the time, and name their blocks alike: `<tool>_tool_result` with the id of its call. A
+row with a shape reads every block of that form whose tag has no row of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from contentmodel.engine.context import DecodeContext, EncodeContext
+from contentmodel.engine.table.codecs import Codec
+
+
+class Shape(msgspec.Struct, frozen=True):
+    """A tag with one of these endings, and `fields` that hold a value of one JSON class each.
+
+    `tag` names the tag field. `without` are fields that a wire object of this form does not have.
+    """
+
+    endings: tuple[str, ...]
+    fields: Mapping[str, type] = {}
+    without: tuple[str, ...] = ()
+    tag: str = "type"
+
+    def fits(self, wire: Mapping[str, Any]) -> bool:
+        """Return whether a wire object has this form."""
+        tag = wire.get(self.tag)
+        if tag.__class__ is not str or not tag or not tag.endswith(self.endings) or tag in self.endings:
+            return False
+        has_fields = all(wire.get(name).__class__ is kind for name, kind in self.fields.items())
+        return has_fields and not any(name in wire for name in self.without)
+
+    def describe(self) -> dict[str, Any]:
+        """Return the form as data: what strategies need to make such an object."""
+        fields = {name: kind.__name__ for name, kind in self.fields.items()}
+        return {"tag": self.tag, "endings": list(self.endings), "fields": fields, "without": list(self.without)}
+
+
+class Named(Codec):
+    """A tag that is the name of a tool and an ending: `quantum_tool_result` is the tool `quantum`."""
+
+    classes = (str,)
+    identity = False
+
+    def __init__(self, ending: str) -> None:
+        super().__init__()
+        self.ending = ending
+
+    def holds(self, value: Any) -> bool:
+        return value.__class__ is str and value.endswith(self.ending)
+
+    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> str:
+        return str(value).removesuffix(self.ending)
+
+    def encode(self, value: Any, context: EncodeContext, owner: Any) -> str:
+        return f"{value}{self.ending}"
+
+    def describe(self) -> str:
+        return "str"

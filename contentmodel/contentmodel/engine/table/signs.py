@@ -1,0 +1,187 @@
+"""How an API reports, beside the outputs of a tool, that the tool failed: a status word, an exit code, a flag.
+
+A row names its signs of failure as data. What a failed tool gave back then has an `ErrorContent` among its outputs, so
+that `result.error` is right for every API, and an API without that sign gets the words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from contentmodel.content.outcomes import ErrorContent
+from contentmodel.content.text import TextContent
+from contentmodel.engine.json import wire_at, wire_path
+from contentmodel.engine.losses import reasons
+from contentmodel.engine.table.notes import FAILURE, note_of, noted
+
+if TYPE_CHECKING:
+    from contentmodel.content.tools import ToolResultContent
+    from contentmodel.engine.context import DecodeContext, EncodeContext
+
+
+class Sign(msgspec.Struct, frozen=True):
+    """A field of a wire object that may report a failure.
+
+    `words` are the values at the dotted `path` that do; None is any value but null, false, zero and the empty ones.
+    `failed` is the value that an encoder writes there.
+    """
+
+    path: str
+    words: Collection[Any] | None = None
+    failed: Any = None
+
+    def error(self, wire: Mapping[str, Any]) -> ErrorContent | None:
+        """Return the failure that the field reports, or None."""
+        value = wire_at(wire, self.path)
+        reports = bool(value) if self.words is None else value.__class__ in (str, int) and value in self.words
+        return _error(self.path.rpartition(".")[2], value, is_word=self.words is not None) if reports else None
+
+    def describe(self) -> dict[str, Any]:
+        """Return the sign as data."""
+        words = None if self.words is None else list(self.words)
+        return {"path": self.path, "words": words, "failed": self.failed}
+
+
+def _error(name: str, value: Any, *, is_word: bool) -> ErrorContent:
+    if value.__class__ is dict:
+        message, code = value.get("message"), value.get("code") or value.get("type")
+        said = message if message.__class__ is str else ""
+        return ErrorContent(message=said, code=code if code.__class__ is str else name, details=value)
+    if value.__class__ is str:
+        return ErrorContent(code=value) if is_word else ErrorContent(message=value, code=name)
+    if value.__class__ is int:
+        return ErrorContent(message=f"{name.replace('_', ' ')} {value}", code=name, details={name: value})
+    return ErrorContent(code=name)
+
+
+class Failure:
+    """The signs of failure of one kind of result.
+
+    `worded` results give back nothing but their error if they failed: their texts are errors then. An `alone` sign is
+    the only place that the wire has for a failure: an encoder writes it for an error of any origin.
+    """
+
+    def __init__(self, *signs: Sign, worded: bool = False, alone: bool = False) -> None:
+        self.signs, self._worded, self._alone = signs, worded, alone
+
+    def describe(self) -> list[dict[str, Any]]:
+        """Return the signs as data."""
+        return [sign.describe() for sign in self.signs]
+
+    def errors(self, wire: Mapping[str, Any], api: str) -> list[ErrorContent]:
+        """Return the error that a sign of the wire object reports, with a note that the sign stays its only place."""
+        found = (error for sign in self.signs if (error := sign.error(wire)) is not None)
+        return [noted(error, api, FAILURE, "sign") for error in islice(found, 1)]
+
+    def read(self, result: Any, wire: Mapping[str, Any], api: str) -> Any:
+        """Return a decoded result with the error that its wire object reports among its outputs."""
+        errors = self.errors(wire, api)
+        if not errors or any(output.__class__ is ErrorContent for output in result.outputs):
+            return result
+        outputs = [_as_error(output, api) for output in result.outputs] if self._worded else result.outputs
+        if outputs and any(output.__class__ is ErrorContent for output in outputs):
+            errors = []
+        return msgspec.structs.replace(result, outputs=[*outputs, *errors])
+
+    def place_of(self, error: Any, wire: Mapping[str, Any], path: str, api: str) -> tuple[str, Any] | None:
+        """Return the path and the value of the sign that an error was made of; None if it was made of none."""
+        if note_of(error, api, FAILURE) != "sign":
+            return None
+        signs = (sign for sign in self.signs if sign.error(wire) is not None)
+        return next(((wire_path(path, sign.path), wire_at(wire, sign.path)) for sign in signs), None)
+
+    def places(self, result: Any, wire: Mapping[str, Any], path: str, api: str) -> Iterator[tuple[Any, str, Any, None]]:
+        """Yield the errors of a decoded result that signs report, each with the place of its sign."""
+        for output in getattr(result, "outputs", ()):
+            place = self.place_of(output, wire, path, api)
+            if place is not None:
+                yield output, *place, None
+
+    def without(self, result: ToolResultContent, context: EncodeContext) -> Any:
+        """Return a result without the errors that signs report, and with texts where errors were texts."""
+        if not any(output.__class__ is ErrorContent for output in result.outputs):
+            return result
+        outputs = [made for output in result.outputs for made in self._before(output, context)]
+        plain = msgspec.structs.replace(result, outputs=outputs)
+        return context.replaced(result, plain)
+
+    def _before(self, output: Any, context: EncodeContext) -> list[Any]:
+        if output.__class__ is not ErrorContent:
+            return [output]
+        note = note_of(output, context.api, FAILURE)
+        if note == "sign":
+            return []
+        return [_as_text(output, context)] if note == "text" else [output]
+
+    def write(self, result: ToolResultContent, wire: dict[str, Any], context: EncodeContext) -> None:
+        """Write the sign of failure that the wire object of a failed result lacks.
+
+        Report what a decoder makes of a sign without an error: it adds the error, or takes the texts for it.
+        """
+        is_reported = bool(self.errors(wire, context.api))
+        if any(output.__class__ is ErrorContent for output in result.outputs):
+            if self._alone and not is_reported:
+                _put(wire, self.signs[0].path, self.signs[0].failed)
+        elif is_reported:
+            self._report(result, context)
+
+    def _report(self, result: ToolResultContent, context: EncodeContext) -> None:
+        texts = [output for output in result.outputs if output.__class__ is TextContent] if self._worded else []
+        for text in texts:
+            context.lose(text, None, reasons.TEXT_AS_ERROR)
+        if not texts:
+            context.lose(result, "outputs", reasons.ERROR_ADDED)
+
+    def around(
+        self, decode: Callable[..., Any], encode: Callable[..., Any], model: type, api: str
+    ) -> tuple[Callable[..., Any], Callable[..., Any]]:
+        """Return the functions of a row that has these signs."""
+
+        def decode_failing(wire: dict[str, Any], context: DecodeContext) -> Any:
+            result = decode(wire, context)
+            return self.read(result, wire, api) if result.__class__ is model else result
+
+        def encode_failing(result: Any, context: EncodeContext) -> dict[str, Any]:
+            wire: dict[str, Any] = encode(self.without(result, context), context)
+            self.write(result, wire, context)
+            return wire
+
+        return decode_failing, encode_failing
+
+
+def is_error_alone(result: ToolResultContent) -> bool:
+    """Return whether a result reports its failure by an error of its own, and not by a sign beside its outputs."""
+    errors = (output for output in result.outputs if output.__class__ is ErrorContent)
+    return any(all(FAILURE not in own for own in (error.extra or {}).values()) for error in errors)
+
+
+def _as_error(output: Any, api: str) -> Any:
+    if output.__class__ is not TextContent:
+        return output
+    error = ErrorContent(
+        message=output.text, annotations=output.annotations, protected=output.protected, extra=output.extra
+    )
+    return noted(error, api, FAILURE, "text")
+
+
+def _as_text(error: ErrorContent, context: EncodeContext) -> TextContent:
+    context.lose_attributes(error, ("details", "code") if error.message else ("details",))
+    own = {key: value for key, value in ((error.extra or {}).get(context.api) or {}).items() if key != FAILURE}
+    extra = {**(error.extra or {}), context.api: own}
+    kept = {api: residue for api, residue in extra.items() if residue} or None
+    text = TextContent(
+        text=error.message or error.code or "", annotations=error.annotations, protected=error.protected, extra=kept
+    )
+    made: TextContent = context.replaced(error, text)
+    return made
+
+
+def _put(wire: dict[str, Any], path: str, value: Any) -> None:
+    *parents, key = path.split(".")
+    for parent in parents:
+        wire = wire.setdefault(parent, {})
+    wire[key] = value

@@ -1,0 +1,90 @@
+"""The tables: everything that one API's adapter declares.
+
+    row("tool_use", FunctionCallContent, {"id": "call_id", "name": "name", "input": "arguments"})
+
+says both directions, because encode is the inverse of decode by being the same line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from contentmodel.engine.table.nodes import Column
+from contentmodel.engine.table.notes import note_of, noted
+from contentmodel.engine.table.rows import Fields, Group, PairRow, Row, Spec
+from contentmodel.engine.table.shapes import Named, Shape
+from contentmodel.engine.table.signs import Failure, Sign
+from contentmodel.engine.table.unions import Union
+
+__all__ = [
+    "Column",
+    "Failure",
+    "Fields",
+    "Group",
+    "Named",
+    "PairRow",
+    "Row",
+    "Shape",
+    "Sign",
+    "Spec",
+    "Table",
+    "Union",
+    "note_of",
+    "noted",
+    "row",
+]
+
+
+def row(name: str, model: type[Any], fields: Mapping[str, Spec], **options: Any) -> Row:
+    """A row for the block whose `type` is `name`."""
+    constants = {"type": name, **options.pop("constants", {})}
+    label = ".".join([name, *(str(v) for k, v in constants.items() if k != "type")])
+    return Row(label, model, fields, constants=constants, **options)
+
+
+class Table:
+    """Everything one API's adapter declares, in one place: what its rows, records and unions are made with."""
+
+    def __init__(self, api: str) -> None:
+        self.api = api
+        self.unions: dict[str, Union] = {}
+        self.records: dict[str, Row] = {}
+        self.pairs: list[PairRow] = []
+        self.words: dict[str, tuple[str, ...]] = {}
+        self.kept: dict[str, tuple[str, ...]] = {}
+
+    def record(self, name: str, model: type[Any], fields: Mapping[str, Spec], **options: Any) -> Row:
+        """A row for an object that stands in one place and has no tag."""
+        made = self.records[name] = Row(name, model, fields, **options).bind(self.api)
+        return made
+
+    def union(self, name: str, rows: Iterable[Row], **options: Any) -> Union:
+        """The rows that may stand in one place."""
+        made = self.unions[name] = Union(self.api, name, rows, **options)
+        return made
+
+    def pair(self, call: Row, result: Row, apart: Sequence[str], failure: Failure | None = None) -> PairRow:
+        """A wire object that is a call and its result."""
+        made = PairRow(call, result, apart, failure).bind(self.api)
+        self.pairs.append(made)
+        return made
+
+    def say(self, name: str, *words: Any) -> None:
+        """Words of one field that the adapter knows; others go through."""
+        self.words[name] = tuple(str(word) for word in words)
+
+    def keep(self, name: str, *fields: str) -> None:
+        """Known fields of a record that have no neutral counterpart: they stay in the residue."""
+        self.kept[name] = fields
+
+    def describe(self) -> dict[str, Any]:
+        """The tables as data: every row with its fields, the words that are known, the fields that are kept."""
+        return {
+            "api": self.api,
+            "pairs": [pair.describe() for pair in self.pairs],
+            "words": {name: list(words) for name, words in self.words.items()},
+            "kept": {name: list(fields) for name, fields in self.kept.items()},
+            "records": {name: r.describe() for name, r in self.records.items()},
+            "unions": {name: u.describe() for name, u in self.unions.items()},
+        }

@@ -1,0 +1,366 @@
+"""Unions: the rows that may stand in one place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from contentmodel.content.base import AIContent
+from contentmodel.content.outcomes import UnknownContent
+from contentmodel.engine.context import DecodeContext, EncodeContext
+from contentmodel.engine.losses import reasons
+from contentmodel.engine.pipeline.lowering import lower
+from contentmodel.engine.table.notes import note_of, noted
+from contentmodel.engine.table.rows import Row
+
+
+class _NoRow(Exception):
+    """A value has a row for its class, and none for what it says."""
+
+
+class Union:
+    """The rows that may stand in one place, told apart on the wire by a tag and in the model by class.
+
+    `tag` names the tag field; `find` replaces it where the tag is no field (Gemini's one-of by key), and gives a row's
+    name. `choose` does that for one tag that several rows share. `default` is the tag of a block that has none; such
+    a block carries the note `":absent"`. `other` is the row of a tag that nobody knows, not UnknownContent. Where
+    several rows have one class, `prefer` says which is the usual one (None: what another API says has no place here);
+    a block that came as another row keeps its row's name in the note `":row"`. `abroad` are the classes that a request
+    of another API may put here: others are lowered, though this API's hosts have been seen to send them. Rows with a
+    shape read blocks whose tag has no row, and rows with `takes` are preferred for the contents that they take. If the
+    union `takes_untyped` blocks, one without a tag is an unknown block, and no fault.
+    """
+
+    def __init__(
+        self,
+        api: str,
+        name: str,
+        rows: Iterable[Row],
+        *,
+        tag: str = "type",
+        find: Callable[[dict[str, Any]], str | None] | None = None,
+        choose: Mapping[str, Callable[[dict[str, Any]], str | None]] | None = None,
+        default: str | None = None,
+        other: Row | None = None,
+        abroad: Iterable[type] | None = None,
+        prefer: Callable[[Any, list[Row]], Row | None] | None = None,
+        takes_untyped: bool = False,
+    ) -> None:
+        self.api, self.name, self.tag, self._find = api, name, tag, find
+        self.rows = [r.bind(api) for r in (*rows, *([other] if other else []))]
+        for r in self.rows:
+            r.is_one_of = True
+        self._other = other
+        self._shaped = [r for r in self.rows if r.shape is not None]
+        self._abroad = None if abroad is None else frozenset(abroad)
+        self._abroad_encoders: dict[type, Callable[..., Any]] = {}
+        self._choose = choose or {}
+        self._default = default
+        self._takes_untyped = takes_untyped or other is not None or find is not None
+        self._prefer = prefer
+        self._decoders: dict[str, Callable[..., Any]] = {}
+        self._encoders: dict[type, Callable[..., Any]] = {}
+        self._by_class: dict[type, list[Row]] = {}
+        self._by_name = {r.name: r for r in self.rows}
+        for r in self.rows:
+            self._by_class.setdefault(r.model, []).append(r)
+        self.decode_list = self._list_decoder()
+        self.encode_list = self._list_encoder()
+
+    # -- decoding ----------------------------------------------------------------------------------------------
+
+    def decode(self, wire: Any, context: DecodeContext) -> Any:
+        """The content of one block; a block whose tag nobody knows is an UnknownContent."""
+        if not self._decoders:
+            self._build()
+        tag = wire.get(self.tag) if self._find is None else self._find(wire)
+        decoder = self._decoders.get(tag) if tag.__class__ is str else None
+        if decoder is None:
+            if tag is None and self._default is not None and self.tag not in wire:
+                return self._decode_untagged(wire, context)
+            if tag is None and not self._takes_untyped:
+                context.fault(wire, self.tag, f"missing string: the type of this {self.name}")
+            return self._unknown(wire, context)
+        return decoder(wire, context)
+
+    def _unknown(self, wire: dict[str, Any], context: DecodeContext) -> Any:
+        """Return what a row that reads blocks of this form makes of it; UnknownContent if no row does."""
+        for r in self._shaped:
+            if r.shape is not None and r.shape.fits(wire):
+                content = context.attempt(self._decoder(r), wire)
+                if content.__class__ is r.model:
+                    return content
+        if self._other is None:
+            return UnknownContent(api=self.api, block=wire)
+        return self._decoder(self._other)(wire, context)
+
+    def _decode_untagged(self, wire: dict[str, Any], context: DecodeContext) -> Any:
+        copy = {**wire, self.tag: self._default}
+        context.copied(copy, wire)
+        content = self._decoders[self._default](copy, context)  # type: ignore[index]
+        if content.__class__ is UnknownContent:
+            return UnknownContent(api=self.api, block=wire)
+        return noted(content, self.api, ":absent", [self.tag])
+
+    def _list_decoder(self) -> Callable[[list[Any], DecodeContext], list[Any]]:
+        """The contents of a list of blocks, in order: quickly where all are objects whose tags are known."""
+        decoders, tag, slowly = self._decoders, self.tag, self._decode_slowly
+        if self._find is not None:
+            return self._one_of_list_decoder(self._find)
+
+        def decode_list(wires: list[Any], context: DecodeContext) -> list[Any]:
+            try:
+                return [decoders[wire[tag]](wire, context) for wire in wires]
+            except (KeyError, TypeError):
+                return slowly(wires, context)
+
+        return decode_list
+
+    def _one_of_list_decoder(
+        self, find: Callable[[dict[str, Any]], str | None]
+    ) -> Callable[[list[Any], DecodeContext], list[Any]]:
+        decoders, slowly = self._decoders, self._decode_slowly
+
+        def decode_list(wires: list[Any], context: DecodeContext) -> list[Any]:
+            try:
+                return [decoders[find(wire)](wire, context) for wire in wires]  # type: ignore[index]
+            except (KeyError, TypeError, AttributeError):
+                return slowly(wires, context)
+
+        return decode_list
+
+    def _decode_slowly(self, wires: list[Any], context: DecodeContext) -> list[Any]:
+        if not self._decoders:
+            self._build()
+        decoders, tag = self._decoders, self.tag
+        contents: list[Any] = []
+        for index, wire in enumerate(wires):
+            if wire.__class__ is not dict:
+                context.expected(wires, index, f"an object: a {self.name}", wire)
+                continue
+            name = wire.get(tag)
+            decoder = decoders.get(name) if self._find is None and name.__class__ is str else None
+            contents.append(self.decode(wire, context) if decoder is None else decoder(wire, context))
+        return contents
+
+    # -- encoding ----------------------------------------------------------------------------------------------
+
+    def _list_encoder(self) -> Callable[[list[Any], EncodeContext], list[Any]]:
+        """The blocks of a list of contents; what has no row here is lowered or reported."""
+        home, slowly = self._encoders, self._encode_slowly
+        abroad = home if self._abroad is None else self._abroad_encoders
+
+        def encode_list(contents: list[Any], context: EncodeContext) -> list[Any]:
+            encoders = home if context.native else abroad
+            try:
+                return [encoders[content.__class__](content, context) for content in contents]
+            except (KeyError, _NoRow):
+                return slowly(contents, context)
+
+        return encode_list
+
+    def _encode_slowly(self, contents: list[Any], context: EncodeContext) -> list[Any]:
+        if not self._decoders:
+            self._build()
+        encoders = self._encoders if context.native or self._abroad is None else self._abroad_encoders
+        blocks: list[Any] = []
+        for content in contents:
+            encoder = encoders.get(content.__class__)
+            try:
+                blocks += [encoder(content, context)] if encoder else self._encode_other(content, context)
+            except _NoRow:
+                blocks += self._encode_lowered(content, context)
+        return blocks
+
+    def encode_one(self, value: Any, context: EncodeContext) -> Any:
+        """The wire object of one value; None where it has no row here."""
+        wires = self.encode_list([value], context)
+        return wires[0] if wires else None
+
+    def _encode_other(self, content: Any, context: EncodeContext) -> list[Any]:
+        if content.__class__ is UnknownContent:
+            if content.api == self.api:
+                return [content.block]
+            context.lose(content, None, reasons.UNKNOWN_BLOCK, source=content.api)
+            return []
+        return self._encode_lowered(content, context)
+
+    def _encode_lowered(self, content: Any, context: EncodeContext) -> list[Any]:
+        if not isinstance(content, AIContent):
+            context.lose(content, None, reasons.NO_BLOCK, place=self.name)
+            return []
+        return self.encode_list(lower(content, self, context), context)
+
+    def has(self, model: type, *, native: bool = True) -> bool:
+        """Whether a content of this class can stand here as it is."""
+        return model in self._by_class and (native or self._abroad is None or model in self._abroad)
+
+    @property
+    def tags(self) -> frozenset[str]:
+        """The tags that have a row of their own; none if the rows are not told apart by a tag."""
+        tagged = (r.constants.get(self.tag) for r in self.rows if r is not self._other and self._find is None)
+        return frozenset(tag for tag in tagged if tag is not None)
+
+    def knows(self, wire: dict[str, Any]) -> bool:
+        """Return whether a row is named by the tag of this block."""
+        tag = wire.get(self.tag)
+        return any(r.shape is None and r.constants.get(self.tag) == tag for r in self.rows)
+
+    # -- compiling ---------------------------------------------------------------------------------------------
+
+    def _build(self) -> None:
+        """Puts a stand-in for every tag and class: rows are compiled when they are first needed."""
+        for model, rows in self._by_class.items():
+            self._encoders[model] = self._encoder_when_needed(model, rows)
+            if self._abroad is not None and model in self._abroad:
+                self._abroad_encoders[model] = self._encoders[model]
+        groups: dict[str, list[Row]] = {}
+        for r in self.rows:
+            if r is not self._other and r.shape is None:
+                groups.setdefault(r.name if self._find else r.constants.get(self.tag, r.name), []).append(r)
+        for tag, rows in groups.items():
+            self._decoders[tag] = self._decoder_when_needed(tag, rows)
+
+    def _encoder_when_needed(self, model: type, rows: list[Row]) -> Callable[..., Any]:
+        def encode(content: Any, context: EncodeContext) -> Any:
+            made = self._encoders[model] = self._encoder(rows)
+            if model in self._abroad_encoders:
+                self._abroad_encoders[model] = made
+            return made(content, context)
+
+        return encode
+
+    def _decoder_when_needed(self, tag: str, rows: list[Row]) -> Callable[..., Any]:
+        def decode(wire: dict[str, Any], context: DecodeContext) -> Any:
+            made = self._decoders[tag] = self._decoder_of(tag, rows)
+            return made(wire, context)
+
+        return decode
+
+    def _decoder_of(self, tag: str, rows: list[Row]) -> Callable[..., Any]:
+        decoders = {r.name: self._decoder(r) for r in rows}
+        only = len(rows) == 1 and rows[0].select is None
+        return decoders[rows[0].name] if only else self._choosing_decoder(tag, rows, decoders)
+
+    def _decoder(self, r: Row) -> Callable[..., Any]:
+        decode = r.functions[0]
+        if r.certain or len(self._by_class[r.model]) == 1:
+            return decode if self._other is None else self._or_other(decode)
+        rows = self._by_class[r.model]
+
+        def decode_and_note(wire: dict[str, Any], context: DecodeContext) -> Any:
+            content = decode(wire, context)
+            if content.__class__ is UnknownContent and self._other is not None and r is not self._other:
+                return self._unknown(wire, context)
+            if content.__class__ is not r.model or self._usual(content, rows) is r:
+                return content
+            return noted(content, self.api, ":row", r.name)
+
+        return decode_and_note
+
+    def _encoder(self, rows: list[Row]) -> Callable[..., Any]:
+        return rows[0].functions[1] if len(rows) == 1 else self._picking_encoder(rows)
+
+    def _or_other(self, decode: Callable[..., Any]) -> Callable[..., Any]:
+        """Where there is a row for what nobody knows, it takes also what lacks something (a name that is null)."""
+
+        def decode_or_other(wire: dict[str, Any], context: DecodeContext) -> Any:
+            value = decode(wire, context)
+            return self._unknown(wire, context) if value.__class__ is UnknownContent else value
+
+        return decode_or_other
+
+    def _choosing_decoder(
+        self, tag: str, rows: list[Row], decoders: Mapping[str, Callable[..., Any]]
+    ) -> Callable[..., Any]:
+        """Among rows of one tag: by a selecting field, or by a constant inside; else the row that has neither."""
+        if tag in self._choose:
+            return self._decoder_by_name(self._choose[tag], decoders)
+        chosen: dict[Any, Callable[..., Any]] = {}
+        default: Callable[..., Any] | None = None
+        path: list[str] = []
+        for r in rows:
+            inner = {k: v for k, v in r.constants.items() if k != self.tag}
+            if r.select is not None:
+                path = r.select[0].split(".")
+                chosen.update(dict.fromkeys(r.select[1], decoders[r.name]))
+            elif inner:
+                (where, value), *_ = inner.items()
+                path = where.split(".")
+                chosen[value] = decoders[r.name]
+            else:
+                default = decoders[r.name]
+
+        if len(path) == 1 and default is not None:
+            key, usual = path[0], default
+
+            def choose_by_field(wire: dict[str, Any], context: DecodeContext) -> Any:
+                value = wire.get(key)
+                return (chosen.get(value, usual) if value.__class__ is str else usual)(wire, context)
+
+            return choose_by_field
+
+        def choose(wire: dict[str, Any], context: DecodeContext) -> Any:
+            value: Any = wire
+            for key in path:
+                value = value.get(key) if value.__class__ is dict else None
+            decoder = chosen.get(value, default) if value.__class__ is str else default
+            return self._unknown(wire, context) if decoder is None else decoder(wire, context)
+
+        return choose
+
+    def _decoder_by_name(
+        self, choose: Callable[[dict[str, Any]], str | None], decoders: Mapping[str, Callable[..., Any]]
+    ) -> Callable[..., Any]:
+        def decode(wire: dict[str, Any], context: DecodeContext) -> Any:
+            decoder = decoders.get(choose(wire) or "")
+            return self._unknown(wire, context) if decoder is None else decoder(wire, context)
+
+        return decode
+
+    def _picking_encoder(self, rows: list[Row]) -> Callable[..., Any]:
+        encoders = {r.name: r.functions[1] for r in rows}
+        api, choose = self.api, self._usual
+        if self._prefer is None and not any(r.takes for r in rows):
+            usual = rows[0].functions[1]
+
+            def pick_usual(content: Any, context: EncodeContext) -> Any:
+                if content.extra is None:
+                    return usual(content, context)
+                return encoders.get(note_of(content, api, ":row"), usual)(content, context)
+
+            return pick_usual
+
+        def pick(content: Any, context: EncodeContext) -> Any:
+            name = note_of(content, api, ":row") if content.extra is not None else None
+            if name in encoders:
+                return encoders[name](content, context)
+            r = choose(content, rows)
+            if r is None:
+                raise _NoRow
+            return encoders[r.name](content, context)
+
+        return pick
+
+    def _usual(self, content: Any, rows: list[Row]) -> Row | None:
+        for r in rows:
+            if r.takes is not None and r.takes(content):
+                return r
+        return self._prefer(content, rows) if self._prefer is not None else rows[0]
+
+    # -- what others ask of it ---------------------------------------------------------------------------------
+
+    def row_of(self, value: Any) -> Row | None:
+        """The row that made `value`, as far as its class and notes tell."""
+        own = (getattr(value, "extra", None) or {}).get(self.api) or {}
+        name = own.get(":row")
+        if name in self._by_name:
+            return self._by_name[name]
+        rows = self._by_class.get(type(value), [])
+        if len(rows) > 1:
+            return self._usual(value, rows)
+        return rows[0] if rows else None
+
+    def describe(self) -> dict[str, Any]:
+        """The union as data."""
+        return {"name": self.name, "tag": self.tag, "rows": [r.describe() for r in self.rows]}

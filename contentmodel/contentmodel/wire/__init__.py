@@ -1,1 +1,0 @@
-"""The codec engine: tables that pair wire objects with model types, and what compiles and runs them."""
