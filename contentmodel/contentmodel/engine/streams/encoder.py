@@ -51,8 +51,8 @@ if TYPE_CHECKING:
 
 Place = tuple[int, int]
 """A block: the number of its choice, and its own."""
-MOST_UNREAD = 32
-"""How many encodings of blocks are kept until their losses are read; each keeps its contents in memory."""
+MOST_KEPT = 65_536
+"""How many characters of blocks are kept in memory until their losses are read."""
 
 
 class StreamEncoder:
@@ -77,6 +77,8 @@ class StreamEncoder:
         """The losses of each block, with paths that begin at the block, and those of the envelope."""
         self._unread: list[tuple[list[Place], EncodedContents] | Encoded] = []
         """What was encoded, and may have lost something."""
+        self._kept = 0
+        """The size of the contents in it."""
         self._whole_losses: tuple[Loss, ...] | None = None
         """The losses with their whole paths, as they were read last; None if there may be others."""
         self._origin: Any = None
@@ -116,7 +118,7 @@ class StreamEncoder:
         }
 
     def _read_losses(self) -> None:
-        unread, self._unread = self._unread, []
+        unread, self._unread, self._kept = self._unread, [], 0
         for entry in unread:
             if isinstance(entry, Encoded):
                 self.add_losses(None, entry.losses)
@@ -412,7 +414,8 @@ class StreamEncoder:
         encoded = self._encoded(contents, is_open=is_open)
         if places is not None and encoded.may_lose:
             self._unread.append((places, encoded))
-            if len(self._unread) > MOST_UNREAD:
+            self._kept += sum(map(_size_of, contents))
+            if self._kept > MOST_KEPT:
                 self._read_losses()
         return encoded.payload
 
@@ -491,6 +494,12 @@ class StreamEncoder:
         note = Note(content, field, reason)
         path = f".{field}" if field else ""
         self.add_losses(place, [note.at(path, self.api, what_of(note))])
+
+
+def _size_of(content: Any) -> int:
+    """Return the size of a content in characters, about: its text, or more than is kept if it has anything else."""
+    text = getattr(content, growing_field(content) or "", None)
+    return 1_000 + len(text) if isinstance(text, str) else MOST_KEPT + 1
 
 
 def _path(place: Place, known: Mapping[Place, str]) -> str:
