@@ -245,3 +245,10 @@ def test_renamed_words_come_back_also_where_they_imitate_its_own_prefix(word: st
     codec = Renamed({"end": "stop", "over": "stop"})
     held = codec.decode(word, DecodeContext("here", Origin(api="here", issuer="x")), {}, "word")
     assert codec.encode(held, EncodeContext("here", "x", "response"), None) == word
+
+
+def test_a_table_refuses_to_keep_a_field_that_its_record_maps() -> None:
+    table = Table("test")
+    table.record("request", contentmodel.ChatRequest, {"model": "model"})
+    with pytest.raises(TypeError, match="record request: model cannot be kept"):
+        table.keep("request", "seed", "model")

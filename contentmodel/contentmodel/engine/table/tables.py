@@ -75,7 +75,14 @@ class Table:
         self.words[name] = tuple(str(word) for word in words)
 
     def keep(self, name: str, *fields: str) -> None:
-        """Known fields of a record that have no neutral counterpart: they stay in the residue."""
+        """Declare known fields of a record that have no neutral counterpart: they stay in the residue.
+
+        Raise TypeError if the record maps one of them.
+        """
+        record = self.records.get(name)
+        mapped = set(record.known_keys()) if record is not None else set()
+        if stale := sorted(mapped.intersection(fields)):
+            raise TypeError(f"record {name}: {', '.join(stale)} cannot be kept, because the record maps it")
         self.kept[name] = fields
 
     def describe(self) -> dict[str, Any]:
