@@ -22,7 +22,7 @@ from contentmodel import (
 )
 from contentmodel.events import StreamEvent
 
-ORIGIN = Origin(api="scripted", issuer="nobody")
+ORIGIN = Origin(api="scripted", issuer="unknown")
 
 
 def call(name: str, call_id: str, /, **arguments: Any) -> FunctionCallContent:

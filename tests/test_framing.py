@@ -110,7 +110,7 @@ EXAMPLES: dict[str, tuple[bytes, list[tuple[str | None, bytes]]]] = {
     "two of them": (BOM + BOM + b"data: 1\n\ndata: 2\n\n", [(None, b"2")]),
     "comments": (b": hello\n:\ndata: 1\n: in between\n\n", [(None, b"1")]),
     "nothing but a colon in the data": (b"data: :\n\n", [(None, b":")]),
-    "fields that nobody knows": (b"datum: 0\ndata : 0\n data: 0\nDATA: 0\ndata: 1\n\n", [(None, b"1")]),
+    "unknown fields": (b"datum: 0\ndata : 0\n data: 0\nDATA: 0\ndata: 1\n\n", [(None, b"1")]),
     "no blank line at the end": (b"data: 1\n\ndata: 2\n", [(None, b"1")]),
     "no line end at the end": (b"data: 1\n\ndata: 2", [(None, b"1")]),
     "nothing": (b"", []),

@@ -20,7 +20,7 @@ ANTHROPIC, CHAT, RESPONSES, GOOGLE, ROWS = (
 )
 PROVIDERS = (ANTHROPIC, CHAT, RESPONSES, GOOGLE)
 PIXEL = "data:image/png;base64,AAAA"
-ELSEWHERE = Origin(api="smoke-signals", issuer="nobody")
+ELSEWHERE = Origin(api="smoke-signals", issuer="unknown")
 
 
 def chat(*messages: dict[str, Any]) -> dict[str, Any]:

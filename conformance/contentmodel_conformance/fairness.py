@@ -216,7 +216,7 @@ LEVELS = (50, 100, 200, 400, 800)
 
 
 def nested(payload: dict[str, Any], levels: int) -> Iterator[bytes]:
-    """A payload as JSON text, with lists or objects in each other, `levels` of them, in a field that nobody knows: of
+    """A payload as JSON text, with lists or objects in each other, `levels` of them, in an unknown field: of
     the payload, and of the first object in each of its lists.
     """
     for opened, closed in (("[", "]"), ('{"a":', "}")):

@@ -124,7 +124,7 @@ def _all(found: list[Law]) -> Law:
 
 
 def _crosses(source: Any, target: Any, kind: str) -> Law:
-    """Nothing is raised on the way, and the losses have their paths: such payloads say what nobody would."""
+    """Nothing is raised on the way, and the losses have their paths: no API would send such payloads."""
     return lambda payload: laws.conversion(source, target, kind, payload)
 
 

@@ -14,7 +14,7 @@ from contentmodel_conformance.trying import Trial
 on_values(fairness.pairing, "home", home, AT_HOME, "limits")
 on_values(fairness.pairing, "foreign", foreign, ABROAD)
 on_values(fairness.honesty, "foreign", foreign, ABROAD)
-on_requests(fairness.policies, "foreign", foreign, "transcripts from an API that nobody knows, thoughts in them")
+on_requests(fairness.policies, "foreign", foreign, "transcripts from an API without an adapter, thoughts in them")
 
 
 @check(fairness.key_order, "payloads", "payloads of the SDK's types, of the adapter's own, and that it wrote")
@@ -25,7 +25,7 @@ def keys(subject: Subject, trial: Trial) -> None:
                 trial.each(payloads, of(subject, fairness.key_order, kind), f"{kind} {label}")
 
 
-@check(laws.totality, "deep", "what it wrote, with up to 800 levels of nesting in a field that nobody knows")
+@check(laws.totality, "deep", "what it wrote, with up to 800 levels of nesting in an unknown field")
 def depth(subject: Subject, trial: Trial) -> None:
     for kind in subject.does:
         for payload in subject.written(kind):

@@ -67,7 +67,7 @@ def sdk_identity(subject: Subject, trial: Trial) -> None:
         trial.each(sdk_payloads(subject.api, kind), of(subject, laws.identity, kind), kind)
 
 
-@check(laws.identity, "unknown", "the same, with fields and blocks that nobody knows yet", "types")
+@check(laws.identity, "unknown", "the same, with unknown fields and blocks", "types")
 def sdk_unknowns(subject: Subject, trial: Trial) -> None:
     for kind in subject.does:
         trial.each(with_unknowns(sdk_payloads(subject.api, kind)), keeps(subject, kind), kind)
@@ -99,7 +99,7 @@ def own_payloads(subject: Subject, trial: Trial) -> None:
             trial.each(given, keeps(subject, kind), kind)
 
 
-@check(laws.identity, "given-unknown", "those, with fields and blocks that nobody knows yet", "payloads")
+@check(laws.identity, "given-unknown", "those, with unknown fields and blocks", "payloads")
 def own_unknowns(subject: Subject, trial: Trial) -> None:
     for kind in subject.does:
         given = subject.own(kind)

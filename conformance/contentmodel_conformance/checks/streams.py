@@ -34,7 +34,7 @@ ALL_UP_TO = 2_000
 
 
 def told(subject: Subject) -> st.SearchStrategy[Told]:
-    """Answers of this API where its limits are known, and of an API that nobody knows, to be told as turns."""
+    """Answers of this API where its limits are known, and of an API without an adapter, to be told as turns."""
     made = answers("anthropic-messages").map(elsewhere)
     if subject.limits is not None:
         made = answers(subject.api, subject.limits) | made
@@ -196,7 +196,7 @@ def mixed_crossing(subject: Subject, trial: Trial) -> None:
     trial.each(cases, lambda one: streams.crossing(subject.adapter, events_of(one)))
 
 
-@check(streams.unfinished, "turn", "a turn that nobody ended", "streams")
+@check(streams.unfinished, "turn", "a turn without an end", "streams")
 def unfinished(subject: Subject, trial: Trial) -> None:
     trial.once(subject.api, lambda api: streams.unfinished(subject.adapter))
 
@@ -319,7 +319,7 @@ def misordered(subject: Subject, trial: Trial) -> None:
 
 
 def disordered(adapter: Any, body: Body) -> None:
-    """Events that nobody would send raise nothing, end in order, and are the same however they are cut and read."""
+    """Events that no API would send raise nothing, end in order, and are the same however they are cut and read."""
     frames = streams.frames_of(body)
     events = streams.totality(adapter, frames)
     streams.same_events("cuts", events, streams.decode(adapter, [b"".join(frames)]))

@@ -37,7 +37,7 @@ def home(subject: Subject) -> Iterator[tuple[str, Values]]:
 
 
 def foreign(subject: Subject) -> Iterator[tuple[str, Values]]:
-    """What came from an API that nobody knows, by kind."""
+    """What came from an API without an adapter, by kind."""
     if "request" in subject.does:
         yield "request", transcripts("anthropic-messages").map(elsewhere)
     if "response" in subject.does:
@@ -52,12 +52,12 @@ def anything(subject: Subject) -> Iterator[tuple[str, Values]]:
         yield "response", model.responses()
 
 
-ELSEWHERE = Origin(api="smoke-signals", issuer="nobody", model="m")
-"""An API that no adapter is of."""
+ELSEWHERE = Origin(api="smoke-signals", issuer="unknown", model="m")
+"""An API without an adapter."""
 
 
 def elsewhere(value: Any) -> Any:
-    """A request or an answer as if it came from an API that no adapter is of."""
+    """A request or an answer as if it came from an API without an adapter."""
     replace = msgspec.structs.replace
     if isinstance(value, ChatRequest):
         return replace(value, messages=[replace(m, origin=ELSEWHERE) for m in value.messages], origin=ELSEWHERE)
@@ -71,7 +71,7 @@ def elsewhere(value: Any) -> Any:
 
 
 AT_HOME = "transcripts and answers of this API"
-ABROAD = "transcripts and answers from an API that nobody knows"
+ABROAD = "transcripts and answers from an API without an adapter"
 
 
 def on_values(law: Callable[..., Any], name: str, values: Made, on: str, *needs: str) -> None:
@@ -108,7 +108,7 @@ def tools(subject: Subject, trial: Trial) -> None:
         )
 
 
-@check(laws.section, "settings", "any settings, of a request from an API that nobody knows")
+@check(laws.section, "settings", "any settings, of a request from an API without an adapter")
 def settings(subject: Subject, trial: Trial) -> None:
     if "request" in subject.does:
         law = of(subject, laws.section, "request")
@@ -138,14 +138,14 @@ def foreign_acceptance(subject: Subject, trial: Trial) -> None:
         trial.each(values, _written(subject, kind, partial(laws.acceptance, accepts)), kind)
 
 
-@check(laws.rules, "foreign", "transcripts from an API that nobody knows", "rules")
+@check(laws.rules, "foreign", "transcripts from an API without an adapter", "rules")
 def foreign_rules(subject: Subject, trial: Trial) -> None:
     for kind, values in foreign(subject):
         if kind == "request":
             trial.each(values, _written(subject, kind, lambda written: laws.rules(subject.adapter, written)), kind)
 
 
-OF_MODELS = "any settings of a request from an API that nobody knows, for old, new and unlisted models"
+OF_MODELS = "any settings of a request from an API without an adapter, for old, new and unlisted models"
 
 
 @check(laws.rules, "settings", OF_MODELS, "rules", "limits")
@@ -187,7 +187,7 @@ def any_tracing(subject: Subject, trial: Trial) -> None:
         trial.each(values, _written(subject, kind, laws.tracing), kind)
 
 
-@check(texts_apart, "foreign", "answers with texts between other contents, from an API that nobody knows")
+@check(texts_apart, "foreign", "answers with texts between other contents, from an API without an adapter")
 def apart(subject: Subject, trial: Trial) -> None:
     if "response" in subject.does:
         trial.each(mixed_answers(ELSEWHERE), partial(texts_apart, subject.adapter))
@@ -201,6 +201,6 @@ def apart_in_streams(subject: Subject, trial: Trial) -> None:
     trial.each(st.tuples(mixed_answers(ELSEWHERE), st.sampled_from((None, 1, 3))), law)
 
 
-on_requests(laws.addressing, "foreign", foreign, "transcripts from an API that nobody knows")
+on_requests(laws.addressing, "foreign", foreign, "transcripts from an API without an adapter")
 on_requests(laws.prefixes, "home", home, "transcripts of this API", "limits")
-on_requests(laws.prefixes, "foreign", foreign, "transcripts from an API that nobody knows")
+on_requests(laws.prefixes, "foreign", foreign, "transcripts from an API without an adapter")

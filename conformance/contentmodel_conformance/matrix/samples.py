@@ -64,7 +64,7 @@ class Form(NamedTuple):
 
 
 def forms(kind: type[AIContent], api: str, issuer: str) -> list[Form]:
-    """The forms of a content type; opaque state, and blocks that nobody knows, come from `api` and its `issuer`."""
+    """The forms of a content type; opaque state, and unknown blocks, come from `api` and its `issuer`."""
     made = _FORMS.get(kind)
     if made is not None:
         return [Form(name, kind(**said)) for name, said in made(api, issuer).items()]

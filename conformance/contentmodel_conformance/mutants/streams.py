@@ -212,7 +212,7 @@ class _FromTheStart:
 
 @mutant(CHAT, "stream-unfinished/turn")
 class EndsHalfTurns(Broken):
-    """Writes the end of a turn that nobody ended."""
+    """Writes the end of a turn without an end."""
 
     def stream_encoder(self, policies: Any = None) -> Any:
         return _Ending(self.inner.stream_encoder(policies), self)

@@ -79,7 +79,7 @@ _TEXTS = ("text", "content", "output", "error", "]")
 
 def _provoking() -> Iterator[ChatRequest]:
     """Conversations that most APIs need marks for: failures, media of results, orphans, calls without a result."""
-    elsewhere = Origin(api="smoke-signals", issuer="nobody")
+    elsewhere = Origin(api="smoke-signals", issuer="unknown")
     call = FunctionCallContent(call_id="call_1", name="look", arguments={})
     picture = DataContent(data="AAAA", media_type="image/png")
     words = TextContent(text="words")

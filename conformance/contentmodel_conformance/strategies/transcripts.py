@@ -1,4 +1,4 @@
-"""Transcripts as agents leave them: parallel calls, failures, images in results, calls that nobody answered.
+"""Transcripts as agents leave them: parallel calls, failures, images in results, unanswered calls.
 
 Drawn as values of the model that say they came from one API, so that its encoder writes them as they are. What an API
 has no place for is left out by `Limits`.
