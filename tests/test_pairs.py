@@ -26,6 +26,7 @@ from contentmodel import (
     WebSearchToolCallContent,
     WebSearchToolResultContent,
     safe_cuts,
+    user,
 )
 from contentmodel.engine.pipeline.marks import NO_RESULT
 from contentmodel.pairs import Place, TranscriptIndex, missing_ids
@@ -337,6 +338,32 @@ def test_encoder_and_index_pair_repeated_ids_alike(api: str) -> None:
     assert not index.unanswered
     texts = [messages[i].contents[at].text for i, at in index.result_of.values()]  # type: ignore[attr-defined]
     assert texts == [NO_RESULT, "2", "3"]
+
+
+@pytest.mark.parametrize("api", TARGETS)
+def test_results_of_one_id_belong_to_the_calls_of_their_names(api: str) -> None:
+    calls = [FunctionCallContent(call_id="x", name=name, arguments={}) for name in ("a", "b", "a")]
+    results = [
+        FunctionResultContent(call_id="x", name=name, outputs=[TextContent(text=name)]) for name in ("b", "a", "c")
+    ]
+    messages = [user("?"), ChatMessage(role="assistant", contents=calls), ChatMessage(role="tool", contents=results)]
+    # The last has the name of none: it answers the call that is left.
+    assert TranscriptIndex(messages).result_of == {(1, 1): (2, 0), (1, 0): (2, 1), (1, 2): (2, 2)}
+    adapter = contentmodel.adapter(api)
+    encoded = adapter.encode_request(ChatRequest(messages=messages), model="m")
+    assert answered(adapter.decode_request(encoded.payload).messages) == [("a", "a"), ("b", "b"), ("a", "c")]
+    assert [loss.path for loss in encoded.losses if loss.code == "name-of-call"] == ["$.messages[2].contents[2].name"]
+
+
+def test_result_under_another_name_than_its_call_gets_that_one() -> None:
+    messages = [
+        user("?"),
+        ChatMessage(role="assistant", contents=[FunctionCallContent(call_id="x", name="a", arguments={})]),
+        ChatMessage(role="tool", contents=[FunctionResultContent(call_id="x", name="b", outputs=[])]),
+    ]
+    encoded = contentmodel.adapter("google-generate-content").encode_request(ChatRequest(messages=messages), model="m")
+    assert encoded.payload["contents"][-1]["parts"][0]["functionResponse"]["name"] == "a"
+    assert "name-of-call" in {loss.code for loss in encoded.losses}
 
 
 def test_runner_keeps_each_result_of_calls_with_one_id() -> None:

@@ -3,8 +3,8 @@
 A call has at most one result. A result that has an id belongs to a call of that id: a result of a hosted tool only to a
 call of a hosted tool, another to a call of a function first. A result without an id belongs to a call of its kind of
 tool, of the same name where both have one: to a call without an id first. If several calls fit, the result belongs to
-the first of the last group that has one. A group of calls ends where results, or messages of others than the assistant,
-follow: so an id that is used again refers to the later call.
+the first of the last group that has one: to one of its name, if several have its id. A group of calls ends where
+results, or messages of others than the assistant, follow: so an id that is used again refers to the later call.
 
 A question (an approval request, an input request) and its answer pair by their id, in the same way. A question about a
 call of the application's tools has the id of that call. Later contents change no pair, so that a stream and the
@@ -168,7 +168,7 @@ class _Pending:
         self._is_closed = False
         # The entries by key, and by group: the last group at the end.
         self._by_key: dict[Any, list[deque[_Entry]]] = {}
-        # Calls that can be found by their ids alone: most transcripts need no more.
+        # Calls that are found by their ids alone until `_add_keys`: most transcripts need no more.
         self._without_keys: list[_Entry] = []
 
     def add(self, key: Any, place: Place, call: Any = None) -> _Entry:
@@ -206,17 +206,29 @@ class _Pending:
         """Return the place of the call of a result, which has its result then; None if there is no such call."""
         self.close()
         if result.call_id is not None:
-            hosted = True, result.call_id
-            if isinstance(result, HostedToolResultContent):
-                return self.take(hosted)
-            return self.take((False, result.call_id), hosted)
-        for entry in self._without_keys:
-            family, has_id = _family(entry.call.__class__), entry.call.call_id is not None
-            self._put((family, _ANY, has_id), entry)
-            self._put((family, entry.call.name, has_id), entry)
-        self._without_keys.clear()
+            is_hosted = isinstance(result, HostedToolResultContent)
+            keys: list[Any] = [(kind, result.call_id) for kind in ((True,) if is_hosted else (False, True))]
+            if result.name is not None and any(self._has_several(key) for key in keys):
+                self._add_keys()
+                keys = [better for key in keys for better in ((*key, result.name), key)]
+            return self.take(*keys)
+        self._add_keys()
         names = (_ANY,) if result.name is None else (result.name, None)
         return self.take(*((_family(result.__class__), name, has_id) for has_id in (False, True) for name in names))
+
+    def _has_several(self, key: Any) -> bool:
+        groups = self._by_key.get(key)
+        return groups is not None and bool(groups) and len(groups[-1]) > 1
+
+    def _add_keys(self) -> None:
+        """Add what finds the calls by their names and without their ids."""
+        for entry in self._without_keys:
+            call, family, has_id = entry.call, _family(entry.call.__class__), entry.call.call_id is not None
+            self._put((family, _ANY, has_id), entry)
+            self._put((family, call.name, has_id), entry)
+            if has_id:
+                self._put((isinstance(call, HostedToolCallContent), call.call_id, call.name), entry)
+        self._without_keys.clear()
 
     def _put(self, key: Any, entry: _Entry) -> None:
         groups = self._by_key.get(key)

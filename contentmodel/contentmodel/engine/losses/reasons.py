@@ -156,6 +156,7 @@ SPELLING = degraded("arguments-spelling", "the arguments are an object here: the
 ARGUMENTS_AS_OBJECT = degraded("arguments-as-object", "{target} takes no text here: it is one property of an object")
 CALL_ID = synthesized("call-id", "{target} requires an id")
 REPEATED_CALL_ID = degraded("repeated-call-id", "two calls of one turn have this id: one of them gets another")
+NAME_OF_CALL = degraded("name-of-call", "the call that it answers has another name, and it gets that one")
 RESERVED_NAME = degraded("reserved-name", "a hosted tool has this name in {target}: the maps have what replaces it")
 MAPPED_NAME = degraded("mapped-name", "{target} takes other letters or fewer: the maps have what replaces it")
 BROKEN_CALL = dropped("broken-call", "{target} has no word for a call that broke off")

@@ -95,6 +95,7 @@ def with_fitting_calls(
     # The passes change contents, and move none before the last: all places stay those of the index.
     index = TranscriptIndex(request.messages)
     messages = with_distinct_ids(with_arguments(request.messages, context), index, context)
+    messages = with_names_of_calls(messages, index, context)
     distinct = msgspec.structs.replace(request, messages=messages)
     named = with_names(context.replaced(request, distinct), context, ids=ids, names=names, reserved=reserved)
     messages = pair_calls(named.messages, index, context, media_apart=media_apart, is_continued=is_continued)
@@ -152,6 +153,33 @@ def with_distinct_ids(
     return distinct
 
 
+def with_names_of_calls(
+    messages: Sequence[ChatMessage], index: TranscriptIndex, context: EncodeContext
+) -> list[ChatMessage]:
+    """Messages of other APIs in which no result has another name than its call."""
+    return [
+        _with_names_of_calls(messages, number, index, context)
+        if message.role == "tool" and not is_native(message, context)
+        else message
+        for number, message in enumerate(messages)
+    ]
+
+
+def _with_names_of_calls(
+    messages: Sequence[ChatMessage], number: int, index: TranscriptIndex, context: EncodeContext
+) -> ChatMessage:
+    contents: list[Any] = list(messages[number].contents)
+    for at, content in enumerate(contents):
+        place = index.call_of.get((number, at))
+        if place is None or content.name is None:
+            continue
+        call: Any = messages[place[0]].contents[place[1]]
+        if call.name is not None and call.name != content.name:
+            context.lose(content, "name", reasons.NAME_OF_CALL)
+            contents[at] = context.replace(content, name=call.name)
+    return context.with_contents(messages[number], contents)
+
+
 def _number(turn: Counter[str], call_id: str) -> str:
     """Return an id that no call before it in the turn has: its own, or its own with a number."""
     given = call_id
@@ -183,7 +211,7 @@ class _Fit:
         return name is None or self._takes_name(name)
 
     def _are_paired(self, messages: Sequence[ChatMessage]) -> bool:
-        waiting: set[str | None] = set()
+        waiting: dict[str, str | None] = {}
         for message in messages:
             if message.role == "tool":
                 if not self._are_answers(message, waiting):
@@ -192,20 +220,19 @@ class _Fit:
                 return False
         return True
 
-    def _are_answers(self, message: ChatMessage, waiting: set[str | None]) -> bool:
+    def _are_answers(self, message: ChatMessage, waiting: dict[str, str | None]) -> bool:
         content: Any
         for content in message.contents:
             if content.__class__ is not FunctionResultContent or content.call_id not in waiting:
                 return False
-            waiting.remove(content.call_id)
-            if content.name not in self._names and not self._is_name(content.name):
+            if content.name not in (None, waiting.pop(content.call_id)):
                 return False
             apart = self._media_apart == "always" or (content.is_error and self._media_apart == "errors")
             if apart and _has_media(content):
                 return False
         return True
 
-    def _are_calls(self, message: ChatMessage, waiting: set[str | None]) -> bool:
+    def _are_calls(self, message: ChatMessage, waiting: dict[str, str | None]) -> bool:
         content: Any
         for content in message.contents:
             if content.__class__ is FunctionCallContent:
@@ -214,7 +241,7 @@ class _Fit:
                     return False
                 if not self._takes_id(call_id):
                     return False
-                waiting.add(call_id)
+                waiting[call_id] = content.name
                 if content.name not in self._names and not self._is_name(content.name):
                     return False
             elif content.__class__ in NAMED:
