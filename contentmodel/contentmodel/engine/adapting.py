@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property, partial
 from typing import Any
 
@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from contentmodel.adapter import Payload, as_json
 from contentmodel.capabilities import UNLIMITED, Known
 from contentmodel.engine.context import DecodeContext, EncodeContext
-from contentmodel.engine.json import kind_of, name_of, steps_of, without_path
+from contentmodel.engine.json import JsonObject, kind_of, name_of, steps_of, without_path
 from contentmodel.engine.losses import reasons
 from contentmodel.engine.losses.encoded import Encoded
 from contentmodel.engine.pipeline.names import SchemaMap
@@ -102,18 +102,16 @@ class TableAdapter:
         message = ChatMessage(role="assistant", contents=contents, origin=context.origin)
         return self.encode_messages(self.prepare_messages([message], context), context)
 
-    def complete_response(
-        self, payload: dict[str, Any], response: ChatResponse, context: EncodeContext
-    ) -> dict[str, Any]:
+    def complete_response(self, payload: JsonObject, response: ChatResponse, context: EncodeContext) -> JsonObject:
         """Return the payload of an answer of another API with what this API requires."""
         return payload
 
-    def origin_of(self, payload: Mapping[str, Any]) -> Origin:
+    def origin_of(self, payload: Mapping[str, object]) -> Origin:
         """Where a payload comes from, as far as it tells."""
         model = payload.get("model")
         return Origin(api=self.api, issuer=self.issuer, model=model if isinstance(model, str) else None)
 
-    def answer_origin(self, payload: Mapping[str, Any]) -> Origin:
+    def answer_origin(self, payload: Mapping[str, object]) -> Origin:
         """The same for an answer, whole or streamed."""
         return replace(self.origin_of(payload), is_answer=True)
 
@@ -137,7 +135,7 @@ class TableAdapter:
         """The response, the payload as plain JSON values, and what came from where."""
         return self._decode(self.response, _as_object(payload, self.api))
 
-    def read_response(self, wire: dict[str, Any], decoded: Mapping[int, Any] | None = None) -> ChatResponse:
+    def read_response(self, wire: JsonObject, decoded: Mapping[int, object] | None = None) -> ChatResponse:
         """Return the response of plain JSON values that nothing else will change.
 
         `decoded` is what the adapter made of objects in it before, by their identity.
@@ -146,7 +144,7 @@ class TableAdapter:
         context.finish(wire)
         return response  # type: ignore[no-any-return]
 
-    def _decode(self, row: Row, wire: dict[str, Any], alone: list[Any] | None = None) -> tuple[Any, Any, DecodeContext]:
+    def _decode(self, row: Row, wire: JsonObject, alone: list[Any] | None = None) -> tuple[Any, Any, DecodeContext]:
         value, context = self._read(row, wire, alone)
         context.finish(wire)
         return value, wire, context
@@ -154,9 +152,9 @@ class TableAdapter:
     def _read(
         self,
         row: Row,
-        wire: dict[str, Any],
+        wire: JsonObject,
         alone: list[Any] | None = None,
-        decoded: Mapping[int, Any] | None = None,
+        decoded: Mapping[int, object] | None = None,
     ) -> tuple[Any, DecodeContext]:
         """The value, as far as there is one, and what was found out about the payload: its faults, too."""
         origin = self.origin_of(wire) if row is self.request else self.answer_origin(wire)
@@ -175,11 +173,11 @@ class TableAdapter:
                 context.expected(wire, key, name_of(kind), wire[key])
         return value, context
 
-    def _is_only(self, value: Any, kind: type) -> bool:
+    def _is_only(self, value: object, kind: type) -> bool:
         """Return whether a value is an object that stands for a list of it."""
         return self.takes_only and kind is list and value.__class__ is dict
 
-    def _decode_row(self, row: Row, wire: dict[str, Any], context: DecodeContext) -> Any:
+    def _decode_row(self, row: Row, wire: JsonObject, context: DecodeContext) -> Any:
         return row.decode(wire, context)
 
     def encode_request(
@@ -211,7 +209,7 @@ class TableAdapter:
         last = (payload_pass(self._without_refused), payload_pass(self._with_required, native=True))
         return (*self.payload_passes, *last)
 
-    def _without_refused(self, payload: dict[str, Any], request: ChatRequest, context: EncodeContext) -> dict[str, Any]:
+    def _without_refused(self, payload: JsonObject, request: ChatRequest, context: EncodeContext) -> JsonObject:
         """Return the payload without settings that this API refuses, each a loss. One that goes may free another."""
         for _ in range(20):
             named = payload if context.model is None else {**payload, "model": context.model}
@@ -245,7 +243,7 @@ class TableAdapter:
             return []
         return [(tools[first], "strict" if rest[-1:] == ["strict"] else None)]
 
-    def _with_required(self, payload: dict[str, Any], request: ChatRequest, context: EncodeContext) -> dict[str, Any]:
+    def _with_required(self, payload: JsonObject, request: ChatRequest, context: EncodeContext) -> JsonObject:
         """Return the payload with the fields without which it could not be read: there may be nothing to send."""
         for key, kind in self.requires.items():
             payload.setdefault(key, kind())
@@ -265,7 +263,7 @@ class TableAdapter:
             payload = self.complete_response(payload, response, context)
         return Encoded(payload, response, context, partial(self.encode_response, policies=policies))
 
-    def restore_arguments(self, arguments: Any, adapted: SchemaMap) -> Any:
+    def restore_arguments(self, arguments: object, adapted: SchemaMap) -> Any:
         """Arguments that a model of this API gave for an adapted schema, as the original schema has them."""
         return arguments
 
@@ -294,7 +292,7 @@ class TableAdapter:
         shapes = {found.path for found in misshapen}
         return [*misshapen, *(v for v in broken if v.severity != "unchecked" or v.path not in shapes)]
 
-    def _misshapen(self, wire: dict[str, Any], known: Known) -> list[Violation]:
+    def _misshapen(self, wire: JsonObject, known: Known) -> list[Violation]:
         """What is malformed: faults of decoding, values of a wrong JSON class and words that the API has not."""
         faults: dict[str, Fault] = {}
         try:
@@ -310,7 +308,7 @@ class TableAdapter:
             for f in faults.values()
         ]
 
-    def takes_value(self, name: str, value: Any, codec: Codec) -> bool:
+    def takes_value(self, name: str, value: object, codec: Codec) -> bool:
         """Whether the API takes a value in a field, by its path in a wire object, that its codec does not hold."""
         return value.__class__ in self.also_takes.get(name, ())
 
@@ -318,20 +316,20 @@ class TableAdapter:
         """Return how much a list looks like the messages of a request of this API, from 0 to 1."""
         return 0.0
 
-    def _as_request(self, payload: Payload) -> dict[str, Any]:
+    def _as_request(self, payload: Payload) -> JsonObject:
         wire = as_json(payload, self.api)
         return {self.conversation: wire} if self._is_conversation(wire) else _checked(wire, self.api)
 
-    def _is_conversation(self, wire: Any) -> bool:
+    def _is_conversation(self, wire: object) -> bool:
         """Return whether a payload is a list in the place of a request: the messages alone, at least one."""
         return bool(self.conversation) and wire.__class__ is list and bool(wire)
 
     @staticmethod
-    def have_roles(items: list[Any]) -> bool:
+    def have_roles(items: Sequence[object]) -> bool:
         """Return whether a list holds messages, each an object with a role."""
         return bool(items) and all(isinstance(item, dict) and isinstance(item.get("role"), str) for item in items)
 
-    def describe(self) -> dict[str, Any]:
+    def describe(self) -> JsonObject:
         """The tables as data, for documentation, coverage and generators."""
         return self.table.describe()
 
@@ -340,16 +338,16 @@ ALONE = ":alone"
 """The note of a request that was a list of messages."""
 
 
-def _as_object(payload: Payload, api: str) -> dict[str, Any]:
+def _as_object(payload: Payload, api: str) -> JsonObject:
     return _checked(as_json(payload, api), api)
 
 
-def _checked(wire: Any, api: str) -> dict[str, Any]:
+def _checked(wire: object, api: str) -> JsonObject:
     if wire.__class__ is not dict:
         raise DecodeError(api, [Fault("$", f"expected an object, got {kind_of(wire)}")])
     return wire
 
 
-def _text_of(wire: Mapping[str, Any], key: str) -> str | None:
+def _text_of(wire: Mapping[str, object], key: str) -> str | None:
     value = wire.get(key)
     return value if isinstance(value, str) else None

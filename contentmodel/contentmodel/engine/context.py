@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
 from contentmodel.capabilities import UNLIMITED
-from contentmodel.engine.json import kind_of
+from contentmodel.engine.json import JsonObject, kind_of
 from contentmodel.engine.losses import reasons
 from contentmodel.engine.losses.loss import RESIDUE
 from contentmodel.engine.losses.provenance import Trace, WirePaths
@@ -62,37 +62,37 @@ class DecodeContext:
         self._faults: dict[tuple[int, str | int | None], tuple[Any, str | int | None, str]] = {}
         self.traces: list[Trace] = []
 
-    def fault(self, container: Any, key: str | int | None, message: str) -> None:
+    def fault(self, container: object, key: str | int | None, message: str) -> None:
         """Something is wrong at `container[key]` (None: with the container itself)."""
         self._faults[(id(container), key)] = (container, key, message)
 
-    def expected(self, container: Any, key: str | int | None, wanted: str, value: Any) -> None:
+    def expected(self, container: object, key: str | int | None, wanted: str, value: object) -> None:
         """`container[key]` is `value`, which is not `wanted`."""
         self.fault(container, key, f"expected {wanted}, got {kind_of(value)}")
 
-    def attempt(self, decode: Callable[..., Any], wire: Any) -> Any:
+    def attempt(self, decode: Callable[..., Any], wire: object) -> Any:
         """Return what `decode` makes of a wire object; None, and no fault of the payload, if it finds faults in it."""
         before, self._faults = self._faults, {}
         value = decode(wire, self)
         found, self._faults = self._faults, before
         return None if found else value
 
-    def trace(self, row: Any, objects: list[Any], container: Any, key: str | int | None, *, spread: bool) -> None:
+    def trace(self, row: object, objects: list[Any], container: object, key: str | int | None, *, spread: bool) -> None:
         """`objects` were decoded from `container[key]`: each from its own element of it where `spread`.
 
         What a row decodes is found without a trace; who groups wire objects in a way of his own leaves one.
         """
         self.traces.append((row, objects, container, key, spread))
 
-    def trace_messages(self, messages: list[Any], container: Any, row_of: Any) -> None:
+    def trace_messages(self, messages: list[Any], container: object, row_of: object) -> None:
         """Messages that were decoded each from its own element of a list."""
         self.traces.append((row_of, messages, container, None, True))
 
-    def replaced(self, old: Any, new: Any) -> None:
+    def replaced(self, old: object, new: object) -> None:
         """`new` stands for `old`, and came from the same place."""
         self._replaced.append((old, new))
 
-    def copied(self, copy: Any, original: Any, moved: tuple[str, str] | None = None) -> None:
+    def copied(self, copy: object, original: object, moved: tuple[str, str] | None = None) -> None:
         """Trace `copy`, which is decoded in place of `original`.
 
         `moved` is a field of the copy, and the dotted path in the original that it came from.
@@ -101,17 +101,17 @@ class DecodeContext:
         if moved is not None:
             self._moved.append((original, *moved))
 
-    def finish(self, payload: Any) -> None:
+    def finish(self, payload: object) -> None:
         """Raises every fault as one DecodeError."""
         if self._faults:
             raise DecodeError(self.api, self.faults(payload))
 
-    def faults(self, payload: Any) -> list[Fault]:
+    def faults(self, payload: object) -> list[Fault]:
         """Return every fault with its path in `payload`."""
         paths = self.paths(payload) if self._faults else None
         return [Fault(paths.locate(container, key), what) for container, key, what in self._faults.values() if paths]
 
-    def paths(self, payload: Any) -> WirePaths:
+    def paths(self, payload: object) -> WirePaths:
         """Return what finds where in `payload` each decoded object came from."""
         root = payload if self.alone is None else self.alone
         return WirePaths(
@@ -194,7 +194,7 @@ class EncodeContext:
         """Return a Struct with other values of some fields, recorded as what is encoded in the place of `old`."""
         return self.replaced(old, msgspec.structs.replace(old, **fields))
 
-    def with_contents(self, message: ChatMessage, contents: list[Any]) -> ChatMessage:
+    def with_contents(self, message: ChatMessage, contents: Sequence[object]) -> ChatMessage:
         """The message with other contents, in its place; itself where they are the same ones."""
         same = len(contents) == len(message.contents)
         if same and all(new is old for new, old in zip(contents, message.contents, strict=True)):
@@ -204,13 +204,13 @@ class EncodeContext:
 
     def lose(
         self,
-        owner: Any,
+        owner: object,
         field: str | None,
         reason: Reason | str,
         *,
         kind: LossKind = "dropped",
         api: str | None = None,
-        **values: Any,
+        **values: object,
     ) -> None:
         """Report that `field` of `owner` (None: all of it) does not reach the target as it is.
 
@@ -236,12 +236,12 @@ class EncodeContext:
             # Which fields those are is found out when somebody asks.
             self.notes.append((owner, None, RESIDUE, None if own else self.api, {}))
 
-    def lose_other_word(self, owner: Any, name: str, word: Any) -> None:
+    def lose_other_word(self, owner: object, name: str, word: object) -> None:
         """The field `name` says something else than `word`, which is all that the target can say here."""
         if getattr(owner, name) not in (None, word):
             self.lose(owner, name, reasons.OTHER_WORD, word=word)
 
-    def lose_attributes(self, owner: Any, names: tuple[str, ...]) -> None:
+    def lose_attributes(self, owner: object, names: tuple[str, ...]) -> None:
         """Those of the fields `names` that say something have no place in the target's wire object."""
         for name in names:
             value, default = owner, None
@@ -257,7 +257,7 @@ _USUAL = {"status": "completed", "strict": False, "options.parallel_tool_calls":
 """Values that mean the same as a missing field, by attribute."""
 
 
-def _reason_for(owner: Any, name: str, value: Any) -> Reason:
+def _reason_for(owner: object, name: str, value: object) -> Reason:
     """Return why a target without a field for an attribute loses it: some values mean nothing to a reader."""
     if name == "message_id":
         return reasons.MESSAGE_ID
@@ -275,15 +275,15 @@ def _sum_of(usage: Usage) -> int:
     return (usage.input_tokens or 0) + (usage.output_tokens or 0)
 
 
-def default_of(owner: Any, name: str) -> Any:
+def default_of(owner: object, name: str) -> Any:
     """What a field of a Struct is when nobody says otherwise."""
     return defaults_of(type(owner)).get(name) if isinstance(owner, msgspec.Struct) else None
 
 
-_DEFAULTS: dict[type[Any], dict[str, Any]] = {}
+_DEFAULTS: dict[type[Any], JsonObject] = {}
 
 
-def defaults_of(kind: type[Any]) -> dict[str, Any]:
+def defaults_of(kind: type[Any]) -> JsonObject:
     """What the fields of a Struct class are when nobody says otherwise."""
     if kind not in _DEFAULTS:
         names, defaults = kind.__struct_fields__, kind.__struct_defaults__
@@ -292,7 +292,7 @@ def defaults_of(kind: type[Any]) -> dict[str, Any]:
     return _DEFAULTS[kind]
 
 
-def _plain_default(default: Any) -> Any:
+def _plain_default(default: object) -> Any:
     if default is msgspec.NODEFAULT:
         return None
     return default.factory() if hasattr(default, "factory") else default

@@ -7,11 +7,17 @@ import math
 import re
 from collections.abc import Mapping
 from functools import cache
-from typing import Any
+from typing import Any, NoReturn, TypeAlias
 
 import msgspec
 
 from contentmodel.errors import DecodeError, EncodeError, Fault
+
+JsonObject: TypeAlias = dict[str, Any]
+"""An object of JSON."""
+
+JsonArray: TypeAlias = list[Any]
+"""An array of JSON."""
 
 _decode = msgspec.json.Decoder().decode
 _encode = msgspec.json.Encoder().encode
@@ -21,7 +27,7 @@ _MAX_DEPTH = 10_000
 _NAMES = {str: "string", int: "integer", float: "number", bool: "boolean", list: "array", dict: "object"}
 
 
-def kind_of(value: Any) -> str:
+def kind_of(value: object) -> str:
     """The JSON name of a value's type."""
     return "null" if value is None else _NAMES.get(value.__class__, value.__class__.__name__)
 
@@ -55,7 +61,7 @@ def _parse_slowly(data: bytes | bytearray | memoryview | str, api: str) -> Any:
         raise DecodeError(api, [Fault("$", f"not JSON: {error}")]) from None
 
 
-def _refuse(constant: str) -> Any:
+def _refuse(constant: str) -> NoReturn:
     raise ValueError(f"{constant} is not a JSON value")
 
 
@@ -66,7 +72,7 @@ def _finite(text: str) -> float:
     return number
 
 
-def write(value: Any) -> bytes:
+def write(value: object) -> bytes:
     """Return `value` as compact UTF-8 JSON, with halves of surrogate pairs as escapes (`\\ud83d`).
 
     Raise EncodeError if it holds something that JSON cannot say.
@@ -81,7 +87,7 @@ def write(value: Any) -> bytes:
         raise EncodeError(f"not representable in JSON: {error}") from None
 
 
-def _write_slowly(value: Any) -> bytes:
+def _write_slowly(value: object) -> bytes:
     """Return `value` as ASCII JSON: the one place for halves of surrogate pairs, which msgspec refuses."""
     try:
         return json.dumps(msgspec.to_builtins(value), separators=(",", ":"), allow_nan=False).encode("ascii")
@@ -91,12 +97,12 @@ def _write_slowly(value: Any) -> bytes:
         raise EncodeError(f"not representable in JSON: {error}") from None
 
 
-def canonical(value: Any) -> str:
+def canonical(value: object) -> str:
     """Return JSON text that is the same for equal values, whatever the order of their keys: to look values up by."""
     return json.dumps(value, sort_keys=True)
 
 
-def plain(value: Any, api: str) -> Any:
+def plain(value: object, api: str) -> Any:
     """A copy of `value` made of dict, list, str, int, float, bool and None alone.
 
     SDK objects (pydantic models, also nested in dicts) become what the SDK would send. DecodeError names the
@@ -132,7 +138,7 @@ def _plain(value: Any, path: str, faults: list[Fault]) -> Any:
     return _plain_object(value, path, faults)
 
 
-def _plain_mapping(value: Mapping[Any, Any], path: str, faults: list[Fault]) -> dict[str, Any]:
+def _plain_mapping(value: Mapping[object, object], path: str, faults: list[Fault]) -> JsonObject:
     copy = {}
     for key, item in value.items():
         if not isinstance(key, str):
@@ -142,7 +148,7 @@ def _plain_mapping(value: Mapping[Any, Any], path: str, faults: list[Fault]) -> 
     return copy
 
 
-def _plain_object(value: Any, path: str, faults: list[Fault]) -> Any:
+def _plain_object(value: object, path: str, faults: list[Fault]) -> Any:
     dump = getattr(value, "model_dump", None)
     if dump is not None:
         # The SDKs' response classes keep what was sent apart from what was not: exclude_unset is the wire.
@@ -187,12 +193,12 @@ def value_at(payload: Any, path: str, otherwise: Any = None) -> Any:
     return value
 
 
-def without_path(payload: Any, path: str) -> Any:
+def without_path(payload: object, path: str) -> Any:
     """A copy of `payload` without what stands at a JSON path; objects and lists that it leaves empty go as well."""
     return _without(payload, steps_of(path))
 
 
-def _without(value: Any, steps: list[str | int]) -> Any:
+def _without(value: object, steps: list[str | int]) -> Any:
     copy: Any = dict(value) if isinstance(value, dict) else list(value) if isinstance(value, list) else None
     step = steps[0]
     if copy is None or (step not in copy if isinstance(copy, dict) else not isinstance(step, int) or step >= len(copy)):
@@ -216,7 +222,7 @@ def camel_name(name: str) -> str:
     return head + "".join(part[:1].upper() + part[1:] for part in rest)
 
 
-def wire_at(wire: Any, path: str) -> Any:
+def wire_at(wire: object, path: str) -> Any:
     """The value at a dotted path of a wire object, in either spelling; None where there is none."""
     for key in path.split("."):
         if wire.__class__ is not dict:

@@ -7,36 +7,35 @@ of one reads its fields here, so that a value of another class is an empty one (
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
-from contentmodel.engine.json import kind_of
+from contentmodel.engine.json import JsonArray, JsonObject, kind_of
 from contentmodel.errors import DecodeError, Fault
 
 
-def text_of(wire: Mapping[str, Any], key: str) -> str:
+def text_of(wire: Mapping[str, object], key: str) -> str:
     """Return the string at `key`; the empty string if there is none."""
     value = wire.get(key)
     return value if value.__class__ is str else ""
 
 
-def list_of(wire: Mapping[str, Any], key: str) -> list[Any]:
+def list_of(wire: Mapping[str, object], key: str) -> JsonArray:
     """Return the array at `key`; an empty one if there is none."""
     value = wire.get(key)
     return value if value.__class__ is list else []
 
 
-def object_of(wire: Mapping[str, Any], key: str) -> dict[str, Any]:
+def object_of(wire: Mapping[str, object], key: str) -> JsonObject:
     """Return the object at `key`; an empty one if there is none."""
     value = wire.get(key)
     return value if value.__class__ is dict else {}
 
 
-def objects_of(wire: Mapping[str, Any], key: str) -> list[dict[str, Any]]:
+def objects_of(wire: Mapping[str, object], key: str) -> list[JsonObject]:
     """Return the objects in the array at `key`."""
     return [item for item in list_of(wire, key) if item.__class__ is dict]
 
 
-def object_at(wire: Mapping[str, Any], key: str, api: str) -> dict[str, Any]:
+def object_at(wire: Mapping[str, object], key: str, api: str) -> JsonObject:
     """Return the object at `key`. Raise DecodeError if there is none."""
     value = wire.get(key)
     if value.__class__ is not dict:
@@ -44,7 +43,7 @@ def object_at(wire: Mapping[str, Any], key: str, api: str) -> dict[str, Any]:
     return value
 
 
-def place_at(wire: Mapping[str, Any], key: str, api: str) -> int:
+def place_at(wire: Mapping[str, object], key: str, api: str) -> int:
     """Return the integer at `key` that says which block is meant. Raise DecodeError if there is none."""
     value = wire.get(key)
     if value.__class__ is not int:

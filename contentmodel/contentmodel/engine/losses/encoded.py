@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from contentmodel.engine.json import write
+from contentmodel.engine.json import JsonObject, write
 from contentmodel.engine.losses.loss import RESIDUE, Loss, Note, pruned
 from contentmodel.engine.losses.provenance import ModelPaths, with_distinct_parts
 from contentmodel.engine.losses.reasons import (
@@ -48,7 +48,7 @@ class Encoded:
         self._source: tuple[Any, DecodeContext] | None = None
         self._losses: tuple[Loss, ...] | None = None
 
-    def trace_to(self, payload: Any, context: DecodeContext) -> Encoded:
+    def trace_to(self, payload: object, context: DecodeContext) -> Encoded:
         """Gives the losses the paths of the source payload that the model was decoded from."""
         self._source = (payload, context)
         return self
@@ -229,18 +229,18 @@ def _left_behind(owner: Any, kept: str | None) -> Iterator[Note]:
                 yield Note(owner, key, _reason_for(owner, api, key, value), api, {"source": api})
 
 
-def _of_item(owner: Any, api: str, item: dict[str, Any]) -> Iterator[Note]:
+def _of_item(owner: object, api: str, item: JsonObject) -> Iterator[Note]:
     """The fields of the wire object that held `owner` as one of its parts."""
     for name, value in item.items():
         if not is_note(name) and not _is_word(name, value) and not _is_empty(value):
             yield Note(owner, f":item.{name}", _reason_for(owner, api, name, value), api, {"source": api})
 
 
-def _is_empty(value: Any) -> bool:
+def _is_empty(value: object) -> bool:
     return value is None or value == [] or value == {}
 
 
-def _reason_for(owner: Any, api: str, name: str, value: Any) -> Reason:
+def _reason_for(owner: object, api: str, name: str, value: object) -> Reason:
     """Return why a field of another API is lost: its adapter declares which fields mean nothing elsewhere."""
     meaningless, repeated = _declared(api)
     if name in meaningless:
@@ -264,7 +264,7 @@ def _declared(api: str) -> tuple[Mapping[str, Any], Collection[str]]:
     return getattr(declaring, "meaningless", {}), getattr(declaring, "repeated", ())
 
 
-def _is_word(name: str, value: Any) -> bool:
+def _is_word(name: str, value: object) -> bool:
     """Return whether a field says what an object is, in words of its API that every API has words for."""
     return name in ("type", "role") and value.__class__ is str
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from contentmodel.engine.json import JsonObject
 from contentmodel.engine.losses.reasons import UNLISTED, Reason
 from contentmodel.engine.table.notes import wire_key
 from contentmodel.errors import ContentModelError
@@ -70,7 +71,7 @@ class Note(msgspec.Struct, frozen=True):
     field: str | None
     reason: Reason
     api: str | None = None
-    values: dict[str, Any] = {}
+    values: JsonObject = {}
 
     def at(self, path: str, target: str, what: str, *, exact: bool = True) -> Loss:
         """Return the loss with its path."""
@@ -135,7 +136,7 @@ def what_of(note: Note) -> str:
 
 
 def loss_of(
-    reason: Reason, path: str, what: str, target: str = "", *, family: LossFamily = "other", **values: Any
+    reason: Reason, path: str, what: str, target: str = "", *, family: LossFamily = "other", **values: object
 ) -> Loss:
     """Return the loss of `what` at `path`, where no encoding is under way that could find the path."""
     return Loss(path, reason.kind, what, reason.text(target, values), family, code=reason.code)

@@ -44,7 +44,7 @@ class Positions:
         self._parents: dict[int, tuple[Any, str | int]] = {id(item): (None, index) for index, item in enumerate(roots)}
         self._paths: dict[int, str] = {id(item): root for item in roots}
 
-    def parent(self, item: Any) -> tuple[Any, str | int] | None:
+    def parent(self, item: object) -> tuple[Any, str | int] | None:
         """Return the object that holds `item`, and the step to it; None if `item` is not in the tree."""
         key = id(item)
         while key not in self._parents:
@@ -53,14 +53,14 @@ class Positions:
             self._descend()
         return self._parents[key]
 
-    def tree(self, item: Any) -> int | None:
+    def tree(self, item: object) -> int | None:
         """Return the index of the root of an object; None if it is in no tree."""
         above = self.parent(item)
         while above is not None and above[0] is not None:
             above = self.parent(above[0])
         return None if above is None else above[1]  # type: ignore[return-value]
 
-    def path(self, item: Any) -> str | None:
+    def path(self, item: object) -> str | None:
         """Return the JSON path of an object in its tree; None if it is in no tree."""
         path = self._paths.get(id(item))
         if path is None:
@@ -85,7 +85,7 @@ class Positions:
 _PLAIN = frozenset({str, int, float, bool, type(None), dict})
 
 
-def parts_of(value: Any) -> list[Child]:
+def parts_of(value: object) -> list[Child]:
     """Return the Structs and lists in a model value; residue and JSON values are no parts."""
     if value.__class__ is list:
         return [(index, item) for index, item in enumerate(value) if item.__class__ not in _PLAIN]
@@ -93,7 +93,7 @@ def parts_of(value: Any) -> list[Child]:
     return [(name, part) for name in names if (part := getattr(value, name)).__class__ not in _PLAIN]
 
 
-def with_distinct_parts(value: Any, seen: set[int] | None = None) -> Any:
+def with_distinct_parts(value: object, seen: set[int] | None = None) -> Any:
     """Return a model value in which no object occurs twice: each further occurrence is a copy."""
     seen = set() if seen is None else seen
     is_repeated = id(value) in seen
@@ -138,17 +138,17 @@ class ModelPaths:
             elif new is not old:
                 self._originals.setdefault(id(new), old)
 
-    def source(self, item: Any) -> Any:
+    def source(self, item: object) -> Any:
         """Return the value of the source that `item` was made of; `item` itself if it is one."""
         while id(item) in self._originals:
             item = self._originals[id(item)]
         return item
 
-    def leads_back(self, item: Any) -> bool:
+    def leads_back(self, item: object) -> bool:
         """Return whether a value is in the model, or was put in the place of one that is."""
         return self._positions.path(self.source(item)) is not None
 
-    def owner(self, item: Any) -> tuple[Any, str, bool] | None:
+    def owner(self, item: object) -> tuple[Any, str, bool] | None:
         """Return the object that holds a value, its attribute there, and whether that attribute is a list."""
         found = self._positions.parent(item)
         if found is None or found[0] is None:
@@ -160,7 +160,7 @@ class ModelPaths:
         assert above is not None
         return above[0], str(above[1]), True
 
-    def root_of(self, item: Any) -> int | None:
+    def root_of(self, item: object) -> int | None:
         """Return the index of the value that an object is in, or was made of; None if it is in none of them."""
         return self._positions.tree(self.source(item))
 
@@ -222,25 +222,25 @@ class WirePaths:
         self._places: dict[int, Place] = {}
         self._expanded: set[int] = set()
 
-    def _decoded(self, item: Any) -> Any:
+    def _decoded(self, item: object) -> Any:
         while id(item) in self._replaced:
             item = self._replaced[id(item)]
         return item
 
-    def path(self, container: Any) -> str:
+    def path(self, container: object) -> str:
         """Return the path of an object or array of the payload, or of what was decoded in place of one."""
         while id(container) in self._copied:
             container = self._copied[id(container)]
         return self._positions.path(container) or "$"
 
-    def locate(self, container: Any, key: str | int | None) -> str:
+    def locate(self, container: object, key: str | int | None) -> str:
         """Return the path of `container[key]`; None: of the container itself."""
         path = self.path(container)
         return path if key is None else stepped(path, key)
 
     # -- places of objects -------------------------------------------------------------------------------------
 
-    def place(self, item: Any, model: ModelPaths) -> Place | None:
+    def place(self, item: object, model: ModelPaths) -> Place | None:
         """Return where an object of the decoded value came from; None if no row and no trace leads to it."""
         decoded = self._decoded(item)
         known = self._places.get(id(decoded)) or self._traced(decoded)
@@ -254,7 +254,7 @@ class WirePaths:
             self._expand(self._decoded(above[0]), holder)
         return self._places.get(id(decoded))
 
-    def _traced(self, item: Any) -> Place | None:
+    def _traced(self, item: object) -> Place | None:
         found = self._traces.get(id(item))
         if found is None:
             return None
@@ -264,13 +264,13 @@ class WirePaths:
             path, wire = f"{path}[{index}]", wire[index]
         return self._put(item, path, wire, table)
 
-    def _put(self, item: Any, path: str, wire: Any, table: Any) -> Place:
+    def _put(self, item: Any, path: str, wire: object, table: Any) -> Place:
         wire = self._copies.get(id(wire), wire)
         row = table(item) if callable(table) else table and table.row_of(item)
         place = self._places[id(item)] = Place(path, row, wire)
         return place
 
-    def _expand(self, item: Any, place: Place) -> list[Any]:
+    def _expand(self, item: object, place: Place) -> list[Any]:
         """Place what the row of an object made inside of it. Return these objects."""
         if place.row is None or place.wire.__class__ is not dict or id(item) in self._expanded:
             return []
@@ -315,7 +315,7 @@ class WirePaths:
             named = what + inside if note.api else what
             yield note.at(self._spelled(path + inside), model.target, named, exact=exact and has_place)
 
-    def _find(self, owner: Any, field: str | None, model: ModelPaths) -> tuple[Place, str | None, bool] | None:
+    def _find(self, owner: object, field: str | None, model: ModelPaths) -> tuple[Place, str | None, bool] | None:
         """Return the place of an object, and the field there; False if it is only one of several in that field."""
         has_place = True
         for _ in range(8):
@@ -330,7 +330,7 @@ class WirePaths:
             field = f"{attribute}.{field}" if field else attribute
         return None
 
-    def _deepest(self, place: Place, owner: Any, field: str | None, model: ModelPaths) -> tuple[Place, str | None]:
+    def _deepest(self, place: Place, owner: object, field: str | None, model: ModelPaths) -> tuple[Place, str | None]:
         """Return the place of the innermost object that a dotted field leads through, and the rest of the field."""
         if field is None or "." not in field.partition("$")[0]:
             return place, field
@@ -409,7 +409,7 @@ def residue_path(path: str, field: str) -> str:
     return child_path(above, wire_key(field[6:]))
 
 
-def _left_in(left: Any, wire: Any, path: str) -> Iterator[str]:
+def _left_in(left: object, wire: object, path: str) -> Iterator[str]:
     """Yield where what is `left` of a wire object is: as a whole, or piece by piece where the rest was read."""
     if left == wire or left.__class__ is not dict or wire.__class__ is not dict:
         yield path
@@ -419,7 +419,7 @@ def _left_in(left: Any, wire: Any, path: str) -> Iterator[str]:
             yield from _left_in(value, wire.get(key), child_path(path, key))
 
 
-def spelled(payload: Any, path: str) -> str:
+def spelled(payload: object, path: str) -> str:
     """Return `path` with the names that the payload really has: `fileData` is `file_data` if the payload says so."""
     value, done = payload, "$"
     for step in steps_of(path):

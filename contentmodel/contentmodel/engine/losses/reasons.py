@@ -11,10 +11,11 @@ its own with `dropped`, `degraded`, `moved`, `synthesized` and `insignificant`; 
 
 from __future__ import annotations
 
-from typing import Any, get_args
+from typing import get_args
 
 import msgspec
 
+from contentmodel.engine.json import JsonObject
 from contentmodel.literals import LossKind
 
 KINDS: tuple[LossKind, ...] = get_args(LossKind)
@@ -28,7 +29,7 @@ class Reason(msgspec.Struct, frozen=True):
     kind: LossKind
     why: str
 
-    def text(self, target: str, values: dict[str, Any]) -> str:
+    def text(self, target: str, values: JsonObject) -> str:
         """Return the text for people, with the target API and the values that it names filled in."""
         return self.why.format(target=target, **values)
 

@@ -13,6 +13,7 @@ import msgspec
 
 from contentmodel.content.outcomes import ToolChangeContent
 from contentmodel.engine.context import DecodeContext
+from contentmodel.engine.json import JsonObject
 from contentmodel.engine.table.notes import note_of, noted
 from contentmodel.message import Origin
 
@@ -29,7 +30,7 @@ class AddedTools:
     `definition_of` returns the definition in an element of `ToolChangeContent.tools`, None if it is a mere reference.
     """
 
-    def __init__(self, union: Union, definition_of: Callable[[dict[str, Any]], Any]) -> None:
+    def __init__(self, union: Union, definition_of: Callable[[JsonObject], Any]) -> None:
         self._union = union
         self._definition_of = definition_of
 
@@ -56,7 +57,7 @@ class AddedTools:
                 context.trace(self._union, [made], definition, None, spread=False)
                 yield made
 
-    def _definitions(self, request: ChatRequest) -> Iterator[dict[str, Any]]:
+    def _definitions(self, request: ChatRequest) -> Iterator[JsonObject]:
         for message in request.messages:
             for content in message.contents:
                 if content.__class__ is not ToolChangeContent or content.action != "add":

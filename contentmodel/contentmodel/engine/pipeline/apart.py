@@ -18,6 +18,7 @@ from contentmodel.engine.table.notes import note_of, noted
 from contentmodel.message import ChatMessage
 
 if TYPE_CHECKING:
+    from contentmodel.content.base import AIContent
     from contentmodel.engine.context import DecodeContext
 
 
@@ -131,7 +132,7 @@ def _any_apart(messages: list[ChatMessage], api: str) -> bool:
     return False
 
 
-def _is_apart(output: Any, api: str) -> bool:
+def _is_apart(output: AIContent, api: str) -> bool:
     return output.extra is not None and note_of(output, api, ":apart") is not None
 
 

@@ -31,6 +31,7 @@ from contentmodel.engine.table.notes import FAILURE
 from contentmodel.literals import OnLoss, Policies
 
 if TYPE_CHECKING:
+    from contentmodel.content.base import AIContent
     from contentmodel.engine.context import EncodeContext
     from contentmodel.engine.table.tables import Union
 
@@ -70,7 +71,7 @@ def check_policies(policies: Policies | None) -> Mapping[str, str] | None:
     return chosen
 
 
-def lower(content: Any, union: Union, context: EncodeContext) -> list[Any]:
+def lower(content: object, union: Union, context: EncodeContext) -> list[AIContent]:
     """Contents that `union` has rows for, in place of one that it has none for; [] and a loss where there is none."""
     for kind, function in _LOWERINGS:
         if isinstance(content, kind):
@@ -82,7 +83,7 @@ def lower(content: Any, union: Union, context: EncodeContext) -> list[Any]:
     return []
 
 
-def as_text(content: Any) -> str:
+def as_text(content: object) -> str:
     """The words of a content that is not text."""
     if isinstance(content, UriContent | HostedFileContent):
         where = content.uri if isinstance(content, UriContent) else None
@@ -99,7 +100,7 @@ def as_text(content: Any) -> str:
 _SPELLED = ("title", "name", "uri", "text", "message", "parts", "item_id")
 
 
-def spelled(content: Any) -> tuple[str, ...]:
+def spelled(content: object) -> tuple[str, ...]:
     """Return the attributes of a content that are in its words, or that only repeat what is lost elsewhere."""
     if content.__class__ is UriContent:
         return (*_SPELLED, "kind")
@@ -115,7 +116,7 @@ def _lines(*parts: str | None) -> str:
     return "\n".join(part for part in parts if part)
 
 
-def reasoning_by_policy(content: ReasoningContent, context: EncodeContext, *, is_last: bool = False) -> list[Any]:
+def reasoning_by_policy(content: ReasoningContent, context: EncodeContext, *, is_last: bool = False) -> list[AIContent]:
     """Return a reasoning as text, or as a field that this API has for it; [] if the policy asks for neither.
 
     A text ends with an empty line, so that it stays apart from the answer, unless it is the last of a request.
@@ -141,7 +142,7 @@ def crosses_as_function(content: ToolCallContent | ToolResultContent, context: E
     return context.kind == "request" or (isinstance(content, ToolCallContent) and content.executor == "client")
 
 
-def as_function_call(content: ToolCallContent, context: EncodeContext) -> list[Any]:
+def as_function_call(content: ToolCallContent, context: EncodeContext) -> list[AIContent]:
     if not crosses_as_function(content, context):
         return []
     arguments = content.arguments
@@ -163,13 +164,13 @@ def as_function_result(content: ToolResultContent, context: EncodeContext) -> li
     return [context.replaced(content, made)]
 
 
-def _listed(content: ToolResultContent) -> list[Any]:
+def _listed(content: ToolResultContent) -> list[AIContent]:
     """The tools that a search or a server listed, which stand beside the outputs, as JSON."""
     tools = getattr(content, "tools", None)
     return [TextContent(text=write(tools).decode())] if tools else []
 
 
-def _output(content: Any, context: EncodeContext) -> Any:
+def _output(content: object, context: EncodeContext) -> Any:
     """An output as the result of a function may hold it: text and media, with nothing of the hosted tool's own."""
     if isinstance(content, UriContent | HostedFileContent | ErrorContent | DocumentContent | ReferenceContent):
         context.degrade(content, reasons.AS_TEXT, *spelled(content))
@@ -182,7 +183,7 @@ def _output(content: Any, context: EncodeContext) -> Any:
     return content
 
 
-def _words(content: Any, context: EncodeContext) -> list[Any]:
+def _words(content: object, context: EncodeContext) -> list[AIContent]:
     text = as_text(content)
     if not text:
         return []
@@ -190,7 +191,7 @@ def _words(content: Any, context: EncodeContext) -> list[Any]:
     return [context.replaced(content, TextContent(text=text))]
 
 
-def compaction_as_text(content: CompactionContent, context: EncodeContext) -> list[Any]:
+def compaction_as_text(content: CompactionContent, context: EncodeContext) -> list[AIContent]:
     return [] if context.policies.get("compaction") == "drop" else _words(content, context)
 
 

@@ -120,7 +120,7 @@ def with_error_read(result: Any) -> Any:
     return msgspec.structs.replace(result, outputs=outputs, is_error=True if failed else result.is_error)
 
 
-def _first_text(outputs: Sequence[Any]) -> int | None:
+def _first_text(outputs: Sequence[object]) -> int | None:
     return next((i for i, output in enumerate(outputs) if output.__class__ is TextContent), None)
 
 
@@ -137,14 +137,14 @@ def _read_error_mark(text: str, call_id: str | None) -> tuple[bool, str | None] 
 # -- media behind their result -----------------------------------------------------------------------------------------
 
 
-def media_seal(call_id: str | None, medium: Any) -> str:
+def media_seal(call_id: str | None, medium: object) -> str:
     """Return the seal of one medium of a call's result."""
     names = ("data", "uri", "file_id", "text")
     value = next((value for name in names if (value := getattr(medium, name, None)) is not None), None)
     return seal_of(call_id, value)
 
 
-def announcing(words: list[Any], call_id: str | None, media: list[Any]) -> tuple[Any, list[Any]]:
+def announcing(words: Sequence[object], call_id: str | None, media: Sequence[object]) -> tuple[Any, list[Any]]:
     """Return the outputs of a result whose `media` stand behind it, and the text among `words` that was replaced.
 
     The last text ends with an announcement: the seal of each medium.
@@ -187,7 +187,7 @@ def is_made_name(content: DataContent) -> bool:
 # -- where a conversation begins ---------------------------------------------------------------------------------------
 
 
-def begun_before(contents: list[Any]) -> str:
+def begun_before(contents: Sequence[object]) -> str:
     """Return the text of a user's turn before a first turn of the model, for APIs that require one.
 
     The seal is of the first of the model's `contents`, which stays when the turn grows.
@@ -195,7 +195,7 @@ def begun_before(contents: list[Any]) -> str:
     return f"{BEGUN} #{_first_seal(contents[0] if contents else None)}]"
 
 
-def _first_seal(content: Any) -> str:
+def _first_seal(content: object) -> str:
     if not isinstance(content, ToolCallContent):
         return media_seal(None, content)
     try:

@@ -154,7 +154,7 @@ def _is_read(content: UriContent, patterns: tuple[str, ...]) -> bool:
     return any(media_type_matches(media_type, pattern) for pattern in patterns)
 
 
-def _as_text(content: UriContent, context: EncodeContext, reason: Reason, **values: Any) -> Iterable[Any]:
+def _as_text(content: UriContent, context: EncodeContext, reason: Reason, **values: object) -> Iterable[Any]:
     context.degrade(content, reason, *lowering.spelled(content), **values)
     return (context.replaced(content, TextContent(text=lowering.as_text(content))),)
 
@@ -243,7 +243,7 @@ def _typed(content: DataContent, context: EncodeContext, reads: Reads) -> Iterab
     return (context.replace(content, media_type=named),)
 
 
-def _named(content: Any, context: EncodeContext, reads: Reads) -> Any:
+def _named(content: object, context: EncodeContext, reads: Reads) -> Any:
     """Return inline data with the name that the target requires."""
     if content.__class__ is not DataContent:
         return content
@@ -266,13 +266,13 @@ def without_media(messages: list[ChatMessage], context: EncodeContext) -> list[C
     ]
 
 
-def _told(content: Any, context: EncodeContext) -> Iterable[Any]:
+def _told(content: object, context: EncodeContext) -> Iterable[Any]:
     if not isinstance(content, MediaContent):
         return (content,)
     return _without_media(content, context, reasons.NO_MEDIA_IN_ANSWER)
 
 
-def _without_media(content: Any, context: EncodeContext, reason: Reason) -> Iterable[Any]:
+def _without_media(content: object, context: EncodeContext, reason: Reason) -> Iterable[Any]:
     """Return what a text can say in the place of a medium: the transcript of audio, the address of a link."""
     if content.__class__ is UriContent and content.uri.partition(":")[0].lower() != "data":
         return _as_text(content, context, reasons.AS_TEXT)

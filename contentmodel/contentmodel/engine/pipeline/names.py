@@ -11,6 +11,7 @@ import msgspec
 
 from contentmodel.content import CONTENT_TYPES
 from contentmodel.content.tools import CustomToolCallContent, FunctionCallContent, ToolCallContent, ToolResultContent
+from contentmodel.engine.json import JsonObject
 from contentmodel.engine.losses import reasons
 from contentmodel.engine.pipeline.origins import is_native
 from contentmodel.errors import ToolArgumentsError
@@ -21,6 +22,7 @@ from contentmodel.response import ChatChoice, ChatResponse
 from contentmodel.rules import Alphabet
 
 if TYPE_CHECKING:
+    from contentmodel.content.base import AIContent
     from contentmodel.engine.context import EncodeContext
 
 
@@ -157,7 +159,7 @@ def with_names(
 class SchemaMap(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The parameters of a tool as the source had them, and the `dialect` that the target got them in."""
 
-    schema: dict[str, Any]
+    schema: JsonObject
     dialect: str
 
 
@@ -194,7 +196,7 @@ class Maps(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid
         ids = {there: here for here, there in self.ids.items()}
         names = {there: here for here, there in self.names.items()}
 
-        def restored(content: Any) -> Any:
+        def restored(content: object) -> Any:
             if not isinstance(content, ToolCallContent | ToolResultContent):
                 return content
             call_id, name = ids.get(content.call_id or "", content.call_id), names.get(content.name or "", content.name)
@@ -214,7 +216,7 @@ class Maps(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid
                 return old
             return replacing(old, msgspec.structs.replace(old, **fields))
 
-        def replacing(old: Any, new: Any) -> Any:
+        def replacing(old: object, new: object) -> Any:
             if replaced is not None:
                 replaced(old, new)
             return new
@@ -275,7 +277,7 @@ class _StreamUndoing:
         changed: StreamEvent = msgspec.structs.replace(event, content=self._undone(event))
         return [changed]
 
-    def _undone(self, event: BlockStart | BlockStop | BlockCatchUp) -> Any:
+    def _undone(self, event: BlockStart | BlockStop | BlockCatchUp) -> AIContent:
         content: Any = event.content
         source = self._maps.tools.get(getattr(content, "name", None) or "")
         if source is not None and source.is_custom and isinstance(event, BlockStart) and not content.arguments:
@@ -301,7 +303,7 @@ class _Renamer:
         tools = {names.get(name, name): tool for name, tool in before.tools.items()}
         return msgspec.structs.replace(before, ids=self._ids.changed, names=names, tools=tools)
 
-    def tool(self, tool: Any) -> Any:
+    def tool(self, tool: object) -> Any:
         if isinstance(tool, ToolGroup):
             tools = [self.tool(inner) for inner in tool.tools]
             changed = any(new is not old for new, old in zip(tools, tool.tools, strict=True))

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from contentmodel.content.citations import Citation
+from contentmodel.engine.json import JsonObject
 from contentmodel.engine.pipeline.origins import is_home
 
 if TYPE_CHECKING:
@@ -36,23 +37,23 @@ class Pass(msgspec.Struct, frozen=True):
 
 
 def request_pass(
-    run: Callable[..., ChatRequest], *, native: bool = False, needs: Collection[type] = (), **settings: Any
+    run: Callable[..., ChatRequest], *, native: bool = False, needs: Collection[type] = (), **settings: object
 ) -> Pass:
     """Return a pass of a function `(request, context, **settings)` that returns a request."""
     return _pass(run, settings, native=native, needs=frozenset(needs))
 
 
-def message_pass(run: Callable[..., list[ChatMessage]], *, needs: Collection[type] = (), **settings: Any) -> Pass:
+def message_pass(run: Callable[..., list[ChatMessage]], *, needs: Collection[type] = (), **settings: object) -> Pass:
     """Return a pass of a function `(messages, context, **settings)` that returns messages."""
     return _pass(run, settings, needs=frozenset(needs), is_for_messages=True)
 
 
-def payload_pass(run: Callable[..., dict[str, Any]], *, native: bool = False, **settings: Any) -> Pass:
+def payload_pass(run: Callable[..., JsonObject], *, native: bool = False, **settings: object) -> Pass:
     """Return a pass of a function `(payload, request, context, **settings)` that returns a payload."""
     return _pass(run, settings, native=native)
 
 
-def _pass(run: Callable[..., Any], settings: dict[str, Any], **options: Any) -> Pass:
+def _pass(run: Callable[..., Any], settings: JsonObject, **options: Any) -> Pass:
     name = run.__name__
     return Pass(name, partial(run, **settings) if settings else run, **options)
 
@@ -100,9 +101,7 @@ def kinds_in(messages: Sequence[ChatMessage]) -> frozenset[type]:
     return frozenset(kinds)
 
 
-def completed(
-    payload: dict[str, Any], request: ChatRequest, passes: Sequence[Pass], context: EncodeContext
-) -> dict[str, Any]:
+def completed(payload: JsonObject, request: ChatRequest, passes: Sequence[Pass], context: EncodeContext) -> JsonObject:
     """Return a payload as its passes leave it."""
     for step in passes:
         if step.native or not context.native:

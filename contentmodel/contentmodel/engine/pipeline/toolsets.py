@@ -8,7 +8,7 @@ have such functions.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -103,7 +103,7 @@ class _Fitter:
 
     # -- definitions -------------------------------------------------------------------------------------------
 
-    def tools(self, tools: list[Any]) -> Iterator[Any]:
+    def tools(self, tools: Sequence[object]) -> Iterator[Any]:
         for tool in tools:
             if isinstance(tool, ToolGroup) and not self._kinds.namespaces:
                 yield from self._spread(tool)
@@ -111,7 +111,7 @@ class _Fitter:
                 self._keep_source(getattr(tool, "name", None), None, tool)
                 yield tool
 
-    def _repeats(self, tool: Any) -> bool:
+    def _repeats(self, tool: object) -> bool:
         """Whether a tool of this name is there already: a message may add a tool once more."""
         if self._context.native or not isinstance(tool, FunctionTool | CustomTool):
             return False
@@ -174,7 +174,7 @@ class _Fitter:
         ]
         return [self._context.with_contents(message, contents)] if contents or not message.contents else []
 
-    def _content(self, content: Any, place: Place, message: ChatMessage) -> list[Any]:
+    def _content(self, content: object, place: Place, message: ChatMessage) -> list[Any]:
         if isinstance(content, _CALLS):
             return [self._call(content, place)]
         if content.__class__ in _RESULTS:
@@ -223,7 +223,7 @@ class _Fitter:
         made: FunctionCallContent = _as(FunctionCallContent, call, arguments=call.arguments_object)
         return made
 
-    def _result(self, result: Any, call: Place | None, message: ChatMessage) -> Any:
+    def _result(self, result: object, call: Place | None, message: ChatMessage) -> Any:
         result = self._named(result, call)
         is_custom = call in self._custom_calls if self._kinds.custom_results else False
         model = CustomToolResultContent if is_custom else FunctionResultContent
@@ -242,7 +242,7 @@ class _Fitter:
         return self._context.replace(result, name=name)
 
 
-def _as(model: type[Any], content: Any, **changed: Any) -> Any:
+def _as(model: type[Any], content: object, **changed: object) -> Any:
     """Return a content with the same fields as one of the class `model`."""
     fields = {name: getattr(content, name) for name in model.__struct_fields__}
     return model(**{**fields, **changed})

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from contentmodel.adapter import as_json
+from contentmodel.adapter import Payload, as_json
 from contentmodel.content.outcomes import ErrorContent
 from contentmodel.content.tools import ToolCallContent
 from contentmodel.engine.context import DecodeContext
-from contentmodel.engine.json import kind_of, parse, write
+from contentmodel.engine.json import JsonArray, JsonObject, kind_of, parse, write
 from contentmodel.engine.streams.framing import AnyFraming, Frame
 from contentmodel.errors import DecodeError, Fault
 from contentmodel.events import (
@@ -41,6 +41,7 @@ from contentmodel.message import Origin
 from contentmodel.response import ChatResponse
 
 if TYPE_CHECKING:
+    from contentmodel.content.base import AIContent
     from contentmodel.engine.adapting import TableAdapter
     from contentmodel.engine.table.rows import Row
 
@@ -60,7 +61,7 @@ class OpenBlock:
 
     __slots__ = ("choice", "index", "joined", "pieces", "said", "wire")
 
-    def __init__(self, index: int, wire: dict[str, Any], choice: int = 0) -> None:
+    def __init__(self, index: int, wire: JsonObject, choice: int = 0) -> None:
         self.index = index
         self.wire = wire
         self.choice = choice
@@ -78,7 +79,7 @@ class OpenBlock:
         else:
             pieces.append(text)
 
-    def settle(self) -> dict[str, Any]:
+    def settle(self) -> JsonObject:
         """The wire object with everything that it has grown by."""
         for field, pieces in self.pieces.items():
             said = self.wire.get(field)
@@ -166,7 +167,7 @@ class StreamDecoder:
         """Whether events are made of the tokens so far."""
         self.is_over = False
         self.is_broken = False
-        self.answer: dict[str, Any] = {}
+        self.answer: JsonObject = {}
         """The answer without its blocks, as the wire has it."""
         self.events: list[StreamEvent] = []
         self._framing = AnyFraming()
@@ -207,8 +208,8 @@ class StreamDecoder:
         self._held = left
         return False
 
-    def feed_event(self, event: Any, name: str | None = None) -> list[StreamEvent]:
-        """The events of one event of the API: a dict, or the SDK's object."""
+    def feed_event(self, event: Payload, name: str | None = None) -> list[StreamEvent]:
+        """Return the events of one event of the API: a dict, or an object of its SDK."""
         self.events = []
         if not self.is_over:
             self._repeat = None
@@ -229,7 +230,7 @@ class StreamDecoder:
 
     # -- frames ------------------------------------------------------------------------------------------------
 
-    def _guarded(self, work: Callable[..., None], *arguments: Any) -> None:
+    def _guarded(self, work: Callable[..., None], *arguments: object) -> None:
         try:
             work(*arguments)
         except UNREADABLE as error:
@@ -284,7 +285,7 @@ class StreamDecoder:
         if grown is not None and self._wasted < 8 and Repeat.teaches(data, grown):
             self._repeat = Repeat(name, data, grown)
 
-    def _read_wire(self, wire: Any, name: str | None) -> None:
+    def _read_wire(self, wire: object, name: str | None) -> None:
         if wire.__class__ is not dict:
             raise DecodeError(self.api, [Fault("$", f"expected an object: an event, got {kind_of(wire)}")])
         self.read(name, wire)
@@ -301,7 +302,7 @@ class StreamDecoder:
     reads_quickly: Callable[[str | None, bytes], bool] | None = None
     """A quicker way to read what most events are; False where this one is something else."""
 
-    def read(self, name: str | None, wire: dict[str, Any]) -> None:
+    def read(self, name: str | None, wire: JsonObject) -> None:
         """One event of the API."""
         raise NotImplementedError
 
@@ -321,7 +322,7 @@ class StreamDecoder:
     def stop_open(self) -> None:
         """Ends every open block where it is: the stream broke off."""
 
-    def broken(self) -> tuple[dict[str, Any], Layout]:
+    def broken(self) -> tuple[JsonObject, Layout]:
         """The answer as far as it came, and where its blocks stand."""
         return self.answer, []
 
@@ -330,7 +331,7 @@ class StreamDecoder:
     def emit(self, event: StreamEvent) -> None:
         self.events.append(event)
 
-    def wire_event(self, name: str | None, wire: dict[str, Any]) -> None:
+    def wire_event(self, name: str | None, wire: JsonObject) -> None:
         """An event that changes nothing of the content."""
         self.events.append(WireEvent(api=self.api, name=name if name.__class__ is str else None, data=wire))
 
@@ -341,7 +342,7 @@ class StreamDecoder:
     def origin(self) -> Origin:
         return self.adapter.answer_origin(self.answer)
 
-    def begin(self, wire: dict[str, Any]) -> None:
+    def begin(self, wire: JsonObject) -> None:
         """The first thing that is known of the answer, without its choices."""
         if not self._has_begun:
             self._has_begun = True
@@ -349,7 +350,7 @@ class StreamDecoder:
             self._envelope = msgspec.structs.replace(response, choices=[], error=None)
             self.emit(TurnStart(response=self._envelope))
 
-    def start(self, wire: dict[str, Any], content: Any, choice: int = 0) -> OpenBlock:
+    def start(self, wire: JsonObject, content: AIContent, choice: int = 0) -> OpenBlock:
         """A block begins."""
         block = OpenBlock(self._blocks, wire, choice)
         self._blocks += 1
@@ -358,7 +359,7 @@ class StreamDecoder:
         self.events.append(BlockStart(index=block.index, content=content, choice=choice))
         return block
 
-    def stop(self, block: OpenBlock, content: Any, *, is_complete: bool = True) -> None:
+    def stop(self, block: OpenBlock, content: AIContent, *, is_complete: bool = True) -> None:
         """A block is complete, or broke off."""
         if self._unstopped.pop(block.index, None) is None:
             self.catch_up(block, content)
@@ -374,7 +375,7 @@ class StreamDecoder:
         self.stop(block, content)
         return block
 
-    def catch_up(self, block: OpenBlock, content: Any) -> None:
+    def catch_up(self, block: OpenBlock, content: AIContent) -> None:
         """A stopped block turns out to be something else; one that is still open stops."""
         if block.index in self._unstopped:
             self.stop(block, content)
@@ -383,7 +384,7 @@ class StreamDecoder:
             block.said = content
             self.emit(BlockCatchUp(index=block.index, content=content, choice=block.choice))
 
-    def count(self, row: Row, wire: Any) -> None:
+    def count(self, row: Row, wire: object) -> None:
         """The tokens so far."""
         if self.counts and wire.__class__ is dict:
             context = self.context()
@@ -429,7 +430,7 @@ class StreamDecoder:
         field, words = growing_field(block.said), block.words()
         return msgspec.structs.replace(block.said, **{field: words}) if field is not None and words else block.said
 
-    def fail_with(self, wire: dict[str, Any]) -> None:
+    def fail_with(self, wire: JsonObject) -> None:
         """An error of the API's own in the middle of a stream."""
         response = self.adapter.read_response(wire)
         self.fail(response.error or ErrorContent(code=MALFORMED, message="an error that does not say what it is"))
@@ -444,7 +445,7 @@ def laid_out(response: ChatResponse, blocks: Iterable[Iterable[int]]) -> Layout:
     return layout
 
 
-def lay_over(old: dict[str, Any], new: Mapping[str, Any], first: Iterable[str] = ()) -> None:
+def lay_over(old: JsonObject, new: Mapping[str, object], first: Iterable[str] = ()) -> None:
     """Writes what a later event says over what earlier ones said. Null says nothing; `first` keep their first word."""
     for key, value in new.items():
         said = old.get(key)
@@ -455,11 +456,11 @@ def lay_over(old: dict[str, Any], new: Mapping[str, Any], first: Iterable[str] =
             old[key] = _both(said, value) if said.__class__ is dict and value.__class__ is dict else value
 
 
-def _both(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
+def _both(old: JsonObject, new: JsonObject) -> JsonObject:
     return {**old, **{key: value for key, value in new.items() if value is not None or key not in old}}
 
 
-def longer(old: Any, new: Mapping[str, Any]) -> dict[str, Any]:
+def longer(old: object, new: Mapping[str, object]) -> JsonObject:
     """Lists by their names, each with what comes after it; other values as they were said last. Null says nothing."""
     made = dict(old) if old.__class__ is dict else {}
     for key, value in new.items():
@@ -471,7 +472,7 @@ def longer(old: Any, new: Mapping[str, Any]) -> dict[str, Any]:
     return made
 
 
-def longer_list(old: Any, new: list[Any], by_index: dict[bytes, Any]) -> list[Any]:
+def longer_list(old: object, new: JsonArray, by_index: dict[bytes, Any]) -> JsonArray:
     """Return a list with more in it. What has an index that is there already is laid over the entry in `by_index`."""
     if old.__class__ is not list:
         by_index.clear()
@@ -486,7 +487,7 @@ def longer_list(old: Any, new: list[Any], by_index: dict[bytes, Any]) -> list[An
     return made
 
 
-def lengthen(owner: dict[str, Any], key: str, more: str) -> None:
+def lengthen(owner: JsonObject, key: str, more: str) -> None:
     """Append to the string at `key`. A string with a single reference grows in place, so take it out of its owner."""
     text, owner[key] = owner[key], None
     text += more

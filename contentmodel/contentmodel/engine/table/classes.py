@@ -6,10 +6,10 @@ Decoding keeps such a value, so that it comes back unchanged; a check of the pay
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Protocol
+from typing import Protocol
 
 from contentmodel.engine.context import DecodeContext
-from contentmodel.engine.json import kind_of, name_of, value_at, wire_at, wire_path
+from contentmodel.engine.json import JsonObject, kind_of, name_of, value_at, wire_at, wire_path
 from contentmodel.engine.losses.provenance import spelled
 from contentmodel.engine.table.codecs import Codec
 from contentmodel.engine.table.rows import Row
@@ -19,10 +19,10 @@ from contentmodel.errors import Fault
 class Takes(Protocol):
     """Says whether an API takes a value in a field that has another JSON class, or no such word, in the tables."""
 
-    def __call__(self, name: str, value: Any, codec: Codec) -> bool: ...
+    def __call__(self, name: str, value: object, codec: Codec) -> bool: ...
 
 
-def misfits(payload: Any, context: DecodeContext, takes: Takes, *, is_own: bool) -> Iterator[Fault]:
+def misfits(payload: JsonObject, context: DecodeContext, takes: Takes, *, is_own: bool) -> Iterator[Fault]:
     """Yield a fault for each field of a decoded payload whose value its codec cannot hold or name; null is no value.
 
     `is_own` says that the model is the provider's: words that other hosts may add to are judged for these alone.
@@ -42,7 +42,7 @@ def misfits(payload: Any, context: DecodeContext, takes: Takes, *, is_own: bool)
                     yield Fault(spelled(payload, wire_path(path, f"{name}.{tag}")), what)
 
 
-def _misfit(value: Any, codec: Codec, is_own: bool) -> str | None:
+def _misfit(value: object, codec: Codec, is_own: bool) -> str | None:
     if codec.classes and value.__class__ not in codec.classes:
         # Every API reads an integer where it wants a number.
         classes = [kind for kind in codec.classes if kind is not int or float not in codec.classes]
@@ -51,7 +51,7 @@ def _misfit(value: Any, codec: Codec, is_own: bool) -> str | None:
     return _strange(value, codec.known_words) if is_own or not codec.hosts_add_words else None
 
 
-def _strange(value: Any, known: frozenset[str] | None) -> str | None:
+def _strange(value: object, known: frozenset[str] | None) -> str | None:
     """Return what is wrong with a text that is none of the words that an API has."""
     if known is None or value.__class__ is not str or value in known:
         return None

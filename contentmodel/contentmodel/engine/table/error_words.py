@@ -9,6 +9,7 @@ import msgspec
 
 from contentmodel.content.outcomes import ErrorContent
 from contentmodel.engine.context import DecodeContext, EncodeContext
+from contentmodel.engine.json import JsonObject
 from contentmodel.engine.losses import reasons
 from contentmodel.engine.table.nested import Record
 from contentmodel.failures import STATUSES, error_kind, kind_of_status
@@ -45,7 +46,7 @@ class ErrorWords:
         """Every word that is known."""
         return tuple(self._kinds)
 
-    def kind_of(self, wire: Mapping[str, Any]) -> str | None:
+    def kind_of(self, wire: Mapping[str, object]) -> str | None:
         """Return the kind of an error object; a number in one of the fields is an HTTP status."""
         for key in self.keys:
             word = wire.get(key)
@@ -73,7 +74,7 @@ class ErrorBody(Record):
         super().__init__(row)
         self.words = words
 
-    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> Any:
+    def decode(self, value: Any, context: DecodeContext, container: object, key: str) -> Any:
         error = super().decode(value, context, container, key)
         kind = self.words.kind_of(value)
         if kind is None or error.__class__ is not ErrorContent:
@@ -90,7 +91,7 @@ class ErrorBody(Record):
         context.status = self.words.status_of(kind or self.words.kind_of(wire))
         return wire
 
-    def _encode_foreign(self, error: ErrorContent, context: EncodeContext, origin: Origin | None) -> dict[str, Any]:
+    def _encode_foreign(self, error: ErrorContent, context: EncodeContext, origin: Origin | None) -> JsonObject:
         kind = error_kind(error) or self.words.kind_of(dict.fromkeys(self.words.keys[:1], error.code))
         context.status = self.words.status_of(kind)
         fields = self.words.fields_of(kind)
@@ -114,7 +115,7 @@ _WORDS = ("type", "code")
 
 
 def _without_words(
-    error: ErrorContent, origin: Origin | None, kind: str | None, context: EncodeContext, fields: Mapping[str, Any]
+    error: ErrorContent, origin: Origin | None, kind: str | None, context: EncodeContext, fields: Mapping[str, object]
 ) -> ErrorContent:
     """Return an error without the residue that only says its kind: the wire `fields` say it in the target's words."""
     if origin is None or kind is None or error.extra is None:

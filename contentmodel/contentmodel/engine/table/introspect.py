@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from contentmodel.engine.json import JsonObject
 from contentmodel.engine.table.codecs import (
     ANYTHING,
     ARGUMENTS,
@@ -49,7 +50,7 @@ def attribute_of(model: type[Any], attribute: str) -> tuple[Any, bool, Any]:
     return hints[head], False, info.default
 
 
-def struct_in(hint: Any) -> type[Any]:
+def struct_in(hint: object) -> type[Any]:
     """The Struct class of `Struct | None`."""
     for option in typing.get_args(hint) or (hint,):
         if isinstance(option, type) and issubclass(option, msgspec.Struct):
@@ -57,11 +58,11 @@ def struct_in(hint: Any) -> type[Any]:
     raise TypeError(f"{hint} holds no Struct")
 
 
-def _hints(model: type[Any]) -> dict[str, Any]:
+def _hints(model: type[Any]) -> JsonObject:
     return {f.name: f.type for f in fields_of(model)}
 
 
-def codec_for(hint: Any) -> Codec:
+def codec_for(hint: object) -> Codec:
     """The codec that an attribute's type implies."""
     options = set(_options(hint)) - {type(None)}
     simple: list[tuple[set[Any], Codec]] = [
@@ -89,7 +90,7 @@ def codec_for(hint: Any) -> Codec:
     raise TypeError(f"{hint} needs a codec")
 
 
-def _options(hint: Any) -> tuple[Any, ...]:
+def _options(hint: object) -> tuple[Any, ...]:
     if isinstance(hint, types.UnionType) or typing.get_origin(hint) is typing.Union:
         return typing.get_args(hint)
     return (hint,)
@@ -107,7 +108,7 @@ def unmapped_attributes(model: type[Any], prefix: str, mapped: set[str]) -> Iter
             yield path
 
 
-def get_attribute(value: Any, path: str) -> Any:
+def get_attribute(value: object, path: str) -> Any:
     """The attribute at a dotted path; None where there is none."""
     for name in path.split("."):
         value = getattr(value, name, None)

@@ -7,6 +7,7 @@ from functools import partial
 from operator import eq
 from typing import Any
 
+from contentmodel.engine.json import JsonObject
 from contentmodel.engine.table.codecs import Codec
 from contentmodel.engine.table.nested import Blocks
 
@@ -20,7 +21,7 @@ class Leaf:
         self.wire, self.attributes, self.attribute, self.codec = wire, attributes, attributes[0], codec
         self.required, self.fallback = required, fallback
 
-    def holds(self, value: Any) -> bool:
+    def holds(self, value: object) -> bool:
         """Whether the attribute can hold the wire value, and tell it from a field that is not there."""
         fallback = self.fallback() if isinstance(self.fallback, type) else self.fallback
         return self.codec.holds(value) and (fallback is None or self.required or value != fallback)
@@ -33,7 +34,7 @@ class Node:
 
     def __init__(self) -> None:
         self.children: dict[str, Leaf | Node | Column] = {}
-        self.constants: dict[str, Any] = {}
+        self.constants: JsonObject = {}
 
     def child(self, key: str) -> Node:
         node = self.children.setdefault(key, Node())
@@ -78,14 +79,14 @@ class Column:
         self.noted = noted
         self.spreads = isinstance(codec, Blocks)
 
-    def holds(self, value: Any) -> bool:
+    def holds(self, value: object) -> bool:
         return self.codec.holds(value)
 
     def describe(self) -> str:
         return self.codec.describe()
 
 
-def residue_of(node: Node, wire: Mapping[str, Any]) -> dict[str, Any]:
+def residue_of(node: Node, wire: Mapping[str, object]) -> JsonObject:
     left = {}
     for key, value in wire.items():
         child = node.children.get(key)
@@ -104,7 +105,7 @@ def residue_of(node: Node, wire: Mapping[str, Any]) -> dict[str, Any]:
     return left
 
 
-def merge_into(node: Node, residue: Mapping[str, Any], wire: dict[str, Any]) -> None:
+def merge_into(node: Node, residue: Mapping[str, object], wire: JsonObject) -> None:
     for key, value in residue.items():
         if key not in wire:
             wire[key] = value

@@ -12,6 +12,8 @@ from typing import Any
 
 import msgspec
 
+from contentmodel.engine.json import JsonObject
+
 FAILURE = ":failure"
 """The note of an error that a decoder made: "sign" if a field beside the outputs reports it, "text" if a text does."""
 MINTED = ":minted"
@@ -33,7 +35,7 @@ def wire_key(key: str) -> str:
     return key[1:] if key[:2] == "::" else key
 
 
-def escaped(fields: dict[str, Any]) -> dict[str, Any]:
+def escaped(fields: JsonObject) -> JsonObject:
     """Return wire fields as a residue holds them; the same dict where no key begins with ":"."""
     for key in fields:
         if key[:1] == ":":
@@ -41,7 +43,7 @@ def escaped(fields: dict[str, Any]) -> dict[str, Any]:
     return fields
 
 
-def wire_fields(residue: Mapping[str, Any]) -> dict[str, Any]:
+def wire_fields(residue: Mapping[str, object]) -> JsonObject:
     """Return the wire fields of a residue, without its notes: the inverse of `escaped`."""
     return {wire_key(key): value for key, value in residue.items() if not is_note(key)}
 
@@ -68,7 +70,7 @@ def with_call_id(content: Any, call_id: str) -> Any:
     return msgspec.structs.replace(content, call_id=call_id, extra=extra)
 
 
-def minted(call: Any) -> dict[str, dict[str, Any]] | None:
+def minted(call: Any) -> dict[str, JsonObject] | None:
     """What the residue of a call's result has to say where the call's id was given to it; None where it came so."""
     own = {api: {MINTED: call.call_id} for api in call.extra or () if note_of(call, api, MINTED) == call.call_id}
     return own or None

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from contentmodel.engine.json import camel_name
+from contentmodel.engine.json import JsonObject, camel_name
 from contentmodel.engine.table.codecs import Codec
 from contentmodel.engine.table.nodes import Leaf, Node
 
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
 NOTES = frozenset({":snake", ":numbers"})
 
 
-def is_respelled(row: Row, wire: dict[str, Any]) -> bool:
+def is_respelled(row: Row, wire: JsonObject) -> bool:
     """Return whether a known field has a name with underscores or of an alias, or a number in another spelling."""
     return any(True for _ in _names(row, row.root, wire, "")) or any(True for _ in _numbers(row, row.root, wire, ""))
 
 
-def decode_respelled(row: Row, wire: dict[str, Any], context: DecodeContext) -> Any:
+def decode_respelled(row: Row, wire: JsonObject, context: DecodeContext) -> Any:
     """Decode a copy in the usual spelling, and note what was spelled in another way."""
-    notes: dict[str, Any] = {":snake": list(_names(row, row.root, wire, ""))}
+    notes: JsonObject = {":snake": list(_names(row, row.root, wire, ""))}
     notes[":numbers"] = dict(_numbers(row, row.root, wire, ""))
     decoded = row.decode(_usual_copy(row, row.root, wire, "", context), context)
     if not isinstance(decoded, row.model):
@@ -42,7 +42,7 @@ def decode_respelled(row: Row, wire: dict[str, Any], context: DecodeContext) -> 
     return msgspec.structs.replace(decoded, extra={**extra, row.api: own})
 
 
-def respell(wire: dict[str, Any], residue: dict[str, Any]) -> None:
+def respell(wire: JsonObject, residue: JsonObject) -> None:
     """Give numbers and names in `wire` the spelling that the notes have; an edited number keeps its own."""
     for path, spelled in residue.get(":numbers", {}).items():
         container, key = _container(wire, path)
@@ -55,7 +55,7 @@ def respell(wire: dict[str, Any], residue: dict[str, Any]) -> None:
             container[spelled] = container.pop(key)
 
 
-def number_of(value: Any, codec: Codec) -> int | float | None:
+def number_of(value: object, codec: Codec) -> int | float | None:
     """Return the number that a value is for a codec of numbers which does not hold it as it is; None if it is none."""
     if int not in codec.classes or not codec.identity or codec.holds(value):
         return None
@@ -70,7 +70,7 @@ _LONGEST_NUMBER = 40
 _LARGEST_INTEGER = 2**63
 
 
-def spelled_number(value: Any) -> int | float | None:
+def spelled_number(value: object) -> int | float | None:
     """Return a number, or the one that a text spells; None for anything else, and for a number without an end."""
     if value.__class__ is float:
         return value if math.isfinite(value) else None
@@ -87,7 +87,7 @@ def _usual_name(row: Row, key: str, prefix: str) -> str:
     return row.aliases.get(f"{prefix}{key}") or row.aliases.get(f"{prefix}{camel}", camel)
 
 
-def _known(row: Row, node: Node, wire: dict[str, Any], prefix: str) -> Iterator[tuple[str, str, Any, Any]]:
+def _known(row: Row, node: Node, wire: JsonObject, prefix: str) -> Iterator[tuple[str, str, Any, Any]]:
     """Yield each key of a wire object with its usual name, its value, and the field of the row; None if it has none.
 
     Of two keys with one usual name, the one that is spelled as usual has it, else the first.
@@ -101,7 +101,7 @@ def _known(row: Row, node: Node, wire: dict[str, Any], prefix: str) -> Iterator[
         yield key, name, value, node.children.get(name)
 
 
-def _names(row: Row, node: Node, wire: dict[str, Any], prefix: str) -> Iterator[str]:
+def _names(row: Row, node: Node, wire: JsonObject, prefix: str) -> Iterator[str]:
     for key, name, value, child in _known(row, node, wire, prefix):
         if name != key and (child is not None or name in node.constants):
             yield f"{prefix}{name}={key}"
@@ -109,7 +109,7 @@ def _names(row: Row, node: Node, wire: dict[str, Any], prefix: str) -> Iterator[
             yield from _names(row, child, value, f"{prefix}{name}.")
 
 
-def _numbers(row: Row, node: Node, wire: dict[str, Any], prefix: str) -> Iterator[tuple[str, Any]]:
+def _numbers(row: Row, node: Node, wire: JsonObject, prefix: str) -> Iterator[tuple[str, Any]]:
     for _, name, value, child in _known(row, node, wire, prefix):
         if isinstance(child, Node) and value.__class__ is dict:
             yield from _numbers(row, child, value, f"{prefix}{name}.")
@@ -117,8 +117,8 @@ def _numbers(row: Row, node: Node, wire: dict[str, Any], prefix: str) -> Iterato
             yield f"{prefix}{name}", value
 
 
-def _usual_copy(row: Row, node: Node, wire: dict[str, Any], prefix: str, context: DecodeContext) -> dict[str, Any]:
-    copy: dict[str, Any] = {}
+def _usual_copy(row: Row, node: Node, wire: JsonObject, prefix: str, context: DecodeContext) -> JsonObject:
+    copy: JsonObject = {}
     for key, name, value, child in _known(row, node, wire, prefix):
         if isinstance(child, Node) and value.__class__ is dict:
             value = _usual_copy(row, child, value, f"{prefix}{name}.", context)
@@ -131,7 +131,7 @@ def _usual_copy(row: Row, node: Node, wire: dict[str, Any], prefix: str, context
     return copy
 
 
-def _container(wire: dict[str, Any], path: str) -> tuple[dict[str, Any], str]:
+def _container(wire: JsonObject, path: str) -> tuple[JsonObject, str]:
     """Return the object at a dotted path without its last step, and that step; an empty object where there is none."""
     *parents, key = path.split(".")
     container: Any = wire

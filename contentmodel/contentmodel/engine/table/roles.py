@@ -44,7 +44,7 @@ class Roles(Codec):
     def quick_encode(self, name: str, call: str, bind: Any) -> str:
         return f"{bind('roles', self.to_wire)}.get({name}) or {call}"
 
-    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> str:
+    def decode(self, value: Any, context: DecodeContext, container: object, key: str) -> str:
         return self.to_model.get(value) or f"{self._prefix}{value}"
 
     def encode(self, value: Any, context: EncodeContext, owner: Any) -> str:

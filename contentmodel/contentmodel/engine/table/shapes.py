@@ -7,11 +7,11 @@ row with a shape reads every block of that form whose tag has no row of its own.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import msgspec
 
 from contentmodel.engine.context import DecodeContext, EncodeContext
+from contentmodel.engine.json import JsonObject
 from contentmodel.engine.table.codecs import Codec
 
 
@@ -26,7 +26,7 @@ class Shape(msgspec.Struct, frozen=True):
     without: tuple[str, ...] = ()
     tag: str = "type"
 
-    def fits(self, wire: Mapping[str, Any]) -> bool:
+    def fits(self, wire: Mapping[str, object]) -> bool:
         """Return whether a wire object has this form."""
         tag = wire.get(self.tag)
         if tag.__class__ is not str or not tag or not tag.endswith(self.endings) or tag in self.endings:
@@ -34,7 +34,7 @@ class Shape(msgspec.Struct, frozen=True):
         has_fields = all(wire.get(name).__class__ is kind for name, kind in self.fields.items())
         return has_fields and not any(name in wire for name in self.without)
 
-    def describe(self) -> dict[str, Any]:
+    def describe(self) -> JsonObject:
         """Return the form as data: what strategies need to make such an object."""
         fields = {name: kind.__name__ for name, kind in self.fields.items()}
         return {"tag": self.tag, "endings": list(self.endings), "fields": fields, "without": list(self.without)}
@@ -50,13 +50,13 @@ class Named(Codec):
         super().__init__()
         self.ending = ending
 
-    def holds(self, value: Any) -> bool:
+    def holds(self, value: object) -> bool:
         return value.__class__ is str and value.endswith(self.ending)
 
-    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> str:
+    def decode(self, value: object, context: DecodeContext, container: object, key: str) -> str:
         return str(value).removesuffix(self.ending)
 
-    def encode(self, value: Any, context: EncodeContext, owner: Any) -> str:
+    def encode(self, value: object, context: EncodeContext, owner: object) -> str:
         return f"{value}{self.ending}"
 
     def describe(self) -> str:

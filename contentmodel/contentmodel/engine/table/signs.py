@@ -14,11 +14,12 @@ import msgspec
 
 from contentmodel.content.outcomes import ErrorContent
 from contentmodel.content.text import TextContent
-from contentmodel.engine.json import wire_at, wire_path
+from contentmodel.engine.json import JsonObject, wire_at, wire_path
 from contentmodel.engine.losses import reasons
 from contentmodel.engine.table.notes import FAILURE, note_of, noted
 
 if TYPE_CHECKING:
+    from contentmodel.content.base import AIContent
     from contentmodel.content.tools import ToolResultContent
     from contentmodel.engine.context import DecodeContext, EncodeContext
 
@@ -34,19 +35,19 @@ class Sign(msgspec.Struct, frozen=True):
     words: Collection[Any] | None = None
     failed: Any = None
 
-    def error(self, wire: Mapping[str, Any]) -> ErrorContent | None:
+    def error(self, wire: Mapping[str, object]) -> ErrorContent | None:
         """Return the failure that the field reports, or None."""
         value = wire_at(wire, self.path)
         reports = bool(value) if self.words is None else value.__class__ in (str, int) and value in self.words
         return _error(self.path.rpartition(".")[2], value, is_word=self.words is not None) if reports else None
 
-    def describe(self) -> dict[str, Any]:
+    def describe(self) -> JsonObject:
         """Return the sign as data."""
         words = None if self.words is None else list(self.words)
         return {"path": self.path, "words": words, "failed": self.failed}
 
 
-def _error(name: str, value: Any, *, is_word: bool) -> ErrorContent:
+def _error(name: str, value: object, *, is_word: bool) -> ErrorContent:
     if value.__class__ is dict:
         message, code = value.get("message"), value.get("code") or value.get("type")
         said = message if message.__class__ is str else ""
@@ -68,11 +69,11 @@ class Failure:
     def __init__(self, *signs: Sign, worded: bool = False, alone: bool = False) -> None:
         self.signs, self._worded, self._alone = signs, worded, alone
 
-    def describe(self) -> list[dict[str, Any]]:
+    def describe(self) -> list[JsonObject]:
         """Return the signs as data."""
         return [sign.describe() for sign in self.signs]
 
-    def errors(self, wire: Mapping[str, Any], api: str) -> list[ErrorContent]:
+    def errors(self, wire: Mapping[str, object], api: str) -> list[ErrorContent]:
         """Return the error that a sign of the wire object reports, with a note that the sign stays its only place."""
         found = (error for sign in self.signs if (error := sign.error(wire)) is not None)
         return [noted(error, api, FAILURE, "sign") for error in islice(found, 1)]
@@ -87,14 +88,16 @@ class Failure:
             errors = []
         return msgspec.structs.replace(result, outputs=[*outputs, *errors])
 
-    def place_of(self, error: Any, wire: Mapping[str, Any], path: str, api: str) -> tuple[str, Any] | None:
+    def place_of(self, error: AIContent, wire: Mapping[str, object], path: str, api: str) -> tuple[str, Any] | None:
         """Return the path and the value of the sign that an error was made of; None if it was made of none."""
         if note_of(error, api, FAILURE) != "sign":
             return None
         signs = (sign for sign in self.signs if sign.error(wire) is not None)
         return next(((wire_path(path, sign.path), wire_at(wire, sign.path)) for sign in signs), None)
 
-    def places(self, result: Any, wire: Mapping[str, Any], path: str, api: str) -> Iterator[tuple[Any, str, Any, None]]:
+    def places(
+        self, result: object, wire: Mapping[str, object], path: str, api: str
+    ) -> Iterator[tuple[Any, str, Any, None]]:
         """Yield the errors of a decoded result that signs report, each with the place of its sign."""
         for output in getattr(result, "outputs", ()):
             place = self.place_of(output, wire, path, api)
@@ -109,7 +112,7 @@ class Failure:
         plain = msgspec.structs.replace(result, outputs=outputs)
         return context.replaced(result, plain)
 
-    def _before(self, output: Any, context: EncodeContext) -> list[Any]:
+    def _before(self, output: object, context: EncodeContext) -> list[Any]:
         if output.__class__ is not ErrorContent:
             return [output]
         note = note_of(output, context.api, FAILURE)
@@ -117,7 +120,7 @@ class Failure:
             return []
         return [_as_text(output, context)] if note == "text" else [output]
 
-    def write(self, result: ToolResultContent, wire: dict[str, Any], context: EncodeContext) -> None:
+    def write(self, result: ToolResultContent, wire: JsonObject, context: EncodeContext) -> None:
         """Write the sign of failure that the wire object of a failed result lacks.
 
         Report what a decoder makes of a sign without an error: it adds the error, or takes the texts for it.
@@ -141,12 +144,12 @@ class Failure:
     ) -> tuple[Callable[..., Any], Callable[..., Any]]:
         """Return the functions of a row that has these signs."""
 
-        def decode_failing(wire: dict[str, Any], context: DecodeContext) -> Any:
+        def decode_failing(wire: JsonObject, context: DecodeContext) -> Any:
             result = decode(wire, context)
             return self.read(result, wire, api) if result.__class__ is model else result
 
-        def encode_failing(result: Any, context: EncodeContext) -> dict[str, Any]:
-            wire: dict[str, Any] = encode(self.without(result, context), context)
+        def encode_failing(result: Any, context: EncodeContext) -> JsonObject:
+            wire: JsonObject = encode(self.without(result, context), context)
             self.write(result, wire, context)
             return wire
 
@@ -159,7 +162,7 @@ def is_error_alone(result: ToolResultContent) -> bool:
     return any(all(FAILURE not in own for own in (error.extra or {}).values()) for error in errors)
 
 
-def _as_error(output: Any, api: str) -> Any:
+def _as_error(output: object, api: str) -> Any:
     if output.__class__ is not TextContent:
         return output
     error = ErrorContent(
@@ -180,7 +183,7 @@ def _as_text(error: ErrorContent, context: EncodeContext) -> TextContent:
     return made
 
 
-def _put(wire: dict[str, Any], path: str, value: Any) -> None:
+def _put(wire: JsonObject, path: str, value: object) -> None:
     *parents, key = path.split(".")
     for parent in parents:
         wire = wire.setdefault(parent, {})

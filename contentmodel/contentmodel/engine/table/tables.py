@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from contentmodel.engine.json import JsonObject
 from contentmodel.engine.table.nodes import Column
 from contentmodel.engine.table.notes import note_of, noted
 from contentmodel.engine.table.rows import Fields, Group, PairRow, Row, Spec
@@ -70,7 +71,7 @@ class Table:
         self.pairs.append(made)
         return made
 
-    def say(self, name: str, *words: Any) -> None:
+    def say(self, name: str, *words: object) -> None:
         """Words of one field that the adapter knows; others go through."""
         self.words[name] = tuple(str(word) for word in words)
 
@@ -85,7 +86,7 @@ class Table:
             raise TypeError(f"record {name}: {', '.join(stale)} cannot be kept, because the record maps it")
         self.kept[name] = fields
 
-    def describe(self) -> dict[str, Any]:
+    def describe(self) -> JsonObject:
         """The tables as data: every row with its fields, the words that are known, the fields that are kept."""
         return {
             "api": self.api,

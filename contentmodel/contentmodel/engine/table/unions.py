@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, TypeAlias
 
 from contentmodel.content.base import AIContent
 from contentmodel.content.outcomes import UnknownContent
 from contentmodel.engine.context import DecodeContext, EncodeContext
+from contentmodel.engine.json import JsonArray, JsonObject
 from contentmodel.engine.losses import reasons
 from contentmodel.engine.pipeline.lowering import lower
 from contentmodel.engine.table.notes import note_of, noted
 from contentmodel.engine.table.rows import Row
+
+Decode: TypeAlias = Callable[[JsonObject, DecodeContext], Any]
+"""Return the value of the model that one wire object holds."""
+Encode: TypeAlias = Callable[[Any, EncodeContext], Any]
+"""Return the wire object of one value of the model."""
+DecodeList: TypeAlias = Callable[[JsonArray, DecodeContext], list[Any]]
+EncodeList: TypeAlias = Callable[[list[Any], EncodeContext], JsonArray]
 
 
 class _NoRow(Exception):
@@ -38,8 +46,8 @@ class Union:
         rows: Iterable[Row],
         *,
         tag: str = "type",
-        find: Callable[[dict[str, Any]], str | None] | None = None,
-        choose: Mapping[str, Callable[[dict[str, Any]], str | None]] | None = None,
+        find: Callable[[JsonObject], str | None] | None = None,
+        choose: Mapping[str, Callable[[JsonObject], str | None]] | None = None,
         default: str | None = None,
         other: Row | None = None,
         abroad: Iterable[type] | None = None,
@@ -53,13 +61,13 @@ class Union:
         self._other = other
         self._shaped = [r for r in self.rows if r.shape is not None]
         self._abroad = None if abroad is None else frozenset(abroad)
-        self._abroad_encoders: dict[type, Callable[..., Any]] = {}
+        self._abroad_encoders: dict[type, Encode] = {}
         self._choose = choose or {}
         self._default = default
         self._takes_untyped = takes_untyped or other is not None or find is not None
         self._prefer = prefer
-        self._decoders: dict[str, Callable[..., Any]] = {}
-        self._encoders: dict[type, Callable[..., Any]] = {}
+        self._decoders: dict[str, Decode] = {}
+        self._encoders: dict[type, Encode] = {}
         self._by_class: dict[type, list[Row]] = {}
         self._by_name = {r.name: r for r in self.rows}
         for r in self.rows:
@@ -83,7 +91,7 @@ class Union:
             return self._unknown(wire, context)
         return decoder(wire, context)
 
-    def _unknown(self, wire: dict[str, Any], context: DecodeContext) -> Any:
+    def _unknown(self, wire: JsonObject, context: DecodeContext) -> Any:
         """Return what a row that reads blocks of this form makes of it; UnknownContent if no row does."""
         for r in self._shaped:
             if r.shape is not None and r.shape.fits(wire):
@@ -94,7 +102,7 @@ class Union:
             return UnknownContent(api=self.api, block=wire)
         return self._decoder(self._other)(wire, context)
 
-    def _decode_untagged(self, wire: dict[str, Any], context: DecodeContext) -> Any:
+    def _decode_untagged(self, wire: JsonObject, context: DecodeContext) -> Any:
         copy = {**wire, self.tag: self._default}
         context.copied(copy, wire)
         content = self._decoders[self._default](copy, context)  # type: ignore[index]
@@ -102,13 +110,13 @@ class Union:
             return UnknownContent(api=self.api, block=wire)
         return noted(content, self.api, ":absent", [self.tag])
 
-    def _list_decoder(self) -> Callable[[list[Any], DecodeContext], list[Any]]:
+    def _list_decoder(self) -> DecodeList:
         """The contents of a list of blocks, in order: quickly where all are objects whose tags are known."""
         decoders, tag, slowly = self._decoders, self.tag, self._decode_slowly
         if self._find is not None:
             return self._one_of_list_decoder(self._find)
 
-        def decode_list(wires: list[Any], context: DecodeContext) -> list[Any]:
+        def decode_list(wires: JsonArray, context: DecodeContext) -> list[Any]:
             try:
                 return [decoders[wire[tag]](wire, context) for wire in wires]
             except (KeyError, TypeError):
@@ -116,12 +124,10 @@ class Union:
 
         return decode_list
 
-    def _one_of_list_decoder(
-        self, find: Callable[[dict[str, Any]], str | None]
-    ) -> Callable[[list[Any], DecodeContext], list[Any]]:
+    def _one_of_list_decoder(self, find: Callable[[JsonObject], str | None]) -> DecodeList:
         decoders, slowly = self._decoders, self._decode_slowly
 
-        def decode_list(wires: list[Any], context: DecodeContext) -> list[Any]:
+        def decode_list(wires: JsonArray, context: DecodeContext) -> list[Any]:
             try:
                 return [decoders[find(wire)](wire, context) for wire in wires]  # type: ignore[index]
             except (KeyError, TypeError, AttributeError):
@@ -129,7 +135,7 @@ class Union:
 
         return decode_list
 
-    def _decode_slowly(self, wires: list[Any], context: DecodeContext) -> list[Any]:
+    def _decode_slowly(self, wires: JsonArray, context: DecodeContext) -> list[Any]:
         if not self._decoders:
             self._build()
         decoders, tag = self._decoders, self.tag
@@ -145,12 +151,12 @@ class Union:
 
     # -- encoding ----------------------------------------------------------------------------------------------
 
-    def _list_encoder(self) -> Callable[[list[Any], EncodeContext], list[Any]]:
+    def _list_encoder(self) -> EncodeList:
         """The blocks of a list of contents; what has no row here is lowered or reported."""
         home, slowly = self._encoders, self._encode_slowly
         abroad = home if self._abroad is None else self._abroad_encoders
 
-        def encode_list(contents: list[Any], context: EncodeContext) -> list[Any]:
+        def encode_list(contents: Sequence[object], context: EncodeContext) -> list[Any]:
             encoders = home if context.native else abroad
             try:
                 return [encoders[content.__class__](content, context) for content in contents]
@@ -159,11 +165,11 @@ class Union:
 
         return encode_list
 
-    def _encode_slowly(self, contents: list[Any], context: EncodeContext) -> list[Any]:
+    def _encode_slowly(self, contents: Sequence[object], context: EncodeContext) -> list[Any]:
         if not self._decoders:
             self._build()
         encoders = self._encoders if context.native or self._abroad is None else self._abroad_encoders
-        blocks: list[Any] = []
+        blocks: JsonArray = []
         for content in contents:
             encoder = encoders.get(content.__class__)
             try:
@@ -172,12 +178,12 @@ class Union:
                 blocks += self._encode_lowered(content, context)
         return blocks
 
-    def encode_one(self, value: Any, context: EncodeContext) -> Any:
+    def encode_one(self, value: object, context: EncodeContext) -> Any:
         """The wire object of one value; None where it has no row here."""
         wires = self.encode_list([value], context)
         return wires[0] if wires else None
 
-    def _encode_other(self, content: Any, context: EncodeContext) -> list[Any]:
+    def _encode_other(self, content: object, context: EncodeContext) -> list[Any]:
         if content.__class__ is UnknownContent:
             if content.api == self.api:
                 return [content.block]
@@ -185,7 +191,7 @@ class Union:
             return []
         return self._encode_lowered(content, context)
 
-    def _encode_lowered(self, content: Any, context: EncodeContext) -> list[Any]:
+    def _encode_lowered(self, content: object, context: EncodeContext) -> list[Any]:
         if not isinstance(content, AIContent):
             context.lose(content, None, reasons.NO_BLOCK, place=self.name)
             return []
@@ -201,7 +207,7 @@ class Union:
         tagged = (r.constants.get(self.tag) for r in self.rows if r is not self._other and self._find is None)
         return frozenset(tag for tag in tagged if tag is not None)
 
-    def knows(self, wire: dict[str, Any]) -> bool:
+    def knows(self, wire: JsonObject) -> bool:
         """Return whether a row is named by the tag of this block."""
         tag = wire.get(self.tag)
         return any(r.shape is None and r.constants.get(self.tag) == tag for r in self.rows)
@@ -221,8 +227,8 @@ class Union:
         for tag, rows in groups.items():
             self._decoders[tag] = self._decoder_when_needed(tag, rows)
 
-    def _encoder_when_needed(self, model: type, rows: list[Row]) -> Callable[..., Any]:
-        def encode(content: Any, context: EncodeContext) -> Any:
+    def _encoder_when_needed(self, model: type, rows: list[Row]) -> Encode:
+        def encode(content: object, context: EncodeContext) -> Any:
             made = self._encoders[model] = self._encoder(rows)
             if model in self._abroad_encoders:
                 self._abroad_encoders[model] = made
@@ -230,25 +236,25 @@ class Union:
 
         return encode
 
-    def _decoder_when_needed(self, tag: str, rows: list[Row]) -> Callable[..., Any]:
-        def decode(wire: dict[str, Any], context: DecodeContext) -> Any:
+    def _decoder_when_needed(self, tag: str, rows: list[Row]) -> Decode:
+        def decode(wire: JsonObject, context: DecodeContext) -> Any:
             made = self._decoders[tag] = self._decoder_of(tag, rows)
             return made(wire, context)
 
         return decode
 
-    def _decoder_of(self, tag: str, rows: list[Row]) -> Callable[..., Any]:
+    def _decoder_of(self, tag: str, rows: list[Row]) -> Decode:
         decoders = {r.name: self._decoder(r) for r in rows}
         only = len(rows) == 1 and rows[0].select is None
         return decoders[rows[0].name] if only else self._choosing_decoder(tag, rows, decoders)
 
-    def _decoder(self, r: Row) -> Callable[..., Any]:
+    def _decoder(self, r: Row) -> Decode:
         decode = r.functions[0]
         if r.certain or len(self._by_class[r.model]) == 1:
             return decode if self._other is None else self._or_other(decode)
         rows = self._by_class[r.model]
 
-        def decode_and_note(wire: dict[str, Any], context: DecodeContext) -> Any:
+        def decode_and_note(wire: JsonObject, context: DecodeContext) -> Any:
             content = decode(wire, context)
             if content.__class__ is UnknownContent and self._other is not None and r is not self._other:
                 return self._unknown(wire, context)
@@ -258,26 +264,24 @@ class Union:
 
         return decode_and_note
 
-    def _encoder(self, rows: list[Row]) -> Callable[..., Any]:
+    def _encoder(self, rows: list[Row]) -> Encode:
         return rows[0].functions[1] if len(rows) == 1 else self._picking_encoder(rows)
 
-    def _or_other(self, decode: Callable[..., Any]) -> Callable[..., Any]:
+    def _or_other(self, decode: Decode) -> Decode:
         """Where there is a row for what nobody knows, it takes also what lacks something (a name that is null)."""
 
-        def decode_or_other(wire: dict[str, Any], context: DecodeContext) -> Any:
+        def decode_or_other(wire: JsonObject, context: DecodeContext) -> Any:
             value = decode(wire, context)
             return self._unknown(wire, context) if value.__class__ is UnknownContent else value
 
         return decode_or_other
 
-    def _choosing_decoder(
-        self, tag: str, rows: list[Row], decoders: Mapping[str, Callable[..., Any]]
-    ) -> Callable[..., Any]:
+    def _choosing_decoder(self, tag: str, rows: list[Row], decoders: Mapping[str, Decode]) -> Decode:
         """Among rows of one tag: by a selecting field, or by a constant inside; else the row that has neither."""
         if tag in self._choose:
             return self._decoder_by_name(self._choose[tag], decoders)
-        chosen: dict[Any, Callable[..., Any]] = {}
-        default: Callable[..., Any] | None = None
+        chosen: dict[Any, Decode] = {}
+        default: Decode | None = None
         path: list[str] = []
         for r in rows:
             inner = {k: v for k, v in r.constants.items() if k != self.tag}
@@ -294,13 +298,13 @@ class Union:
         if len(path) == 1 and default is not None:
             key, usual = path[0], default
 
-            def choose_by_field(wire: dict[str, Any], context: DecodeContext) -> Any:
+            def choose_by_field(wire: JsonObject, context: DecodeContext) -> Any:
                 value = wire.get(key)
                 return (chosen.get(value, usual) if value.__class__ is str else usual)(wire, context)
 
             return choose_by_field
 
-        def choose(wire: dict[str, Any], context: DecodeContext) -> Any:
+        def choose(wire: JsonObject, context: DecodeContext) -> Any:
             value: Any = wire
             for key in path:
                 value = value.get(key) if value.__class__ is dict else None
@@ -309,16 +313,14 @@ class Union:
 
         return choose
 
-    def _decoder_by_name(
-        self, choose: Callable[[dict[str, Any]], str | None], decoders: Mapping[str, Callable[..., Any]]
-    ) -> Callable[..., Any]:
-        def decode(wire: dict[str, Any], context: DecodeContext) -> Any:
+    def _decoder_by_name(self, choose: Callable[[JsonObject], str | None], decoders: Mapping[str, Decode]) -> Decode:
+        def decode(wire: JsonObject, context: DecodeContext) -> Any:
             decoder = decoders.get(choose(wire) or "")
             return self._unknown(wire, context) if decoder is None else decoder(wire, context)
 
         return decode
 
-    def _picking_encoder(self, rows: list[Row]) -> Callable[..., Any]:
+    def _picking_encoder(self, rows: list[Row]) -> Encode:
         encoders = {r.name: r.functions[1] for r in rows}
         api, choose = self.api, self._usual
         if self._prefer is None and not any(r.takes for r in rows):
@@ -342,7 +344,7 @@ class Union:
 
         return pick
 
-    def _usual(self, content: Any, rows: list[Row]) -> Row | None:
+    def _usual(self, content: object, rows: list[Row]) -> Row | None:
         for r in rows:
             if r.takes is not None and r.takes(content):
                 return r
@@ -350,7 +352,7 @@ class Union:
 
     # -- what others ask of it ---------------------------------------------------------------------------------
 
-    def row_of(self, value: Any) -> Row | None:
+    def row_of(self, value: object) -> Row | None:
         """The row that made `value`, as far as its class and notes tell."""
         own = (getattr(value, "extra", None) or {}).get(self.api) or {}
         name = own.get(":row")
@@ -361,6 +363,6 @@ class Union:
             return self._usual(value, rows)
         return rows[0] if rows else None
 
-    def describe(self) -> dict[str, Any]:
+    def describe(self) -> JsonObject:
         """The union as data."""
         return {"name": self.name, "tag": self.tag, "rows": [r.describe() for r in self.rows]}
