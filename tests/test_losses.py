@@ -249,6 +249,66 @@ def test_items_without_a_message_of_their_own_are_lost_one_by_one() -> None:
     assert "$.input[0]" in {loss.path for loss in encoded.losses}
 
 
+def a_grounded_answer() -> dict[str, Any]:
+    pages = [{"uri": f"https://example.org/{n}", "title": f"Page {n}"} for n in range(3)]
+    supports = [
+        {"segment": {"startIndex": 0, "endIndex": 4}, "groundingChunkIndices": [0]},
+        {"segment": {"startIndex": 5, "endIndex": 8}, "groundingChunkIndices": [1, 0]},
+    ]
+    grounding = {
+        "webSearchQueries": ["Rome"],
+        "groundingChunks": [{"web": page} for page in pages],
+        "groundingSupports": supports,
+        "searchEntryPoint": {"renderedContent": "<b>Rome</b>"},
+    }
+    content = {"role": "model", "parts": [{"text": "Rome is old."}]}
+    return {"candidates": [{"content": content, "finishReason": "STOP", "groundingMetadata": grounding}]}
+
+
+@pytest.mark.parametrize("target", ["openai-chat", "openai-responses"])
+def test_audit_reports_a_deleted_citation_of_a_listed_source(target: str) -> None:
+    """Once all sources were lost, with the addresses and titles that citations have."""
+    source = a_grounded_answer()
+    source["candidates"][0]["groundingMetadata"]["groundingChunks"][0]["web"]["domain"] = "example.org"
+    encoded = contentmodel.convert(source, target=target, kind="response")
+    assert contentmodel.audit(source, encoded) == []
+    chunks = "$.candidates[0].groundingMetadata.groundingChunks"
+    lost = {loss.path for loss in encoded.losses if loss.exact and loss.path.startswith(chunks)}
+    assert lost == {f"{chunks}[0].web.domain", f"{chunks}[2]"}
+    answer = encoded.payload["choices"][0]["message"] if target == "openai-chat" else encoded.payload["output"][0]
+    del (answer if target == "openai-chat" else answer["content"][0])["annotations"][0]
+    assert [one.path for one in contentmodel.audit(source, encoded)] == [
+        f"{chunks}[0].web.uri",
+        f"{chunks}[0].web.title",
+    ]
+
+
+def test_sources_are_lost_as_a_whole_where_no_citation_crosses() -> None:
+    encoded = contentmodel.convert(a_grounded_answer(), target="anthropic-messages", kind="response")
+    assert "$.candidates[0].groundingMetadata.groundingChunks" in {loss.path for loss in encoded.losses if loss.exact}
+
+
+@pytest.mark.parametrize("target", ["anthropic-messages", "openai-chat", "google-generate-content"])
+def test_audit_reports_a_deleted_status_that_became_the_text_of_a_failure(target: str) -> None:
+    call = {
+        "type": "code_interpreter_call",
+        "id": "ci_1",
+        "container_id": "c",
+        "code": "1/0",
+        "outputs": [{"type": "logs", "logs": "Zero"}],
+        "status": "failed",
+    }
+    items = [{"role": "user", "content": "Divide."}, call, {"role": "assistant", "content": "It failed, alas."}]
+    source = {"model": "m", "input": items}
+    encoded = contentmodel.convert(source, target=target, kind="request")
+    assert contentmodel.audit(source, encoded) == []
+    [(holder, key)] = [
+        (holder, key) for holder, key, _ in places(encoded.payload) if holder[key] in ("failed", {"text": "failed"})
+    ]
+    del holder[key]
+    assert [one.path for one in contentmodel.audit(source, encoded)] == ["$.input[1].status"]
+
+
 def test_audit_of_a_text_that_many_longer_ones_hold_takes_linear_time() -> None:
     def audit_of(size: int) -> Work:
         held = [f"Answer {at}: say hello to everyone." for at in range(size)]

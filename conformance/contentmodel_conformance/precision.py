@@ -11,7 +11,7 @@ from operator import itemgetter
 from typing import Any
 
 from contentmodel import Encoded
-from contentmodel.accounting import COVERING, NAME, Leaf, Vocabulary, counted, unaccounted
+from contentmodel.accounting import COVERING, Leaf, Vocabulary, counted, unaccounted
 from contentmodel.engine.json import child_path
 from contentmodel_conformance.laws import ABSENT, LawBroken
 
@@ -27,12 +27,12 @@ def precision(source: Any, encoded: Encoded, vocabulary: Vocabulary, target: Voc
     more than what was lost.
 
     Deleted are values that the source has once and the output has once, also as a part of a longer text. May be
-    deleted: words of either API, what the source does not have, what a loss names by its own path, the address or title
-    of a source that is lost (a citation has it again), and a text that spells JSON: the audit counts the values in it.
+    deleted: words of either API, what the source does not have, what a loss names by its own path, and a text that
+    spells JSON: the audit counts the values in it.
     """
     losses = encoded.losses
     lost = {loss.path for loss in losses if loss.kind in COVERING}
-    known = {leaf.value: leaf.above[-1] for leaf in counted(source, vocabulary) if not _may_go(leaf, lost)}
+    known = {leaf.value: leaf.above[-1] for leaf in counted(source, vocabulary, losses) if not _may_go(leaf, lost)}
     for steps, value in _carried(known, source, encoded.payload, target, most):
         deleted = _path(steps)
         missed = unaccounted(source, _without(encoded.payload, steps), losses, vocabulary, target)
@@ -42,9 +42,7 @@ def precision(source: Any, encoded: Encoded, vocabulary: Vocabulary, target: Voc
 
 
 def _may_go(leaf: Leaf, lost: Collection[str]) -> bool:
-    if leaf.value.__class__ is bool or leaf.above[-1] in lost:
-        return True
-    return leaf.sort == NAME and any(path in lost for path in leaf.above)
+    return leaf.value.__class__ is bool or leaf.above[-1] in lost
 
 
 def _carried(

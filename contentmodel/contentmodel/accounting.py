@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -21,6 +21,7 @@ from contentmodel.content.media import standard_base64
 from contentmodel.engine.json import child_path, snake_name
 from contentmodel.engine.losses.encoded import Encoded
 from contentmodel.engine.losses.loss import Loss
+from contentmodel.engine.losses.reasons import AS_TEXT
 from contentmodel.engine.pipeline.marks import APART, LATE, unmarked
 from contentmodel.engine.table.respelling import spelled_number
 from contentmodel.errors import UnknownApiError
@@ -85,7 +86,7 @@ def vocabulary_of_api(api: str | None) -> Vocabulary | None:
 def unaccounted(
     source: Any,
     output: Any,
-    losses: Iterable[Loss],
+    losses: Sequence[Loss],
     vocabulary: Vocabulary | None = None,
     target: Vocabulary | None = None,
 ) -> list[Unaccounted]:
@@ -93,7 +94,8 @@ def unaccounted(
     # What has no place of its own stands for nothing else.
     lost = {loss.path for loss in losses if loss.kind in COVERING and loss.exact} - {"$"}
     held = _Held(output, target or Vocabulary())
-    looked_for = [leaf for leaf in counted(source, vocabulary or Vocabulary()) if lost.isdisjoint(leaf.above)]
+    leaves_of_source = counted(source, vocabulary or Vocabulary(), losses)
+    looked_for = [leaf for leaf in leaves_of_source if lost.isdisjoint(leaf.above)]
     # What is there as it was comes first, and texts before the values inside of texts: nothing takes away from them.
     looked_for.sort(key=_is_scalar)
     rest = [leaf for leaf in looked_for if not held.take_leaf(leaf)]
@@ -103,9 +105,15 @@ def unaccounted(
     return [Unaccounted(leaf.above[-1], leaf.value) for leaf in found]
 
 
-def counted(payload: Any, vocabulary: Vocabulary) -> Iterator[Leaf]:
-    """Yield the scalars that an audit counts: all but the words of the API, null, false and empty texts."""
+def counted(payload: Any, vocabulary: Vocabulary, losses: Iterable[Loss] = ()) -> Iterator[Leaf]:
+    """Yield the scalars that an audit counts: all but the words of the API, null, false and empty texts.
+
+    A word that became a text, as a loss reports, is counted: a failure may have nothing but its status.
+    """
+    as_text = {loss.path for loss in losses if loss.code == AS_TEXT.code}
     for leaf in _leaves(payload, vocabulary):
+        if leaf.sort == WORD and leaf.above[-1] in as_text:
+            leaf = leaf._replace(sort=VALUE)
         if leaf.sort != WORD and not _says_nothing(leaf.value):
             yield leaf
 

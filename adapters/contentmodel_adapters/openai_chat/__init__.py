@@ -241,7 +241,7 @@ class OpenAIChat(TableAdapter):
         return restored_arguments(arguments, adapted)
 
     def prepare_messages(self, messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
-        settled = passes.settle_answer(of_the_model(messages, context), context)
+        settled = passes.settle_answer(of_the_model(messages, context), context, cites=True)
         return with_texts_apart(settled, messages, context)
 
     def encode_messages(self, messages: list[ChatMessage], context: EncodeContext) -> dict[str, Any]:

@@ -161,7 +161,7 @@ class OpenAIResponses(TableAdapter):
         return restored_arguments(arguments, adapted)
 
     def prepare_messages(self, messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
-        return media.without_media(passes.settle_answer(messages, context), context)
+        return media.without_media(passes.settle_answer(messages, context, cites=True), context)
 
     def encode_messages(self, messages: list[ChatMessage], context: EncodeContext) -> list[dict[str, Any]]:
         return encode_items(messages, context)

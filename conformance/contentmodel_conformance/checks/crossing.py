@@ -15,7 +15,7 @@ from contentmodel_conformance.oracles import judge
 from contentmodel_conformance.precision import MOST, precision
 from contentmodel_conformance.strategies.damage import misfitting
 from contentmodel_conformance.strategies.sdk import disturbed, sdk_members, sdk_payloads
-from contentmodel_conformance.strategies.transcripts import answers, transcripts
+from contentmodel_conformance.strategies.transcripts import answers, cited_answers, transcripts
 from contentmodel_conformance.subject import KINDS, Subject, limits_of
 from contentmodel_conformance.trying import Law, Trial
 
@@ -38,8 +38,11 @@ def ways(subject: Subject, *kinds: str) -> Iterator[Way]:
 
 def conversations(source: Any, kind: str) -> Any:
     """Values of the model that came from an API."""
-    made = transcripts if kind == "request" else answers
-    return made(source.api, limits_of(source))
+    limits = limits_of(source)
+    if kind == "request":
+        return transcripts(source.api, limits)
+    made = answers(source.api, limits)
+    return made | cited_answers(source.api, limits) if limits is not None and limits.cites else made
 
 
 def along(trial: Trial, subject: Subject, law: WayLaw, *kinds: str) -> None:

@@ -20,12 +20,14 @@ from contentmodel import (
     ChatOptions,
     ChatRequest,
     ChatResponse,
+    Citation,
     DataContent,
     FinishReason,
     FunctionResultContent,
     Origin,
     Protected,
     ReasoningContent,
+    Span,
     TextContent,
     UriContent,
     Usage,
@@ -35,7 +37,7 @@ from contentmodel import (
 from contentmodel.content.tools import CustomToolCallContent, CustomToolResultContent
 from contentmodel_conformance.strategies.toolsets import Toolset
 
-__all__ = ["LIMITS", "Limits", "answers", "transcripts"]
+__all__ = ["LIMITS", "Limits", "answers", "cited_answers", "transcripts"]
 
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True):
@@ -55,6 +57,9 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     files that the issuer alone can fetch ("stored links"). "typed links" say their media type in the place of their
     kind, and base64 is "url-safe" at times."""
     images_in_answers: bool = False
+    cites: str | None = None
+    """The API that generated answers with citations came from; None if answers of this API have no citations. It is
+    another API if this one writes the citations of others as a list of sources."""
     several_texts: bool = True
     """Whether results hold more than one text."""
     tools: frozenset[str] = frozenset()
@@ -82,6 +87,7 @@ LIMITS = {
         hosted_search=False,
         images_in_results=False,
         media=_SEEN,
+        cites="openai-chat",
         tools=frozenset({"bare", "custom", "choices"}),
     ),
     "openai-responses": Limits(
@@ -90,6 +96,7 @@ LIMITS = {
         older="gpt-4.1",
         settings_of=("gpt-4o", "o4-mini", "openai/gpt-5", "gpt-5.1", "gpt-5.6-sol", "gpt-6-astra", "gpt-9", "m"),
         media=_SEEN | {"document links"},
+        cites="openai-responses",
         tools=frozenset({"bare", "custom", "namespaces", "hosted", "choices"}),
     ),
     "anthropic-messages": Limits(
@@ -115,6 +122,7 @@ LIMITS = {
         systems_between=False,
         media=_SEEN | {"document links", "video links", "stored links", "typed links", "unnamed", "url-safe"},
         images_in_answers=True,
+        cites="openai-responses",
         tools=frozenset({"bare", "openapi", "choices"}),
     ),
     # Rows are nobody's: what is signed there says itself who can read it.
@@ -200,6 +208,22 @@ def answers(draw: DrawFn, api: str, limits: Limits | None = None) -> ChatRespons
         usage=draw(_usages()),
         origin=writer.origin,
     )
+
+
+@st.composite
+def cited_answers(draw: DrawFn, api: str, limits: Limits | None = None) -> ChatResponse:
+    """An answer of one text with citations of pages, one or more, or several of one page."""
+    limits = limits or LIMITS[api]
+    origin = Origin(api=limits.cites or api, issuer=limits.issuer, model=limits.model)
+    text = " ".join(draw(st.lists(_WORDS.filter(str.strip), min_size=1, max_size=3)))
+    citations = []
+    for page in draw(st.lists(st.integers(1, 4), min_size=1, max_size=4)):
+        start = draw(st.integers(0, len(text) - 1))
+        span = Span(start=start, end=draw(st.integers(start + 1, len(text))))
+        citations.append(Citation(url=f"https://example.org/page/{page}", title=f"Page {page}", span=span))
+    message = ChatMessage(role="assistant", contents=[TextContent(text=text, annotations=citations)], origin=origin)
+    choice = ChatChoice(messages=[message], finish_reason=FinishReason(reason="stop"))
+    return ChatResponse(id="answer_1", model=limits.model, created=1_780_000_000, choices=[choice], origin=origin)
 
 
 @st.composite

@@ -177,6 +177,7 @@ ONE_RESULT_KIND = degraded("one-result-kind", "{target} has one kind of result, 
 PENDING_HOSTED_CALL = dropped(
     "pending-hosted-call", "only its own provider can go on with the call: there is no result yet"
 )
+CITED_SOURCE = degraded("cited-source", "{target} gets the citations of this source, and not the source itself")
 FOREIGN_HOSTED_TOOL = dropped("foreign-hosted-tool", "{target} has no block for what another provider's tool did")
 HOSTED_AS_TEXT = degraded("hosted-as-text", "its words became text, as the policy says")
 AS_FUNCTION_CALL = degraded("as-function-call", "{target} gets it as a function call")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from contentmodel.content.media import HostedFileContent, HostedVectorStoreContent
+from contentmodel.content.media import HostedFileContent, HostedVectorStoreContent, UriContent
 from contentmodel.content.outcomes import (
     CompactionContent,
     ConfigurationContent,
@@ -43,6 +43,8 @@ if TYPE_CHECKING:
     from contentmodel.request import ChatRequest
     from contentmodel.response import ChatChoice, FinishReason
 
+    Source = tuple[str | None, str | None]
+    """The address and the title of a page."""
     OwnQuestions = Callable[[], set[Place]]
 
 
@@ -182,15 +184,27 @@ def _with_known_role(message: ChatMessage, context: EncodeContext) -> ChatMessag
     return known
 
 
-def settle_answer(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
-    """Return the messages of an answer of another API without what only that API can read."""
+def settle_answer(messages: list[ChatMessage], context: EncodeContext, *, cites: bool = False) -> list[ChatMessage]:
+    """Return the messages of an answer of another API without what only that API can read.
+
+    `cites`: answers of the target have citations of addresses.
+    """
     if context.native:
         return messages
     messages = with_call_ids(messages, context)
     if any(isinstance(content, _QUESTIONS) for message in messages for content in message.contents):
         own = cache(partial(_own_questions, messages))
         messages = [_without_own_questions(message, at, own, context) for at, message in enumerate(messages)]
-    return [_settled(message, context) for message in messages]
+    return [_settled(message, context, _cited_sources(message) if cites else _NONE_CITED) for message in messages]
+
+
+_NONE_CITED: frozenset[Source] = frozenset()
+
+
+def _cited_sources(message: ChatMessage) -> frozenset[Source]:
+    """Return the addresses and titles of the listed sources that citations of a message refer to."""
+    citations = (citation for content in message.contents for citation in content.annotations or ())
+    return frozenset((citation.url, citation.title) for citation in citations if citation.source_indices is not None)
 
 
 def waiting_finish(finish: FinishReason | None, calls: list[ToolCallContent]) -> FinishReason | None:
@@ -256,7 +270,7 @@ def leave_empty(message: ChatMessage, context: EncodeContext) -> None:
     context.leave_residue(message, own=True)
 
 
-def _settled(message: ChatMessage, context: EncodeContext) -> ChatMessage:
+def _settled(message: ChatMessage, context: EncodeContext, cited: frozenset[Source] = _NONE_CITED) -> ChatMessage:
     settled: list[Any] = []
     unfinished: set[int] | None = None
     content: Any
@@ -277,7 +291,7 @@ def _settled(message: ChatMessage, context: EncodeContext) -> ChatMessage:
             if at in unfinished:
                 context.lose(content, None, reasons.PENDING_HOSTED_CALL)
             else:
-                settled.extend(_settle(content, context))
+                settled.extend(_settle(content, context, cited))
     return context.with_contents(message, settled)
 
 
@@ -339,11 +353,11 @@ _CLIENT = (FunctionCallContent, FunctionResultContent, CustomToolCallContent, Cu
 _SERVER_ONLY = (ConfigurationContent, ToolChangeContent, ReferenceContent)
 
 
-def _settle(content: Any, context: EncodeContext) -> Iterable[Any]:
+def _settle(content: Any, context: EncodeContext, cited: frozenset[Source]) -> Iterable[Any]:
     if content.__class__ is TextContent or isinstance(content, _CLIENT):
         return (content,)
     if isinstance(content, ToolCallContent | ToolResultContent):
-        return _hosted(content, context)
+        return _hosted(content, context, cited)
     if isinstance(content, ReasoningContent):
         return _reasoning(content, context)
     if isinstance(content, CompactionContent) and not _readable(content, context):
@@ -372,7 +386,7 @@ def _reasoning(content: ReasoningContent, context: EncodeContext, *, is_last: bo
     return ()
 
 
-def _hosted(content: Any, context: EncodeContext) -> Iterable[Any]:
+def _hosted(content: Any, context: EncodeContext, cited: frozenset[Source]) -> Iterable[Any]:
     policy = context.policies.get("hosted_tools", "function")
     if policy == "function" and lowering.crosses_as_function(content, context):
         is_call = isinstance(content, ToolCallContent)
@@ -382,8 +396,20 @@ def _hosted(content: Any, context: EncodeContext) -> Iterable[Any]:
         if words:
             context.degrade(content, reasons.HOSTED_AS_TEXT, "outputs")
             return (TextContent(text=words),)
-    context.lose(content, None, reasons.FOREIGN_HOSTED_TOOL)
+    if not cited or not any(_source_of(output) in cited for output in getattr(content, "outputs", ())):
+        context.lose(content, None, reasons.FOREIGN_HOSTED_TOOL)
+        return ()
+    context.leave_residue(content, own=True)
+    for output in content.outputs:
+        if _source_of(output) in cited:
+            context.degrade(output, reasons.CITED_SOURCE, "uri", "title")
+        else:
+            context.lose(output, None, reasons.FOREIGN_HOSTED_TOOL)
     return ()
+
+
+def _source_of(output: Any) -> Source | None:
+    return (output.uri, output.title) if isinstance(output, UriContent) else None
 
 
 def _split_results(message: ChatMessage, context: EncodeContext) -> list[ChatMessage]:
