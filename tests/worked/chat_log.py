@@ -112,7 +112,7 @@ class Reply(Group):
 
     attribute = "choices"
     keys = ("line", "ended")
-    says = {"ended": "choices.finish_reason"}
+    parts = {"ended": "choices.finish_reason"}
 
     def decode(self, wire: dict[str, Any], context: DecodeContext) -> list[ChatChoice]:
         if not wire.keys() & self.keys:
@@ -150,7 +150,7 @@ class Reply(Group):
 
 
 TROUBLE = TABLE.record("trouble", ErrorContent, {"words": "message", "code": "code"})
-REPLY = TABLE.record("reply", ChatResponse, {"model": "model", "trouble": ("error", Record(TROUBLE))}, group=Reply())
+REPLY = TABLE.record("reply", ChatResponse, {"model": "model", "trouble": ("error", Record(TROUBLE))}, Reply())
 
 
 class ChatLog(TableAdapter):

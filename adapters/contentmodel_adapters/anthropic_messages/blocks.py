@@ -12,7 +12,11 @@ from contentmodel.authoring import (
     ArgumentsObject,
     Blocks,
     Column,
+    Columns,
     Failure,
+    Filled,
+    Gathered,
+    Implied,
     Named,
     One,
     Outputs,
@@ -22,6 +26,7 @@ from contentmodel.authoring import (
     Sealed,
     Shape,
     Sign,
+    Silent,
     Spec,
     Table,
     TextOrBlocks,
@@ -87,8 +92,8 @@ def _named(name: str, model: type[Any], fields: dict[str, Any], **constants: Any
 
     The kind of a link, or of a file, is its tag.
     """
-    sets = {"kind": constants["type"]} if "kind" in model.__struct_fields__ else None
-    return Row(name, model, fields, constants={k.replace("__", "."): v for k, v in constants.items()}, sets=sets)
+    implied = {"kind": constants["type"]} if "kind" in model.__struct_fields__ else {}
+    return Row(name, model, fields, Implied(implied), constants={k.replace("__", "."): v for k, v in constants.items()})
 
 
 # -- citations -----------------------------------------------------------------------------------------------------
@@ -97,7 +102,7 @@ def _named(name: str, model: type[Any], fields: dict[str, Any], **constants: Any
 def _located(tag: str, unit: str, names: tuple[str, str], **fields: str) -> Row:
     start, end = names
     located = {start: "location.start", end: "location.end", "cited_text": "cited_text", **fields}
-    return row(tag, Citation, located, sets={"location.unit": unit})
+    return row(tag, Citation, located, Implied({"location.unit": unit}))
 
 
 _DOCUMENT = {"document_index": "document_index", "document_title": "title", "file_id": "file_id"}
@@ -196,8 +201,8 @@ NESTED = [
         "document.content",
         DocumentContent,
         {"source.content": ("parts", TextOrBlocks(TEXT_PARTS, "list")), "title": "title"},
+        Silent("uri"),
         constants={"type": "document", "source.type": "content"},
-        ignores=("uri",),
     ),
 ]
 
@@ -229,8 +234,8 @@ RESULT_PARTS = TABLE.union(
             "browser_state",
             ConfigurationContent,
             {},
-            gather=("settings", ("tabs", "state_changes")),
-            sets={"kind": "browser_state"},
+            Gathered("settings", "tabs", "state_changes"),
+            Implied({"kind": "browser_state"}),
         ),
     ],
     prefer=_usual,
@@ -258,7 +263,7 @@ FOUND_PAGES = TABLE.union(
             "web_search_result",
             UriContent,
             {"url": "uri", "title": "title"},
-            fill={"title": "", "encrypted_content": ""},
+            Filled({"title": "", "encrypted_content": ""}),
         ),
         row("web_search_tool_result_error", ErrorContent, {"error_code": "code"}),
         OTHER_ERROR,
@@ -310,11 +315,11 @@ def _result_rows(tag: str, model: type[Any], **kinds: Kind) -> list[Row]:
             f"{tag}.{kind}",
             model,
             {**RESULT, **fields},
+            *([Columns("outputs", columns)] if columns else []),
+            Silent(*UNSAID),
+            Filled(_REQUIRED.get(kind, {})),
             constants={"type": tag, "content.type": kind},
-            columns=("outputs", columns) if columns else None,
-            ignores=UNSAID,
             failure=EXIT_CODE if columns else None,
-            fill=_REQUIRED.get(kind),
         )
         for kind, (fields, columns) in kinds.items()
     ]
@@ -328,9 +333,9 @@ def _failed_row(tag: str, error: str, model: type[Any]) -> Row:
         error,
         model,
         {**RESULT, "content": ("outputs", One(union))},
+        Silent(*UNSAID),
         constants={"type": tag},
         select=("content.type", (error,)),
-        ignores=UNSAID,
         takes=is_error_alone,
     )
 
@@ -351,8 +356,8 @@ HOSTED_RESULTS = [
         "web_search_tool_result",
         WebSearchToolResultContent,
         {**RESULT, "content": ("outputs", Outputs(FOUND_PAGES, ErrorContent))},
-        ignores=UNSAID,
-        fill={"content": []},
+        Silent(*UNSAID),
+        Filled({"content": []}),
     ),
     *_result_rows(
         "web_fetch_tool_result",
@@ -399,16 +404,16 @@ HOSTED_RESULTS = [
             "is_error": "is_error",
             "content": ("outputs", TextOrBlocks(TEXT_PARTS, "list")),
         },
-        ignores=("name", "status", "caller", "server"),
-        fill={"is_error": False, "content": []},
+        Silent("name", "status", "caller", "server"),
+        Filled({"is_error": False, "content": []}),
         failure=Failure(IS_ERROR, worded=True, alone=True),
     ),
     row(
         "mcp_tool_listing",
         McpListToolsToolResultContent,
         {"mcp_server_name": "server", "tools": "tools"},
-        ignores=(*UNSAID, "call_id", "caller"),
-        fill={"mcp_server_name": "", "tools": []},
+        Silent(*UNSAID, "call_id", "caller"),
+        Filled({"mcp_server_name": "", "tools": []}),
     ),
     # Every hosted tool has results of this form. A result with an object of an unknown type is one, too.
     Row(
@@ -419,10 +424,10 @@ HOSTED_RESULTS = [
             "type": ("name", Named("_tool_result")),
             "is_error": "is_error",
         },
-        columns=("outputs", output_columns(GIVEN_BACK, "content")),
+        Columns("outputs", output_columns(GIVEN_BACK, "content")),
+        Silent("status"),
         shape=Shape(("_tool_result",), {"tool_use_id": str}),
         select=("type", ("hosted_tool_result",)),
-        ignores=("status",),
         failure=Failure(Sign("error"), Sign("content.error"), IS_ERROR, *EXIT_CODE.signs, STATUS, worded=True),
     ),
 ]
@@ -447,45 +452,45 @@ SERVER_TOOLS: list[tuple[type[Any], tuple[str, ...]]] = [
     (AdvisorToolCallContent, ("advisor",)),
 ]
 CALLS = [
-    row("tool_use", FunctionCallContent, CALL, ignores=("status",), fill=NO_INPUT),
+    row("tool_use", FunctionCallContent, CALL, Silent("status"), Filled(NO_INPUT)),
     # A call from a declared toolset says which: the members of computer and browser toolsets are hosted tools that
     # the application carries out.
     row(
         "tool_use",
         ComputerUseToolCallContent,
         CALL,
+        Silent("status"),
+        Filled(NO_INPUT),
         constants={"toolset_name": "computer"},
-        ignores=("status",),
-        fill=NO_INPUT,
     ),
     row(
         "tool_use",
         BrowserToolCallContent,
         CALL,
+        Silent("status"),
+        Filled(NO_INPUT),
         constants={"toolset_name": "browser"},
-        ignores=("status",),
-        fill=NO_INPUT,
     ),
     *(
         Row(
             f"server_tool_use.{names[0]}",
             model,
             CALL,
+            Silent("status"),
+            Filled(NO_INPUT),
             constants={"type": "server_tool_use"},
             select=("name", names),
-            ignores=("status",),
-            fill=NO_INPUT,
         )
         for model, names in SERVER_TOOLS
     ),
-    row("server_tool_use", HostedToolCallContent, CALL, ignores=("status",), fill=NO_INPUT),
-    Row("other_tool_use", HostedToolCallContent, CALL, shape=Shape(("_tool_use",), {"id": str}), ignores=("status",)),
+    row("server_tool_use", HostedToolCallContent, CALL, Silent("status"), Filled(NO_INPUT)),
+    Row("other_tool_use", HostedToolCallContent, CALL, Silent("status"), shape=Shape(("_tool_use",), {"id": str})),
     row(
         "mcp_tool_use",
         McpServerToolCallContent,
         {"id": "call_id", "name": "name", "server_name": "server", "input": ("arguments", ARGUMENTS)},
-        ignores=("status", "caller"),
-        fill=NO_INPUT,
+        Silent("status", "caller"),
+        Filled(NO_INPUT),
     ),
 ]
 CLIENT_RESULT: dict[str, Spec] = {
@@ -495,20 +500,20 @@ CLIENT_RESULT: dict[str, Spec] = {
 }
 CLIENT_UNSAID = ("name", "status", "caller")
 CLIENT_RESULTS = [
-    row("tool_result", FunctionResultContent, CLIENT_RESULT, ignores=CLIENT_UNSAID),
+    row("tool_result", FunctionResultContent, CLIENT_RESULT, Silent(*CLIENT_UNSAID)),
     row(
         "tool_result",
         ComputerUseToolResultContent,
         CLIENT_RESULT,
+        Silent(*CLIENT_UNSAID),
         constants={"toolset_name": "computer"},
-        ignores=CLIENT_UNSAID,
     ),
     row(
         "tool_result",
         BrowserToolResultContent,
         CLIENT_RESULT,
+        Silent(*CLIENT_UNSAID),
         constants={"toolset_name": "browser"},
-        ignores=CLIENT_UNSAID,
     ),
 ]
 
@@ -520,24 +525,19 @@ OTHERS = [
         "thinking",
         ReasoningContent,
         {"thinking": "text", "signature": ("protected", SIGNATURE)},
-        ignores=("kind",),
+        Silent("kind"),
         certain=True,
     ),
-    row(
-        "redacted_thinking",
-        ReasoningContent,
-        {"data": ("protected", REDACTED)},
-        ignores=("kind",),
-    ),
+    row("redacted_thinking", ReasoningContent, {"data": ("protected", REDACTED)}, Silent("kind")),
     row("compaction", CompactionContent, {"content": "text", "encrypted_content": ("protected", ENCRYPTED)}),
-    row("tool_addition", ToolChangeContent, {"tool": ("tools", _ONE)}, sets={"action": "add"}),
-    row("tool_removal", ToolChangeContent, {"tool": ("tools", _ONE)}, sets={"action": "remove"}),
+    row("tool_addition", ToolChangeContent, {"tool": ("tools", _ONE)}, Implied({"action": "add"})),
+    row("tool_removal", ToolChangeContent, {"tool": ("tools", _ONE)}, Implied({"action": "remove"})),
     row(
         "fallback",
         ConfigurationContent,
         {},
-        gather=("settings", ("from", "to", "trigger")),
-        sets={"kind": "fallback"},
+        Gathered("settings", "from", "to", "trigger"),
+        Implied({"kind": "fallback"}),
     ),
 ]
 

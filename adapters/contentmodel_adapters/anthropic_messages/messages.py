@@ -8,7 +8,9 @@ from contentmodel.authoring import (
     Codec,
     DecodeContext,
     EncodeContext,
+    Filled,
     Roles,
+    Silent,
     TextOrBlocks,
     with_media_apart,
     with_media_back,
@@ -26,8 +28,8 @@ MESSAGE = TABLE.record(
     "message",
     ChatMessage,
     {"role": ("role", ROLES), "content": ("contents", TextOrBlocks(CONTENT, "list"))},
-    ignores=("message_id",),
-    fill={"content": []},
+    Silent("message_id"),
+    Filled({"content": []}),
 )
 
 

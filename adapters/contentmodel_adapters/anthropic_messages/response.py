@@ -6,7 +6,17 @@ from typing import Any
 
 import msgspec
 
-from contentmodel.authoring import DecodeContext, EncodeContext, ErrorBody, ErrorWords, Fields, LimitHeaders, Record
+from contentmodel.authoring import (
+    DecodeContext,
+    EncodeContext,
+    ErrorBody,
+    ErrorWords,
+    Fields,
+    Implied,
+    LimitHeaders,
+    Record,
+    Silent,
+)
 from contentmodel.content.outcomes import ErrorContent
 from contentmodel.message import ChatMessage
 from contentmodel.response import ChatChoice, ChatResponse, FinishReason
@@ -74,10 +84,10 @@ USAGE = TABLE.record(
         "output_tokens_details.thinking_tokens": "reasoning_tokens",
     },
     # input_tokens leaves cached tokens out (docs.claude.com, "Prompt caching", seen November 2026).
-    sets={"cached_inside": False},
-    ignores=("reasoning_inside",),
+    Implied({"cached_inside": False}),
+    Silent("reasoning_inside"),
 )
-ERROR = TABLE.record("error", ErrorContent, {"type": "code", "message": "message"}, ignores=("kind",))
+ERROR = TABLE.record("error", ErrorContent, {"type": "code", "message": "message"}, Silent("kind"))
 
 ENDING = Fields({"finish_reason": "stop_reason", "finish_reason.stop_sequence": "stop_sequence", "messages": "content"})
 
@@ -98,7 +108,7 @@ class Answer(OnlyChoice):
     """The role, the blocks and the stop fields: the one message of the only choice, and why it ended."""
 
     keys = ("role", "content", "stop_reason", "stop_sequence")
-    says = {"role": "choices.messages.role", "stop_reason": "choices.finish_reason"}
+    parts = {"role": "choices.messages.role", "stop_reason": "choices.finish_reason"}
 
     def decode(self, wire: dict[str, Any], context: DecodeContext) -> list[ChatChoice]:
         blocks = wire.get("content")
@@ -135,7 +145,9 @@ class Answer(OnlyChoice):
         said = sequence if isinstance(sequence, str) else None
         return msgspec.structs.replace(finish, stop_sequence=said)
 
-    def write(self, choice: ChatChoice, own: dict[str, Any], wire: dict[str, Any], context: EncodeContext) -> None:
+    def write_choice(
+        self, choice: ChatChoice, own: dict[str, Any], wire: dict[str, Any], context: EncodeContext
+    ) -> None:
         blocks = encode_blocks(choice.messages, context)
         wire.update(own.get(":ending", {}) if own else {"role": "assistant", "stop_sequence": None})
         if blocks or not own or ":content" in own:
@@ -168,5 +180,5 @@ RESPONSE = TABLE.record(
         "usage": ("usage", Record(USAGE)),
         "error": ("error", ErrorBody(ERROR, ERRORS)),
     },
-    group=Answer(),
+    Answer(),
 )

@@ -4,7 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from contentmodel.authoring import AddedTools, Codec, DecodeContext, EncodeContext, Row, reasons, row
+from contentmodel.authoring import (
+    AddedTools,
+    Codec,
+    DecodeContext,
+    EncodeContext,
+    Filled,
+    Implied,
+    Rest,
+    Row,
+    Silent,
+    reasons,
+    row,
+)
 from contentmodel.request import FunctionTool, HostedTool, ResponseFormat, ToolChoice
 from contentmodel_adapters.anthropic_messages.blocks import TABLE
 from contentmodel_adapters.shared.choice import Choice
@@ -116,16 +128,16 @@ TOOLS = TABLE.union(
                 tag,
                 HostedTool,
                 {"name": "name"},
+                Implied({"kind": kind}),
+                Rest("settings"),
+                Filled({"name": _NAMES[tag]} if _NAMES.get(tag) else {}),
                 constants={"type": tag},
-                sets={"kind": kind},
-                rest="settings",
-                fill={"name": _NAMES[tag]} if _NAMES.get(tag) else None,
             )
             for tag, kind in HOSTED_KINDS.items()
         ),
     ],
     find=_row_of_tool,
-    other=Row("other", HostedTool, {"type": "kind", "name": "name"}, rest="settings"),
+    other=Row("other", HostedTool, {"type": "kind", "name": "name"}, Rest("settings")),
     prefer=_usual_tool,
 )
 
@@ -202,15 +214,7 @@ class ChoiceAndParallel(Codec):
 
 OUTPUT_FORMAT = TABLE.union(
     "output_config.format",
-    [
-        row(
-            "json_schema",
-            ResponseFormat,
-            {"schema": "schema"},
-            sets={"kind": "json_schema"},
-            ignores=("media_type",),
-        )
-    ],
+    [row("json_schema", ResponseFormat, {"schema": "schema"}, Implied({"kind": "json_schema"}), Silent("media_type"))],
     other=Row("other", ResponseFormat, {"type": "kind"}),
     prefer=lambda made, rows: rows[0] if made.kind == "json_schema" and made.schema is not None else None,
 )

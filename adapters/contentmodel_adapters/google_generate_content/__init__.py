@@ -8,12 +8,15 @@ from typing import Any
 import msgspec
 
 from contentmodel.authoring import (
+    Aliases,
     Codec,
     DecodeContext,
     EncodeContext,
     Kinds,
+    ProtobufJson,
     Row,
     SchemaMap,
+    Silent,
     StreamDecoder,
     StreamEncoder,
     TableAdapter,
@@ -96,12 +99,12 @@ REQUEST = TABLE.record(
         "generationConfig.thinkingConfig.thinkingBudget": "options.reasoning.budget_tokens",
         "generationConfig.thinkingConfig.thinkingLevel": ("options.reasoning.effort", Level()),
     },
-    ignores=("model", "options.stream", "options.response_format.kind"),
-    protobuf_json=True,
+    Silent("model", "options.stream", "options.response_format.kind"),
+    ProtobufJson(),
     # The older subset of OpenAPI, which schemas of other APIs are not written in, and the name of a JSON Schema in the
     # reference of the Developer API (ai.google.dev/api/generate-content, GenerationConfig, seen 2026-11-23).
-    aliases=dict.fromkeys(
-        ("generationConfig.responseSchema", "generationConfig._responseJsonSchema"), "responseJsonSchema"
+    Aliases(
+        dict.fromkeys(("generationConfig.responseSchema", "generationConfig._responseJsonSchema"), "responseJsonSchema")
     ),
 )
 TABLE.keep(

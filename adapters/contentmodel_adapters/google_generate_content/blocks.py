@@ -15,13 +15,19 @@ from contentmodel.authoring import (
     Blocks,
     Codec,
     Column,
+    Columns,
     DecodeContext,
     EncodeContext,
     Failure,
+    Filled,
+    Gathered,
+    Implied,
     Place,
+    ProtobufJson,
     Row,
     Sealed,
     Sign,
+    Silent,
     Spec,
     Table,
     WordsOf,
@@ -166,7 +172,7 @@ INLINE = Row(
         "inlineData.mimeType": "media_type",
         "inlineData.displayName": "name",
     },
-    protobuf_json=True,
+    ProtobufJson(),
 )
 
 
@@ -204,7 +210,7 @@ FILE = Row(
         "fileData.mimeType": "media_type",
         "fileData.displayName": "name",
     },
-    protobuf_json=True,
+    ProtobufJson(),
 )
 
 
@@ -238,7 +244,7 @@ def _tool_call(name: str, model: type[Any], **constants: str) -> Row:
     fields: dict[str, Spec] = {**SIGNED, "toolCall.id": ("call_id", CALL_ID), "toolCall.args": ("arguments", ARGUMENTS)}
     if not constants:
         fields["toolCall.toolType"] = "name"
-    return Row(name, model, fields, constants=_dotted(constants), ignores=UNSAID, protobuf_json=True)
+    return Row(name, model, fields, Silent(*UNSAID), ProtobufJson(), constants=_dotted(constants))
 
 
 # The key "error" has what went wrong, as in the response of a function (types.FunctionResponse.response).
@@ -260,10 +266,10 @@ def _tool_result(name: str, model: type[Any], **constants: str) -> Row:
         name,
         model,
         fields,
+        Columns("outputs", columns),
+        Silent(*UNSAID),
+        ProtobufJson(),
         constants=_dotted(constants),
-        columns=("outputs", columns),
-        ignores=UNSAID,
-        protobuf_json=True,
         failure=RESPONSE_ERROR,
     )
 
@@ -315,16 +321,16 @@ def _usual_part(content: Any, rows: list[Row]) -> Row:
 PARTS = TABLE.union(
     "part",
     [
-        Row("text", TextContent, {**SIGNED, "text": "text"}, ignores=("annotations",), protobuf_json=True),
+        Row("text", TextContent, {**SIGNED, "text": "text"}, Silent("annotations"), ProtobufJson()),
         Row(
             "thought",
             ReasoningContent,
             {**SIGNED, "text": "text"},
+            Silent("kind"),
+            ProtobufJson(),
             constants={"thought": True},
-            ignores=("kind",),
-            protobuf_json=True,
         ),
-        Row("signature", ReasoningContent, SIGNED, ignores=("kind",), protobuf_json=True),
+        Row("signature", ReasoningContent, SIGNED, Silent("kind"), ProtobufJson()),
         INLINE,
         FILE,
         Row(
@@ -336,7 +342,7 @@ PARTS = TABLE.union(
                 "functionCall.name": "name",
                 "functionCall.args": ("arguments", ARGUMENTS),
             },
-            protobuf_json=True,
+            ProtobufJson(),
         ),
         Row(
             "functionResponse",
@@ -346,23 +352,23 @@ PARTS = TABLE.union(
                 "functionResponse.id": ("call_id", CALL_ID),
                 "functionResponse.name": "name",
             },
-            columns=(
+            Columns(
                 "outputs",
                 {
                     "functionResponse.response": Column(ResponseObject(), TextContent),
                     "functionResponse.parts": Column(Blocks(MEDIA), DataContent, UriContent),
                 },
             ),
-            ignores=("is_error",),
-            fill={"functionResponse.response": {}},
-            protobuf_json=True,
+            Silent("is_error"),
+            Filled({"functionResponse.response": {}}),
+            ProtobufJson(),
         ),
         Row(
             "executableCode",
             CodeInterpreterToolCallContent,
             {**SIGNED, "executableCode": ("arguments", ArgumentsObject("code"))},
-            ignores=(*UNSAID, "call_id"),
-            protobuf_json=True,
+            Silent(*UNSAID, "call_id"),
+            ProtobufJson(),
         ),
         Row(
             "codeExecutionResult",
@@ -372,15 +378,15 @@ PARTS = TABLE.union(
                 "codeExecutionResult.id": ("call_id", CALL_ID),
                 "codeExecutionResult.outcome": "status",
             },
-            columns=("outputs", {"codeExecutionResult.output": Column(WORDS, TextContent)}),
-            ignores=UNSAID,
-            protobuf_json=True,
+            Columns("outputs", {"codeExecutionResult.output": Column(WORDS, TextContent)}),
+            Silent(*UNSAID),
+            ProtobufJson(),
             failure=OUTCOME,
         ),
         *(_tool_call(f"toolCall.{t}", call, toolCall__toolType=t) for t, (call, _) in TOOL_TYPES.items()),
         *(_tool_result(f"toolResponse.{t}", result, toolResponse__toolType=t) for t, (_, result) in TOOL_TYPES.items()),
         # A cut of a video may stand in a part of its own, behind the video.
-        Row("modifier", ConfigurationContent, {}, gather=("settings", MODIFIERS), sets={"kind": "modifier"}),
+        Row("modifier", ConfigurationContent, {}, Gathered("settings", *MODIFIERS), Implied({"kind": "modifier"})),
         _tool_call("toolCall", HostedToolCallContent),
         _tool_result("toolResponse", HostedToolResultContent),
     ],
@@ -431,8 +437,8 @@ SUPPORT = TABLE.record(
         "groundingChunkIndices": "source_indices",
     },
     # Offsets count bytes of the part's UTF-8 (types.Segment); which page is meant stands in the chunks.
-    sets={"span.unit": "byte"},
-    ignores=("url", "title"),
+    Implied({"span.unit": "byte"}),
+    Silent("url", "title"),
 )
 
 
@@ -481,10 +487,10 @@ USAGE = TABLE.record(
         "toolUsePromptTokenCount": "tool_input_tokens",
     },
     # candidatesTokenCount leaves thoughts out (types.GenerateContentResponseUsageMetadata.total_token_count).
-    sets={"reasoning_inside": False},
-    ignores=("cached_inside",),
+    Implied({"reasoning_inside": False}),
+    Silent("cached_inside"),
 )
-ERROR = TABLE.record("error", ErrorContent, {"message": "message", "status": "code"}, ignores=("kind",))
+ERROR = TABLE.record("error", ErrorContent, {"message": "message", "status": "code"}, Silent("kind"))
 
 TABLE.keep("part", "audioTranscription", *MODIFIERS)
 TABLE.keep(

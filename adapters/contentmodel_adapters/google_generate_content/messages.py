@@ -15,7 +15,9 @@ from contentmodel.authoring import (
     DecodeContext,
     EncodeContext,
     Place,
+    ProtobufJson,
     Roles,
+    Silent,
     begun_before,
     escaped,
     is_native,
@@ -51,8 +53,8 @@ CONTENT = TABLE.record(
     "content",
     ChatMessage,
     {"role": ("role", ROLES), "parts": ("contents", INNER)},
-    ignores=("message_id",),
-    protobuf_json=True,
+    Silent("message_id"),
+    ProtobufJson(),
 )
 
 

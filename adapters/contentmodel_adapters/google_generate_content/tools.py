@@ -10,6 +10,7 @@ from contentmodel.authoring import (
     Codec,
     DecodeContext,
     EncodeContext,
+    ProtobufJson,
     Renamed,
     Row,
     camel_name,
@@ -67,7 +68,7 @@ FUNCTION = TABLE.union(
             "json schema",
             FunctionTool,
             {**_SCHEMAS, "parametersJsonSchema": "parameters", "responseJsonSchema": "returns"},
-            protobuf_json=True,
+            ProtobufJson(),
         ),
         # `parameters` and `response` are an older subset of OpenAPI with types in capitals.
         Row("openapi", FunctionTool, {**_SCHEMAS, "parameters": "parameters", "response": "returns"}),

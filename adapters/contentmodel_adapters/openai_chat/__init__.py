@@ -8,9 +8,11 @@ from typing import Any
 import msgspec
 
 from contentmodel.authoring import (
+    Aliases,
     Allowed,
     Blocks,
     Column,
+    Columns,
     DecodeContext,
     EncodeContext,
     Kinds,
@@ -96,14 +98,14 @@ REQUEST = TABLE.record(
             Allowed("options.reasoning.effort", "none", "minimal", "low", "medium", "high", "xhigh", "max"),
         ),
     },
-    columns=(
+    Columns(
         "tools",
         {
             "tools": Column(Blocks(TOOLS), FunctionTool, CustomTool, HostedTool, ToolGroup),
             "functions": Column(Blocks(FUNCTIONS), FunctionTool, noted=True),
         },
     ),
-    aliases=ALIASES,
+    Aliases(ALIASES),
 )
 
 

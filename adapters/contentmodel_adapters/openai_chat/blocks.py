@@ -11,10 +11,14 @@ from contentmodel.authoring import (
     Allowed,
     ArgumentsText,
     DataUri,
+    Field,
+    Filled,
     Home,
+    Implied,
     Row,
     Sealed,
     Shape,
+    Silent,
     Table,
     TextOrBlocks,
     is_data_uri,
@@ -73,12 +77,12 @@ def _usual_media(content: Any, rows: list[Row]) -> Row | None:
     return None if content.is_media_type("video/*") else by_name.get("file.data") or rows[0]
 
 
-def _part(name: str, tag: str, model: type[Any], fields: dict[str, Any], **options: Any) -> Row:
-    return Row(name, model, fields, constants={"type": tag}, **options)
+def _part(name: str, tag: str, model: type[Any], fields: dict[str, Any], *others: Field) -> Row:
+    return Row(name, model, fields, *others, constants={"type": tag})
 
 
-TEXT = row("text", TextContent, {"text": "text"}, ignores=("annotations",))
-REFUSAL = row("refusal", ErrorContent, {"refusal": "message"}, sets={"code": "refusal"}, fill={"refusal": ""})
+TEXT = row("text", TextContent, {"text": "text"}, Silent("annotations"))
+REFUSAL = row("refusal", ErrorContent, {"refusal": "message"}, Implied({"code": "refusal"}), Filled({"refusal": ""}))
 
 # How closely a model looks at an image (types/chat/chat_completion_content_part_image_param.py of openai 3.54,
 # seen 2026-11-22).
@@ -94,7 +98,7 @@ CONTENT = TABLE.union(
             "image_url",
             UriContent,
             {"image_url.url": "uri", "image_url.detail": ("detail", DETAIL)},
-            sets={"kind": "image"},
+            Implied({"kind": "image"}),
         ),
         _part(
             "image_url.data",
@@ -102,7 +106,7 @@ CONTENT = TABLE.union(
             DataContent,
             {"image_url.url": (("media_type", "data"), DATA_URI), "image_url.detail": ("detail", DETAIL)},
         ),
-        _part("video_url", "video_url", UriContent, {"video_url.url": "uri"}, sets={"kind": "video"}),
+        _part("video_url", "video_url", UriContent, {"video_url.url": "uri"}, Implied({"kind": "video"})),
         _part("video_url.data", "video_url", DataContent, {"video_url.url": (("media_type", "data"), DATA_URI)}),
         row(
             "input_audio",
@@ -120,7 +124,7 @@ CONTENT = TABLE.union(
             "file",
             HostedFileContent,
             {"file.file_id": "file_id", "file.filename": "name"},
-            sets={"kind": "document"},
+            Implied({"kind": "document"}),
         ),
     ],
     choose={"image_url": _image_row, "video_url": _image_row, "file": _file_row},
@@ -148,13 +152,13 @@ TOOL_CALLS = TABLE.union(
             "function",
             FunctionCallContent,
             {"id": "call_id", "function.name": "name", "function.arguments": ("arguments", ArgumentsText())},
-            fill={"function.arguments": "{}"},
+            Filled({"function.arguments": "{}"}),
         ),
         row(
             "custom",
             CustomToolCallContent,
             {"id": "call_id", "custom.name": "name", "custom.input": "arguments"},
-            fill={"custom.input": ""},
+            Filled({"custom.input": ""}),
         ),
         # Hosts have tools of their own here, and the application answers their calls: those of Moonshot are a function
         # under another type (platform.moonshot.ai/docs/guide/use-web-search, seen 2026-11-22).
@@ -162,15 +166,15 @@ TOOL_CALLS = TABLE.union(
             "other.function",
             HostedToolCallContent,
             {"id": "call_id", "function.name": "name", "function.arguments": ("arguments", ArgumentsText())},
+            Implied({"executor": "client"}),
             shape=Shape(("",), {"id": str, "function": dict}),
-            sets={"executor": "client"},
         ),
         Row(
             "other",
             HostedToolCallContent,
             {"id": "call_id", "type": "name", "arguments": "arguments"},
+            Implied({"executor": "client"}),
             shape=Shape(("",), {"id": str}),
-            sets={"executor": "client"},
         ),
     ],
     default="function",
@@ -187,7 +191,7 @@ REASONING_DETAILS = TABLE.union(
             ReasoningContent,
             {"text": "text", "signature": ("protected", Sealed(API, "signature"))},
         ),
-        row("reasoning.summary", ReasoningContent, {"summary": "text"}, sets={"kind": "summary"}),
+        row("reasoning.summary", ReasoningContent, {"summary": "text"}, Implied({"kind": "summary"})),
         row("reasoning.encrypted", ReasoningContent, {"data": ("protected", Sealed(API, "encrypted"))}),
     ],
 )
@@ -196,7 +200,7 @@ AUDIO_ANSWER = TABLE.union(
     "audio",
     [
         Row("audio.data", DataContent, {"data": "data", "transcript": "transcript"}),
-        Row("audio.id", HostedFileContent, {"id": "file_id"}, sets={"kind": "audio"}),
+        Row("audio.id", HostedFileContent, {"id": "file_id"}, Implied({"kind": "audio"})),
     ],
     find=lambda wire: "audio.data" if wire.get("data").__class__ is str else "audio.id",
 )
@@ -233,8 +237,8 @@ TOOL_RESULT = Row(
         "name": ("name", Home("name", str, silent=True)),
         "content": ("outputs", TextOrBlocks(RESULT_CONTENT, "string")),
     },
+    Filled({"content": ""}),
     constants={"role": "tool"},
-    fill={"content": ""},
 )
 FUNCTION_RESULT = Row(
     "function",
@@ -259,10 +263,10 @@ USAGE = TABLE.record(
         "completion_tokens_details.accepted_prediction_tokens": "accepted_prediction_tokens",
         "completion_tokens_details.rejected_prediction_tokens": "rejected_prediction_tokens",
     },
-    ignores=("cached_inside", "reasoning_inside"),
+    Silent("cached_inside", "reasoning_inside"),
 )
 
-ERROR = TABLE.record("error", ErrorContent, {"message": "message", "code": "code"}, ignores=("kind",))
+ERROR = TABLE.record("error", ErrorContent, {"message": "message", "code": "code"}, Silent("kind"))
 
 
 def detail_names(entry: dict[str, Any]) -> tuple[bytes, ...]:

@@ -11,13 +11,17 @@ from contentmodel.authoring import (
     Blocks,
     Codec,
     Column,
+    Columns,
     DecodeContext,
     EncodeContext,
     Fields,
+    Filled,
+    Implied,
     One,
     Place,
     Roles,
     Row,
+    Silent,
     TextOrBlocks,
     WordsOf,
     is_native,
@@ -97,19 +101,19 @@ ASSISTANT = TABLE.record(
     "assistant message",
     ChatMessage,
     {"name": "author_name"},
+    Columns("contents", COLUMNS),
+    Implied({"role": "assistant"}),
+    Silent("message_id"),
     constants={"role": "assistant"},
-    columns=("contents", COLUMNS),
-    sets={"role": "assistant"},
-    ignores=("message_id",),
 )
 DETAILED_ASSISTANT = TABLE.record(
     "assistant message with reasoning_details",
     ChatMessage,
     {"name": "author_name"},
+    Columns("contents", DETAILED),
+    Implied({"role": "assistant"}),
+    Silent("message_id"),
     constants={"role": "assistant"},
-    columns=("contents", DETAILED),
-    sets={"role": "assistant"},
-    ignores=("message_id",),
 )
 # The other roles have records of their own.
 ROLES = Roles(
@@ -121,8 +125,8 @@ PLAIN = TABLE.record(
     "message",
     ChatMessage,
     {"role": ("role", ROLES), "content": ("contents", TextOrBlocks(CONTENT, "string")), "name": "author_name"},
-    ignores=("message_id",),
-    fill={"content": ""},
+    Silent("message_id"),
+    Filled({"content": ""}),
 )
 
 

@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from contentmodel.authoring import Codec, DecodeContext, EncodeContext, ErrorBody, Home, Place, Record, spread
+from contentmodel.authoring import (
+    Codec,
+    DecodeContext,
+    EncodeContext,
+    ErrorBody,
+    Filled,
+    Home,
+    Place,
+    Record,
+    spread,
+)
 from contentmodel.response import ChatChoice, ChatResponse
 from contentmodel_adapters.openai_chat.blocks import ERROR, TABLE, USAGE
 from contentmodel_adapters.openai_chat.messages import Message
@@ -46,7 +56,7 @@ CHOICE = TABLE.record(
         "finish_reason": ("finish_reason", FINISH),
         "logprobs": ("logprobs", Home("logprobs")),
     },
-    fill={"message": {"role": "assistant", "content": None, "refusal": None}},
+    Filled({"message": {"role": "assistant", "content": None, "refusal": None}}),
 )
 
 

@@ -27,12 +27,12 @@ from contentmodel.content.tools import ToolCallContent
 from contentmodel.events import Layout, TurnComplete, TurnError, WireEvent
 from contentmodel.literals import LossFamily
 from contentmodel.response import ChatChoice
-from contentmodel_adapters.openai_chat.messages import ASSISTANT, BETWEEN, REASONING_FIELDS
+from contentmodel_adapters.openai_chat.messages import BETWEEN, COLUMNS, REASONING_FIELDS
 from contentmodel_adapters.openai_chat.stream import TEXTS
 from contentmodel_adapters.shared.citations import placed
 from contentmodel_adapters.shared.texts import JoiningEncoder
 
-ORDER = ASSISTANT.column_order
+ORDER = {name: number for number, name in enumerate(COLUMNS)}
 GROWN = {"function": "arguments", "custom": "input"}
 
 

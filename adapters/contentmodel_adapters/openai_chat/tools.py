@@ -4,7 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from contentmodel.authoring import Codec, DecodeContext, EncodeContext, Row, object_of, reasons, row, text_of
+from contentmodel.authoring import (
+    Codec,
+    DecodeContext,
+    EncodeContext,
+    Filled,
+    Implied,
+    Row,
+    Silent,
+    object_of,
+    reasons,
+    row,
+    text_of,
+)
 from contentmodel.request import CustomTool, FunctionTool, HostedTool, ResponseFormat, ToolChoice
 from contentmodel_adapters.openai_chat.blocks import TABLE
 from contentmodel_adapters.shared.choice import Choice, custom_names
@@ -68,15 +80,15 @@ TOOLS = TABLE.union(
             "openrouter:web_search",
             HostedTool,
             {"parameters": "settings"},
+            Implied({"kind": "web_search"}),
             constants={"type": "openrouter:web_search"},
-            sets={"kind": "web_search"},
         ),
         Row(
             "openrouter:advisor",
             HostedTool,
             {"parameters": "settings"},
+            Implied({"kind": "advisor"}),
             constants={"type": "openrouter:advisor"},
-            sets={"kind": "advisor"},
         ),
     ],
     other=Row("other", HostedTool, {"type": "kind"}),
@@ -161,13 +173,13 @@ RESPONSE_FORMAT = TABLE.union(
                 "json_schema.description": "description",
                 "json_schema.strict": "strict",
             },
-            sets={"kind": "json_schema"},
-            ignores=("media_type",),
-            fill={"json_schema.name": "response"},
+            Implied({"kind": "json_schema"}),
+            Silent("media_type"),
+            Filled({"json_schema.name": "response"}),
         ),
-        row("json_object", ResponseFormat, {}, sets={"kind": "json"}, ignores=("media_type",)),
-        row("text", ResponseFormat, {}, sets={"kind": "text"}, ignores=("media_type",)),
+        row("json_object", ResponseFormat, {}, Implied({"kind": "json"}), Silent("media_type")),
+        row("text", ResponseFormat, {}, Implied({"kind": "text"}), Silent("media_type")),
     ],
     other=Row("other", ResponseFormat, {"type": "kind"}),
-    prefer=lambda made, rows: next((r for r in rows if r.sets.get("kind") == made.kind), rows[0]),
+    prefer=lambda made, rows: next((r for r in rows if r.implied.get("kind") == made.kind), rows[0]),
 )

@@ -20,12 +20,16 @@ from contentmodel.authoring import (
     DecodeContext,
     EncodeContext,
     Failure,
+    Field,
     Fields,
+    Filled,
+    Implied,
     Place,
     Row,
     Sealed,
     Shape,
     Sign,
+    Silent,
     Table,
     WordsOf,
     is_data_uri,
@@ -53,9 +57,9 @@ ENCRYPTED = Sealed("openai", "encrypted")
 WORDS = WordsOf(TextContent, "text")
 
 
-def named_row(name: str, tag: str, model: type[Any], fields: dict[str, Any], **options: Any) -> Row:
+def named_row(name: str, tag: str, model: type[Any], fields: dict[str, Any], *others: Field, **options: Any) -> Row:
     """A row whose name is not its tag: several rows share the tag."""
-    return Row(name, model, fields, constants={"type": tag}, **options)
+    return Row(name, model, fields, *others, constants={"type": tag}, **options)
 
 
 # -- citations -----------------------------------------------------------------------------------------------------
@@ -114,9 +118,9 @@ OUTPUT_TEXT = row(
     "output_text",
     TextContent,
     {"text": "text", "annotations": ("annotations", Blocks(CITATIONS))},
-    fill={"annotations": []},
+    Filled({"annotations": []}),
 )
-REFUSAL = row("refusal", ErrorContent, {"refusal": "message"}, sets={"code": "refusal"}, fill={"refusal": ""})
+REFUSAL = row("refusal", ErrorContent, {"refusal": "message"}, Implied({"code": "refusal"}), Filled({"refusal": ""}))
 # How closely a model looks at an image or a file (types/responses/image_detail.py and response_input_file_param.py of
 # openai 3.54, seen 2026-11-22).
 IMAGE_DETAIL = Allowed("detail", "auto", "low", "high", "original")
@@ -127,30 +131,30 @@ MEDIA = [
         "input_image",
         UriContent,
         {"image_url": "uri", "detail": ("detail", IMAGE_DETAIL)},
-        sets={"kind": "image"},
-        fill={"detail": "auto"},
+        Implied({"kind": "image"}),
+        Filled({"detail": "auto"}),
     ),
     named_row(
         "image.data",
         "input_image",
         DataContent,
         {"image_url": (("media_type", "data"), DATA_URI), "detail": ("detail", IMAGE_DETAIL)},
-        fill={"detail": "auto"},
+        Filled({"detail": "auto"}),
     ),
     named_row(
         "image.file",
         "input_image",
         HostedFileContent,
         {"file_id": "file_id", "detail": ("detail", IMAGE_DETAIL)},
-        sets={"kind": "image"},
-        fill={"detail": "auto"},
+        Implied({"kind": "image"}),
+        Filled({"detail": "auto"}),
     ),
     named_row(
         "file.url",
         "input_file",
         UriContent,
         {"file_url": "uri", "filename": "name", "detail": ("detail", FILE_DETAIL)},
-        sets={"kind": "document"},
+        Implied({"kind": "document"}),
     ),
     named_row(
         "file.data",
@@ -163,7 +167,7 @@ MEDIA = [
         "input_file",
         HostedFileContent,
         {"file_id": "file_id", "filename": "name", "detail": ("detail", FILE_DETAIL)},
-        sets={"kind": "document"},
+        Implied({"kind": "document"}),
     ),
     row("input_audio", DataContent, {"input_audio.data": "data", "input_audio.format": ("media_type", AUDIO)}),
 ]
@@ -194,27 +198,17 @@ OUTPUT = TABLE.union(
 REASONING = TABLE.union(
     "reasoning part",
     [
-        row(
-            "summary_text",
-            ReasoningContent,
-            {"text": "text"},
-            sets={"kind": "summary"},
-            ignores=("protected",),
-        ),
-        row(
-            "reasoning_text",
-            ReasoningContent,
-            {"text": "text"},
-            sets={"kind": "text"},
-            ignores=("protected",),
-        ),
+        row("summary_text", ReasoningContent, {"text": "text"}, Implied({"kind": "summary"}), Silent("protected")),
+        row("reasoning_text", ReasoningContent, {"text": "text"}, Implied({"kind": "text"}), Silent("protected")),
     ],
     prefer=lambda content, rows: rows[1] if content.kind == "text" else rows[0],
 )
 SCREENSHOT = TABLE.union(
     "screenshot",
     [
-        named_row("screenshot.url", "computer_screenshot", UriContent, {"image_url": "uri"}, sets={"kind": "image"}),
+        named_row(
+            "screenshot.url", "computer_screenshot", UriContent, {"image_url": "uri"}, Implied({"kind": "image"})
+        ),
         named_row(
             "screenshot.data",
             "computer_screenshot",
@@ -226,7 +220,7 @@ SCREENSHOT = TABLE.union(
             "computer_screenshot",
             HostedFileContent,
             {"file_id": "file_id"},
-            sets={"kind": "image"},
+            Implied({"kind": "image"}),
         ),
     ],
     choose={"computer_screenshot": _screenshot_row},
@@ -250,7 +244,7 @@ FOUND = TABLE.union(
 )
 CODE_OUTPUTS = TABLE.union(
     "code interpreter output",
-    [row("logs", TextContent, {"logs": "text"}), row("image", UriContent, {"url": "uri"}, sets={"kind": "image"})],
+    [row("logs", TextContent, {"logs": "text"}), row("image", UriContent, {"url": "uri"}, Implied({"kind": "image"}))],
 )
 # One entry for each command. What it printed to stderr, and how it failed, follows as contents of its own.
 SHELL_OUTPUTS = TABLE.union(
@@ -260,7 +254,7 @@ SHELL_OUTPUTS = TABLE.union(
             "output",
             TextContent,
             {"stdout": "text"},
-            fill={"stderr": "", "outcome": {"type": "exit", "exit_code": 0}},
+            Filled({"stderr": "", "outcome": {"type": "exit", "exit_code": 0}}),
         )
     ],
     find=lambda wire: "output",
@@ -424,9 +418,9 @@ USAGE = TABLE.record(
         "input_tokens_details.cache_write_tokens": "cache_write_tokens",
         "output_tokens_details.reasoning_tokens": "reasoning_tokens",
     },
-    ignores=("cached_inside", "reasoning_inside"),
+    Silent("cached_inside", "reasoning_inside"),
 )
-ERROR = TABLE.record("error", ErrorContent, {"message": "message", "code": "code"}, ignores=("kind",))
+ERROR = TABLE.record("error", ErrorContent, {"message": "message", "code": "code"}, Silent("kind"))
 
 # Nested words and objects that stay inside `arguments`, or in the residue, as the API has them.
 TABLE.say("web_search.action", "search", "open_page", "find_in_page")

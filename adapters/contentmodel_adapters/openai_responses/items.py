@@ -13,7 +13,12 @@ from contentmodel.authoring import (
     ArgumentsText,
     Blocks,
     Column,
+    Columns,
     Failure,
+    Field,
+    Filled,
+    Gathered,
+    Implied,
     Named,
     One,
     Record,
@@ -21,6 +26,7 @@ from contentmodel.authoring import (
     Sealed,
     Shape,
     Sign,
+    Silent,
     Spec,
     TextOrBlocks,
     row,
@@ -112,14 +118,14 @@ PAIRS = [
             "web_search_call",
             WebSearchToolCallContent,
             {**HOSTED, "action": "arguments"},
-            ignores=("name", "caller"),
-            fill={**ENDED, "action": {"type": "search", "query": ""}},
+            Silent("name", "caller"),
+            Filled({**ENDED, "action": {"type": "search", "query": ""}}),
         ),
         Row(
             "web_search_result",
             WebSearchToolResultContent,
             {"sources": ("outputs", Blocks(SOURCES))},
-            ignores=RESULT_OF,
+            Silent(*RESULT_OF),
         ),
         ("sources",),
         FAILED_ALONE,
@@ -129,15 +135,15 @@ PAIRS = [
             "file_search_call",
             FileSearchToolCallContent,
             HOSTED,
-            gather=("arguments", ("queries",)),
-            ignores=("name", "caller"),
-            fill={**ENDED, "queries": []},
+            Gathered("arguments", "queries"),
+            Silent("name", "caller"),
+            Filled({**ENDED, "queries": []}),
         ),
         Row(
             "file_search_result",
             FileSearchToolResultContent,
             {"results": ("outputs", Blocks(FOUND))},
-            ignores=RESULT_OF,
+            Silent(*RESULT_OF),
         ),
         ("results",),
         FAILED_ALONE,
@@ -147,15 +153,15 @@ PAIRS = [
             "code_interpreter_call",
             CodeInterpreterToolCallContent,
             HOSTED,
-            gather=("arguments", ("code",)),
-            ignores=("name", "caller"),
-            fill={**ENDED, "container_id": ""},
+            Gathered("arguments", "code"),
+            Silent("name", "caller"),
+            Filled({**ENDED, "container_id": ""}),
         ),
         Row(
             "code_interpreter_result",
             CodeInterpreterToolResultContent,
             {"outputs": ("outputs", Blocks(CODE_OUTPUTS))},
-            ignores=RESULT_OF,
+            Silent(*RESULT_OF),
         ),
         ("outputs",),
         FAILED_ALONE,
@@ -165,22 +171,20 @@ PAIRS = [
             "image_generation_call",
             ImageGenerationToolCallContent,
             HOSTED,
-            gather=(
-                "arguments",
-                ("action", "background", "output_format", "prompt", "quality", "revised_prompt", "size"),
+            Gathered(
+                "arguments", "action", "background", "output_format", "prompt", "quality", "revised_prompt", "size"
             ),
-            ignores=("name", "caller"),
-            fill=ENDED,
+            Silent("name", "caller"),
+            Filled(ENDED),
         ),
         Row(
             "image_generation_result",
             ImageGenerationToolResultContent,
             {},
-            columns=(
-                "outputs",
-                {"result": Column(MadeImage(), DataContent), "error": Column(IMAGE_ERROR, ErrorContent)},
+            Columns(
+                "outputs", {"result": Column(MadeImage(), DataContent), "error": Column(IMAGE_ERROR, ErrorContent)}
             ),
-            ignores=RESULT_OF,
+            Silent(*RESULT_OF),
         ),
         ("result", "error"),
         FAILED,
@@ -190,18 +194,15 @@ PAIRS = [
             "mcp_call",
             McpServerToolCallContent,
             {**HOSTED, "name": "name", "server_label": "server", "arguments": ("arguments", ArgumentsText())},
-            ignores=("caller",),
-            fill={"name": "", "server_label": "", "arguments": "{}"},
+            Silent("caller"),
+            Filled({"name": "", "server_label": "", "arguments": "{}"}),
         ),
         Row(
             "mcp_result",
             McpServerToolResultContent,
             {},
-            columns=(
-                "outputs",
-                {"output": Column(WORDS, TextContent), "error": Column(MCP_ERROR, ErrorContent)},
-            ),
-            ignores=(*RESULT_OF, "server"),
+            Columns("outputs", {"output": Column(WORDS, TextContent), "error": Column(MCP_ERROR, ErrorContent)}),
+            Silent(*RESULT_OF, "server"),
         ),
         ("output", "error"),
         FAILED,
@@ -211,15 +212,15 @@ PAIRS = [
             "mcp_list_tools",
             McpListToolsToolCallContent,
             {**HOSTED, "server_label": "server"},
-            ignores=("name", "caller"),
-            fill={"server_label": "", "tools": []},
+            Silent("name", "caller"),
+            Filled({"server_label": "", "tools": []}),
         ),
         Row(
             "mcp_list_tools_result",
             McpListToolsToolResultContent,
             {"tools": "tools"},
-            columns=("outputs", {"error": Column(LIST_ERROR, ErrorContent)}),
-            ignores=(*RESULT_OF, "server"),
+            Columns("outputs", {"error": Column(LIST_ERROR, ErrorContent)}),
+            Silent(*RESULT_OF, "server"),
         ),
         ("tools", "error"),
         FAILED,
@@ -231,28 +232,36 @@ CLIENT_CALLS = [
         "function_call",
         FunctionCallContent,
         {**CALL, "name": "name", "namespace": "namespace", "arguments": ("arguments", ArgumentsText())},
-        fill={"arguments": "{}"},
+        Filled({"arguments": "{}"}),
     ),
     row(
         "custom_tool_call",
         CustomToolCallContent,
         {**CALL, "name": "name", "namespace": "namespace", "input": "arguments"},
-        fill={"input": ""},
+        Filled({"input": ""}),
     ),
 ]
 
 
-def _by_executor(tag: str, model: type[Any], fields: dict[str, Spec], **options: Any) -> list[Row]:
+def _by_executor(
+    tag: str, model: type[Any], fields: dict[str, Spec], *others: Field, fill: dict[str, Any], **options: Any
+) -> list[Row]:
     """Return the rows of an item whose `execution` says who runs the tool.
 
     It is required (openai 3.54, types/responses/response_tool_search_call.py, seen 2026-11-22).
     """
     client = {"type": tag, "execution": "client"}
-    fill = {**ITEM, **options.pop("fill", {})}
-    return [
-        row(tag, model, fields, fill={**fill, "execution": "server"}, **options),
-        Row(f"{tag}.client", model, fields, constants=client, sets={"executor": "client"}, fill=fill, **options),
-    ]
+    by_client = Row(
+        f"{tag}.client",
+        model,
+        fields,
+        *others,
+        Implied({"executor": "client"}),
+        Filled(fill),
+        constants=client,
+        **options,
+    )
+    return [row(tag, model, fields, *others, Filled({**fill, "execution": "server"}), **options), by_client]
 
 
 PROVIDER_CALLS = [
@@ -260,9 +269,9 @@ PROVIDER_CALLS = [
         "computer_call",
         ComputerUseToolCallContent,
         CALL,
-        gather=("arguments", ("action", "actions", "pending_safety_checks")),
-        ignores=("name",),
-        fill={**ITEM, "pending_safety_checks": []},
+        Gathered("arguments", "action", "actions", "pending_safety_checks"),
+        Silent("name"),
+        Filled({**ITEM, "pending_safety_checks": []}),
     ),
     # A shell in a container is the provider's; without one the application runs the commands.
     named_row(
@@ -270,41 +279,43 @@ PROVIDER_CALLS = [
         "shell_call",
         ShellToolCallContent,
         {**CALL, "action": ("arguments", ArgumentsObject())},
-        ignores=("name",),
-        sets={"executor": "client"},
-        fill=ITEM,
+        Silent("name"),
+        Implied({"executor": "client"}),
+        Filled(ITEM),
     ),
     named_row(
         "shell_call.container",
         "shell_call",
         ShellToolCallContent,
         {**CALL, "action": ("arguments", ArgumentsObject())},
-        ignores=("name",),
-        fill=ITEM,
+        Silent("name"),
+        Filled(ITEM),
     ),
     named_row(
         "local_shell_call",
         "local_shell_call",
         ShellToolCallContent,
         {**CALL, "action": ("arguments", ArgumentsObject())},
-        ignores=("name",),
-        sets={"executor": "client"},
+        Silent("name"),
+        Implied({"executor": "client"}),
     ),
     row(
         "apply_patch_call",
         ApplyPatchToolCallContent,
         {**CALL, "operation": ("arguments", ArgumentsObject())},
-        ignores=("name",),
-        fill=ITEM,
+        Silent("name"),
+        Filled(ITEM),
     ),
-    *_by_executor("tool_search_call", ToolSearchToolCallContent, {**CALL, "arguments": "arguments"}, ignores=("name",)),
+    *_by_executor(
+        "tool_search_call", ToolSearchToolCallContent, {**CALL, "arguments": "arguments"}, Silent("name"), fill=ITEM
+    ),
     row(
         "program",
         ProgramToolCallContent,
         {"call_id": "call_id", "fingerprint": ("protected", Sealed("openai", "signature"))},
-        gather=("arguments", ("code",)),
-        ignores=("name", "status", "caller"),
-        fill={"id": "", "code": "", "fingerprint": ""},
+        Gathered("arguments", "code"),
+        Silent("name", "status", "caller"),
+        Filled({"id": "", "code": "", "fingerprint": ""}),
     ),
 ]
 RESULTS = [
@@ -312,58 +323,58 @@ RESULTS = [
         "function_call_output",
         FunctionResultContent,
         {**CALL, "name": "name", "output": ("outputs", PARTS)},
-        fill={"output": ""},
+        Filled({"output": ""}),
     ),
     row(
         "custom_tool_call_output",
         CustomToolResultContent,
         {**CALL, "output": ("outputs", PARTS)},
-        fill={"output": ""},
-        ignores=("name",),
+        Filled({"output": ""}),
+        Silent("name"),
     ),
     row(
         "computer_call_output",
         ComputerUseToolResultContent,
         {**CALL, "output": ("outputs", One(SCREENSHOT))},
-        ignores=("name",),
+        Silent("name"),
         failure=FAILED,
     ),
     row(
         "shell_call_output",
         ShellToolResultContent,
         {**CALL, "output": ("outputs", ShellOutputs(SHELL_OUTPUTS))},
-        ignores=("name",),
-        fill={**ITEM, "output": []},
+        Silent("name"),
+        Filled({**ITEM, "output": []}),
         failure=FAILED,
     ),
     row(
         "local_shell_call_output",
         ShellToolResultContent,
         {"id": "call_id", "status": "status", "output": ("outputs", WORDS)},
-        ignores=("name", "caller"),
+        Silent("name", "caller"),
         failure=FAILED,
     ),
     row(
         "apply_patch_call_output",
         ApplyPatchToolResultContent,
         {**CALL, "output": ("outputs", WORDS)},
-        ignores=("name",),
+        Silent("name"),
         failure=Failure(STATUS, worded=True, alone=True),
     ),
     *_by_executor(
         "tool_search_output",
         ToolSearchToolResultContent,
         {**CALL, "tools": "tools"},
-        ignores=("name",),
-        fill={"tools": []},
+        Silent("name"),
+        fill={**ITEM, "tools": []},
         failure=FAILED,
     ),
     row(
         "program_output",
         ProgramToolResultContent,
         {**CALL, "result": ("outputs", WORDS)},
-        ignores=("name",),
-        fill={**ITEM, "result": ""},
+        Silent("name"),
+        Filled({**ITEM, "result": ""}),
         # A program that did not come to its end has no other word for it (types/responses, ProgramOutput.status).
         failure=Failure(Sign("status", ("incomplete", "failed"), failed="incomplete"), alone=True),
     ),
@@ -386,12 +397,14 @@ def _other_calls(name: str, fields: dict[str, Spec], shape: Shape) -> list[Row]:
             f"{name}.inputs",
             HostedToolCallContent,
             named,
-            gather=("arguments", _INPUTS),
+            Gathered("arguments", *_INPUTS),
+            Silent(*ignores),
             shape=less,
             select=tag,
-            ignores=ignores,
         ),
-        Row(name, HostedToolCallContent, {**named, "arguments": "arguments"}, shape=shape, select=tag, ignores=ignores),
+        Row(
+            name, HostedToolCallContent, {**named, "arguments": "arguments"}, Silent(*ignores), shape=shape, select=tag
+        ),
     ]
 
 
@@ -399,13 +412,7 @@ def _other_calls(name: str, fields: dict[str, Spec], shape: Shape) -> list[Row]:
 OTHER_PAIRS = [
     TABLE.pair(
         call,
-        Row(
-            "other_result",
-            HostedToolResultContent,
-            {},
-            columns=("outputs", OUTPUTS),
-            ignores=RESULT_OF,
-        ),
+        Row("other_result", HostedToolResultContent, {}, Columns("outputs", OUTPUTS), Silent(*RESULT_OF)),
         tuple(OUTPUTS),
         _FAILED_ANYHOW,
     )
@@ -417,7 +424,7 @@ OTHER_TOOLS = [
         "other_call_output",
         HostedToolResultContent,
         {**CALL, "type": ("name", Named("_call_output"))},
-        columns=("outputs", OUTPUTS),
+        Columns("outputs", OUTPUTS),
         shape=Shape(("_call_output",), {"call_id": str}),
         select=("type", ("hosted_call_output",)),
         failure=_FAILED_ANYHOW,
@@ -425,16 +432,16 @@ OTHER_TOOLS = [
 ]
 OTHERS = [
     row("compaction", CompactionContent, {"encrypted_content": ("protected", ENCRYPTED)}),
-    row("compaction_trigger", ConfigurationContent, {}, sets={"kind": "compaction_trigger"}),
+    row("compaction_trigger", ConfigurationContent, {}, Implied({"kind": "compaction_trigger"})),
     row(
         "configuration_update",
         ConfigurationContent,
         {},
-        gather=("settings", ("reasoning", "text")),
-        sets={"kind": "configuration_update"},
+        Gathered("settings", "reasoning", "text"),
+        Implied({"kind": "configuration_update"}),
     ),
     row("item_reference", ReferenceContent, {"id": "item_id"}),
-    row("additional_tools", ToolChangeContent, {"tools": ("tools", LIST)}, sets={"action": "add"}),
+    row("additional_tools", ToolChangeContent, {"tools": ("tools", LIST)}, Implied({"action": "add"})),
     row(
         "mcp_approval_request",
         ToolApprovalRequestContent,
@@ -465,7 +472,7 @@ def _usual_item(content: Any, rows: list[Row]) -> Row:
     if content.__class__ is ShellToolCallContent and content.executor == "provider":
         return rows[1]
     if content.__class__ is ConfigurationContent:
-        return next((r for r in rows if r.sets["kind"] == content.kind), rows[1])
+        return next((r for r in rows if r.implied["kind"] == content.kind), rows[1])
     return rows[0]
 
 

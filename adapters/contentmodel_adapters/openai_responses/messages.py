@@ -18,6 +18,7 @@ from contentmodel.authoring import (
     EncodeContext,
     PairRow,
     Roles,
+    Silent,
     TextOrBlocks,
     escaped,
     needs_error_mark,
@@ -57,7 +58,7 @@ MESSAGE = TABLE.records["message"] = row(
     "message",
     ChatMessage,
     {"role": ("role", ROLES), "content": ("contents", TextOrBlocks(INPUT, "string"))},
-    ignores=("message_id",),
+    Silent("message_id"),
 ).bind(API)
 
 _PAIR_BY_TAG = {pair.name: pair for pair in PAIRS}

@@ -7,7 +7,14 @@ from typing import Any
 
 import msgspec
 
-from contentmodel.authoring import DecodeContext, EncodeContext, ErrorBody, Fields, Record, reasons
+from contentmodel.authoring import (
+    DecodeContext,
+    EncodeContext,
+    ErrorBody,
+    Fields,
+    Record,
+    reasons,
+)
 from contentmodel.response import ChatChoice, ChatResponse, FinishReason
 from contentmodel_adapters.openai_responses.blocks import API, ERROR, TABLE, USAGE
 from contentmodel_adapters.openai_responses.messages import decode_items, encode_items
@@ -71,7 +78,7 @@ class Output(OnlyChoice):
     """
 
     keys = ("output", "status", "incomplete_details")
-    says = {"status": "choices.finish_reason", "incomplete_details": "choices.finish_reason"}
+    parts = {"status": "choices.finish_reason", "incomplete_details": "choices.finish_reason"}
 
     def decode(self, wire: dict[str, Any], context: DecodeContext) -> list[ChatChoice]:
         items = wire.get("output")
@@ -90,7 +97,9 @@ class Output(OnlyChoice):
         context.trace(ENDING, choices, wire, None, spread=False)
         return choices
 
-    def write(self, choice: ChatChoice, own: dict[str, Any], wire: dict[str, Any], context: EncodeContext) -> None:
+    def write_choice(
+        self, choice: ChatChoice, own: dict[str, Any], wire: dict[str, Any], context: EncodeContext
+    ) -> None:
         items = encode_items(choice.messages, context)
         if items or ":output" in own:
             wire["output"] = items or own[":output"]
@@ -115,5 +124,5 @@ RESPONSE = TABLE.record(
         "usage": ("usage", Record(USAGE)),
         "error": ("error", ErrorBody(ERROR, ERRORS)),
     },
-    group=Output(),
+    Output(),
 )

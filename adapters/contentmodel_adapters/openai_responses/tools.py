@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from contentmodel.authoring import AddedTools, Blocks, Row, row
+from contentmodel.authoring import (
+    AddedTools,
+    Blocks,
+    Filled,
+    Implied,
+    Rest,
+    Row,
+    Silent,
+    row,
+)
 from contentmodel.request import CustomTool, FunctionTool, HostedTool, ResponseFormat, ToolChoice, ToolGroup
 from contentmodel_adapters.openai_responses.blocks import TABLE
 from contentmodel_adapters.shared.choice import Choice, custom_names
@@ -21,7 +30,7 @@ FUNCTION = row(
         "output_schema": "returns",
     },
     # Left out, strict would be true here and false elsewhere.
-    fill={"parameters": None, "strict": False},
+    Filled({"parameters": None, "strict": False}),
 )
 CUSTOM = row("custom", CustomTool, {"name": "name", "description": "description", "format": "format"})
 
@@ -73,15 +82,15 @@ HOSTED = [
         tag,
         HostedTool,
         {},
+        Implied({"kind": kind}),
+        Rest("settings"),
+        Silent("name"),
+        Filled(_FILL.get(tag, {})),
         constants={"type": tag},
-        sets={"kind": kind},
-        rest="settings",
-        ignores=("name",),
-        fill=_FILL.get(tag),
     )
     for tag, kind in HOSTED_KINDS.items()
 ]
-OTHER = Row("other", HostedTool, {"type": "kind"}, rest="settings", ignores=("name",))
+OTHER = Row("other", HostedTool, {"type": "kind"}, Rest("settings"), Silent("name"))
 INNER = TABLE.union("namespace tool", [FUNCTION, CUSTOM, *HOSTED], other=OTHER, prefer=_usual_tool)
 NAMESPACE = row(
     "namespace",
@@ -134,15 +143,15 @@ TEXT_FORMAT = TABLE.union(
             "json_schema",
             ResponseFormat,
             {"schema": "schema", "name": "name", "description": "description", "strict": "strict"},
-            sets={"kind": "json_schema"},
-            ignores=("media_type",),
-            fill={"name": "response"},
+            Implied({"kind": "json_schema"}),
+            Silent("media_type"),
+            Filled({"name": "response"}),
         ),
-        row("json_object", ResponseFormat, {}, sets={"kind": "json"}, ignores=("media_type",)),
-        row("text", ResponseFormat, {}, sets={"kind": "text"}, ignores=("media_type",)),
+        row("json_object", ResponseFormat, {}, Implied({"kind": "json"}), Silent("media_type")),
+        row("text", ResponseFormat, {}, Implied({"kind": "text"}), Silent("media_type")),
     ],
     other=Row("other", ResponseFormat, {"type": "kind"}),
-    prefer=lambda made, rows: next((r for r in rows if r.sets.get("kind") == made.kind), None),
+    prefer=lambda made, rows: next((r for r in rows if r.implied.get("kind") == made.kind), None),
 )
 
 ADDED = AddedTools(TOOLS, lambda tool: tool)

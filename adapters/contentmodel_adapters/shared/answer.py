@@ -65,8 +65,10 @@ class OnlyChoice(Group):
         for choice in value[:1]:
             context.lose_attributes(choice, ("logprobs",))
             context.leave_residue(choice)
-            self.write(choice, (choice.extra or {}).get(context.api, {}), wire, context)
+            self.write_choice(choice, (choice.extra or {}).get(context.api, {}), wire, context)
 
-    def write(self, choice: ChatChoice, own: dict[str, Any], wire: dict[str, Any], context: EncodeContext) -> None:
+    def write_choice(
+        self, choice: ChatChoice, own: dict[str, Any], wire: dict[str, Any], context: EncodeContext
+    ) -> None:
         """Writes the choice into `wire`; `own` is its residue of this API."""
         raise TypeError(f"{type(self).__name__} does not encode")

@@ -9,7 +9,14 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from contentmodel.authoring import Codec, DecodeContext, EncodeContext, Row, reasons
+from contentmodel.authoring import (
+    Codec,
+    DecodeContext,
+    EncodeContext,
+    Row,
+    Silent,
+    reasons,
+)
 from contentmodel.request import CustomTool, FunctionTool
 
 NO_PARAMETERS = {
@@ -59,7 +66,7 @@ class Grammar(Codec):
         return "str"
 
 
-def free_text_row(name: str, schema: str, **options: Any) -> Row:
+def free_text_row(name: str, schema: str) -> Row:
     """Return the row of a tool that takes free text. `schema` is the field that holds the function's parameters."""
     fields = {
         "name": "name",
@@ -67,7 +74,7 @@ def free_text_row(name: str, schema: str, **options: Any) -> Row:
         f"{schema}.properties.input.description": ("format", Grammar()),
     }
     constants = {f"{schema}.{path}": value for path, value in FREE_TEXT.items()}
-    return Row(name, CustomTool, fields, constants=constants, **options)  # type: ignore[arg-type]
+    return Row(name, CustomTool, fields, constants=constants)  # type: ignore[arg-type]
 
 
 def is_free_text(schema: Any) -> bool:
@@ -83,7 +90,7 @@ def is_free_text(schema: Any) -> bool:
     return said == FREE_TEXT and Grammar().holds(parameter.get("description", "The input matches this lark grammar:\n"))
 
 
-def without_parameters_row(name: str, schema: str, **options: Any) -> Row:
+def without_parameters_row(name: str, schema: str) -> Row:
     """Return the row of a function without parameters, for an API that requires a schema in the field `schema`."""
     fields = {"name": "name", "description": "description", "strict": "strict"}
-    return Row(name, FunctionTool, fields, constants={schema: NO_PARAMETERS}, ignores=("parameters",), **options)
+    return Row(name, FunctionTool, fields, Silent("parameters"), constants={schema: NO_PARAMETERS})

@@ -16,7 +16,7 @@ import msgspec
 
 from contentmodel.engine.json import JsonObject, camel_name
 from contentmodel.engine.table.codecs import Codec
-from contentmodel.engine.table.nodes import Leaf, Node
+from contentmodel.engine.table.tree import Nested, Plain
 
 if TYPE_CHECKING:
     from contentmodel.engine.context import DecodeContext
@@ -87,7 +87,7 @@ def _usual_name(row: Row, key: str, prefix: str) -> str:
     return row.aliases.get(f"{prefix}{key}") or row.aliases.get(f"{prefix}{camel}", camel)
 
 
-def _known(row: Row, node: Node, wire: JsonObject, prefix: str) -> Iterator[tuple[str, str, Any, Any]]:
+def _known(row: Row, node: Nested, wire: JsonObject, prefix: str) -> Iterator[tuple[str, str, Any, Any]]:
     """Yield each key of a wire object with its usual name, its value, and the field of the row; None if it has none.
 
     Of two keys with one usual name, the one that is spelled as usual has it, else the first.
@@ -101,28 +101,28 @@ def _known(row: Row, node: Node, wire: JsonObject, prefix: str) -> Iterator[tupl
         yield key, name, value, node.children.get(name)
 
 
-def _names(row: Row, node: Node, wire: JsonObject, prefix: str) -> Iterator[str]:
+def _names(row: Row, node: Nested, wire: JsonObject, prefix: str) -> Iterator[str]:
     for key, name, value, child in _known(row, node, wire, prefix):
         if name != key and (child is not None or name in node.constants):
             yield f"{prefix}{name}={key}"
-        if isinstance(child, Node) and value.__class__ is dict:
+        if isinstance(child, Nested) and value.__class__ is dict:
             yield from _names(row, child, value, f"{prefix}{name}.")
 
 
-def _numbers(row: Row, node: Node, wire: JsonObject, prefix: str) -> Iterator[tuple[str, Any]]:
+def _numbers(row: Row, node: Nested, wire: JsonObject, prefix: str) -> Iterator[tuple[str, Any]]:
     for _, name, value, child in _known(row, node, wire, prefix):
-        if isinstance(child, Node) and value.__class__ is dict:
+        if isinstance(child, Nested) and value.__class__ is dict:
             yield from _numbers(row, child, value, f"{prefix}{name}.")
-        elif isinstance(child, Leaf) and number_of(value, child.codec) is not None:
+        elif isinstance(child, Plain) and number_of(value, child.codec) is not None:
             yield f"{prefix}{name}", value
 
 
-def _usual_copy(row: Row, node: Node, wire: JsonObject, prefix: str, context: DecodeContext) -> JsonObject:
+def _usual_copy(row: Row, node: Nested, wire: JsonObject, prefix: str, context: DecodeContext) -> JsonObject:
     copy: JsonObject = {}
     for key, name, value, child in _known(row, node, wire, prefix):
-        if isinstance(child, Node) and value.__class__ is dict:
+        if isinstance(child, Nested) and value.__class__ is dict:
             value = _usual_copy(row, child, value, f"{prefix}{name}.", context)
-        elif isinstance(child, Leaf):
+        elif isinstance(child, Plain):
             number = number_of(value, child.codec)
             value = value if number is None else number
         copy[name if child is not None or name in node.constants else key] = value

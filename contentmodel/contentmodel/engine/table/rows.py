@@ -7,8 +7,8 @@ plain functions when they are first used (`engine/table/compile.py`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
@@ -16,10 +16,23 @@ from contentmodel.content.outcomes import UnknownContent
 from contentmodel.engine.context import DecodeContext, EncodeContext
 from contentmodel.engine.json import wire_at, wire_path
 from contentmodel.engine.table.codecs import Codec, Place
-from contentmodel.engine.table.compile import compile_row
+from contentmodel.engine.table.compile import generated
+from contentmodel.engine.table.fields import (
+    Aliases,
+    Columns,
+    Field,
+    Filled,
+    Gathered,
+    Group,
+    Implied,
+    ProtobufJson,
+    Rest,
+    Silent,
+)
 from contentmodel.engine.table.introspect import attribute_of, codec_for, fields_of, get_attribute, unmapped_attributes
-from contentmodel.engine.table.nodes import Column, Leaf, Node, merge_into, residue_of
 from contentmodel.engine.table.notes import wire_fields
+from contentmodel.engine.table.respelling import decode_respelled, is_respelled
+from contentmodel.engine.table.tree import Column, Nested, Plain
 
 if TYPE_CHECKING:
     from contentmodel.engine.table.shapes import Shape
@@ -28,39 +41,13 @@ if TYPE_CHECKING:
 Spec = str | tuple[str | tuple[str, ...], Codec]
 
 
-class Group:
-    """Several wire fields that make one attribute: `keys` are all consumed by `decode` and written by `encode`.
-
-    `says` names those that say one attribute inside of it, for who reads the tables as data.
-    """
-
-    keys: tuple[str, ...] = ()
-    attribute = ""
-    says: Mapping[str, str] = {}
-
-    def decode(self, wire: dict[str, Any], context: DecodeContext) -> Any:
-        """The attribute's value."""
-        raise TypeError(f"{type(self).__name__} does not decode")
-
-    def encode(self, value: Any, wire: dict[str, Any], context: EncodeContext, owner: Any) -> None:
-        """Writes the fields into `wire`."""
-        raise TypeError(f"{type(self).__name__} does not encode")
-
-
 class Row:
     """One wire object and its model type, in both directions.
 
     `constants` are wire values that tell the row from others. `select` names a field and the values of it that choose
-    this row. `gather` makes one dict attribute of several wire fields, `rest` of all that is left. `columns` makes one
-    list of contents of several wire fields. `sets` are attributes whose value follows from the row. `ignores` are
-    attributes that the row leaves to somebody else, or that say nothing. `group` is one attribute that several wire
-    fields make together in a way of their own. `fill` is what the API requires, for values that came from another API
-    or were made by hand, and do not have it. `certain` says that what this row decodes is always taken for its own when
-    it is encoded, so that nobody has to ask. A row with a `shape` reads the blocks of that form whose tag has no row.
-    `failure` has the fields that tell that a tool failed. `takes` tells whether a content of the row's class is usually
-    written as this row. A row with `protobuf_json` also reads the other spellings of names and numbers that the JSON
-    form of protocol buffers allows (`respelling.py`); `aliases` are further names of its fields, each by its
-    dotted path with the usual name.
+    this row. `certain` says that what this row decodes is always taken for its own when it is encoded, so that nobody
+    has to ask. A row with a `shape` reads the blocks of that form whose tag has no row. `failure` has the fields that
+    tell that a tool failed. `takes` tells whether a content of the row's class is usually written as this row.
     """
 
     def __init__(
@@ -68,23 +55,18 @@ class Row:
         name: str,
         model: type[Any],
         fields: Mapping[str, Spec],
-        *,
+        *others: Field,
         constants: Mapping[str, Any] | None = None,
         select: tuple[str, Sequence[str]] | None = None,
-        gather: tuple[str, Sequence[str]] | None = None,
-        columns: tuple[str, Mapping[str, Column]] | None = None,
-        group: Group | None = None,
-        sets: Mapping[str, Any] | None = None,
-        rest: str | None = None,
-        protobuf_json: bool = False,
-        aliases: Mapping[str, str] | None = None,
-        ignores: Sequence[str] = (),
-        fill: Mapping[str, Any] | None = None,
         certain: bool = False,
         shape: Shape | None = None,
         failure: Failure | None = None,
         takes: Callable[[Any], bool] | None = None,
     ) -> None:
+        """Make a row of `fields`, by their dotted wire paths, and `others`, at most one of each kind.
+
+        Raise TypeError if two fields have one path, or two of the others are of one kind.
+        """
         self.name = name
         self.shape, self.failure, self.takes = shape, failure, takes
         self.signs = failure
@@ -92,70 +74,68 @@ class Row:
         self.model = model
         self.select = select
         self.certain = certain
-        self.fill = dict(fill or {})
-        self.gather = gather
-        self.columns = columns
-        # Which column takes a content of which class, and in which order they stand.
-        taken = columns[1] if columns else {}
-        self.column_keys = {m: k for k, c in reversed(list(taken.items())) if not c.noted for m in c.models}
-        self.column_order = {key: index for index, key in enumerate(taken)}
-        self.group = group
-        self.sets = dict(sets or {})
-        self.rest = rest
-        self.protobuf_json = protobuf_json
-        self.aliases = dict(aliases or {})
         self.constants = dict(constants or {})
         self.api = ""
         self.is_one_of = False
-        self.root = self._build(fields)
+        every = others if _find(Silent, others) else (*others, Silent())
+        self.others = sorted(every, key=_order)
+        if len({_order(field) for field in every}) < len(every):
+            raise TypeError(f"row {name}: two fields of one kind")
+        self.columns = _find(Columns, every)
+        rest, implied, aliases = _find(Rest, every), _find(Implied, every), _find(Aliases, every)
+        self.rest = rest.attributes[0] if rest is not None else None
+        """The attribute that holds all that no other field takes; None where that is residue."""
+        self.implied: Mapping[str, Any] = implied.values if implied is not None else {}
+        """The attributes whose value follows from the row."""
+        self.protobuf_json = _find(ProtobufJson, every) is not None
+        self.aliases: Mapping[str, str] = aliases.names if aliases is not None else {}
+        self.root = Nested()
+        self._plant(fields)
+        for field in self.others:
+            field.join(self)
         self._holds = self.root.holders()
-        self.unmapped = tuple(sorted(self._unmapped(ignores)))
         self._decode: Callable[[dict[str, Any], DecodeContext], Any] | None = None
         self._encode: Callable[[Any, EncodeContext], dict[str, Any]] | None = None
 
     # -- building ----------------------------------------------------------------------------------------------
 
-    def _build(self, fields: Mapping[str, Spec]) -> Node:
-        root = Node()
+    def _plant(self, fields: Mapping[str, Spec]) -> None:
         for path, value in self.constants.items():
             *parents, key = path.split(".")
-            node = root
-            for parent in parents:
-                node = node.child(parent)
-            node.constants[key] = value
+            self.root.at(parents).constants[key] = value  # type: ignore[union-attr]
         for path, spec in fields.items():
             target, codec = (spec, None) if isinstance(spec, str) else spec
             attributes = (target,) if isinstance(target, str) else target
-            kind, required, fallback = attribute_of(self.model, attributes[0])
-            *parents, key = path.split(".")
-            node = root
-            for parent in parents:
-                node = node.child(parent)
-            if key in node.children:
-                raise TypeError(f"row {self.name}: {path} is mapped twice")
-            node.children[key] = Leaf(
-                path,
-                attributes,
-                codec or codec_for(kind),
-                required or bool(codec and codec.mandatory),
-                fallback,
-            )
-        for path, column in self.columns[1].items() if self.columns else ():
-            *parents, key = path.split(".")
-            node = root
-            for parent in parents:
-                node = node.child(parent)
-            node.children[key] = column
-        return root
+            kind, required, default = attribute_of(self.model, attributes[0])
+            is_required = required or bool(codec and codec.mandatory)
+            self.put(path, Plain(path, attributes, codec or codec_for(kind), is_required, default))
 
-    def _unmapped(self, ignores: Sequence[str]) -> Iterator[str]:
+    def put(self, path: str, field: Plain | Column) -> None:
+        """Put a field into the tree. Raise TypeError if there is one, at its path or around it."""
+        if not self.root.put(path, field):
+            raise TypeError(f"row {self.name}: {path} is mapped twice")
+
+    def unmapped(self, silent: Sequence[str] = ()) -> Iterator[str]:
+        """Yield the attributes of the model that the row has no place for, but for those that are `silent`."""
         mapped = {name for leaf in self.root.leaves() for name in leaf.attributes}
-        mapped |= {"extra", "executor", "origin", *ignores, *self.sets}
-        mapped |= {self.gather[0]} if self.gather else set()
-        mapped |= {self.rest} if self.rest else set()
-        mapped |= {self.group.attribute} if self.group else set()
-        mapped |= {self.columns[0]} if self.columns else set()
-        yield from unmapped_attributes(self.model, "", mapped)
+        mapped |= {name for field in self.others for name in field.attributes}
+        yield from unmapped_attributes(self.model, "", mapped | {"extra", "executor", "origin", *silent})
+
+    def nested_leaves(self) -> list[Plain]:
+        """Return the plain fields of nested objects."""
+        return [leaf for node in self.root.children.values() if isinstance(node, Nested) for leaf in node.leaves()]
+
+    @property
+    def default_tag(self) -> tuple[str, str] | None:
+        """The field that chooses the row, and the value that is written where the model has none; None without one."""
+        if self.select is None or self.select[0] not in self.root.children:
+            return None
+        return self.select[0], self.select[1][0]
+
+    @property
+    def has_residue(self) -> bool:
+        """Whether the model keeps what no field takes."""
+        return "extra" in self.model.__struct_fields__
 
     # -- use ---------------------------------------------------------------------------------------------------
 
@@ -179,7 +159,7 @@ class Row:
         return self._encode(value, context)  # type: ignore[misc]
 
     def _compile(self) -> None:
-        pair = compile_row(self)
+        pair = generated(self)
         self._decode, self._encode = pair if self.failure is None else self.failure.around(*pair, self.model, self.api)
 
     @property
@@ -195,23 +175,32 @@ class Row:
         """The parts of `wire` that no field, constant or column consumed."""
         holds = self._holds
         if holds is None:
-            left = residue_of(self.root, wire)
+            left = self.root.residue(wire)
         else:
             left = {key: value for key, value in wire.items() if key not in holds or not holds[key](value)}
-        for key in (*(self.gather[1] if self.gather else ()), *(self.group.keys if self.group else ())):
-            left.pop(key, None)
+        for field in self.others:
+            for key in field.keys:
+                left.pop(key, None)
         return left
 
     def known_keys(self) -> Iterator[str]:
         """The keys of the wire object that something in the model, or the row itself, stands for."""
         yield from self.root.constants
         yield from self.root.children
-        yield from self.gather[1] if self.gather else ()
-        yield from self.group.keys if self.group else ()
+        for field in self.others:
+            yield from field.keys
 
     def merge(self, residue: Mapping[str, Any], wire: dict[str, Any]) -> None:
         """Fill `wire` with the fields of the residue. Fields that the model sets keep the model's value."""
-        merge_into(self.root, wire_fields(residue), wire)
+        self.root.merge(wire_fields(residue), wire)
+
+    def is_respelled(self, wire: dict[str, Any]) -> bool:
+        """Return whether a known field has another spelling than the usual one."""
+        return is_respelled(self, wire)
+
+    def decode_respelled(self, wire: dict[str, Any], context: DecodeContext) -> Any:
+        """Decode a copy in the usual spelling, and note the other one."""
+        return decode_respelled(self, wire, context)
 
     def missing(self, wire: dict[str, Any], path: str, context: DecodeContext) -> Any:
         """A required field is not there: a fault. Where it is null, one of a union's objects is an unknown one."""
@@ -249,20 +238,12 @@ class Row:
                 yield from leaf.codec.places(held, inner, wire_path(path, leaf.wire))
         if self.signs is not None:
             yield from self.signs.places(value, wire, path, self.api)
-        rest = list(getattr(value, self.columns[0])) if self.columns else []
-        for key, taken in self.counts(wire):
-            if not rest:
-                return
-            codec = self.columns[1][key].codec  # type: ignore[index]
-            yield from codec.places(rest[:taken], wire_at(wire, key), wire_path(path, key))
-            rest = rest[taken:]
+        if self.columns is not None:
+            yield from self.columns.places(value, wire, path)
 
     def counts(self, wire: Any) -> Iterator[tuple[str, int]]:
-        """The columns that a wire object fills, in their order, and how many contents each of them makes."""
-        for key, column in self.columns[1].items() if self.columns else ():
-            inner = wire_at(wire, key)
-            if inner is not None and column.holds(inner):
-                yield key, column.codec.count(inner)
+        """Yield the columns that a wire object fills, in their order, and how many contents each of them makes."""
+        return iter(()) if self.columns is None else self.columns.counts(wire)
 
     def row_of(self, value: Any) -> Row:
         """Itself: a row and a union answer the same question."""
@@ -276,13 +257,8 @@ class Row:
         fields = [leaf.wire for leaf in leaves if attribute in leaf.attributes]
         inside = f"{attribute}."
         fields = fields or [leaf.wire for leaf in leaves if any(name.startswith(inside) for name in leaf.attributes)]
-        if self.gather and attribute == self.gather[0]:
-            fields += self.gather[1]
-        if self.group:
-            says = self.group.says
-            fields += (key for key in self.group.keys if attribute in (self.group.attribute, says.get(key)))
-        if self.columns and attribute == self.columns[0]:
-            fields += self.columns[1]
+        for field in self.others:
+            fields += field.says(attribute)
         fields += [alias for alias, usual in self.aliases.items() if _beside(alias, usual) in fields]
         if attribute == self.rest:
             fields += (key for key in wire if key not in self.root.children and key not in self.constants)
@@ -291,8 +267,6 @@ class Row:
     def codecs(self) -> Iterator[tuple[str, Codec]]:
         """Yield each field's path in the wire object with its codec."""
         yield from self.root.codecs()
-        for key, column in self.columns[1].items() if self.columns else ():
-            yield key, column.codec
 
     def attribute_at(self, path: str) -> tuple[str, str] | None:
         """Return the attribute to which a JSON path of the wire object leads, and the rest of the path, or None."""
@@ -300,10 +274,10 @@ class Row:
             where = wire_path("$", leaf.wire)
             if path == where or path.startswith((f"{where}.", f"{where}[")):
                 return leaf.attribute, path[len(where) :]
-        for key in self.columns[1] if self.columns else ():
+        for key in self.columns.columns if self.columns is not None else ():
             where = wire_path("$", key)
             if path == where or path.startswith(f"{where}["):
-                return self.columns[0], path[len(where) :]  # type: ignore[index]
+                return self.columns.attributes[0], path[len(where) :]  # type: ignore[union-attr]
         return None
 
     def describe(self) -> dict[str, Any]:
@@ -316,18 +290,8 @@ class Row:
             }
             for leaf in self.root.leaves()
         }
-        if self.gather:
-            fields.update({k: {"attribute": self.gather[0], "form": "any", "required": False} for k in self.gather[1]})
-        if self.group:
-            said = {k: self.group.says.get(k, self.group.attribute) for k in self.group.keys}
-            fields.update({k: {"attribute": said[k], "form": "any", "required": False} for k in said})
-        if self.columns:
-            fields.update(
-                {
-                    k: {"attribute": self.columns[0], "form": c.describe(), "required": False}
-                    for k, c in self.columns[1].items()
-                }
-            )
+        for field in self.others:
+            fields.update(field.describe())
         described: dict[str, Any] = {
             "name": self.name,
             "model": self.model.__name__,
@@ -343,6 +307,18 @@ class Row:
         if self.failure is not None:
             described["failure"] = self.failure.describe()
         return described
+
+
+_ORDER: tuple[type[Field], ...] = (Gathered, Group, Rest, Columns, ProtobufJson, Aliases, Filled, Silent, Implied)
+_F = TypeVar("_F", bound=Field)
+
+
+def _order(field: Field) -> int:
+    return next(number for number, kind in enumerate(_ORDER) if isinstance(field, kind))
+
+
+def _find(kind: type[_F], fields: Iterable[Field]) -> _F | None:
+    return next((field for field in fields if isinstance(field, kind)), None)
 
 
 class PairRow:
@@ -441,7 +417,7 @@ class Pieces(Fields):
         return [name for name in self._own if wire_at(wire, name) is not None]
 
 
-def _wanted(root: Node, path: str) -> str:
+def _wanted(root: Nested, path: str) -> str:
     for leaf in root.leaves():
         if leaf.wire == path:
             return leaf.codec.describe().replace("str", "string").replace("dict", "object")

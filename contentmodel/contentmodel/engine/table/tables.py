@@ -11,37 +11,58 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from contentmodel.engine.json import JsonObject
-from contentmodel.engine.table.nodes import Column
+from contentmodel.engine.table.fields import (
+    Aliases,
+    Columns,
+    Field,
+    Filled,
+    Gathered,
+    Group,
+    Implied,
+    ProtobufJson,
+    Rest,
+    Silent,
+)
 from contentmodel.engine.table.notes import note_of, noted
-from contentmodel.engine.table.rows import Fields, Group, PairRow, Row, Spec
+from contentmodel.engine.table.rows import Fields, PairRow, Row, Spec
 from contentmodel.engine.table.shapes import Named, Shape
 from contentmodel.engine.table.signs import Failure, Sign
+from contentmodel.engine.table.tree import Column
 from contentmodel.engine.table.unions import Union
 
 __all__ = [
+    "Aliases",
     "Column",
+    "Columns",
     "Failure",
+    "Field",
     "Fields",
+    "Filled",
+    "Gathered",
     "Group",
+    "Implied",
     "Named",
     "PairRow",
+    "ProtobufJson",
+    "Rest",
     "Row",
     "Shape",
     "Sign",
     "Spec",
     "Table",
     "Union",
+    "Silent",
     "note_of",
     "noted",
     "row",
 ]
 
 
-def row(name: str, model: type[Any], fields: Mapping[str, Spec], **options: Any) -> Row:
+def row(name: str, model: type[Any], fields: Mapping[str, Spec], *others: Field, **options: Any) -> Row:
     """A row for the block whose `type` is `name`."""
     constants = {"type": name, **options.pop("constants", {})}
     label = ".".join([name, *(str(v) for k, v in constants.items() if k != "type")])
-    return Row(label, model, fields, constants=constants, **options)
+    return Row(label, model, fields, *others, constants=constants, **options)
 
 
 class Table:
@@ -55,9 +76,9 @@ class Table:
         self.words: dict[str, tuple[str, ...]] = {}
         self.kept: dict[str, tuple[str, ...]] = {}
 
-    def record(self, name: str, model: type[Any], fields: Mapping[str, Spec], **options: Any) -> Row:
+    def record(self, name: str, model: type[Any], fields: Mapping[str, Spec], *others: Field, **options: Any) -> Row:
         """A row for an object that stands in one place and has no tag."""
-        made = self.records[name] = Row(name, model, fields, **options).bind(self.api)
+        made = self.records[name] = Row(name, model, fields, *others, **options).bind(self.api)
         return made
 
     def union(self, name: str, rows: Iterable[Row], **options: Any) -> Union:

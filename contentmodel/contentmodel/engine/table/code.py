@@ -1,0 +1,128 @@
+"""The source of the two functions of a row, while the row's fields write it."""
+
+from __future__ import annotations
+
+import itertools
+import linecache
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from contentmodel.engine.table.introspect import attribute_of, fields_of, struct_in
+
+if TYPE_CHECKING:
+    from contentmodel.engine.table.rows import Row
+
+
+class Code:
+    """Lines of source, the objects that they name, and an expression for each attribute that is read."""
+
+    def __init__(self, row: Row) -> None:
+        self.row = row
+        self.lines: list[str] = []
+        self.objects: dict[str, Any] = {"ROW": row, "MODEL": row.model, "API": row.api}
+        self.read: dict[str, str] = {}
+        self._counter = itertools.count()
+
+    def add(self, *lines: str) -> None:
+        """Add lines of source."""
+        self.lines += lines
+
+    def fresh(self, prefix: str) -> str:
+        """Return a new name for a variable."""
+        return f"{prefix}{next(self._counter)}"
+
+    def name(self, prefix: str, value: Any) -> str:
+        """Return a new name, by which the source refers to an object."""
+        name = self.fresh(prefix)
+        self.objects[name] = value
+        return name
+
+    def variable(self, attribute: str) -> str:
+        """Return the variable that holds an attribute that is read."""
+        return self.read.setdefault(attribute, f"v_{attribute.replace('.', '_')}")
+
+    def default(self, value: Any) -> str:
+        """Return an expression for the default of an attribute: a value, or a class that makes one."""
+        if value is None or isinstance(value, str | bool | int):
+            return repr(value)
+        if value is list or value == []:
+            return "[]"
+        return f"{self.name('Default', value)}()" if isinstance(value, type) else self.name("default", value)
+
+    def attribute(self, path: str) -> str:
+        """Return an expression for an attribute of the value that is written."""
+        head, _, rest = path.partition(".")
+        if not rest:
+            return f"value.{head}"
+        info = next(f for f in fields_of(self.row.model) if f.name == head)
+        if info.default is None or "." in rest:
+            return f"{self.name('get', get_path)}(value, {tuple(path.split('.'))!r})"
+        return f"value.{path}"
+
+    def respelled_source(self, pad: str) -> list[str]:
+        """Return the lines that decode an object in another spelling, if the row reads any."""
+        if not self.row.protobuf_json:
+            return []
+        return [f"{pad}if ROW.is_respelled(wire):", f"{pad}    return ROW.decode_respelled(wire, context)"]
+
+    def arguments(self, model: type[Any], prefix: str, implied: frozenset[str]) -> str:
+        """Return the arguments that make a Struct of what was read."""
+        parts = []
+        for info in fields_of(model):
+            path = prefix + info.name
+            if path == "origin":
+                parts.append("origin=context.origin")
+            elif path in self.read:
+                parts.append(f"{info.name}={self.read[path]}")
+            elif any(name.startswith(f"{path}.") for name in self.read):
+                parts.append(f"{info.name}={self._nested(info, path, implied)}")
+        return ", ".join(parts)
+
+    def _nested(self, info: msgspec.structs.FieldInfo, path: str, implied: frozenset[str]) -> str:
+        inner = struct_in(info.type)
+        call = f"{self.name('Model', inner)}({self.arguments(inner, f'{path}.', implied)})"
+        if info.default is not None:
+            return call
+        parts = [v for name, v in self.read.items() if name.startswith(f"{path}.") and name not in implied]
+        return f"({call} if {' or '.join(f'{part} is not None' for part in parts)} else None)"
+
+    def functions(self) -> tuple[Callable[..., Any], Callable[..., Any]]:
+        """Compile the source, and register it, so that a traceback shows it. Return `decode` and `encode`."""
+        source = "\n".join([*self.lines, ""])
+        name = f"<row {self.row.api} {self.row.name} -> {self.row.model.__name__}>"
+        linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
+        exec(compile(source, name, "exec"), self.objects)
+        return self.objects["decode"], self.objects["encode"]
+
+
+def build(model: type[Any], read: dict[str, Any], origin: Any, implied: frozenset[str], prefix: str = "") -> Any:
+    """Return the Struct that the arguments of `Code.arguments` make, of attributes by their paths."""
+    given: dict[str, Any] = {}
+    for info in fields_of(model):
+        path = prefix + info.name
+        inside = [value for name, value in read.items() if name.startswith(f"{path}.") and name not in implied]
+        if path == "origin":
+            given[info.name] = origin
+        elif path in read:
+            given[info.name] = read[path]
+        elif info.default is None and inside and all(value is None for value in inside):
+            given[info.name] = None
+        elif inside:
+            given[info.name] = build(struct_in(info.type), read, origin, implied, f"{path}.")
+    return model(**given)
+
+
+def get_path(value: Any, path: tuple[str, ...]) -> Any:
+    """Return an attribute of an attribute, None where one on the way is None."""
+    for name in path:
+        value = getattr(value, name)
+        if value is None:
+            return None
+    return value
+
+
+def default_of(model: type[Any], path: str) -> Any:
+    """Return the default of an attribute: a value, or a class that makes one."""
+    return attribute_of(model, path)[2]

@@ -1,0 +1,330 @@
+"""The fields of a row that stand beside its tree, each of a kind of its own.
+
+`read`, `write` and `finish` are the plain code, which is slow. The methods named `..._source` add the same to the
+source of a row's functions. A property pins that both agree (tests/test_fields.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from copy import deepcopy
+from typing import TYPE_CHECKING, Any
+
+from contentmodel.engine.json import JsonObject, wire_at, wire_path
+from contentmodel.engine.losses import reasons
+from contentmodel.engine.table.code import Code, default_of
+from contentmodel.engine.table.codecs import ArgumentsObject, Place
+from contentmodel.engine.table.notes import note_of
+from contentmodel.engine.table.tree import COLUMN, CONTENTS, Column
+
+if TYPE_CHECKING:
+    from contentmodel.engine.context import DecodeContext, EncodeContext
+    from contentmodel.engine.table.rows import Row
+
+FOLLOWING = ("executor", "role", "cached_inside", "reasoning_inside")
+"""Attributes that passes settle, or that say where a value stands: another value of these is no loss."""
+
+
+class Field:
+    """A field beside the tree: the wire `keys` that it takes, and the `attributes` that it reads."""
+
+    keys: tuple[str, ...] = ()
+    attributes: tuple[str, ...] = ()
+
+    def join(self, row: Row) -> None:
+        """Take a place in a row that is being made."""
+
+    def says(self, attribute: str) -> Sequence[str]:
+        """Return the keys that say an attribute."""
+        return self.keys if attribute in self.attributes else ()
+
+    def describe(self) -> Iterator[tuple[str, JsonObject]]:
+        """Yield each key with the field as data."""
+        for key in self.keys:
+            yield key, {"attribute": self.attributes[0], "form": "any", "required": False}
+
+    def read(self, wire: JsonObject, read: JsonObject, context: DecodeContext) -> None:
+        """Read the attributes, each by its path."""
+
+    def read_source(self, count: str, code: Code) -> None:
+        """Add `read` to the source, and count the keys that are taken."""
+
+    def write(self, value: Any, wire: JsonObject, context: EncodeContext) -> None:
+        """Write into the wire object, before the residue."""
+
+    def write_source(self, code: Code) -> None:
+        """Add `write` to the source: one call of it, unless a kind of field knows better."""
+        if type(self).write is not Field.write:
+            code.add(f"    {code.name('write', self.write)}(value, wire, context)")
+
+    def finish(self, value: Any, wire: JsonObject, context: EncodeContext) -> None:
+        """Complete the wire object, after the residue, and report what it does not hold."""
+
+    def finish_source(self, code: Code) -> None:
+        """Add `finish` to the source."""
+
+
+class Columns(Field):
+    """One list of contents, made of several wire fields, each a column at its dotted path."""
+
+    def __init__(self, attribute: str, columns: Mapping[str, Column]) -> None:
+        self.attributes, self.columns = (attribute,), dict(columns)
+        self._api = ""
+        # Which column takes a content of which class, and in which order they stand.
+        self._usual = {m: k for k, c in reversed(list(self.columns.items())) if not c.noted for m in c.models}
+        self.order = {key: index for index, key in enumerate(self.columns)}
+
+    def join(self, row: Row) -> None:
+        for path, column in self.columns.items():
+            row.put(path, column)
+
+    def says(self, attribute: str) -> Sequence[str]:
+        return tuple(self.columns) if attribute in self.attributes else ()
+
+    def describe(self) -> Iterator[tuple[str, JsonObject]]:
+        for key, column in self.columns.items():
+            yield key, {"attribute": self.attributes[0], "form": column.describe(), "required": False}
+
+    def counts(self, wire: Any) -> Iterator[tuple[str, int]]:
+        """Yield the columns that a wire object fills, in their order, and how many contents each of them makes."""
+        for key, column in self.columns.items():
+            inner = wire_at(wire, key)
+            if inner is not None and column.holds(inner):
+                yield key, column.codec.count(inner)
+
+    def places(self, value: Any, wire: Any, path: str) -> Iterator[Place]:
+        """Yield where the contents of a decoded value came from."""
+        rest = list(getattr(value, self.attributes[0]))
+        for key, taken in self.counts(wire):
+            if not rest:
+                return
+            yield from self.columns[key].codec.places(rest[:taken], wire_at(wire, key), wire_path(path, key))
+            rest = rest[taken:]
+
+    def read(self, wire: JsonObject, read: JsonObject, context: DecodeContext) -> None:
+        read[self.attributes[0]] = read.pop(CONTENTS)
+
+    def write(self, value: Any, wire: JsonObject, context: EncodeContext) -> None:
+        """Deal the contents out to the columns that take them, and report where an order is lost."""
+        contents, usual, api = getattr(value, self.attributes[0]), self._usual, context.api
+        if len(contents) == 1 and contents[0].extra is None and contents[0].__class__ in usual:
+            only = usual[contents[0].__class__]
+            put(wire, only, self.columns[only].codec.encode(contents, context, value))
+            return
+        dealt: dict[str, list[Any]] = {}
+        latest = 0
+        for content in contents:
+            extra = content.extra
+            key = usual.get(content.__class__) if extra is None or api not in extra else self._column_of(content, api)
+            if key is None:
+                context.lose(content, None, reasons.NO_PLACE_IN_MESSAGE)
+                continue
+            place = self.order[key]
+            if place < latest:
+                context.lose(content, None, reasons.COLUMN_APART, column=key)
+            else:
+                latest = place
+            if key in dealt:
+                dealt[key].append(content)
+            else:
+                dealt[key] = [content]
+        for key, own in dealt.items():
+            put(wire, key, self.columns[key].codec.encode(own, context, value))
+
+    def _column_of(self, content: Any, api: str) -> str | None:
+        origin = note_of(content, api, COLUMN)
+        if origin is not None:
+            for key in self.columns:
+                if key.rpartition(".")[2] == origin:
+                    return key
+        return self._usual.get(content.__class__)
+
+
+class Gathered(Field):
+    """One object of the model, made of the wire fields `keys`."""
+
+    def __init__(self, attribute: str, *keys: str) -> None:
+        self.attributes, self.keys = (attribute,), keys
+        self._as_object = ArgumentsObject(keys[0]).encode
+        self._is_optional = False
+
+    def join(self, row: Row) -> None:
+        self._is_optional = default_of(row.model, self.attributes[0]) is None
+
+    def read(self, wire: JsonObject, read: JsonObject, context: DecodeContext) -> None:
+        gathered = {key: wire[key] for key in self.keys if key in wire}
+        read[self.attributes[0]] = (gathered or None) if self._is_optional else gathered
+
+    def read_source(self, count: str, code: Code) -> None:
+        code.add(f"    gathered = {{k: wire[k] for k in {code.name('keys', self.keys)} if k in wire}}")
+        code.add(f"    {count} += len(gathered)")
+        code.read[self.attributes[0]] = "(gathered or None)" if self._is_optional else "gathered"
+
+    def write(self, value: Any, wire: JsonObject, context: EncodeContext) -> None:
+        gathered = getattr(value, self.attributes[0])
+        if gathered.__class__ is str:
+            gathered = self._as_object(gathered, context, value)
+        if gathered:
+            wire.update(gathered)
+
+
+class Group(Field):
+    """One attribute that several wire fields make in a way of their own: `decode` takes all `keys`.
+
+    `parts` names the attributes inside of it that one key says, for readers of the tables.
+    """
+
+    attribute = ""
+    parts: Mapping[str, str] = {}
+
+    def join(self, row: Row) -> None:
+        self.attributes = (self.attribute,)
+
+    def decode(self, wire: JsonObject, context: DecodeContext) -> Any:
+        """Return the attribute's value."""
+        raise TypeError(f"{type(self).__name__} does not decode")
+
+    def encode(self, value: Any, wire: JsonObject, context: EncodeContext, owner: Any) -> None:
+        """Write the fields into `wire`."""
+        raise TypeError(f"{type(self).__name__} does not encode")
+
+    def says(self, attribute: str) -> Sequence[str]:
+        return [key for key in self.keys if attribute in (self.attribute, self.parts.get(key))]
+
+    def describe(self) -> Iterator[tuple[str, JsonObject]]:
+        for key in self.keys:
+            yield key, {"attribute": self.parts.get(key, self.attribute), "form": "any", "required": False}
+
+    def read(self, wire: JsonObject, read: JsonObject, context: DecodeContext) -> None:
+        read[self.attribute] = self.decode(wire, context)
+
+    def read_source(self, count: str, code: Code) -> None:
+        group = code.name("group", self)
+        code.add(f"    {count} += sum(k in wire for k in {group}.keys)")
+        code.add(f"    {code.variable(self.attribute)} = {group}.decode(wire, context)")
+
+    def write(self, value: Any, wire: JsonObject, context: EncodeContext) -> None:
+        self.encode(getattr(value, self.attribute), wire, context, value)
+
+
+class Rest(Field):
+    """All that no other field takes: settings in the words of the API that they came from."""
+
+    def __init__(self, attribute: str) -> None:
+        self.attributes = (attribute,)
+
+    def write(self, value: Any, wire: JsonObject, context: EncodeContext) -> None:
+        settings = getattr(value, self.attributes[0])
+        if settings and not context.is_ours(value):
+            context.lose(value, self.attributes[0], reasons.FOREIGN_SETTINGS)
+            return
+        for key, item in settings.items():
+            wire.setdefault(key, item)
+
+
+class ProtobufJson(Field):
+    """The other spellings of names and numbers that the JSON form of protocol buffers allows (`respelling.py`)."""
+
+
+class Aliases(Field):
+    """Further names of the row's fields, each by its dotted path with the usual name."""
+
+    def __init__(self, names: Mapping[str, str]) -> None:
+        self.names = dict(names)
+
+
+class Implied(Field):
+    """Attributes whose value follows from the row. Another value is lost where it is written."""
+
+    def __init__(self, values: Mapping[str, Any]) -> None:
+        self.values = dict(values)
+        self.attributes = tuple(self.values)
+        own = ((name, value) for name, value in self.values.items() if "." not in name)
+        self._checked = {name: value for name, value in own if name not in FOLLOWING}
+
+    def read(self, wire: JsonObject, read: JsonObject, context: DecodeContext) -> None:
+        read.update(self.values)
+
+    def read_source(self, count: str, code: Code) -> None:
+        code.read.update((name, repr(value)) for name, value in self.values.items())
+
+    def finish(self, value: Any, wire: JsonObject, context: EncodeContext) -> None:
+        for name, word in self._checked.items():
+            context.lose_other_word(value, name, word)
+
+    def finish_source(self, code: Code) -> None:
+        for name, word in self._checked.items():
+            code.add(f"    if value.{name} is not None and value.{name} != {word!r}:")
+            code.add(f"        context.lose_other_word(value, {name!r}, {word!r})")
+
+
+class Filled(Field):
+    """What the API requires, for values of another API, or made by hand, that do not have it: by dotted path."""
+
+    def __init__(self, values: Mapping[str, Any]) -> None:
+        self.values = dict(values)
+
+    def finish(self, value: Any, wire: JsonObject, context: EncodeContext) -> None:
+        # No two wire objects share a list.
+        for path, required in self.values.items() if context.completes else ():
+            container, key = container_of(wire, path)
+            container.setdefault(key, deepcopy(required))
+
+    def finish_source(self, code: Code) -> None:
+        if self.values:
+            code.add("    if context.completes:")
+        for path, value in self.values.items():
+            *parents, key = path.split(".")
+            container = "wire" + "".join(f".setdefault({parent!r}, {{}})" for parent in parents)
+            code.add(f"        {container}.setdefault({key!r}, {value!r})")
+
+
+class Silent(Field):
+    """Attributes that the row does not write, and loses in silence: they stand in another place, or say nothing.
+
+    What other attributes without a place hold is lost.
+    """
+
+    def __init__(self, *silent: str) -> None:
+        self.silent = silent
+        self.names: tuple[str, ...] = ()
+        self._model: type[Any] = object
+
+    def join(self, row: Row) -> None:
+        self.names, self._model = tuple(sorted(row.unmapped(self.silent))), row.model
+
+    def finish(self, value: Any, wire: JsonObject, context: EncodeContext) -> None:
+        context.lose_attributes(value, self.names)
+
+    def finish_source(self, code: Code) -> None:
+        if self.names:
+            code.add(f"    if {' or '.join(self._is_said(path, code) for path in self.names)}:")
+            code.add(f"        context.lose_attributes(value, {code.name('unmapped', self.names)})")
+
+    def _is_said(self, path: str, code: Code) -> str:
+        attribute, default = code.attribute(path), default_of(self._model, path)
+        if "." in path:
+            return f"{attribute} not in (None, {default!r})"
+        if path == "is_error":
+            # That nothing went wrong is what every API says by saying nothing.
+            return attribute
+        if isinstance(default, type):
+            return attribute
+        return f"{attribute} is not None" if default is None else f"{attribute} != {code.default(default)}"
+
+
+def container_of(wire: JsonObject, path: str) -> tuple[JsonObject, str]:
+    """Return the object in which a dotted path ends, made where it is not there, and the key of the last step."""
+    *parents, key = path.split(".")
+    for parent in parents:
+        wire = wire.setdefault(parent, {})
+    return wire, key
+
+
+def put(wire: JsonObject, path: str, value: object) -> None:
+    """Put a value at a dotted path of a wire object; None is no value."""
+    if value is None:
+        return
+    if "." in path:
+        wire, path = container_of(wire, path)
+    wire[path] = value

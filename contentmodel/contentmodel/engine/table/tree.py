@@ -1,0 +1,339 @@
+"""The tree of a row's fields: plain fields, columns and constants, in the wire objects that they stand in.
+
+`read` and `write` are the plain code, which is slow. `read_source` and `write_source` add the same to the source of a
+row's functions. A property pins that both agree (tests/test_fields.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from operator import eq
+from typing import TYPE_CHECKING, Any
+
+from contentmodel.engine.json import JsonObject
+from contentmodel.engine.table.code import Code
+from contentmodel.engine.table.codecs import Codec
+from contentmodel.engine.table.introspect import get_attribute
+from contentmodel.engine.table.nested import Blocks
+from contentmodel.engine.table.notes import noted
+
+if TYPE_CHECKING:
+    from contentmodel.engine.context import DecodeContext, EncodeContext
+
+COLUMN = ":column"
+
+
+class Plain:
+    """One wire field and the attribute that holds it (or the attributes that hold it together)."""
+
+    __slots__ = ("attribute", "attributes", "codec", "default", "required", "wire")
+
+    def __init__(self, wire: str, attributes: tuple[str, ...], codec: Codec, required: bool, default: Any) -> None:
+        self.wire, self.attributes, self.attribute, self.codec = wire, attributes, attributes[0], codec
+        self.required, self.default = required, default
+
+    def holds(self, value: object) -> bool:
+        """Return whether the attribute can hold the wire value, and tell it from a field that is not there."""
+        return self.codec.holds(value) and (self.default is None or self.required or value != self._default())
+
+    def _default(self) -> Any:
+        return self.default() if isinstance(self.default, type) else self.default
+
+    def read(self, wire: JsonObject, key: str, read: JsonObject, context: DecodeContext) -> str | None:
+        """Read the attributes. Return the path of the field if it is required and is not there."""
+        value = wire.get(key)
+        if not self.holds(value):
+            read.update((attribute, self._default()) for attribute in self.attributes)
+            return self.wire if self.required else None
+        made: Any = value if self.codec.identity else self.codec.decode(value, context, wire, key)
+        read.update(zip(self.attributes, made if len(self.attributes) > 1 else (made,), strict=True))
+        return None
+
+    def read_source(self, wire: str, key: str, count: str, code: Code, pad: str) -> None:
+        """Add `read` to the source, and count the field if it is taken."""
+        name = code.variable(self.attribute)
+        targets = [code.variable(attribute) for attribute in self.attributes]
+        code.add(f"{pad}{name} = {wire}.get({key!r})", f"{pad}if {self._test(name, code)}:", f"{pad}    {count} += 1")
+        if not self.codec.identity:
+            call = f"{code.name('decode', self.codec.decode)}({name}, context, {wire}, {key!r})"
+            code.add(f"{pad}    {', '.join(targets)} = {self.codec.quick_decode(name, call, code.name)}")
+        code.add(f"{pad}else:")
+        if self.required:
+            code.add(*missing_source(self.wire, code, pad))
+        else:
+            code.add(f"{pad}    {' = '.join(targets)} = {code.default(self.default)}")
+
+    def _test(self, name: str, code: Code) -> str:
+        test = test_source(self.codec, name, code)
+        if self.required or self.default is None or self.default is list or self.default == []:
+            return test
+        return f"({test}) and {name} != {code.default(self.default)}"
+
+    @property
+    def is_always_written(self) -> bool:
+        """Whether the wire object always has the field, as the attribute is."""
+        return self.required and self.codec.identity
+
+    def write(self, key: str, value: Any, wire: JsonObject, context: EncodeContext) -> None:
+        """Write the field into a wire object, where the attribute holds something."""
+        held = [get_attribute(value, attribute) for attribute in self.attributes]
+        if len(held) > 1:
+            made = self.codec.encode(tuple(held), context, value)
+        elif self.is_always_written:
+            wire[key] = held[0]
+            return
+        elif held[0] is None or held[0] == self._default() or (self.default == "" and not held[0]):
+            return
+        else:
+            made = held[0] if self.codec.identity else self.codec.encode(held[0], context, value)
+        if made is not None:
+            wire[key] = made
+
+    def write_source(self, key: str, wire: str, code: Code, pad: str) -> None:
+        """Add `write` to the source."""
+        name = code.fresh("field")
+        held = [code.attribute(attribute) for attribute in self.attributes]
+        encode = None if self.codec.identity else code.name("encode", self.codec.encode)
+        if len(held) > 1:
+            code.add(f"{pad}{name} = {encode}(({', '.join(held)}), context, value)")
+        else:
+            code.add(f"{pad}{name} = {held[0]}", f"{pad}if {self._is_said(name, code)}:")
+            pad += "    "
+            if encode is not None:
+                call = f"{encode}({name}, context, value)"
+                code.add(f"{pad}{name} = {self.codec.quick_encode(name, call, code.name)}")
+        if encode is not None:
+            code.add(f"{pad}if {name} is not None:")
+            pad += "    "
+        code.add(f"{pad}{wire}[{key!r}] = {name}")
+
+    def _is_said(self, name: str, code: Code) -> str:
+        if self.default is None:
+            return f"{name} is not None"
+        if self.default is list or self.default == [] or self.default == "":
+            return name
+        return f"{name} != {code.default(self.default)}"
+
+
+class Column:
+    """One of several wire fields whose contents together are one list of the model (Chat's message columns)."""
+
+    def __init__(self, codec: Codec, *models: type[Any], noted: bool = False) -> None:
+        """`noted`: only contents that came from this column go back to it; they carry the note ":column"."""
+        self.codec = codec
+        self.models = models
+        self.noted = noted
+        self.spreads = isinstance(codec, Blocks)
+
+    def holds(self, value: object) -> bool:
+        """Return whether contents can hold the wire value."""
+        return self.codec.holds(value)
+
+    def describe(self) -> str:
+        """Return what stands on the wire."""
+        return self.codec.describe()
+
+    def read(self, wire: JsonObject, key: str, read: JsonObject, context: DecodeContext) -> None:
+        """Add the contents of the column to those that were read."""
+        value = wire.get(key)
+        if not self.holds(value):
+            return
+        contents = self.codec.decode(value, context, wire, key)
+        if self.noted:
+            contents = note_column(contents, context.api, key)
+        elif self.spreads:
+            contents = note_strays(contents, context.api, key, frozenset(self.models))
+        read[CONTENTS] += contents
+
+    def read_source(self, wire: str, key: str, count: str, code: Code, pad: str) -> None:
+        """Add `read` to the source."""
+        name = code.fresh("column")
+        call = f"{code.name('decode', self.codec.decode)}({name}, context, {wire}, {key!r})"
+        if self.noted:
+            call = f"{code.name('note', note_column)}({call}, API, {key!r})"
+        elif self.spreads:
+            models = code.name("models", frozenset(self.models))
+            call = f"{code.name('note', note_strays)}({call}, API, {key!r}, {models})"
+        code.add(f"{pad}{name} = {wire}.get({key!r})", f"{pad}if {test_source(self.codec, name, code)}:")
+        code.add(f"{pad}    {count} += 1", f"{pad}    contents += {call}")
+
+
+CONTENTS = ":contents"
+"""The key of the contents of columns among the attributes that are read."""
+
+
+class Nested:
+    """A wire object: its fields, nested objects, and the constants that dispatch has already checked."""
+
+    __slots__ = ("children", "constants")
+
+    def __init__(self) -> None:
+        self.children: dict[str, Plain | Nested | Column] = {}
+        self.constants: JsonObject = {}
+
+    def put(self, path: str, field: Plain | Column) -> bool:
+        """Put a field at a dotted path. Return False if there is one, at the path or around it."""
+        *parents, key = path.split(".")
+        node = self.at(parents)
+        if node is None or key in node.children:
+            return False
+        node.children[key] = field
+        return True
+
+    def at(self, parents: Sequence[str]) -> Nested | None:
+        """Return the object inside at a path, made where it is not there yet; None if a field is in the way."""
+        node = self
+        for key in parents:
+            inner = node.children.setdefault(key, Nested())
+            if not isinstance(inner, Nested):
+                return None
+            node = inner
+        return node
+
+    def leaves(self) -> Iterator[Plain]:
+        """Yield all plain fields, those of nested objects too."""
+        for child in self.children.values():
+            if isinstance(child, Plain):
+                yield child
+            elif isinstance(child, Nested):
+                yield from child.leaves()
+
+    def codecs(self, path: str = "") -> Iterator[tuple[str, Codec]]:
+        """Yield each field's path in the wire object with its codec."""
+        for key, child in self.children.items():
+            where = f"{path}.{key}" if path else key
+            if isinstance(child, Nested):
+                yield from child.codecs(where)
+            else:
+                yield where, child.codec
+
+    def holders(self) -> dict[str, Callable[[Any], bool]] | None:
+        """Return what tells of each key whether its value is taken; None where some are nested."""
+        holders: dict[str, Callable[[Any], bool]] = {
+            key: partial(eq, constant) for key, constant in self.constants.items()
+        }
+        for key, child in self.children.items():
+            if isinstance(child, Nested):
+                return None
+            holders[key] = child.holds
+        return holders
+
+    def residue(self, wire: Mapping[str, object]) -> JsonObject:
+        """Return what no field and no constant takes of a wire object."""
+        left = {}
+        for key, value in wire.items():
+            child = self.children.get(key)
+            if child is None:
+                if key not in self.constants or self.constants[key] != value:
+                    left[key] = value
+            elif not isinstance(child, Nested):
+                if not child.holds(value):
+                    left[key] = value
+            elif value.__class__ is dict:
+                inner = child.residue(value)
+                if inner or not value:
+                    left[key] = inner
+            else:
+                left[key] = value
+        return left
+
+    def merge(self, residue: Mapping[str, object], wire: JsonObject) -> None:
+        """Fill a wire object with residue. Fields that the model sets keep the model's value."""
+        for key, value in residue.items():
+            if key not in wire:
+                wire[key] = value
+                continue
+            child = self.children.get(key)
+            if isinstance(child, Nested) and value.__class__ is dict and wire[key].__class__ is dict:
+                child.merge(value, wire[key])
+
+    def read(self, wire: JsonObject, key: str, read: JsonObject, context: DecodeContext) -> str | None:
+        """Read the fields of the object at `key`. Return the path of a required field that is not there."""
+        inner = wire.get(key)
+        if inner.__class__ is dict:
+            return self.read_fields(inner, read, context)
+        for leaf in self.leaves():
+            read.update((attribute, leaf._default()) for attribute in leaf.attributes)
+        return next((leaf.wire for leaf in self.leaves() if leaf.required), None)
+
+    def read_fields(self, wire: JsonObject, read: JsonObject, context: DecodeContext) -> str | None:
+        """Read the fields of a wire object. Return the path of a required field that is not there."""
+        for key, child in self.children.items():
+            missing = child.read(wire, key, read, context)
+            if missing is not None:
+                return missing
+        return None
+
+    def read_source(self, wire: str, key: str, count: str, code: Code, pad: str) -> None:
+        """Add `read` to the source, and count the object if all of it is taken."""
+        inner = code.fresh("inner")
+        code.add(f"{pad}{inner} = {wire}.get({key!r})", f"{pad}if {inner}.__class__ is dict:")
+        taken = self.fields_source(inner, code, f"{pad}    ")
+        code.add(f"{pad}    if {taken} == len({inner}) and {inner}:", f"{pad}        {count} += 1")
+        required = next((leaf for leaf in self.leaves() if leaf.required), None)
+        if required is not None:
+            code.add(f"{pad}else:", *missing_source(required.wire, code, pad))
+
+    def fields_source(self, wire: str, code: Code, pad: str) -> str:
+        """Add `read_fields` to the source. Return the variable that counts the fields that are taken."""
+        count = code.fresh("count")
+        if code.row.protobuf_json and self.constants:
+            # Dispatch took the constants in either spelling: here they count only where they are spelled as usual.
+            keys = code.name("constants", tuple(self.constants))
+            code.add(f"{pad}{count} = sum(k in {wire} for k in {keys})")
+        else:
+            code.add(f"{pad}{count} = {len(self.constants)}")
+        for key, child in self.children.items():
+            child.read_source(wire, key, count, code, pad)
+        return count
+
+    def write(self, value: Any, context: EncodeContext) -> JsonObject:
+        """Return the wire object of the constants and the fields that hold something."""
+        wire = dict(self.constants)
+        for key, child in self.children.items():
+            if isinstance(child, Plain):
+                child.write(key, value, wire, context)
+            elif isinstance(child, Nested):
+                inner = child.write(value, context)
+                if inner:
+                    wire[key] = inner
+        return wire
+
+    def write_source(self, wire: str, code: Code, pad: str) -> None:
+        """Add `write` to the source."""
+        always = {k: c.attribute for k, c in self.children.items() if isinstance(c, Plain) and c.is_always_written}
+        entries = [f"{key!r}: {value!r}" for key, value in self.constants.items()]
+        entries += [f"{key!r}: value.{attribute}" for key, attribute in always.items()]
+        code.add(f"{pad}{wire} = {{{', '.join(entries)}}}")
+        for key, child in self.children.items():
+            if isinstance(child, Plain) and key not in always:
+                child.write_source(key, wire, code, pad)
+            elif isinstance(child, Nested):
+                inner = code.fresh("inner")
+                child.write_source(inner, code, pad)
+                code.add(f"{pad}if {inner}:", f"{pad}    {wire}[{key!r}] = {inner}")
+
+
+def test_source(codec: Codec, name: str, code: Code) -> str:
+    """Return an expression: whether a codec holds the value of a variable."""
+    return codec.test(name) or f"{name} is not None and {code.name('holds', codec.holds)}({name})"
+
+
+def missing_source(path: str, code: Code, pad: str) -> list[str]:
+    """Return the lines for a required field that is not there."""
+    return [*code.respelled_source(f"{pad}    "), f"{pad}    return ROW.missing(wire, {path!r}, context)"]
+
+
+def note_column(contents: list[Any], api: str, column: str) -> list[Any]:
+    """Note in contents which column they came from; changed in place, for the list is traced."""
+    contents[:] = [noted(content, api, COLUMN, column) for content in contents]
+    return contents
+
+
+def note_strays(contents: list[Any], api: str, column: str, models: frozenset[type]) -> list[Any]:
+    """Note the same in those alone that are of a class that usually comes from another column, or from none."""
+    for index, content in enumerate(contents):
+        if content.__class__ not in models:
+            contents[index] = noted(content, api, COLUMN, column)
+    return contents

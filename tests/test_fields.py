@@ -1,0 +1,191 @@
+"""The kinds of fields: what is generated of them does what their plain code does, on every row of every adapter."""
+
+from __future__ import annotations
+
+import copy
+import importlib
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from typing import Any
+
+import pytest
+from hypothesis import given
+
+import contentmodel
+from conftest import records
+from contentmodel import CustomToolCallContent, HostedTool, Origin, TextContent
+from contentmodel.authoring import Filled, Gathered, Implied, Rest, Row, Silent
+from contentmodel.engine.context import DecodeContext, EncodeContext
+from contentmodel.engine.table import compile as compiling
+from contentmodel.engine.table import rows
+from contentmodel.errors import ContentModelError
+from contentmodel_conformance.strategies.damage import misfitting
+from contentmodel_conformance.strategies.sdk import disturbed, sdk_payloads, with_unknowns
+from contentmodel_conformance.strategies.transcripts import answers, transcripts
+
+APIS = ("anthropic-messages", "google-generate-content", "openai-chat", "openai-responses", "turn-blocks")
+TYPED = APIS[:-1]
+KINDS = ("request", "response")
+
+# -- both codes side by side -------------------------------------------------------------------------------------------
+
+
+def both(row: Row) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """The generated functions of a row, which compare what they do with what the plain ones do."""
+    decode, encode = compiling.generated(row)
+    decode_plainly, encode_plainly = compiling.plain(row)
+
+    def decode_twice(wire: dict[str, Any], context: DecodeContext) -> Any:
+        other = _copied(context)
+        before = copy.deepcopy(wire)
+        value, plain = decode(wire, context), decode_plainly(wire, other)
+        assert wire == before
+        assert value == plain, row
+        assert _faults(context) == _faults(other), row
+        assert len(context.traces) == len(other.traces), row
+        return value
+
+    def encode_twice(value: Any, context: EncodeContext) -> dict[str, Any]:
+        other = _copied(context)
+        wire, plain = encode(value, context), encode_plainly(value, other)
+        assert wire == plain, row
+        assert _notes(context) == _notes(other), row
+        return wire
+
+    return decode_twice, encode_twice
+
+
+def _copied(context: Any) -> Any:
+    """A context like this one, which collects by itself."""
+    other = copy.copy(context)
+    for name in context.__slots__:
+        value = getattr(context, name)
+        if isinstance(value, list | dict):
+            setattr(other, name, copy.copy(value))
+    return other
+
+
+def _faults(context: DecodeContext) -> list[tuple[str, str]]:
+    return sorted((str(key), message) for _, key, message in context._faults.values())
+
+
+def _notes(context: EncodeContext) -> list[tuple[Any, ...]]:
+    return [(owner.__class__, field, reason.code, api, values) for owner, field, reason, api, values in context.notes]
+
+
+@pytest.fixture(scope="module")
+def adapters() -> Iterator[dict[str, Any]]:
+    """The adapters once more, with rows that do everything twice."""
+    usual = {name: module for name, module in sys.modules.items() if name.startswith("contentmodel_adapters")}
+    for name in usual:
+        del sys.modules[name]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(rows, "generated", both)
+        found = {}
+        for api in APIS:
+            module = importlib.import_module(f"contentmodel_adapters.{api.replace('-', '_')}")
+            found[api] = module.adapter
+        # Rows are compiled when they are first used.
+        yield found
+    for name in [name for name in sys.modules if name.startswith("contentmodel_adapters")]:
+        del sys.modules[name]
+    sys.modules.update(usual)
+
+
+def go_everywhere(payload: Any, api: str, kind: str, adapters: dict[str, Any]) -> None:
+    """Read a payload and write it for every API."""
+    try:
+        value = getattr(adapters[api], f"decode_{kind}")(payload)
+    except ContentModelError:
+        return
+    for target in APIS:
+        write(value, kind, adapters[target])
+
+
+def write(value: Any, kind: str, target: Any) -> None:
+    """Write a value of the model for an API, as far as it can hold it."""
+    with suppress(ContentModelError):
+        getattr(target, f"encode_{kind}")(value)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("api", TYPED)
+def test_generated_and_plain_code_agree_on_payloads_of_the_sdks(api: str, kind: str, adapters: dict[str, Any]) -> None:
+    payloads = sdk_payloads(api, kind)
+
+    @given(payloads | with_unknowns(payloads) | disturbed(payloads))
+    def agree(payload: Any) -> None:
+        go_everywhere(payload, api, kind, adapters)
+
+    agree()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("api", TYPED)
+def test_generated_and_plain_code_agree_on_conversations(api: str, kind: str, adapters: dict[str, Any]) -> None:
+    drawn: Any = transcripts(api) if kind == "request" else answers(api)
+    payloads = drawn.map(lambda value: getattr(contentmodel.adapter(api), f"encode_{kind}")(value).payload)
+
+    @given(drawn, payloads.flatmap(lambda payload: misfitting(payload, ("type", "role", "status", "text"))))
+    def agree(value: Any, misfits: Any) -> None:
+        for target in APIS:
+            write(value, kind, adapters[target])
+        go_everywhere(misfits, api, kind, adapters)
+
+    agree()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("api", TYPED)
+def test_generated_and_plain_code_agree_on_recorded_traffic(
+    api: str, kind: str, adapters: dict[str, Any], corpus: Any
+) -> None:
+    for record in records(api, kind):
+        go_everywhere(record["body"], api, kind, adapters)
+
+
+# -- rows that are made wrong ------------------------------------------------------------------------------------------
+
+
+class Loud(Silent):
+    """Reports what it does not write in generated code alone."""
+
+    def finish(self, value: Any, wire: dict[str, Any], context: EncodeContext) -> None:
+        """Report nothing."""
+
+
+class Forgetful(Gathered):
+    """Reads less in generated code than in plain code."""
+
+    def read_source(self, count: str, code: Any) -> None:
+        super().read_source(count, code)
+        code.read["arguments"] = "None"
+
+
+def test_codes_that_differ_are_found() -> None:
+    row = Row("call", CustomToolCallContent, {"id": "call_id"}, Forgetful("arguments", "input")).bind("an-api")
+    with pytest.raises(AssertionError):
+        both(row)[0]({"id": "1", "input": "x"}, DecodeContext("an-api", Origin(api="an-api", issuer="me")))
+    row = Row("text", TextContent, {}, Loud()).bind("an-api")
+    with pytest.raises(AssertionError):
+        both(row)[1](TextContent(text="x"), EncodeContext("an-api", "me", "request"))
+
+
+def test_a_path_is_mapped_once() -> None:
+    with pytest.raises(TypeError, match="row tool: source is mapped twice"):
+        Row("tool", HostedTool, {"source.data": "kind", "source": "name"})
+
+
+def test_a_row_has_one_field_of_each_kind() -> None:
+    with pytest.raises(TypeError, match="row tool: two fields of one kind"):
+        Row("tool", HostedTool, {}, Rest("settings"), Rest("settings"))
+
+
+def test_no_two_wire_objects_share_what_is_filled_in() -> None:
+    row = Row("tool", HostedTool, {}, Implied({"kind": "x"}), Filled({"filters": []})).bind("an-api")
+    tool, context = HostedTool(kind="x"), EncodeContext("an-api", "me", "request")
+    for encode in (compiling.generated(row)[1], compiling.plain(row)[1]):
+        first, second = encode(tool, context), encode(tool, context)
+        assert first == second == {"filters": []}
+        assert first["filters"] is not second["filters"]
