@@ -14,8 +14,17 @@ from hypothesis import given
 
 import contentmodel
 from conftest import records
-from contentmodel import CustomToolCallContent, HostedTool, Origin, TextContent
-from contentmodel.authoring import Filled, Gathered, Implied, Rest, Row, Silent
+from contentmodel import (
+    CustomToolCallContent,
+    DataContent,
+    ErrorContent,
+    HostedTool,
+    Origin,
+    TextContent,
+    UnknownContent,
+    UriContent,
+)
+from contentmodel.authoring import DataUri, Filled, Gathered, Implied, Rest, Row, Silent, Table
 from contentmodel.engine.context import DecodeContext, EncodeContext
 from contentmodel.engine.table import compile as compiling
 from contentmodel.engine.table import rows
@@ -48,7 +57,8 @@ def both(row: Row) -> tuple[Callable[..., Any], Callable[..., Any]]:
 
     def encode_twice(value: Any, context: EncodeContext) -> dict[str, Any]:
         other = _copied(context)
-        wire, plain = encode(value, context), encode_plainly(value, other)
+        wire: dict[str, Any] = encode(value, context)
+        plain = encode_plainly(value, other)
         assert wire == plain, row
         assert _notes(context) == _notes(other), row
         return wire
@@ -189,3 +199,43 @@ def test_no_two_wire_objects_share_what_is_filled_in() -> None:
         first, second = encode(tool, context), encode(tool, context)
         assert first == second == {"filters": []}
         assert first["filters"] is not second["filters"]
+
+
+# -- which row of several is taken -------------------------------------------------------------------------------------
+
+
+def _read(union: Any, wire: dict[str, Any]) -> Any:
+    return union.decode(wire, DecodeContext("an-api", Origin(api="an-api", issuer="me")))
+
+
+def test_rows_without_a_tag_are_tried_in_order() -> None:
+    table = Table("an-api")
+    rows_in_order = [
+        Row("lost", ErrorContent, {"url": "message", "status": "code"}, select=("status", (404, "GONE"))),
+        Row("page", UriContent, {"url": "uri"}),
+        Row("words", TextContent, {"inside.text": "text"}),
+    ]
+    union = table.union("found", rows_in_order, tag=None)
+    assert _read(union, {"url": "u", "status": "GONE"}) == ErrorContent(message="u", code="GONE")
+    assert _read(union, {"url": "u", "inside": {"text": "t"}}).uri == "u"
+    assert _read(union, {"url": 7, "inside": {"text": "t"}}).text == "t"
+    for wire in ({"url": 7}, {"inside": "t"}, {"status": ["GONE"]}):
+        assert _read(union, wire) == UnknownContent(api="an-api", block=wire)
+
+
+def test_rows_of_one_tag_that_require_one_field_lack_it() -> None:
+    table = Table("an-api")
+
+    def named(name: str, model: type[Any], fields: dict[str, Any]) -> Row:
+        return Row(name, model, fields, constants={"type": "image"})
+
+    data, link = (("media_type", "data"), DataUri()), "uri"
+    alike = table.union("a", [named("data", DataContent, {"url": data}), named("link", UriContent, {"url": link})])
+    assert _read(alike, {"type": "image", "url": "data:image/png;base64,AAAA"}).data == "AAAA"
+    assert _read(alike, {"type": "image", "url": "https://example.org"}).uri == "https://example.org"
+    context = DecodeContext("an-api", Origin(api="an-api", issuer="me"))
+    wire = {"type": "image", "url": 7}
+    alike.decode(wire, context)
+    assert [str(fault) for fault in context.faults(wire)] == ["expected string, got integer at $.url"]
+    apart = table.union("b", [named("data", DataContent, {"data": data}), named("link", UriContent, {"url": link})])
+    assert _read(apart, wire) == UnknownContent(api="an-api", block=wire)

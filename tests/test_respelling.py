@@ -94,3 +94,19 @@ def test_roles_of_gemini_are_read_in_any_case(target: str) -> None:
     edited = msgspec.structs.replace(request.messages[0], role="assistant")
     changed = msgspec.structs.replace(request, messages=[edited, *request.messages[1:]])
     assert adapter(GEMINI).encode_request(changed).payload["contents"][0]["role"] == "model"
+
+
+@pytest.mark.parametrize(
+    ("number", "word"),
+    [(1, "STOP"), (5, "OTHER"), (6, "LANGUAGE"), (9, "SPII"), (10, "MALFORMED_FUNCTION_CALL"), (11, "IMAGE_SAFETY")],
+)
+def test_a_finish_reason_may_be_its_number(number: int, word: str) -> None:
+    reasons = []
+    for value in (number, word):
+        answer = {"candidates": [{"content": {"role": "model", "parts": [{"text": "Hi"}]}, "finishReason": value}]}
+        response = adapter(GEMINI).decode_response(answer)
+        assert adapter(GEMINI).encode_response(response).payload == answer
+        finish = response.choices[0].finish_reason
+        assert finish is not None
+        reasons.append(finish.reason)
+    assert reasons[0] == reasons[1]

@@ -312,7 +312,7 @@ def vocabulary_of(reader: Any) -> Vocabulary:
     unions = described.get("unions", {}).values()
     rows = [*described.get("records", {}).values(), *(row for union in unions for row in union["rows"])]
     rows += [half for pair in described.get("pairs", ()) for half in pair.values()]
-    tags = {union["tag"] for union in unions}
+    tags = {union["tag"] for union in unions if union["tag"]}
     constants = {(path.rpartition(".")[2], str(value)) for row in rows for path, value in row["constants"].items()}
     fields = {path.rpartition(".")[2] for row in rows for path in row["fields"]}
     # A constant that has one value alone, in a field that holds any value elsewhere, tells no rows apart.

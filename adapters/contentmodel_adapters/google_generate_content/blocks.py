@@ -408,17 +408,6 @@ _CHUNKS: dict[str, dict[str, Spec]] = {
 }
 
 
-def _chunk_row(wire: dict[str, Any]) -> str | None:
-    for name, fields in _CHUNKS.items():
-        inner = wire.get(name)
-        uri = next(iter(fields)).partition(".")[2]
-        if inner.__class__ is dict:
-            if inner.get(uri).__class__ is str:
-                return name
-            return "passage" if name == "retrievedContext" and inner.get("text").__class__ is str else None
-    return None
-
-
 CHUNKS = TABLE.union(
     "grounding chunk",
     [
@@ -426,7 +415,7 @@ CHUNKS = TABLE.union(
         # A passage of a file search store has a text and no address.
         Row("passage", TextContent, {"retrievedContext.text": "text"}),
     ],
-    find=_chunk_row,
+    tag=None,
 )
 SUPPORT = TABLE.record(
     "grounding support",
@@ -459,20 +448,18 @@ class Unread(Codec):
         return "str"
 
 
-def _url_row(wire: dict[str, Any]) -> str | None:
-    if wire.get("retrievedUrl").__class__ is not str:
-        return None
-    status = wire.get("urlRetrievalStatus")
-    return "unread url" if status.__class__ in (str, int) and status in UNREAD else "url"
-
-
 READ_URLS = TABLE.union(
     "url metadata",
     [
+        Row(
+            "unread url",
+            ErrorContent,
+            {"retrievedUrl": ("message", Unread()), "urlRetrievalStatus": "code"},
+            select=("urlRetrievalStatus", UNREAD),
+        ),
         Row("url", UriContent, {"retrievedUrl": "uri"}),
-        Row("unread url", ErrorContent, {"retrievedUrl": ("message", Unread()), "urlRetrievalStatus": "code"}),
     ],
-    find=_url_row,
+    tag=None,
 )
 
 USAGE = TABLE.record(

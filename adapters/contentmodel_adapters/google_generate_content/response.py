@@ -53,40 +53,38 @@ from contentmodel_adapters.google_generate_content.messages import Answer, witho
 from contentmodel_adapters.shared.answer import waiting
 from contentmodel_adapters.shared.words import FinishWords
 
-# The names in the order of their numbers, which stand on the wire where enums are asked for as integers
-# (google.ai.generativelanguage.Candidate.FinishReason).
-_REASONS: dict[str | int, str] = {
-    "FINISH_REASON_UNSPECIFIED": "other",
-    "STOP": "stop",
-    "MAX_TOKENS": "length",
-    "SAFETY": "content_filter",
-    "RECITATION": "content_filter",
-    "OTHER": "other",
-    "BLOCKLIST": "content_filter",
-    "PROHIBITED_CONTENT": "content_filter",
-    "SPII": "content_filter",
-    "MALFORMED_FUNCTION_CALL": "error",
+# What each word means, with its number, which stands on the wire where enums are asked for as integers
+# (google.ai.generativelanguage.v1beta, Candidate.FinishReason, seen 2026-11-22; Vertex AI has other numbers from 6 on).
+_REASONS: dict[str, tuple[str, int | None]] = {
+    "FINISH_REASON_UNSPECIFIED": ("other", 0),
+    "STOP": ("stop", 1),
+    "MAX_TOKENS": ("length", 2),
+    "SAFETY": ("content_filter", 3),
+    "RECITATION": ("content_filter", 4),
+    "OTHER": ("other", 5),
+    "LANGUAGE": ("other", 6),
+    "BLOCKLIST": ("content_filter", 7),
+    "PROHIBITED_CONTENT": ("content_filter", 8),
+    "SPII": ("content_filter", 9),
+    "MALFORMED_FUNCTION_CALL": ("error", 10),
+    "IMAGE_SAFETY": ("content_filter", 11),
+    "UNEXPECTED_TOOL_CALL": ("error", 12),
+    "IMAGE_PROHIBITED_CONTENT": ("content_filter", None),
+    "IMAGE_OTHER": ("other", None),
+    "NO_IMAGE": ("error", None),
+    "IMAGE_RECITATION": ("content_filter", None),
+    "TOO_MANY_TOOL_CALLS": ("error", None),
+    "MISSING_THOUGHT_SIGNATURE": ("error", None),
+    "MALFORMED_RESPONSE": ("error", None),
+    "ESCALATION": ("content_filter", None),
+    "PUP_LIMITED_DISABLED": ("content_filter", None),
+    "CONTINUATION": ("pause", None),
+    "MODEL_ARMOR": ("content_filter", None),
 }
-_UNNUMBERED: dict[str | int, str] = {
-    "LANGUAGE": "other",
-    "IMAGE_SAFETY": "content_filter",
-    "IMAGE_PROHIBITED_CONTENT": "content_filter",
-    "IMAGE_OTHER": "other",
-    "NO_IMAGE": "error",
-    "IMAGE_RECITATION": "content_filter",
-    "UNEXPECTED_TOOL_CALL": "error",
-    "TOO_MANY_TOOL_CALLS": "error",
-    "MISSING_THOUGHT_SIGNATURE": "error",
-    "MALFORMED_RESPONSE": "error",
-    "ESCALATION": "content_filter",
-    "PUP_LIMITED_DISABLED": "content_filter",
-    "CONTINUATION": "pause",
-    "MODEL_ARMOR": "content_filter",
-}
-_ALL_REASONS: dict[str | int, str] = {**_REASONS, **_UNNUMBERED}
-_ALL_REASONS.update(enumerate(_REASONS.values()))
+_MEANINGS: dict[str | int, str] = {word: meaning for word, (meaning, _) in _REASONS.items()}
+_MEANINGS |= {number: meaning for meaning, number in _REASONS.values() if number is not None}
 FINISH = FinishWords(
-    _ALL_REASONS,
+    _MEANINGS,
     {
         "stop": "STOP",
         "tool_calls": "STOP",
@@ -99,7 +97,7 @@ FINISH = FinishWords(
     "OTHER",
     implied=("tool_calls",),
 )
-TABLE.say("finish_reason", *_REASONS, *_UNNUMBERED)
+TABLE.say("finish_reason", *_REASONS)
 TABLE.keep(
     "candidate",
     *("avgLogprobs", "citationMetadata", "continuationToken", "finishMessage", "safetyRatings", "tokenCount"),

@@ -21,7 +21,6 @@ from contentmodel.authoring import (
     Silent,
     Table,
     TextOrBlocks,
-    is_data_uri,
     row,
     write,
 )
@@ -47,23 +46,6 @@ DATA_URI = DataUri()
 
 def _refusal(message: str) -> dict[str, Any]:
     return {"message": message, "code": "refusal"}
-
-
-def _image_row(wire: dict[str, Any]) -> str:
-    for key in ("image_url", "video_url"):
-        inner = wire.get(key)
-        if inner.__class__ is dict:
-            return f"{key}.data" if is_data_uri(inner.get("url")) else key
-    return "image_url"
-
-
-def _file_row(wire: dict[str, Any]) -> str | None:
-    inner = wire.get("file")
-    if inner.__class__ is not dict:
-        return None
-    if is_data_uri(inner.get("file_data")):
-        return "file.data"
-    return "file.id" if inner.get("file_id").__class__ is str else None
 
 
 def _usual_media(content: Any, rows: list[Row]) -> Row | None:
@@ -94,20 +76,20 @@ CONTENT = TABLE.union(
         TEXT,
         REFUSAL,
         _part(
+            "image_url.data",
+            "image_url",
+            DataContent,
+            {"image_url.url": (("media_type", "data"), DATA_URI), "image_url.detail": ("detail", DETAIL)},
+        ),
+        _part(
             "image_url",
             "image_url",
             UriContent,
             {"image_url.url": "uri", "image_url.detail": ("detail", DETAIL)},
             Implied({"kind": "image"}),
         ),
-        _part(
-            "image_url.data",
-            "image_url",
-            DataContent,
-            {"image_url.url": (("media_type", "data"), DATA_URI), "image_url.detail": ("detail", DETAIL)},
-        ),
-        _part("video_url", "video_url", UriContent, {"video_url.url": "uri"}, Implied({"kind": "video"})),
         _part("video_url.data", "video_url", DataContent, {"video_url.url": (("media_type", "data"), DATA_URI)}),
+        _part("video_url", "video_url", UriContent, {"video_url.url": "uri"}, Implied({"kind": "video"})),
         row(
             "input_audio",
             DataContent,
@@ -127,14 +109,12 @@ CONTENT = TABLE.union(
             Implied({"kind": "document"}),
         ),
     ],
-    choose={"image_url": _image_row, "video_url": _image_row, "file": _file_row},
     prefer=_usual_media,
 )
 # Tool results are text (types/chat/chat_completion_tool_message_param.py); some hosts take more.
 RESULT_CONTENT = TABLE.union(
     "tool result part",
     CONTENT.rows,
-    choose={"image_url": _image_row, "video_url": _image_row, "file": _file_row},
     prefer=_usual_media,
     abroad=(TextContent,),
 )

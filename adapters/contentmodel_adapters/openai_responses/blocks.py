@@ -32,7 +32,6 @@ from contentmodel.authoring import (
     Silent,
     Table,
     WordsOf,
-    is_data_uri,
     note_of,
     noted,
     reasons,
@@ -94,25 +93,6 @@ CITATIONS = TABLE.union(
 # -- content parts -------------------------------------------------------------------------------------------------
 
 
-def _image_row(wire: dict[str, Any]) -> str | None:
-    if wire.get("image_url").__class__ is str:
-        return "image.data" if is_data_uri(wire["image_url"]) else "image.url"
-    return "image.file" if wire.get("file_id").__class__ is str else None
-
-
-def _screenshot_row(wire: dict[str, Any]) -> str | None:
-    name = _image_row(wire)
-    return None if name is None else name.replace("image", "screenshot")
-
-
-def _file_row(wire: dict[str, Any]) -> str | None:
-    if is_data_uri(wire.get("file_data")):
-        return "file.data"
-    if wire.get("file_url").__class__ is str:
-        return "file.url"
-    return "file.id" if wire.get("file_id").__class__ is str else None
-
-
 INPUT_TEXT = row("input_text", TextContent, {"text": "text"})
 OUTPUT_TEXT = row(
     "output_text",
@@ -127,18 +107,18 @@ IMAGE_DETAIL = Allowed("detail", "auto", "low", "high", "original")
 FILE_DETAIL = Allowed("detail", "auto", "low", "high")
 MEDIA = [
     named_row(
+        "image.data",
+        "input_image",
+        DataContent,
+        {"image_url": (("media_type", "data"), DATA_URI), "detail": ("detail", IMAGE_DETAIL)},
+        Filled({"detail": "auto"}),
+    ),
+    named_row(
         "image.url",
         "input_image",
         UriContent,
         {"image_url": "uri", "detail": ("detail", IMAGE_DETAIL)},
         Implied({"kind": "image"}),
-        Filled({"detail": "auto"}),
-    ),
-    named_row(
-        "image.data",
-        "input_image",
-        DataContent,
-        {"image_url": (("media_type", "data"), DATA_URI), "detail": ("detail", IMAGE_DETAIL)},
         Filled({"detail": "auto"}),
     ),
     named_row(
@@ -150,17 +130,17 @@ MEDIA = [
         Filled({"detail": "auto"}),
     ),
     named_row(
+        "file.data",
+        "input_file",
+        DataContent,
+        {"file_data": (("media_type", "data"), DATA_URI), "filename": "name", "detail": ("detail", FILE_DETAIL)},
+    ),
+    named_row(
         "file.url",
         "input_file",
         UriContent,
         {"file_url": "uri", "filename": "name", "detail": ("detail", FILE_DETAIL)},
         Implied({"kind": "document"}),
-    ),
-    named_row(
-        "file.data",
-        "input_file",
-        DataContent,
-        {"file_data": (("media_type", "data"), DATA_URI), "filename": "name", "detail": ("detail", FILE_DETAIL)},
     ),
     named_row(
         "file.id",
@@ -171,7 +151,6 @@ MEDIA = [
     ),
     row("input_audio", DataContent, {"input_audio.data": "data", "input_audio.format": ("media_type", AUDIO)}),
 ]
-CHOOSE = {"input_image": _image_row, "input_file": _file_row}
 
 
 _MEDIA_FORMS: dict[type, str] = {UriContent: "url", DataContent: "data", HostedFileContent: "id"}
@@ -187,11 +166,10 @@ def _usual_part(content: Any, rows: list[Row]) -> Row | None:
     return rows[0]
 
 
-INPUT = TABLE.union("input part", [INPUT_TEXT, OUTPUT_TEXT, REFUSAL, *MEDIA], choose=CHOOSE, prefer=_usual_part)
+INPUT = TABLE.union("input part", [INPUT_TEXT, OUTPUT_TEXT, REFUSAL, *MEDIA], prefer=_usual_part)
 OUTPUT = TABLE.union(
     "output part",
     [OUTPUT_TEXT, INPUT_TEXT, REFUSAL, *MEDIA],
-    choose=CHOOSE,
     prefer=_usual_part,
     abroad=(TextContent, ErrorContent),
 )
@@ -207,13 +185,13 @@ SCREENSHOT = TABLE.union(
     "screenshot",
     [
         named_row(
-            "screenshot.url", "computer_screenshot", UriContent, {"image_url": "uri"}, Implied({"kind": "image"})
-        ),
-        named_row(
             "screenshot.data",
             "computer_screenshot",
             DataContent,
             {"image_url": (("media_type", "data"), DATA_URI)},
+        ),
+        named_row(
+            "screenshot.url", "computer_screenshot", UriContent, {"image_url": "uri"}, Implied({"kind": "image"})
         ),
         named_row(
             "screenshot.file",
@@ -223,15 +201,8 @@ SCREENSHOT = TABLE.union(
             Implied({"kind": "image"}),
         ),
     ],
-    choose={"computer_screenshot": _screenshot_row},
 )
 SOURCES = TABLE.union("web search source", [row("url", UriContent, {"url": "uri", "title": "title"})])
-
-
-def _found_row(wire: dict[str, Any]) -> str | None:
-    if wire.get("file_id").__class__ is str:
-        return "file"
-    return "passage" if wire.get("text").__class__ is str else None
 
 
 FOUND = TABLE.union(
@@ -240,7 +211,7 @@ FOUND = TABLE.union(
         Row("file", HostedFileContent, {"file_id": "file_id", "filename": "name", "text": "text"}),
         Row("passage", TextContent, {"text": "text"}),
     ],
-    find=_found_row,
+    tag=None,
 )
 CODE_OUTPUTS = TABLE.union(
     "code interpreter output",
@@ -325,7 +296,6 @@ GIVEN_BACK = TABLE.union(
         Row("other_page", UriContent, {"url": "uri", "title": "title"}, shape=Shape(ANY_TYPE, {"url": str})),
         Row("other_file", HostedFileContent, {"file_id": "file_id"}, shape=Shape(ANY_TYPE, {"file_id": str})),
     ],
-    choose=CHOOSE,
     prefer=_usual_part,
     takes_untyped=True,
 )

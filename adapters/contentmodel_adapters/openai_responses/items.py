@@ -290,6 +290,7 @@ PROVIDER_CALLS = [
         {**CALL, "action": ("arguments", ArgumentsObject())},
         Silent("name"),
         Filled(ITEM),
+        select=("environment.type", ("container_reference",)),
     ),
     named_row(
         "local_shell_call",
@@ -460,12 +461,6 @@ OTHERS = [
 ]
 
 
-def _shell_row(wire: dict[str, Any]) -> str:
-    environment = wire.get("environment")
-    contained = environment.__class__ is dict and environment.get("type") == "container_reference"
-    return "shell_call.container" if contained else "shell_call"
-
-
 def _usual_item(content: Any, rows: list[Row]) -> Row:
     if content.__class__ in (ToolSearchToolCallContent, ToolSearchToolResultContent):
         return rows[content.executor == "client"]
@@ -479,6 +474,5 @@ def _usual_item(content: Any, rows: list[Row]) -> Row:
 ITEMS = TABLE.union(
     "item",
     [*CLIENT_CALLS, *PROVIDER_CALLS, *RESULTS, *OTHERS, *OTHER_TOOLS],
-    choose={"shell_call": _shell_row},
     prefer=_usual_item,
 )

@@ -45,9 +45,10 @@ class Row:
     """One wire object and its model type, in both directions.
 
     `constants` are wire values that tell the row from others. `select` names a field and the values of it that choose
-    this row. `certain` says that what this row decodes is always taken for its own when it is encoded, so that nobody
-    has to ask. A row with a `shape` reads the blocks of that form whose tag has no row. `failure` has the fields that
-    tell that a tool failed. `takes` tells whether a content of the row's class is usually written as this row.
+    this row. Rows that neither tells apart are chosen by the fields that they require. `certain` says that what this
+    row decodes is always encoded by it again. A row with a `shape` reads the blocks of that form whose tag has no row.
+    `failure` has the fields that report that a tool failed. `takes` returns whether a content of the row's class is
+    usually written as this row.
     """
 
     def __init__(
@@ -57,7 +58,7 @@ class Row:
         fields: Mapping[str, Spec],
         *others: Field,
         constants: Mapping[str, Any] | None = None,
-        select: tuple[str, Sequence[str]] | None = None,
+        select: tuple[str, Collection[Any]] | None = None,
         certain: bool = False,
         shape: Shape | None = None,
         failure: Failure | None = None,
@@ -94,6 +95,7 @@ class Row:
         for field in self.others:
             field.join(self)
         self._holds = self.root.holders()
+        self._required = [leaf for leaf in self.root.leaves() if leaf.required]
         self._decode: Callable[[dict[str, Any], DecodeContext], Any] | None = None
         self._encode: Callable[[Any, EncodeContext], dict[str, Any]] | None = None
 
@@ -130,7 +132,7 @@ class Row:
         """The field that chooses the row, and the value that is written where the model has none; None without one."""
         if self.select is None or self.select[0] not in self.root.children:
             return None
-        return self.select[0], self.select[1][0]
+        return self.select[0], next(iter(self.select[1]))
 
     @property
     def has_residue(self) -> bool:
@@ -193,6 +195,19 @@ class Row:
     def merge(self, residue: Mapping[str, Any], wire: dict[str, Any]) -> None:
         """Fill `wire` with the fields of the residue. Fields that the model sets keep the model's value."""
         self.root.merge(wire_fields(residue), wire)
+
+    @property
+    def required_fields(self) -> frozenset[str]:
+        """The dotted paths of the fields that the row requires."""
+        return frozenset(leaf.wire for leaf in self._required)
+
+    def fits(self, wire: Mapping[str, Any]) -> bool:
+        """Return whether a wire object has the fields that the row requires, and the word that selects it."""
+        if self.select is not None:
+            word = wire_at(wire, self.select[0])
+            if word.__class__ not in (str, int) or word not in self.select[1]:
+                return False
+        return all(leaf.codec.holds(wire_at(wire, leaf.wire)) for leaf in self._required)
 
     def is_respelled(self, wire: dict[str, Any]) -> bool:
         """Return whether a known field has another spelling than the usual one."""

@@ -30,13 +30,16 @@ class Union:
     """The rows that may stand in one place, told apart on the wire by a tag and in the model by class.
 
     `tag` names the tag field; `find` replaces it where the tag is no field (Gemini's one-of by key), and gives a row's
-    name. `choose` does that for one tag that several rows share. `default` is the tag of a block that has none; such
-    a block carries the note `":absent"`. `other` is the row of a tag that nobody knows, not UnknownContent. Where
-    several rows have one class, `prefer` says which is the usual one (None: what another API says has no place here);
-    a block that came as another row keeps its row's name in the note `":row"`. `abroad` are the classes that a request
-    of another API may put here: others are lowered, though this API's hosts have been seen to send them. Rows with a
-    shape read blocks whose tag has no row, and rows with `takes` are preferred for the contents that they take. If the
-    union `takes_untyped` blocks, one without a tag is an unknown block, and no fault.
+    name. Rows that share a tag, and all rows if `tag` is None, are tried in order: the first that fits is taken. If
+    none fits, the block is unknown; but if all of them require the same field, the block lacks it.
+
+    `default` is the tag of a block that has none; such a block carries the note `":absent"`. `other` is the row of a
+    tag that no row has, in the place of UnknownContent. Where several rows have one class, `prefer` says which is the
+    usual one (None: what another API says has no place here); a block that came as another row keeps its row's name in
+    the note `":row"`. `abroad` are the classes that a request of another API may put here: others are lowered, though
+    this API's hosts have been seen to send them. Rows with a shape read blocks whose tag has no row, and rows with
+    `takes` are preferred for the contents that they take. If the union `takes_untyped` blocks, one without a tag is an
+    unknown block, and no fault.
     """
 
     def __init__(
@@ -45,16 +48,16 @@ class Union:
         name: str,
         rows: Iterable[Row],
         *,
-        tag: str = "type",
+        tag: str | None = "type",
         find: Callable[[JsonObject], str | None] | None = None,
-        choose: Mapping[str, Callable[[JsonObject], str | None]] | None = None,
         default: str | None = None,
         other: Row | None = None,
         abroad: Iterable[type] | None = None,
         prefer: Callable[[Any, list[Row]], Row | None] | None = None,
         takes_untyped: bool = False,
     ) -> None:
-        self.api, self.name, self.tag, self._find = api, name, tag, find
+        self.api, self.name, self.tag = api, name, tag or ""
+        self._find = self._fitting if tag is None else find
         self.rows = [r.bind(api) for r in (*rows, *([other] if other else []))]
         for r in self.rows:
             r.is_one_of = True
@@ -62,9 +65,8 @@ class Union:
         self._shaped = [r for r in self.rows if r.shape is not None]
         self._abroad = None if abroad is None else frozenset(abroad)
         self._abroad_encoders: dict[type, Encode] = {}
-        self._choose = choose or {}
         self._default = default
-        self._takes_untyped = takes_untyped or other is not None or find is not None
+        self._takes_untyped = takes_untyped or other is not None or self._find is not None
         self._prefer = prefer
         self._decoders: dict[str, Decode] = {}
         self._encoders: dict[type, Encode] = {}
@@ -238,15 +240,15 @@ class Union:
 
     def _decoder_when_needed(self, tag: str, rows: list[Row]) -> Decode:
         def decode(wire: JsonObject, context: DecodeContext) -> Any:
-            made = self._decoders[tag] = self._decoder_of(tag, rows)
+            made = self._decoders[tag] = self._decoder_of(rows)
             return made(wire, context)
 
         return decode
 
-    def _decoder_of(self, tag: str, rows: list[Row]) -> Decode:
+    def _decoder_of(self, rows: list[Row]) -> Decode:
         decoders = {r.name: self._decoder(r) for r in rows}
         only = len(rows) == 1 and rows[0].select is None
-        return decoders[rows[0].name] if only else self._choosing_decoder(tag, rows, decoders)
+        return decoders[rows[0].name] if only else self._choosing_decoder(rows, decoders)
 
     def _decoder(self, r: Row) -> Decode:
         decode = r.functions[0]
@@ -276,10 +278,10 @@ class Union:
 
         return decode_or_other
 
-    def _choosing_decoder(self, tag: str, rows: list[Row], decoders: Mapping[str, Decode]) -> Decode:
+    def _choosing_decoder(self, rows: list[Row], decoders: Mapping[str, Decode]) -> Decode:
         """Among rows of one tag: by a selecting field, or by a constant inside; else the row that has neither."""
-        if tag in self._choose:
-            return self._decoder_by_name(self._choose[tag], decoders)
+        if not any(r.select is not None or len(r.constants) > 1 for r in rows):
+            return self._fitting_decoder(rows, decoders)
         chosen: dict[Any, Decode] = {}
         default: Decode | None = None
         path: list[str] = []
@@ -313,12 +315,21 @@ class Union:
 
         return choose
 
-    def _decoder_by_name(self, choose: Callable[[JsonObject], str | None], decoders: Mapping[str, Decode]) -> Decode:
+    def _fitting_decoder(self, rows: list[Row], decoders: Mapping[str, Decode]) -> Decode:
+        only = len({r.required_fields for r in rows}) == 1
+        tried = [(r.fits, decoders[r.name]) for r in rows]
+        otherwise = tried[-1][1] if only else self._unknown
+
         def decode(wire: JsonObject, context: DecodeContext) -> Any:
-            decoder = decoders.get(choose(wire) or "")
-            return self._unknown(wire, context) if decoder is None else decoder(wire, context)
+            for fits, decoder in tried:
+                if fits(wire):
+                    return decoder(wire, context)
+            return otherwise(wire, context)
 
         return decode
+
+    def _fitting(self, wire: JsonObject) -> str | None:
+        return next((r.name for r in self.rows if r.fits(wire)), None)
 
     def _picking_encoder(self, rows: list[Row]) -> Encode:
         encoders = {r.name: r.functions[1] for r in rows}
