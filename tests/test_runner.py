@@ -767,6 +767,24 @@ def test_tools_of_free_text_are_handed_back() -> None:
     assert (result.stop, result.handed_back) == ("handed_back", [made])
 
 
+def test_runner_keeps_a_second_result_of_a_call() -> None:
+    """It was left out of the transcript without a word if another call of the turn had no result."""
+    calls = ChatMessage(role="assistant", contents=[call("work", "a", what="ok"), call("work", "b", what="ok")])
+    first, second = (
+        ChatMessage(role="tool", contents=[FunctionResultContent(call_id="a", outputs=[TextContent(text=text)])])
+        for text in ("one", "two")
+    )
+    asked = ChatRequest(messages=[cm.user("Go."), calls, first, second])
+    result, client = run([answer("Done.")], asked=asked)
+    assert result.stop == "completed"
+    [request] = client.requests
+    results = [(content.call_id, content.outputs) for m in request.messages[2:] for content in m.contents]
+    assert [call_id for call_id, _ in results] == ["a", "b", "a"]
+    assert (results[0][1], results[2][1]) == (first.contents[0].outputs, second.contents[0].outputs)
+    encoded = cm.adapter("openai-chat").encode_request(request)
+    assert [loss.path for loss in encoded.losses if loss.code == "late-result"] == ["$.messages[3].contents[0]"]
+
+
 def test_results_of_others_stand_in_the_order_of_the_calls() -> None:
     result, _ = run([answer(call("elsewhere", "a"), call("work", "b", what="ok"))])
     given_back = ChatMessage(role="tool", contents=[result_of(result.handed_back[0], "from elsewhere")])

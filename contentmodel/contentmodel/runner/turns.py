@@ -95,7 +95,7 @@ def last_turn(messages: Sequence[ChatMessage]) -> Turn:
     asked = set(requests).intersection(approvals)
     before = [*messages[:begin], *without(asked, turn)]
     ids = {at(call).call_id for call in calls}
-    # A second result of a call is left out.
+    # A second result of a call stays behind the turn: the encoder reports what its API does not take.
     repeated = [place for place in index.unmatched if at(place).call_id in ids]
     known = {*results, *repeated, *answers}
     behind = ((number, place) for number, message in enumerate(after, size) for place in range(len(message.contents)))
@@ -108,7 +108,7 @@ def last_turn(messages: Sequence[ChatMessage]) -> Turn:
         answers={at(answer).request_id: at(answer) for answer in answers},
         open_requests=[at(p) for p in requests if p not in asked and p not in index.response_of],
         shell=next((since[p[0]] for p in sorted(results) if since[p[0]].role == "tool"), ChatMessage(role="tool")),
-        rest=without(known, after, size),
+        rest=without({*results, *answers}, after, size),
         went_on=bool(words),
         has_asked=bool(asked),
         is_tidy=is_in_order and not answers and len(before) == end,
