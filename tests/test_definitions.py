@@ -130,11 +130,16 @@ def test_anthropic_tool_without_parameters_keeps_its_schema_at_home() -> None:
 # -- custom tools ------------------------------------------------------------------------------------------------------
 
 
+def lost_grammar(target: str) -> set[str]:
+    """The loss of a custom tool that has a grammar: two APIs have no grammars."""
+    return {"grammar-as-text"} if target in (ANTHROPIC, GEMINI) else set()
+
+
 @pytest.mark.parametrize("source", CUSTOM)
 @pytest.mark.parametrize("target", APIS)
 def test_custom_tool_crosses_with_its_grammar_and_comes_back(source: str, target: str) -> None:
     encoded = crossed(a_request(source, CUSTOM[source]), source, target)
-    assert told(encoded) == set()
+    assert told(encoded) == lost_grammar(target)
     [tool] = adapter(target).decode_request(encoded.payload).tools
     assert (tool.name, tool.description, tool.format) == ("edit", "Edits.", GRAMMAR)
     assert crossed(encoded.payload, target, source).payload["tools"] == [CUSTOM[source]]
@@ -361,7 +366,7 @@ def test_choice_of_a_custom_tool_names_it_as_custom(source: str, target: str) ->
     payload = a_request(source, CUSTOM[source], tool_choice=CUSTOM_CHOICE[source])
     encoded = crossed(payload, source, target)
     assert encoded.payload["tool_choice"] == CUSTOM_CHOICE[target]
-    assert told(encoded) == set()
+    assert told(encoded) == lost_grammar(target)
 
 
 def test_choice_of_a_hosted_tool_is_by_name_to_anthropic_and_by_kind_to_responses() -> None:
@@ -446,7 +451,7 @@ def test_custom_call_crosses_with_its_result_and_comes_back(source: str, target:
     payload = with_a_custom_call(source)
     encoded = crossed(payload, source, target, model="m")
     assert check(encoded.payload, api=target, model="m") == []
-    assert told(encoded) <= {"placeholder-signature"}
+    assert told(encoded) - {"placeholder-signature"} == lost_grammar(target)
     request = adapter(target).decode_request(encoded.payload)
     calls = [call for message in request.messages for call in message.tool_calls]
     assert [(type(call), call.name, call.arguments) for call in calls] == [(CustomToolCallContent, "edit", PATCH)]

@@ -58,6 +58,8 @@ class Grammar(Codec):
         syntax, definition = value.get("syntax"), value.get("definition")
         text = f"The input matches this {syntax} grammar:\n{definition}"
         if value.keys() == {"type", "syntax", "definition"} and definition.__class__ is str and self.holds(text):
+            if not context.native:
+                context.lose(owner, "format$.type", reasons.GRAMMAR_AS_TEXT)
             return text
         context.lose(owner, "format", reasons.NO_TEXT_FORMAT)
         return None

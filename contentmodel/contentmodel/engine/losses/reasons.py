@@ -187,6 +187,7 @@ TEXT_AS_ERROR = degraded("text-as-error", "{target} takes the texts of a failed 
 STORED_ELSEWHERE = dropped("stored-elsewhere", "{target} cannot look up what another provider stores")
 
 # Tool definitions and schemas
+GRAMMAR_AS_TEXT = degraded("grammar-as-text", "{target} has no grammars: the description of the input has this one")
 NO_TEXT_FORMAT = dropped("no-text-format", "{target} has no format of this kind for free text")
 NEEDS_SETTINGS = dropped("needs-settings", "{target} needs {needs} for this tool, which the request does not have")
 TOOL_SETTING = dropped("tool-setting", "{tag} of {target} does not have this setting")
