@@ -14,8 +14,8 @@ from bounded import Clock, dripping, no_hang
 from contentmodel import ChatMessage, ChatResponse, TextContent, async_chat_client, chat_client, fold
 from contentmodel.content.tools import ToolResultContent
 from contentmodel.events import BlockStart, BlockStop, StreamEvent, TextDelta, TurnError, TurnStart
-from contentmodel.runner import AsyncToolRunner, Observer, RunResult, ToolRunner
-from contentmodel.tools import Cancellation, InputLimits, Tool, tool
+from contentmodel.runner import AsyncToolRunner, Observer, RunResult, ToolRunner, calls
+from contentmodel.tools import Cancellation, InputLimits, Tool, keywords, tool
 from scripted import AsyncScripted, AsyncStream, Scripted, Stream, answer, call
 
 over = threading.Event()
@@ -282,13 +282,26 @@ def test_validation_ends_at_timeout() -> None:
     assert result.text == "Done."
 
 
-def test_validation_ends_at_max_seconds() -> None:
-    limited: dict[str, Any] = {"timeout": None, "max_seconds": 0.5, "input_limits": MUCH}
+def test_validation_ends_at_max_seconds(monkeypatch: pytest.MonkeyPatch, clock: Clock) -> None:
+    """The time of the run is up at the first look at the clock inside of a validation, and not before."""
+
+    class Inside:
+        @staticmethod
+        def monotonic() -> float:
+            clock.leave(-1)
+            return clock()
+
+    class Between:
+        monotonic = staticmethod(clock)
+
+    monkeypatch.setattr(keywords, "time", Inside)
+    monkeypatch.setattr(calls, "time", Between)
+    limited: dict[str, Any] = {"timeout": None, "max_seconds": Clock.SECONDS, "input_limits": MUCH}
     with no_hang():
         result = ToolRunner(Scripted([answer(*SLOW, CALL), answer("Done.")]), [Slow(), work], **limited).run("Go.")
-    # The first validation ends at the limit by itself, or the run leaves it behind: whichever sees the clock first.
-    first, *others = [record.outcome for record in result.report.calls]
-    assert (result.stop, first in ("invalid", "not_run"), others) == ("time_limit", True, ["not_run"] * 6)
+    outcomes = [record.outcome for record in result.report.calls]
+    assert (result.stop, outcomes) == ("time_limit", ["invalid", *["not_run"] * 6])
+    assert "more time than there is" in (result.report.calls[0].error or "")
     check_continues(result)
 
 
