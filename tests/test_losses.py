@@ -280,7 +280,68 @@ def test_audit_reports_a_deleted_citation_of_a_listed_source(target: str) -> Non
     assert [one.path for one in contentmodel.audit(source, encoded)] == [
         f"{chunks}[0].web.uri",
         f"{chunks}[0].web.title",
+        "$.candidates[0].groundingMetadata.groundingSupports[1]",
     ]
+
+
+@pytest.mark.parametrize("target", ["openai-chat", "openai-responses"])
+@pytest.mark.parametrize("deleted", [0, 1])
+def test_audit_reports_a_deleted_citation_whose_source_has_another(target: str, deleted: int) -> None:
+    source = a_grounded_answer()
+    source["candidates"][0]["groundingMetadata"]["groundingSupports"][1]["groundingChunkIndices"] = [0]
+    encoded = contentmodel.convert(source, target=target, kind="response")
+    assert contentmodel.audit(source, encoded) == []
+    answer = encoded.payload["choices"][0]["message"] if target == "openai-chat" else encoded.payload["output"][0]
+    del (answer if target == "openai-chat" else answer["content"][0])["annotations"][deleted]
+    paths = [one.path for one in contentmodel.audit(source, encoded)]
+    assert paths == ["$.candidates[0].groundingMetadata.groundingSupports[1]"]
+
+
+HOSTED: dict[str, Any] = {
+    "openai-responses": {"model": "m", "input": "Hi.", "tools": [{"type": "web_search"}]},
+    "anthropic-messages": {
+        "model": "m",
+        "max_tokens": 100,
+        "messages": [{"role": "user", "content": "Hi."}],
+        "tools": [{"type": "web_search_20250305", "name": "web_search"}],
+    },
+    "google-generate-content": {
+        "contents": [{"role": "user", "parts": [{"text": "Hi."}]}],
+        "tools": [{"googleSearch": {}}],
+    },
+}
+
+
+@pytest.mark.parametrize("target", HOSTED)
+@pytest.mark.parametrize("api", HOSTED)
+def test_audit_reports_a_deleted_hosted_tool_without_settings(api: str, target: str) -> None:
+    encoded = contentmodel.convert(HOSTED[api], source=api, target=target, kind="request")
+    assert contentmodel.audit(HOSTED[api], encoded) == []
+    del encoded.payload["tools"][0]
+    assert "$.tools[0]" in {one.path[: len("$.tools[0]")] for one in contentmodel.audit(HOSTED[api], encoded)}
+
+
+@pytest.mark.parametrize("target", HOSTED)
+def test_conversion_reports_lost_search_options_that_are_empty(target: str) -> None:
+    """An empty object turns the search on."""
+    source = {"model": "m", "messages": [{"role": "user", "content": "Hi."}], "web_search_options": {}}
+    encoded = contentmodel.convert(source, source="openai-chat", target=target, kind="request")
+    assert "$.web_search_options" in {loss.path for loss in encoded.losses if loss.kind == "dropped"}
+    assert contentmodel.audit(source, encoded) == []
+
+
+GRAMMAR = {"syntax": "lark", "definition": 'start: "a"'}
+
+
+@pytest.mark.parametrize("target", ["anthropic-messages", "google-generate-content"])
+def test_a_grammar_that_becomes_text_is_degraded(target: str) -> None:
+    custom = {"type": "custom", "name": "c", "format": {"type": "grammar", **GRAMMAR}}
+    source = {"model": "m", "input": "Hi.", "tools": [custom]}
+    encoded = contentmodel.convert(source, source="openai-responses", target=target, kind="request")
+    [loss] = [loss for loss in encoded.losses if loss.code == "grammar-as-text"]
+    assert (loss.path, loss.kind, loss.what) == ("$.tools[0].format.type", "degraded", "format.type of CustomTool")
+    again = contentmodel.convert(encoded.payload, source=target, target=target, kind="request")
+    assert "grammar-as-text" not in {loss.code for loss in again.losses}
 
 
 def test_sources_are_lost_as_a_whole_where_no_citation_crosses() -> None:

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from contentmodel import objects
 from contentmodel.adapter import Payload, adapter, as_json
 from contentmodel.containment import occurrences
 from contentmodel.content.media import standard_base64
@@ -102,7 +103,13 @@ def unaccounted(
     rest = [leaf for leaf in rest if not held.take_in_other_form(leaf)]
     held.look_for(leaf.value for leaf in rest if leaf.sort in _SPELLED)
     found = [leaf for leaf in rest if not (leaf.sort in _SPELLED and held.take_in_text(leaf.value))]
-    return [Unaccounted(leaf.above[-1], leaf.value) for leaf in found]
+    missing = [Unaccounted(leaf.above[-1], leaf.value) for leaf in found]
+    if target is None or not target.keeps_all:
+        # A store has places of its own for citations and tools.
+        data = [(words.data if words else frozenset()) | _SCHEMAS for words in (vocabulary, target)]
+        fewer = objects.missing(objects.found(source, data[0]), objects.found(output, data[1]), lost)
+        missing += [Unaccounted(one.above[-1], one.value) for one in fewer]
+    return missing
 
 
 def counted(payload: Any, vocabulary: Vocabulary, losses: Iterable[Loss] = ()) -> Iterator[Leaf]:

@@ -220,12 +220,12 @@ def _notes(context: EncodeContext) -> Iterator[Note]:
 
 
 def _left_behind(owner: Any, kept: str | None) -> Iterator[Note]:
-    """The fields in the residue of every API but `kept`. Null and empty ones said nothing."""
+    """The fields in the residue of every API but `kept`, without null and empty ones."""
     for api, residue in owner.extra.items():
         for key, value in residue.items() if api != kept else ():
             if key in (":item", ":instruction"):
                 yield from _of_item(owner, api, value)
-            elif not is_note(key) and not _is_empty(value):
+            elif not is_note(key) and (not _is_empty(value) or _turns_on(owner, value)):
                 yield Note(owner, key, _reason_for(owner, api, key, value), api, {"source": api})
 
 
@@ -234,6 +234,11 @@ def _of_item(owner: object, api: str, item: JsonObject) -> Iterator[Note]:
     for name, value in item.items():
         if not is_note(name) and not _is_word(name, value) and not _is_empty(value):
             yield Note(owner, f":item.{name}", _reason_for(owner, api, name, value), api, {"source": api})
+
+
+def _turns_on(owner: object, value: object) -> bool:
+    """Return whether a field is an empty object of a request: Chat has web search with default settings so."""
+    return value == {} and type(owner).__name__ == "ChatRequest"
 
 
 def _is_empty(value: object) -> bool:

@@ -1,0 +1,77 @@
+"""Objects of a payload that count by themselves: citations and hosted tools.
+
+All values of a citation may be in other objects as well, and a hosted tool may have no values.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator
+from typing import Any, NamedTuple
+
+from contentmodel.engine.json import child_path
+
+
+class Found(NamedTuple):
+    """An object, the paths of all that it is in (its own as the last), and what it is: "citation" or "hosted"."""
+
+    value: Any
+    above: tuple[str, ...]
+    sort: str
+
+
+def missing(source: Iterable[Found], output: Iterable[Found], lost: Collection[str]) -> Iterator[Found]:
+    """Yield the objects of a source that an output has fewer of: the last ones. What is at or below `lost` may go."""
+    held = Counter(found.sort for found in output)
+    for found in source:
+        if not any(path in lost for path in found.above):
+            held[found.sort] -= 1
+            if held[found.sort] < 0:
+                yield found
+
+
+def found(payload: Any, data: Collection[str]) -> Iterator[Found]:
+    """Yield the citations and the hosted tools of a payload. The fields `data` hold JSON of the caller's own."""
+    if isinstance(payload, dict):
+        yield from _hosted_tools(payload)
+    stack: list[tuple[Any, str, tuple[str, ...]]] = [(payload, "", ("$",))]
+    while stack:
+        item, key, above = stack.pop()
+        inner: list[tuple[Any, str, tuple[str, ...]]] = []
+        if isinstance(item, dict):
+            for name, value in item.items():
+                if isinstance(value, dict | list) and name not in data and name not in _RETURNED:
+                    inner.append((value, name, (*above, child_path(above[-1], name))))
+        elif isinstance(item, list):
+            for at, value in enumerate(item):
+                if isinstance(value, dict | list):
+                    inner.append((value, "", (*above, f"{above[-1]}[{at}]")))
+            if key in _CITATIONS:
+                yield from (Found(value, over, "citation") for value, _, over in inner if isinstance(value, dict))
+        stack += reversed(inner)
+
+
+def _hosted_tools(request: dict[str, Any]) -> Iterator[Found]:
+    """Yield the hosted tools of a request: by their type, or one for each key that has settings."""
+    for key in _SEARCHES & request.keys():
+        yield Found(request[key], ("$", f"$.{key}"), "hosted")
+    tools = request.get("tools")
+    for at, tool in enumerate(tools) if isinstance(tools, list) else ():
+        above = ("$", "$.tools", f"$.tools[{at}]")
+        if not isinstance(tool, dict):
+            continue
+        if "type" in tool:
+            if isinstance(tool["type"], str) and tool["type"] not in _DEFINED:
+                yield Found(tool, above, "hosted")
+        elif "name" not in tool:
+            settings = ((key, value) for key, value in tool.items() if isinstance(value, dict))
+            yield from (Found(value, (*above, child_path(above[-1], key)), "hosted") for key, value in settings)
+
+
+_CITATIONS = frozenset({"annotations", "citations", "groundingSupports", "grounding_supports"})
+_SEARCHES = frozenset({"web_search_options"})
+"""Fields of a request that are a hosted tool."""
+_DEFINED = frozenset({"function", "custom", "namespace"})
+"""The types of tools that a request defines."""
+_RETURNED = frozenset({"response"})
+"""Fields with what a function returned."""
