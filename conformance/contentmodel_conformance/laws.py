@@ -445,7 +445,9 @@ def restoration(source: Any, target: Any, kind: str, payload: dict[str, Any]) ->
     ]
     words, before = vocabulary_of(source), told_by(source, kind, payload)
     names = {leaf.above[-1] for leaf in counted(before, words) if leaf.sort == NAME}
-    missing = unaccounted(before, told_by(source, kind, back.payload), out.losses, words, words)
+    found = unaccounted(before, told_by(source, kind, back.payload), out.losses, words, words)
+    # The values of an object that is gone are counted by themselves.
+    missing = [value for value in found if not isinstance(value.value, dict)]
     # The target may have the name of a source once where several citations repeat it.
     once = {value.value: value for value in missing if value.path in names}
     wanted = [*once.values(), *(value for value in missing if value.path not in names)]
