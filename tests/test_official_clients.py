@@ -16,7 +16,7 @@ from google import genai
 import contentmodel
 from conftest import APIS, records
 from contentmodel import ChatResponse, FunctionCallContent, ToolCallContent, fold_stream
-from contentmodel.engine.table.tables import note_of
+from contentmodel.engine.table.hints import COLUMN
 from contentmodel_conformance.server import LoopbackServer
 from contentmodel_conformance.streams import frames_of
 
@@ -59,7 +59,7 @@ def essence(response: ChatResponse) -> list[Any]:
 
 
 def _content(content: Any) -> Any:
-    if note_of(content, "openai-chat", ":column") == "reasoning_details":
+    if COLUMN.of(content, "openai-chat") == "reasoning_details":
         # openai's accumulator lays entries of one index over each other, whatever their types.
         return None
     if isinstance(content, ToolCallContent) and isinstance(content.arguments, str):

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_args, get_origin, is_typeddict
 
 import contentmodel
 from contentmodel.engine.losses.reasons import REASONS
+from contentmodel.engine.table.hints import Hint
 from contentmodel_adapters.shared.mends import MENDS
 from contentmodel_conformance.capability_page import capabilities_page
 from contentmodel_conformance.checks import CHECKS, LAWS
@@ -16,6 +18,7 @@ from contentmodel_conformance.matrix import matrix
 from contentmodel_conformance.matrix.markdown import as_markdown
 from contentmodel_conformance.matrix.page import as_html
 from contentmodel_conformance.rendering import laws_table
+from contentmodel_conformance.strategies.hints import every_hint
 
 HEAD = """# What each adapter maps
 
@@ -165,6 +168,43 @@ def codes_page() -> str:
     return CODES_HEAD + "\n".join(sorted(rows)) + "\n"
 
 
+HINTS_HEAD = """# Hints
+
+Made from the declarations by `python -m contentmodel_conformance.pages docs`. A hint is what a codec keeps beside the
+unknown fields of a wire object, in `extra`, to restore how the wire spelled a value. Hints are stored with a
+conversation. A hint of a wrong type, or without a declaration, is ignored. [Writing an adapter](writing-an-adapter.md)
+explains how one is declared, and how a new version of one reads what the versions before it stored.
+
+| key | API | value | version | meaning |
+|---|---|---|---|---|
+"""
+
+
+def hints_page() -> str:
+    """Return every hint with its owner, type, version and meaning, as Markdown."""
+    rows = [
+        f"| `{hint.key}` | {hint.api or 'every API'} | {_type(hint.type)} | {_version(hint)} | {hint.meaning} |"
+        for hint in every_hint()
+    ]
+    return HINTS_HEAD + "\n".join(rows) + "\n"
+
+
+def _version(hint: Hint[Any]) -> str:
+    return f"{hint.version}; reads {_code(list(hint.older))}" if hint.older else str(hint.version)
+
+
+def _type(kind: Any) -> str:
+    """Return a type of JSON values for people: the values of a literal, the fields of a typed object."""
+    if get_origin(kind) is Literal:
+        return ", ".join(f"`{json.dumps(value)}`" for value in get_args(kind))
+    if is_typeddict(kind):
+        return f"an object with {_code(list(kind.__annotations__))}"
+    if get_origin(kind) is list and is_typeddict(get_args(kind)[0]):
+        return f"a list: each {_type(get_args(kind)[0])}"
+    text = kind.__name__ if isinstance(kind, type) and not get_args(kind) else str(kind)
+    return "`{}`".format(text.replace("typing.", "").replace("|", r"\|"))
+
+
 def pages() -> dict[str, str]:
     """Every generated page by its path in the folder of the documentation."""
     # Nobody sends to a format that nobody answers in.
@@ -174,6 +214,7 @@ def pages() -> dict[str, str]:
     return {
         "capabilities.md": capabilities_page(),
         "coverage.md": coverage_page(),
+        "hints.md": hints_page(),
         "laws.md": laws_page(),
         "loss-codes.md": codes_page(),
         "matrix.html": as_html(made),

@@ -38,6 +38,7 @@ from contentmodel.engine.streams.decoder import (
 )
 from contentmodel.engine.streams.encoder import StreamEncoder
 from contentmodel.engine.streams.outgoing import Outgoing, Written, growing, is_half_a_call
+from contentmodel.engine.table import hints
 from contentmodel.engine.table.codecs import (
     LIST,
     Allowed,
@@ -54,9 +55,9 @@ from contentmodel.engine.table.codecs import (
     spread,
 )
 from contentmodel.engine.table.error_words import ErrorBody, ErrorWords
+from contentmodel.engine.table.hints import Hint, escaped, wire_fields
 from contentmodel.engine.table.introspect import fields_of
 from contentmodel.engine.table.nested import Blocks, BlocksOrOne, One, OneOf, Outputs, Record, TextOrBlocks, WordsOf
-from contentmodel.engine.table.notes import FAILURE, MINTED, escaped, note_of, noted, wire_fields
 from contentmodel.engine.table.respelling import number_of
 from contentmodel.engine.table.roles import Roles
 from contentmodel.engine.table.rows import Pieces
@@ -110,7 +111,6 @@ __all__ = [
     "Encoded",
     "ErrorBody",
     "ErrorWords",
-    "FAILURE",
     "Failure",
     "Field",
     "Fields",
@@ -119,6 +119,7 @@ __all__ = [
     "FindByModel",
     "Gathered",
     "Group",
+    "Hint",
     "Home",
     "Implied",
     "Kinds",
@@ -127,7 +128,6 @@ __all__ = [
     "ListedModel",
     "Loss",
     "LossError",
-    "MINTED",
     "Maps",
     "Named",
     "Note",
@@ -174,6 +174,7 @@ __all__ = [
     "family_of",
     "fields_of",
     "growing",
+    "hints",
     "hoist_instructions",
     "is_data_uri",
     "is_error_alone",
@@ -190,8 +191,6 @@ __all__ = [
     "media",
     "message_pass",
     "needs_error_mark",
-    "note_of",
-    "noted",
     "number_of",
     "object_at",
     "object_of",

@@ -344,7 +344,7 @@ def _printed(stdout: str) -> dict[str, Column]:
     """What a program printed and made: its words, its words on stderr, its files."""
     columns = {
         stdout: Column(WORDS, TextContent),
-        "content.stderr": Column(WORDS, TextContent, noted=True),
+        "content.stderr": Column(WORDS, TextContent, hinted=True),
         "content.content": Column(Blocks(FILES), HostedFileContent),
     }
     return {key: column for key, column in columns.items() if key}

@@ -12,6 +12,7 @@ from contentmodel.authoring import (
     ErrorBody,
     ErrorWords,
     Fields,
+    Hint,
     Implied,
     LimitHeaders,
     Record,
@@ -89,6 +90,8 @@ USAGE = TABLE.record(
 )
 ERROR = TABLE.record("error", ErrorContent, {"type": "code", "message": "message"}, Silent("kind"))
 
+ENDED = Hint[dict[str, Any]](API, "ending", "the role and the stop fields of the answer")
+NO_CONTENT = Hint[list[Any] | None](API, "content", "the content of an answer that has no blocks: null or empty")
 ENDING = Fields({"finish_reason": "stop_reason", "finish_reason.stop_sequence": "stop_sequence", "messages": "content"})
 
 TABLE.say("stop_reason", *FINISH.reasons)
@@ -120,17 +123,17 @@ class Answer(OnlyChoice):
         contents = CONTENT.decode_list(blocks, context) if blocks else []
         if len(contents) == len(blocks or ()):
             context.trace(CONTENT, contents, wire, "content", spread=True)
-        # What these fields said, to be said again: notes, so that they are not taken for a loss.
+        # Hints, so that these fields are not reported as lost.
         said = {key: wire[key] for key in self.keys if key in wire and key != "content"}
-        note: dict[str, Any] = {":ending": said}
+        kept = ENDED.entry(said)
         if "content" in wire and not blocks:
-            note[":content"] = blocks
+            kept |= NO_CONTENT.entry(blocks)
         message = ChatMessage(role="assistant", contents=contents, origin=context.origin)
         wrong = misfits(wire, role=str, stop_reason=str)
         if wire.get("stop_reason").__class__ is not str and wire.get("stop_sequence") is not None:
             # No finish reason of the model can hold it.
             wrong["stop_sequence"] = wire["stop_sequence"]
-        extra = {API: {**note, **wrong}}
+        extra = {API: {**kept, **wrong}}
         choice = ChatChoice(messages=[message], finish_reason=self._finish(wire, context), extra=extra)
         context.trace(ENDING, [choice, message], wire, None, spread=False)
         return [choice]
@@ -149,9 +152,9 @@ class Answer(OnlyChoice):
         self, choice: ChatChoice, own: dict[str, Any], wire: dict[str, Any], context: EncodeContext
     ) -> None:
         blocks = encode_blocks(choice.messages, context)
-        wire.update(own.get(":ending", {}) if own else {"role": "assistant", "stop_sequence": None})
-        if blocks or not own or ":content" in own:
-            wire["content"] = blocks or own.get(":content", [])
+        wire.update(ENDED.read(own) or {} if own else {"role": "assistant", "stop_sequence": None})
+        if blocks or not own or NO_CONTENT.is_in(own):
+            wire["content"] = blocks or (NO_CONTENT.read(own) if own else [])
         self._encode_finish(choice, wire, context)
 
     def _encode_finish(self, choice: ChatChoice, wire: dict[str, Any], context: EncodeContext) -> None:

@@ -7,10 +7,9 @@ Read off google-genai 3.4 (types.py), seen November 2026. A part is a one-of by 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, Literal
 
 from contentmodel.authoring import (
-    MINTED,
     ArgumentsObject,
     Blocks,
     Codec,
@@ -21,6 +20,7 @@ from contentmodel.authoring import (
     Failure,
     Filled,
     Gathered,
+    Hint,
     Implied,
     Place,
     ProtobufJson,
@@ -31,7 +31,7 @@ from contentmodel.authoring import (
     Spec,
     Table,
     WordsOf,
-    note_of,
+    hints,
     parse,
     reasons,
     snake_name,
@@ -69,6 +69,10 @@ from contentmodel.usage import Usage
 
 API = "google-generate-content"
 TABLE = Table(API)
+GROUNDING = Hint[Literal[True]](API, "grounding", "the content was next to the parts of a candidate")
+KEY_OF_RESPONSE = Hint[Literal["", "error", "result"]](
+    API, "response", 'the key of the only text in the response of a function, "" if the response is JSON'
+)
 
 SIGNED: dict[str, Spec] = {"thoughtSignature": ("protected", Sealed("google", "signature"))}
 
@@ -89,7 +93,7 @@ class OwnId(Codec):
         return str(value)
 
     def encode(self, value: Any, context: EncodeContext, owner: Any) -> str | None:
-        return None if note_of(owner, API, MINTED) == value else value
+        return None if hints.MINTED.of(owner, API) == value else value
 
 
 class ResponseObject(Codec):
@@ -98,7 +102,7 @@ class ResponseObject(Codec):
     One string under "output", "error" or "result" is that string, and a list of several strings under "output" or
     "error" is as many texts. Any other object is its JSON text: without those keys "the whole response is treated as
     function output" (types.py of google-genai, FunctionResponse; the SDK itself writes "result"; seen 2026-11-22). The
-    note ":response" of the first text has the key, "" for JSON. An empty object is no text.
+    hint `KEY_OF_RESPONSE` of the first text has the key, "" for JSON. An empty object is no text.
     """
 
     classes = (dict,)
@@ -112,9 +116,9 @@ class ResponseObject(Codec):
             ((name, said),) = value.items()
             texts = said if _is_texts(said) and name in ("output", "error") else [said]
             if name in _OUTPUTS and texts[0].__class__ is str:
-                extra = None if name == "output" else {API: {":response": name}}
+                extra = None if name == "output" else KEY_OF_RESPONSE.extra(API, name)
                 return [TextContent(text=texts[0], extra=extra), *(TextContent(text=text) for text in texts[1:])]
-        return [TextContent(text=write(value).decode(), extra={API: {":response": ""}})]
+        return [TextContent(text=write(value).decode(), extra=KEY_OF_RESPONSE.extra(API, ""))]
 
     def count(self, wire: Any) -> int:
         said: Any = wire.get("output", wire.get("error")) if len(wire) == 1 else None
@@ -130,7 +134,7 @@ class ResponseObject(Codec):
         if owner.is_error and not context.native:
             context.lose(owner, "is_error", reasons.ERROR_KEY)
         texts = [WORDS.encode([content], context, owner) or "" for content in value]
-        name = None if value[0].extra is None else note_of(value[0], API, ":response")
+        name = None if value[0].extra is None else KEY_OF_RESPONSE.of(value[0], API)
         if name == "" and len(texts) == 1:
             read = _object_of(texts[0])
             if read is not None:

@@ -9,20 +9,19 @@ import msgspec
 
 from contentmodel.authoring import (
     BEGUN,
-    MINTED,
     BlocksOrOne,
     Codec,
     DecodeContext,
     EncodeContext,
+    Hint,
     Place,
     ProtobufJson,
     Roles,
     Silent,
     begun_before,
     escaped,
+    hints,
     is_native,
-    note_of,
-    noted,
     reasons,
     wire_fields,
     with_media_apart,
@@ -39,9 +38,23 @@ from contentmodel.content.tools import (
 )
 from contentmodel.message import ChatMessage
 from contentmodel.pairs import TranscriptIndex
-from contentmodel_adapters.google_generate_content.blocks import API, PARTS, TABLE, WORDS, has
+from contentmodel_adapters.google_generate_content.blocks import (
+    API,
+    GROUNDING,
+    KEY_OF_RESPONSE,
+    PARTS,
+    TABLE,
+    WORDS,
+    has,
+)
 from contentmodel_adapters.shared.answer import misfits
+from contentmodel_adapters.shared.role import SpelledRole, restore_role, role_of
 
+ROLE = Hint[SpelledRole](API, "role", "the role of a content, if it is missing or spelled in another way than usual")
+BEFORE = Hint[str](API, "begun", "the placeholder of a user's turn that precedes the first turn of the model")
+INSTRUCTION = Hint[dict[str, Any]](
+    API, "instruction", "the fields of the system instruction beside its parts, on its first part", fields=True
+)
 ROLES = Roles(API, {"user": "user", "model": "assistant"}, {"user": "user", "assistant": "model", "tool": "user"})
 _RESULT_ROLES = ("user", f"{API}:tool", f"{API}:function")
 """Roles of messages that hold results. Clients of the SDKs also send "tool" and "function" (ai.google.dev/gemini-api/
@@ -59,7 +72,7 @@ CONTENT = TABLE.record(
 
 
 def decode_content(wire: dict[str, Any], context: DecodeContext, role: str = "user") -> ChatMessage:
-    """One Content. One that has no role is of `role`; a note has a role that is spelled in another way than usual."""
+    """One Content. One that has no role is of `role`; a hint has a role that is spelled in another way than usual."""
     word = wire.get("role")
     if word.__class__ is str and (word in ROLES.to_model or not _is_respelled(word)):
         message: ChatMessage = CONTENT.decode(wire, context)
@@ -67,7 +80,7 @@ def decode_content(wire: dict[str, Any], context: DecodeContext, role: str = "us
     copy = {**wire, "role": word.lower() if word.__class__ is str else role}
     context.copied(copy, wire)
     message = CONTENT.decode(copy, context)
-    own = {**(message.extra or {}).get(API, {}), ":role": {"role": wire["role"]} if "role" in wire else {}}
+    own = {**(message.extra or {}).get(API, {}), **ROLE.entry(role_of(wire))}
     own |= misfits(wire, role=str)
     return msgspec.structs.replace(message, extra={**(message.extra or {}), API: own})
 
@@ -78,22 +91,21 @@ def _is_respelled(word: str) -> bool:
 
 
 def _is_spelling(spelled: Any, word: str | None, message: ChatMessage) -> bool:
-    """Return whether the note of a role holds for a message: its role may have been edited."""
+    """Return whether the hint of a role holds for a message: its role may have been edited."""
     return spelled.__class__ is not str or message.role == "tool" or spelled.lower() == word
 
 
 def encode_content(message: ChatMessage, context: EncodeContext) -> dict[str, Any]:
     """The Content of a message. What only answers say of it stands beside its parts, and in no request."""
-    if context.kind == "request" and any(note_of(content, API, ":grounding") for content in message.contents):
+    if context.kind == "request" and any(GROUNDING.of(content, API) for content in message.contents):
         message = without_grounding(message, context)
     wire = CONTENT.encode(message, context)
-    begun = note_of(message, API, ":begun")
+    begun = BEFORE.of(message, API)
     if begun is not None:
         wire["parts"] = [{"text": begun}]
-    rest = note_of(message, API, ":role")
-    if rest is not None and _is_spelling(rest.get("role"), wire.get("role"), message):
-        wire.pop("role", None)
-        wire.update(rest)
+    spelled = ROLE.of(message, API)
+    if spelled is not None and _is_spelling(spelled.get("role"), wire.get("role"), message):
+        restore_role(wire, spelled)
     if context.completes:
         wire.setdefault("parts", [])
     return wire
@@ -101,7 +113,7 @@ def encode_content(message: ChatMessage, context: EncodeContext) -> dict[str, An
 
 def without_grounding(message: ChatMessage, context: EncodeContext) -> ChatMessage:
     """The message as its parts say it: what was searched for stands beside them."""
-    contents = [content for content in message.contents if not note_of(content, API, ":grounding")]
+    contents = [content for content in message.contents if not GROUNDING.of(content, API)]
     kept: ChatMessage = context.replace(message, contents=contents)
     return kept
 
@@ -159,20 +171,20 @@ def _inner_id(content: Any) -> str | None:
 
 
 def _as_results(message: ChatMessage) -> ChatMessage:
-    """Return a message of results alone under the role "tool", with a note of any other word than the usual "user"."""
+    """Return a message of results alone under the role "tool", with a hint of any other word than the usual "user"."""
     made = ChatMessage(role="tool", contents=message.contents, origin=message.origin, extra=message.extra)
     word = message.role.removeprefix(f"{API}:")
-    return made if word == "user" or note_of(made, API, ":role") else noted(made, API, ":role", {"role": word})
+    return made if word == "user" or ROLE.of(made, API) else ROLE.on(made, API, {"role": word})
 
 
 def with_id(content: Any, call_id: str) -> Any:
-    """The content with an id, and with the note that this API's encoder leaves it out again; one that it has stays."""
+    """The content with an id, and with the hint that this API's encoder leaves it out again; one that it has stays."""
     if content.call_id is not None:
         return content
     extra = content.extra
     if extra is not None:
-        return noted(msgspec.structs.replace(content, call_id=call_id), API, MINTED, call_id)
-    return msgspec.structs.replace(content, call_id=call_id, extra={API: {MINTED: call_id}})
+        return hints.MINTED.on(msgspec.structs.replace(content, call_id=call_id), API, call_id)
+    return msgspec.structs.replace(content, call_id=call_id, extra=hints.MINTED.extra(API, call_id))
 
 
 def _marked(content: Any) -> Any:
@@ -180,13 +192,13 @@ def _marked(content: Any) -> Any:
     if content.__class__ is not FunctionResultContent or not content.outputs:
         return content
     first = content.outputs[0]
-    if first.extra is None or note_of(first, API, ":response") != "error":
+    if first.extra is None or KEY_OF_RESPONSE.of(first, API) != "error":
         return content
     return msgspec.structs.replace(content, is_error=True)
 
 
 class Contents(Codec):
-    """The contents of a request, or one content in the place of the list: the message then carries a note."""
+    """The contents of a request, or one content in the place of the list: the message then has a hint."""
 
     classes = (list, dict)
     identity = False
@@ -196,7 +208,7 @@ class Contents(Codec):
 
     def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[ChatMessage]:
         if value.__class__ is dict:
-            only = noted(CallIds().settle(decode_content(value, context)), API, ":form", "one")
+            only = hints.FORM.on(CallIds().settle(decode_content(value, context)), API, "one")
             context.trace(CONTENT, [only], container, key, spread=False)
             return [only]
         messages = []
@@ -212,7 +224,7 @@ class Contents(Codec):
 
     def encode(self, value: list[ChatMessage], context: EncodeContext, owner: Any) -> Any:
         wires = [encode_content(message, context) for message in with_media_apart(value, API)]
-        if context.native and len(wires) == 1 and note_of(value[0], API, ":form") == "one":
+        if context.native and len(wires) == 1 and hints.FORM.of(value[0], API) == "one":
             return wires[0]
         # What other APIs said, and nothing of it can be sent, is no turn here.
         return wires if context.native else [wire for wire in wires if wire["parts"]]
@@ -242,7 +254,7 @@ class Answer(Codec):
 
 
 class Instructions(Codec):
-    """systemInstruction: a Content, or a string. What it says beside its parts is a note of the first part."""
+    """systemInstruction: a Content, or a string. Its other fields are in a hint of the first part."""
 
     classes = (dict, str)
     identity = False
@@ -254,11 +266,11 @@ class Instructions(Codec):
 
     def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[Any]:
         if value.__class__ is str:
-            return [TextContent(text=value, extra={API: {":form": "string"}})]
+            return [TextContent(text=value, extra=hints.FORM.extra(API, "string"))]
         contents: list[Any] = INNER.decode(value["parts"], context, value, "parts")
         if contents:
             rest = escaped({name: item for name, item in value.items() if name != "parts"})
-            contents[0] = noted(contents[0], API, ":instruction", rest)
+            contents[0] = INSTRUCTION.on(contents[0], API, rest)
         return contents
 
     def places(self, value: Any, wire: Any, path: str) -> Iterable[Place]:
@@ -267,10 +279,10 @@ class Instructions(Codec):
         return INNER.places(value, wire["parts"], f"{path}.parts")
 
     def encode(self, value: list[Any], context: EncodeContext, owner: Any) -> Any:
-        if len(value) == 1 and note_of(value[0], API, ":form") == "string":
+        if len(value) == 1 and hints.FORM.of(value[0], API) == "string":
             return WORDS.encode(value, context, owner)
         parts = INNER.encode(value, context, owner)
-        return {**wire_fields(note_of(value[0], API, ":instruction") or {}), "parts": parts} if parts else None
+        return {**wire_fields(INSTRUCTION.of(value[0], API) or {}), "parts": parts} if parts else None
 
 
 SKIP = "skip_thought_signature_validator"
@@ -314,11 +326,11 @@ def with_begun(messages: list[ChatMessage], context: EncodeContext) -> list[Chat
 
 
 def _without_begun(messages: list[ChatMessage]) -> list[ChatMessage]:
-    """Return the messages with an empty one, and a note of its text, in the place of a turn that `with_begun` made."""
+    """Return the messages with an empty one, and a hint of its text, in the place of a turn that `with_begun` made."""
     if _is_placeholder(messages):
         text = begun_before(messages[1].contents)
         # In place, for the list is traced.
-        messages[0] = ChatMessage(role="user", origin=messages[0].origin, extra={API: {":begun": text}})
+        messages[0] = ChatMessage(role="user", origin=messages[0].origin, extra=BEFORE.extra(API, text))
     return messages
 
 

@@ -23,8 +23,6 @@ from contentmodel.authoring import (
     Record,
     canonical,
     escaped,
-    note_of,
-    noted,
     reasons,
     spread,
     wire_fields,
@@ -44,6 +42,7 @@ from contentmodel_adapters.google_generate_content.blocks import (
     API,
     CHUNKS,
     ERROR,
+    GROUNDING,
     READ_URLS,
     SUPPORT,
     TABLE,
@@ -165,7 +164,7 @@ def _decode_grounding(rest: dict[str, Any], contents: list[Any], context: Decode
     if _attach(kept.get("groundingSupports"), contents, outputs, grounding, context):
         del kept["groundingSupports"]
         apart |= {"groundingSupports", "grounding_supports"}
-    call = noted(WebSearchToolCallContent(call_id=SEARCH_ID, arguments=arguments), API, ":grounding", True)
+    call = GROUNDING.on(WebSearchToolCallContent(call_id=SEARCH_ID, arguments=arguments), API, True)
     result = WebSearchToolResultContent(call_id=SEARCH_ID, outputs=outputs, extra=_beside(kept))
     context.trace(Pieces({"arguments": "webSearchQueries"}), [call], grounding, None, spread=False)
     context.trace(Pieces({"outputs": "groundingChunks"}, apart), [result], grounding, None, spread=False)
@@ -174,7 +173,7 @@ def _decode_grounding(rest: dict[str, Any], contents: list[Any], context: Decode
 
 def _beside(kept: dict[str, Any]) -> dict[str, dict[str, Any]]:
     """Return the residue of a result whose metadata are next to the parts of a candidate."""
-    return {API: {":grounding": True, **escaped(kept)}}
+    return {API: {**GROUNDING.entry(True), **escaped(kept)}}
 
 
 def _attach(supports: Any, contents: list[Any], chunks: list[Any], grounding: Any, context: DecodeContext) -> bool:
@@ -216,7 +215,7 @@ def _decode_urls(rest: dict[str, Any], context: DecodeContext) -> list[Any]:
     kept = dict(rest.pop("urlContextMetadata"))
     outputs = READ_URLS.decode_list(kept.pop("urlMetadata"), context)
     context.trace(READ_URLS, outputs, metadata, "urlMetadata", spread=True)
-    call = UrlContextToolCallContent(call_id=URLS_ID, extra={API: {":grounding": True}})
+    call = UrlContextToolCallContent(call_id=URLS_ID, extra=GROUNDING.extra(API, True))
     result = UrlContextToolResultContent(call_id=URLS_ID, outputs=outputs, extra=_beside(kept))
     context.trace(Pieces({}), [call], metadata, None, spread=False)
     context.trace(Pieces({"outputs": "urlMetadata"}, set()), [result], metadata, None, spread=False)
@@ -245,7 +244,7 @@ def encode_answer(messages: list[ChatMessage], context: EncodeContext) -> dict[s
 
 
 def _is_beside(content: Any) -> bool:
-    return bool(note_of(content, API, ":grounding"))
+    return GROUNDING.of(content, API) is not None
 
 
 def _without_beside(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:

@@ -13,7 +13,6 @@ from contentmodel.authoring import (
     growing,
     is_half_a_call,
     list_of,
-    note_of,
     object_of,
     objects_of,
     reasons,
@@ -26,7 +25,7 @@ from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.text import SpanConverter, TextContent
 from contentmodel.content.tools import ToolResultContent
 from contentmodel.events import TurnComplete, TurnError
-from contentmodel_adapters.google_generate_content.blocks import API
+from contentmodel_adapters.google_generate_content.blocks import API, GROUNDING
 from contentmodel_adapters.google_generate_content.response import Chunks
 from contentmodel_adapters.google_generate_content.stream import is_plain
 from contentmodel_adapters.shared.texts import JoiningEncoder
@@ -264,4 +263,4 @@ def _parts(wire: dict[str, Any]) -> list[Any]:
 
 def _is_beside(content: Any) -> bool:
     """Whether a content stands beside the parts."""
-    return bool(note_of(content, API, ":grounding"))
+    return GROUNDING.of(content, API) is not None

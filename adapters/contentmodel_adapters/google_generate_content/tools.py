@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal, TypeVar
 
 import msgspec
 
@@ -10,12 +10,12 @@ from contentmodel.authoring import (
     Codec,
     DecodeContext,
     EncodeContext,
+    Hint,
     ProtobufJson,
     Renamed,
     Row,
     camel_name,
-    note_of,
-    noted,
+    hints,
     reasons,
 )
 from contentmodel.request import ChatRequest, CustomTool, FunctionTool, HostedTool, ToolChoice
@@ -51,6 +51,14 @@ CURRENT: Current = {
     "mcp": (Hosted("mcpServers", needs=("name",)),),
 }
 DECLARATIONS = "functionDeclarations"
+_Entry = Literal["object", True]
+ENTRY = Hint[_Entry](
+    API, "entry", 'this is the first tool of a wire object: "object" if the object is in the place of the list'
+)
+KEY = Hint[str | None](API, "key", "the key of a member of a wire object, null if the object is empty")
+VALUE = Hint[Any](API, "value", "the value of a member that is no object")
+LEVEL = Hint[str](API, "level", "the level of thinking in the letters of the payload")
+T = TypeVar("T")
 
 _SCHEMAS = {"name": "name", "description": "description"}
 
@@ -81,9 +89,9 @@ FUNCTION = TABLE.union(
 class Tools(Codec):
     """A list of Tool objects, each with one or more members: functions one by one, hosted tools one by one.
 
-    The API also takes one object in the place of the list. The first tool of each wire object carries the note ":entry"
-    ("object" for one that is no element of a list); a member that is not spelled or shaped as usual keeps its key under
-    ":key" and its value under ":value". A function in the place of a list of functions carries the note ":form".
+    The API also takes one object in the place of the list. The first tool of each wire object has the hint `ENTRY`; a
+    member that is not spelled or shaped as usual keeps its key in the hint `KEY`, and its value in `VALUE`. A function
+    in the place of a list of functions has the hint `FORM`.
     """
 
     classes = (list, dict)
@@ -105,11 +113,11 @@ class Tools(Codec):
         for tool in value:
             entry = _entry_of(tool, entries, context)
             own = (tool.extra or {}).get(API)
-            if own is not None and own.get(":key", "") is None:
+            if own is not None and KEY.is_in(own) and KEY.read(own) is None:
                 empty_on_purpose.append(len(entries) - 1)
             else:
                 _encode_member(tool, entry, context)
-        if context.native and len(entries) == 1 and note_of(value[0], API, ":entry") == "object":
+        if context.native and len(entries) == 1 and ENTRY.of(value[0], API) == "object":
             return entries[0]
         return [entry for i, entry in enumerate(entries) if entry or i in empty_on_purpose] or None
 
@@ -117,15 +125,15 @@ class Tools(Codec):
         return "list of tool"
 
 
-def _decode_entry(entry: Any, note: Any, container: Any, key: str | int, context: DecodeContext) -> list[Any]:
+def _decode_entry(entry: Any, form: _Entry, container: Any, key: str | int, context: DecodeContext) -> list[Any]:
     """Return the tools of one Tool object, which is `container[key]`."""
     found: list[Any] = []
     for name, member in entry.items():
         found += _decode_member(name, member, entry, context)
     if not found:
-        found = [HostedTool(extra={API: {":key": None}})]
+        found = [HostedTool(extra=KEY.extra(API, None))]
         context.trace(None, found[:], container, key, spread=False)
-    found[0] = _noted(found[0], ":entry", note, context)
+    found[0] = _hinted(found[0], ENTRY, form, context)
     return found
 
 
@@ -136,7 +144,7 @@ def _entry_of(tool: Any, entries: list[dict[str, Any]], context: EncodeContext) 
     (tmc/langchaingo#1245, seen 2026-11-22).
     """
     if context.native:
-        fits = entries[-1] if entries and not note_of(tool, API, ":entry") else None
+        fits = entries[-1] if entries and not ENTRY.of(tool, API) else None
     else:
         is_function = isinstance(tool, FunctionTool | CustomTool)
         fits = next((entry for entry in entries if (DECLARATIONS in entry) == is_function), None)
@@ -151,22 +159,22 @@ def _decode_member(name: str, member: Any, entry: dict[str, Any], context: Decod
     if camel == DECLARATIONS and _are_declarations([member]):
         only = FUNCTION.decode(member, context)
         context.trace(FUNCTION, [only], entry, name, spread=False)
-        only = _noted(only, ":form", "one", context)
-        return [only] if camel == name else [_noted(only, ":key", name, context)]
+        only = _hinted(only, hints.FORM, "one", context)
+        return [only] if camel == name else [_hinted(only, KEY, name, context)]
     if camel == DECLARATIONS and _are_declarations(member):
         made = [FUNCTION.decode(declaration, context) for declaration in member]
         context.trace(FUNCTION, made, entry, name, spread=True)
-        return made if camel == name else [_noted(tool, ":key", name, context) for tool in made]
+        return made if camel == name else [_hinted(tool, KEY, name, context) for tool in made]
     kind = HOSTED_KINDS.get(camel, "other")
-    tool = HostedTool(kind=kind, extra={API: {":key": name, ":value": member}})
+    tool = HostedTool(kind=kind, extra={API: {**KEY.entry(name), **VALUE.entry(member)}})
     if member.__class__ is dict:
-        tool = HostedTool(kind=kind, settings=member, extra={API: {":key": name}})
+        tool = HostedTool(kind=kind, settings=member, extra=KEY.extra(API, name))
     context.trace(None, [tool], entry, name, spread=False)
     return [tool]
 
 
-def _noted(tool: Any, note: str, value: Any, context: DecodeContext) -> Any:
-    changed = noted(tool, API, note, value)
+def _hinted(tool: Any, hint: Hint[T], value: T, context: DecodeContext) -> Any:
+    changed = hint.on(tool, API, value)
     context.replaced(tool, changed)
     return changed
 
@@ -179,9 +187,9 @@ def _are_declarations(member: Any) -> bool:
 
 def _encode_member(tool: Any, entry: dict[str, Any], context: EncodeContext) -> None:
     if isinstance(tool, FunctionTool | CustomTool):
-        key = note_of(tool, API, ":key") or next((k for k in entry if camel_name(k) == DECLARATIONS), DECLARATIONS)
+        key = KEY.of(tool, API) or next((k for k in entry if camel_name(k) == DECLARATIONS), DECLARATIONS)
         made = FUNCTION.encode_one(tool, context)
-        if context.native and key not in entry and note_of(tool, API, ":form") == "one":
+        if context.native and key not in entry and hints.FORM.of(tool, API) == "one":
             entry[key] = made
         elif entry.get(key).__class__ is dict:
             entry[key] = [entry[key], made]
@@ -193,8 +201,9 @@ def _encode_member(tool: Any, entry: dict[str, Any], context: EncodeContext) -> 
 
 def _encode_hosted(tool: HostedTool, entry: dict[str, Any], context: EncodeContext) -> None:
     own = (tool.extra or {}).get(API)
-    if own is not None and ":key" in own:
-        entry[own[":key"]] = own.get(":value", tool.settings)
+    key = None if own is None else KEY.read(own)
+    if own is not None and key is not None:
+        entry[key] = VALUE.read(own) if VALUE.is_in(own) else tool.settings
         return
     known = declaration(tool, CURRENT)
     if known is None:
@@ -264,7 +273,7 @@ class Level(Renamed):
         if not context.native and value not in _LEVELS:
             context.lose(owner, "options.reasoning.effort", reasons.NO_LEVEL, level=value)
             return None
-        spelled = note_of(owner, API, ":level")
+        spelled = LEVEL.of(owner, API)
         if spelled is not None and spelled.lower() == value:
             return spelled
         return super().encode(value, context, owner)
@@ -280,6 +289,6 @@ def with_level(request: ChatRequest, context: DecodeContext) -> ChatRequest:
         return request
     changed = msgspec.structs.replace(reasoning, effort=word.lower())
     options = msgspec.structs.replace(request.options, reasoning=changed)
-    made: ChatRequest = noted(msgspec.structs.replace(request, options=options), API, ":level", word)
+    made: ChatRequest = LEVEL.on(msgspec.structs.replace(request, options=options), API, word)
     context.replaced(reasoning, changed)
     return made

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
@@ -15,6 +15,7 @@ from contentmodel.authoring import (
     Columns,
     DecodeContext,
     EncodeContext,
+    Hint,
     Kinds,
     OneOf,
     Row,
@@ -102,7 +103,7 @@ REQUEST = TABLE.record(
         "tools",
         {
             "tools": Column(Blocks(TOOLS), FunctionTool, CustomTool, HostedTool, ToolGroup),
-            "functions": Column(Blocks(FUNCTIONS), FunctionTool, noted=True),
+            "functions": Column(Blocks(FUNCTIONS), FunctionTool, hinted=True),
         },
     ),
     Aliases(ALIASES),
@@ -116,10 +117,13 @@ TABLE.keep(
 )
 TABLE.say("request.aliases", *ALIASES)
 OLD_LIMIT, OLD_CHOICE = ALIASES
+MAX_TOKENS = Hint[Literal[True]](API, "max_tokens", "the limit of tokens has its old name")
+FUNCTION_CALL = Hint[Literal[True]](API, "function_call", "the tool choice has its old name")
+STOP = Hint[Literal[True]](API, "stop", "the stop sequence is no list")
 
 
 def read_aliases(request: ChatRequest) -> ChatRequest:
-    """Read fields under old names, and a stop sequence that is no list; notes of the request have how it was."""
+    """Read fields under old names, and a stop sequence that is no list; hints of the request keep how it was."""
     own = dict((request.extra or {}).get(API, {}))
     changed: dict[str, Any] = {}
     if (
@@ -128,15 +132,15 @@ def read_aliases(request: ChatRequest) -> ChatRequest:
         and own.get(OLD_LIMIT).__class__ is int
     ):
         changed["max_output_tokens"] = own.pop(OLD_LIMIT)
-        own[":max_tokens"] = True
+        own |= MAX_TOKENS.entry(True)
     choice = read_old_choice(own.get(OLD_CHOICE))
     if choice is not None and request.options.tool_choice is None and "tool_choice" not in own:
         changed["tool_choice"] = choice
         del own[OLD_CHOICE]
-        own[":function_call"] = True
+        own |= FUNCTION_CALL.entry(True)
     if own.get("stop").__class__ is str:
         changed["stop_sequences"] = [own.pop("stop")]
-        own[":stop"] = True
+        own |= STOP.entry(True)
     if not changed:
         return request
     options = msgspec.structs.replace(request.options, **changed)
@@ -144,13 +148,13 @@ def read_aliases(request: ChatRequest) -> ChatRequest:
 
 
 def with_aliases(payload: dict[str, Any], request: ChatRequest, context: EncodeContext) -> dict[str, Any]:
-    """Return a payload with the names and forms that the notes have."""
+    """Return a payload with the names and forms that the hints have."""
     own = (request.extra or {}).get(API, {})
-    if ":max_tokens" in own and "max_completion_tokens" in payload:
+    if MAX_TOKENS.is_in(own) and "max_completion_tokens" in payload:
         payload[OLD_LIMIT] = payload.pop("max_completion_tokens")
-    if ":function_call" in own and old_choice(payload.get("tool_choice")) is not None:
+    if FUNCTION_CALL.is_in(own) and old_choice(payload.get("tool_choice")) is not None:
         payload[OLD_CHOICE] = old_choice(payload.pop("tool_choice"))
-    if ":stop" in own and len(payload.get("stop", ())) == 1:
+    if STOP.is_in(own) and len(payload.get("stop", ())) == 1:
         payload["stop"] = payload["stop"][0]
     return payload
 

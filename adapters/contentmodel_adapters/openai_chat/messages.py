@@ -16,6 +16,7 @@ from contentmodel.authoring import (
     EncodeContext,
     Fields,
     Filled,
+    Hint,
     Implied,
     One,
     Place,
@@ -24,9 +25,9 @@ from contentmodel.authoring import (
     Silent,
     TextOrBlocks,
     WordsOf,
+    hints,
     is_native,
     needs_error_mark,
-    note_of,
     reasons,
     with_error_read,
     with_error_told,
@@ -59,6 +60,7 @@ from contentmodel_adapters.openai_chat.blocks import (
 from contentmodel_adapters.shared.answer import misfits
 from contentmodel_adapters.shared.citations import moved_citation
 from contentmodel_adapters.shared.replay import Change, Replay, is_own_answer
+from contentmodel_adapters.shared.role import SpelledRole, restore_role, role_of
 
 
 class Said(One):
@@ -75,6 +77,7 @@ class SaidWords(WordsOf):
         return value.__class__ is str and value != ""
 
 
+ROLE = Hint[SpelledRole](API, "role", "the role of the message of an answer, if it is not the usual one")
 REASONING_FIELDS = ("reasoning_content", "reasoning")
 BETWEEN = "\n\n"
 """What keeps two reasonings apart in one field."""
@@ -84,15 +87,15 @@ REFUSAL_COLUMN = Column(SaidWords(ErrorContent, "message", code="refusal"), Erro
 COLUMNS = {
     # Reasoning is not in OpenAI's own types: DeepSeek, xAI, Moonshot and others say reasoning_content, Groq and
     # OpenRouter reasoning.
-    "reasoning_content": Column(SaidWords(ReasoningContent, "text", between=BETWEEN), ReasoningContent, noted=True),
-    "reasoning": Column(SaidWords(ReasoningContent, "text", between=BETWEEN), ReasoningContent, noted=True),
-    "reasoning_details": Column(Blocks(REASONING_DETAILS), ReasoningContent, noted=True),
+    "reasoning_content": Column(SaidWords(ReasoningContent, "text", between=BETWEEN), ReasoningContent, hinted=True),
+    "reasoning": Column(SaidWords(ReasoningContent, "text", between=BETWEEN), ReasoningContent, hinted=True),
+    "reasoning_details": Column(Blocks(REASONING_DETAILS), ReasoningContent, hinted=True),
     "content": TEXT_COLUMN,
     "refusal": REFUSAL_COLUMN,
-    "audio": Column(Said(AUDIO_ANSWER), DataContent, HostedFileContent, noted=True),
-    "images": Column(Blocks(CONTENT), DataContent, UriContent, noted=True),
+    "audio": Column(Said(AUDIO_ANSWER), DataContent, HostedFileContent, hinted=True),
+    "images": Column(Blocks(CONTENT), DataContent, UriContent, hinted=True),
     "tool_calls": Column(Blocks(TOOL_CALLS), FunctionCallContent, CustomToolCallContent, HostedToolCallContent),
-    "function_call": Column(Said(FUNCTION_CALL), FunctionCallContent, noted=True),
+    "function_call": Column(Said(FUNCTION_CALL), FunctionCallContent, hinted=True),
 }
 # Where reasoning_details stand, `reasoning` repeats their words.
 DETAILED = {name: column for name, column in COLUMNS.items() if name not in ("reasoning", "reasoning_content")}
@@ -315,9 +318,9 @@ def encode_answer(messages: list[ChatMessage], context: EncodeContext) -> dict[s
         context.leave_residue(other, own=True)
     wire = encode_assistant(message, context)
     own = (message.extra or {}).get(API, {})
-    if ":role" in own:
-        wire.pop("role")
-        wire.update(own[":role"])
+    word = ROLE.read(own)
+    if word is not None:
+        restore_role(wire, word)
     if not context.completes:
         return wire
     if wire.get("content").__class__ is list:
@@ -334,7 +337,7 @@ def _joined(first: ChatMessage, contents: list[Any], context: EncodeContext) -> 
 
 
 def _with_role(message: ChatMessage, wire: dict[str, Any]) -> ChatMessage:
-    own = {**(message.extra or {}).get(API, {}), ":role": {"role": wire["role"]} if "role" in wire else {}}
+    own = {**(message.extra or {}).get(API, {}), **ROLE.entry(role_of(wire))}
     own |= misfits(wire, role=str)
     return msgspec.structs.replace(message, extra={API: own})
 
@@ -354,5 +357,5 @@ def _row_of(message: ChatMessage) -> Row | Fields:
         return RESULT_MESSAGE
     if message.role != "assistant":
         return PLAIN
-    detailed = any(note_of(content, API, ":column") == "reasoning_details" for content in message.contents)
+    detailed = any(hints.COLUMN.of(content, API) == "reasoning_details" for content in message.contents)
     return DETAILED_ASSISTANT if detailed else ASSISTANT

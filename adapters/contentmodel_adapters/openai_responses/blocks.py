@@ -12,7 +12,6 @@ from typing import Any
 import msgspec
 
 from contentmodel.authoring import (
-    FAILURE,
     Allowed,
     Blocks,
     Codec,
@@ -32,8 +31,7 @@ from contentmodel.authoring import (
     Silent,
     Table,
     WordsOf,
-    note_of,
-    noted,
+    hints,
     reasons,
     row,
     text_of,
@@ -248,7 +246,7 @@ class ShellOutputs(Blocks):
             stderr = text_of(wire, "stderr")
             contents.append(_without_field(content, "stderr") if stderr else content)
             if stderr:
-                contents.append(TextContent(text=stderr, extra={API: {":column": "stderr"}}))
+                contents.append(TextContent(text=stderr, extra=hints.COLUMN.extra(API, "stderr")))
             contents += SHELL_FAILURE.errors(wire, API)
         return contents
 
@@ -266,8 +264,8 @@ class ShellOutputs(Blocks):
     def encode(self, value: Any, context: EncodeContext, owner: Any) -> Any:
         entries: list[Any] = []
         for content in value:
-            if note_of(content, API, ":column") == "stderr" and entries and content.__class__ is TextContent:
-                entries[-1] = context.replaced(entries[-1], noted(entries[-1], API, "stderr", content.text))
+            if hints.COLUMN.of(content, API) == "stderr" and entries and content.__class__ is TextContent:
+                entries[-1] = context.replaced(entries[-1], _with_field(entries[-1], "stderr", content.text))
             elif not _follows(content):
                 entries.append(content)
         return super().encode(entries, context, owner)
@@ -275,8 +273,12 @@ class ShellOutputs(Blocks):
 
 def _follows(content: Any) -> bool:
     """Return whether a content belongs to the entry of the content before it."""
-    is_stderr: bool = note_of(content, API, ":column") == "stderr"
-    return is_stderr or note_of(content, API, FAILURE) is not None
+    return hints.COLUMN.of(content, API) == "stderr" or hints.FAILURE.of(content, API) is not None
+
+
+def _with_field(content: Any, field: str, value: str) -> Any:
+    own = (content.extra or {}).get(API, {})
+    return msgspec.structs.replace(content, extra={**(content.extra or {}), API: {**own, field: value}})
 
 
 def _without_field(content: Any, field: str) -> Any:

@@ -2,13 +2,13 @@
 
 Items of one assistant's turn (reasoning, calls, hosted tools, the parts of its message items) are one message, and so
 are results of tools that follow each other. What an item says beside its parts is kept with its first part, under
-the note ":item"; a part with that note begins an item.
+the hint `ITEM`; a part with that hint begins an item.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
@@ -16,14 +16,14 @@ from contentmodel.authoring import (
     Codec,
     DecodeContext,
     EncodeContext,
+    Hint,
     PairRow,
     Roles,
     Silent,
     TextOrBlocks,
     escaped,
+    hints,
     needs_error_mark,
-    note_of,
-    noted,
     reasons,
     row,
     wire_fields,
@@ -53,6 +53,16 @@ from contentmodel_adapters.openai_responses.items import ITEMS, OTHER_PAIRS, PAI
 from contentmodel_adapters.shared.citations import whole_citations
 from contentmodel_adapters.shared.replay import Change, Replay
 
+ITEM = Hint[dict[str, Any]](
+    API, "item", "the fields of the item that the content was a part of, on its first part", fields=True
+)
+STRING = Hint[Literal[True]](API, "string", "the content of an item, or the input, was a string")
+WHOLE_ITEM = Hint[Literal[True]](
+    API,
+    "whole_item",
+    "an unknown object was an item, not a part of one",
+    older={"whole": lambda value: value},
+)
 ROLES = Roles(API, {"user": "user", "assistant": "assistant", "system": "system", "developer": "developer"})
 MESSAGE = TABLE.records["message"] = row(
     "message",
@@ -122,7 +132,7 @@ def decode_item(
     elif (other := _decode_other_pair(item, context)) is not None:
         pair, contents = other
     elif "type" not in item and item.get("id").__class__ is str:
-        contents = [noted(ITEMS.decode({**item, "type": "item_reference"}, context), API, ":absent", ["type"])]
+        contents = [hints.ABSENT.on(ITEMS.decode({**item, "type": "item_reference"}, context), API, ["type"])]
     else:
         contents = [_decode_other(item, context)]
     context.traces.append((ITEMS if pair is None else pair, contents, items, index, False))
@@ -135,7 +145,7 @@ def _decode_other(item: dict[str, Any], context: DecodeContext) -> Any:
         content: Any = UnknownContent(api=API, block=item)
     else:
         content = ITEMS.decode(item, context)
-    return noted(content, API, ":whole", True) if content.__class__ is UnknownContent else content
+    return WHOLE_ITEM.on(content, API, True) if content.__class__ is UnknownContent else content
 
 
 def _decode_pair(pair: PairRow, item: dict[str, Any], context: DecodeContext) -> list[Any]:
@@ -159,7 +169,7 @@ def _decode_other_pair(item: dict[str, Any], context: DecodeContext) -> tuple[Pa
         return None
     call, result = contents
     result = msgspec.structs.replace(result, name=call.name)
-    return pair, [noted(content, API, ":row", pair.name) for content in (call, result)]
+    return pair, [hints.ROW.on(content, API, pair.name) for content in (call, result)]
 
 
 _FUNCTION_RESULTS = frozenset({FunctionResultContent, CustomToolResultContent})
@@ -186,16 +196,16 @@ def _decode_message(item: dict[str, Any], context: DecodeContext) -> ChatMessage
     typed = {**item, "type": "message"}
     context.copied(typed, item)
     message = MESSAGE.decode(typed, context)
-    return noted(message, API, ":absent", ["type"]) if isinstance(message, ChatMessage) else message  # type: ignore[no-any-return]
+    return hints.ABSENT.on(message, API, ["type"]) if isinstance(message, ChatMessage) else message
 
 
 def _decode_parts(item: dict[str, Any], context: DecodeContext) -> list[Any]:
     content = item["content"]
-    note = escaped({key: value for key, value in item.items() if key not in ("content", "role")})
+    around = escaped({key: value for key, value in item.items() if key not in ("content", "role")})
     if content.__class__ is str:
         parts: list[Any] = [TextContent(text=content)]
         context.trace(None, parts, item, "content", spread=False)
-        note[":string"] = True
+        around |= STRING.entry(True)
     elif content.__class__ is list:
         parts = OUTPUT.decode_list(content, context)
         context.trace(OUTPUT, parts, item, "content", spread=len(parts) == len(content))
@@ -203,13 +213,13 @@ def _decode_parts(item: dict[str, Any], context: DecodeContext) -> list[Any]:
         context.expected(item, "content", "string or array", content)
         return []
     if parts:
-        parts[0] = noted(parts[0], API, ":item", note)
+        parts[0] = ITEM.on(parts[0], API, around)
     return parts
 
 
 def _decode_reasoning(item: dict[str, Any], context: DecodeContext) -> list[Any]:
     parts: list[Any] = []
-    note = dict(escaped(item))
+    around = dict(escaped(item))
     for field, tag in _REASONING_FIELDS:
         wires = item.get(field)
         if wires and wires.__class__ is list and _are_all(wires, tag):
@@ -217,20 +227,20 @@ def _decode_reasoning(item: dict[str, Any], context: DecodeContext) -> list[Any]
             context.trace(REASONING, decoded, item, field, spread=len(decoded) == len(wires))
             if all(part.__class__ is ReasoningContent for part in decoded):
                 parts += decoded
-                del note[field]
+                del around[field]
     if not parts:
         parts = [ReasoningContent()]
         context.trace(None, parts, item, "summary", spread=False)
     sealed = None
-    if note.get("encrypted_content").__class__ is str:
-        sealed = ENCRYPTED.decode(note.pop("encrypted_content"), context, item, "encrypted_content")
+    if around.get("encrypted_content").__class__ is str:
+        sealed = ENCRYPTED.decode(around.pop("encrypted_content"), context, item, "encrypted_content")
         context.trace(None, [sealed], item, "encrypted_content", spread=False)
     if len(parts) == 1:
-        parts[0] = _noted_reasoning(parts[0], sealed, note, context)
+        parts[0] = _hinted_reasoning(parts[0], sealed, around, context)
         return parts
     if sealed is not None:
         parts[-1] = _moved(parts[-1], msgspec.structs.replace(parts[-1], protected=sealed), context)
-    parts[0] = _moved(parts[0], noted(parts[0], API, ":item", note), context)
+    parts[0] = _moved(parts[0], ITEM.on(parts[0], API, around), context)
     return parts
 
 
@@ -238,8 +248,8 @@ def _are_all(wires: list[Any], tag: str) -> bool:
     return all(wire.__class__ is dict and wire.get("type") == tag for wire in wires)
 
 
-def _noted_reasoning(part: Any, sealed: Any, note: dict[str, Any], context: DecodeContext) -> Any:
-    own = {**(part.extra or {}).get(API, {}), ":item": note}
+def _hinted_reasoning(part: Any, sealed: Any, around: dict[str, Any], context: DecodeContext) -> Any:
+    own = {**(part.extra or {}).get(API, {}), **ITEM.entry(around)}
     changed = ReasoningContent(text=part.text, kind=part.kind, protected=sealed or part.protected, extra={API: own})
     return _moved(part, changed, context)
 
@@ -255,7 +265,7 @@ def _moved(old: Any, new: Any, context: DecodeContext) -> Any:
 def _pair_of(content: Any) -> PairRow | None:
     """Return the pair that a call or a result is half of; None for one of an unknown tool that has its own item."""
     if content.__class__ in (HostedToolCallContent, HostedToolResultContent):
-        return _OTHER_BY_NAME.get(note_of(content, API, ":row"))
+        return _OTHER_BY_NAME.get(hints.ROW.of(content, API) or "")
     return _PAIR_BY_CALL.get(content.__class__) or _PAIR_BY_RESULT.get(content.__class__)
 
 
@@ -320,9 +330,9 @@ class _Writer:
 
     def _is_item(self, content: UnknownContent) -> bool:
         """Whether what nobody knows was an item of its own, or can only be one."""
-        if note_of(content, API, ":whole"):
+        if WHOLE_ITEM.of(content, API):
             return True
-        return note_of(content, API, ":item") is None and not self._continues()
+        return ITEM.of(content, API) is None and not self._continues()
 
     def _continues(self) -> bool:
         return self._open is not None and self._open.get("type", "message") == "message"
@@ -339,10 +349,10 @@ class _Writer:
 
     def _part(self, content: Any, message: ChatMessage) -> None:
         context = self.context
-        note = note_of(content, API, ":item")
+        around = ITEM.of(content, API)
         if not context.native or message.origin is None or message.origin.api != API:
             content = whole_citations(content, context)
-        is_given = note is not None or (self._is_given and self._continues())
+        is_given = around is not None or (self._is_given and self._continues())
         if not is_given and context.kind == "request" and content.annotations:
             # Citations stand in output_text, and only an item that the API gave may hold that.
             for citation in content.annotations:
@@ -351,11 +361,11 @@ class _Writer:
         parts = OUTPUT.encode_list([content], context)
         if not parts:
             return
-        if note is not None:
+        if around is not None:
             self._is_given = True
-            self._open = item = wire_fields(note)
+            self._open = item = wire_fields(around)
             item["role"] = self._role(message)
-            plain = note.get(":string") and content.__class__ is TextContent and set(parts[0]) == {"type", "text"}
+            plain = STRING.read(around) and content.__class__ is TextContent and set(parts[0]) == {"type", "text"}
             item["content"] = parts[0]["text"] if plain else parts
             self.items.append(item)
         elif self._continues() and self._open["content"].__class__ is list:  # type: ignore[index]
@@ -380,9 +390,9 @@ class _Writer:
         self.items.append(item)
 
     def _reasoning(self, content: ReasoningContent) -> None:
-        note = note_of(content, API, ":item")
-        if note is not None or self._open is None or self._open.get("type") != "reasoning":
-            self._open = _own_lists(wire_fields(note)) if note is not None else {"type": "reasoning", "summary": []}
+        around = ITEM.of(content, API)
+        if around is not None or self._open is None or self._open.get("type") != "reasoning":
+            self._open = _own_lists(wire_fields(around)) if around is not None else {"type": "reasoning", "summary": []}
             self.items.append(self._open)
         item = self._open
         field = "content" if content.kind == "text" else "summary"
@@ -461,12 +471,12 @@ class Items(Codec):
             return decode_items(value, context)
         contents: list[Any] = [TextContent(text=value)]
         context.trace(None, contents, container, key, spread=False)
-        extra = {API: {":string": True}}
+        extra = STRING.extra(API, True)
         return [ChatMessage(role="user", contents=contents, origin=context.origin, extra=extra)]
 
     def encode(self, value: list[ChatMessage], context: EncodeContext, owner: Any) -> Any:
         items = encode_items(value, context)
-        if len(value) == 1 and note_of(value[0], API, ":string") and set(items[0]) == {"type", "role", "content"}:
+        if len(value) == 1 and STRING.of(value[0], API) and set(items[0]) == {"type", "role", "content"}:
             content = items[0]["content"]
             return content if content.__class__ is str else items
         return items or None

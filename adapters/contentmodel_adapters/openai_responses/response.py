@@ -12,6 +12,7 @@ from contentmodel.authoring import (
     EncodeContext,
     ErrorBody,
     Fields,
+    Hint,
     Record,
     reasons,
 )
@@ -67,13 +68,15 @@ def status_of(finish: FinishReason | None) -> dict[str, Any]:
     return {"status": word, "incomplete_details": None}
 
 
+ENDED = Hint[dict[str, Any]](API, "ending", "the fields that report the status of the answer")
+NO_OUTPUT = Hint[list[Any] | None](API, "output", "the output of an answer that has no items: null or empty")
 ENDING = Fields({"finish_reason": "status", "messages": "output"})
 
 
 class Output(OnlyChoice):
     """The output items and the status: the messages of the only choice, and why it ended.
 
-    The fields that say the status are kept under the note ":ending" and written again, unless the finish reason was
+    The fields that say the status are kept in the hint `ENDED` and written again, unless the finish reason was
     changed or comes from another API.
     """
 
@@ -88,11 +91,11 @@ class Output(OnlyChoice):
         ending = {key: wire[key] for key in self.keys[1:] if key in wire}
         if not messages and not ending and "output" not in wire:
             return []
-        note: dict[str, Any] = {":ending": ending}
+        kept = ENDED.entry(ending)
         if "output" in wire and not items:
-            note[":output"] = items
+            kept |= NO_OUTPUT.entry(items)
         wrong = misfits(wire, status=str, incomplete_details=dict)
-        choice = ChatChoice(messages=messages, extra={API: {**note, **wrong}})
+        choice = ChatChoice(messages=messages, extra={API: {**kept, **wrong}})
         choices = [msgspec.structs.replace(choice, finish_reason=finish_of(wire, choice))]
         context.trace(ENDING, choices, wire, None, spread=False)
         return choices
@@ -101,9 +104,9 @@ class Output(OnlyChoice):
         self, choice: ChatChoice, own: dict[str, Any], wire: dict[str, Any], context: EncodeContext
     ) -> None:
         items = encode_items(choice.messages, context)
-        if items or ":output" in own:
-            wire["output"] = items or own[":output"]
-        wire.update(own.get(":ending", {}))
+        if items or NO_OUTPUT.is_in(own):
+            wire["output"] = items or NO_OUTPUT.read(own)
+        wire.update(ENDED.read(own) or {})
         finish = choice.finish_reason
         if finish is not None and finish_of(wire, choice) != finish:
             wire.update(status_of(finish))

@@ -27,6 +27,7 @@ from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.tools import ToolCallContent, ToolResultContent
 from contentmodel.events import ENDED, TurnComplete, TurnError, WireEvent, with_contents
 from contentmodel.response import ChatResponse
+from contentmodel_adapters.openai_responses.messages import ITEM
 
 # The type of a part: the list that it stands in, its number's name, its field, and the beginning of its events.
 PARTS = {
@@ -83,9 +84,9 @@ class Encoder(StreamEncoder):
 
     def open(self, block: Outgoing) -> None:
         content = block.content
-        said = (content.extra or {}).get(self.api, {}).get(":item")
+        item_around = ITEM.of(content, self.api)
         # The name that this library gives an item may be one's own.
-        self._has_own_id = self._has_own_id or (isinstance(said, dict) and said.get("id") == "msg_0")
+        self._has_own_id = self._has_own_id or (item_around is not None and item_around.get("id") == "msg_0")
         if content.__class__ is ReasoningContent and content.kind is None:
             return
         items = self.encode_start(content)

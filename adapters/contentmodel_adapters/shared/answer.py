@@ -28,7 +28,7 @@ def waiting(choice: ChatChoice) -> ChatChoice:
 def misfits(wire: Mapping[str, Any], **kinds: type) -> dict[str, Any]:
     """Return the fields of a wire object whose values are not of their `kinds`, for the residue.
 
-    A note keeps how such a field is written again; in the residue it is reported where another API cannot have it.
+    A hint keeps how such a field is written again; in the residue it is reported where another API cannot have it.
     """
     return {
         name: wire[name]

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
-from contentmodel.authoring import Codec, DecodeContext, EncodeContext, reasons
+from contentmodel.authoring import Codec, DecodeContext, EncodeContext, Hint, reasons
 from contentmodel.request import CustomTool, HostedTool, ToolChoice
+
+RAW = Hint[str | dict[str, Any]](None, "raw", "the tool choice of the payload, if it has an unusual spelling")
+WHOLE = Hint[Literal[True]](None, "whole", "a tool choice has all that the one of the payload had")
 
 
 class Choice(Codec):
     """`read` makes a choice of an object (None: not understood), `write` a word or object of a choice (None: cannot).
 
     `write` also gets the tools of the request: some APIs name a tool by its kind. A word is a mode. What `write` would
-    say otherwise than the payload did is kept under the note ":raw", together with the choice it meant, so that an edit
-    of the choice wins over it. The note ":whole" says that the choice means all that the payload did. A choice among
-    several tools falls back to its mode, any other one to `fallback`. `tagged` is the field of an object that names its
-    form or mode, with the words that the API has for it. `usual` returns a choice as `write` spells it.
+    spell in another way than the payload did is kept in the hint `RAW`, and an edit of the choice wins over it. If the
+    choice means all that the payload did, it has the hint `WHOLE`. A choice among several tools falls back to its mode,
+    any other one to `fallback`. `tagged` is the field of an object that names its form or mode, with the words that the
+    API has for it. `usual` returns a choice as `write` spells it.
     """
 
     identity = False
@@ -44,17 +47,17 @@ class Choice(Codec):
             return choice
         choice = choice or ToolChoice(mode="other")
         customs = [CustomTool(name=name) for name in choice.tools or ()]
-        whole = {":whole": True} if self._write(choice, customs) == self._usual(value) else {}
-        return msgspec.structs.replace(choice, extra={context.api: {":raw": value, **whole}})
+        whole = WHOLE.entry(True) if self._write(choice, customs) == self._usual(value) else {}
+        return msgspec.structs.replace(choice, extra={context.api: {**RAW.entry(value), **whole}})
 
     def encode(self, value: ToolChoice, context: EncodeContext, owner: Any) -> Any:
         own = (value.extra or {}).get(context.api)
-        if own is not None and ":raw" in own:
-            raw = own[":raw"]
-            meant = ToolChoice(mode=raw) if raw.__class__ is str else self._read(raw)
+        raw = None if own is None else RAW.read(own)
+        if raw is not None:
+            meant = ToolChoice(mode=raw) if isinstance(raw, str) else self._read(raw)
             if value.mode == "other" or (meant is not None and _same(meant, value)):
                 return raw
-        elif not all(":whole" in residue for residue in (value.extra or {}).values()):
+        elif not all(WHOLE.is_in(residue) for residue in (value.extra or {}).values()):
             context.lose(owner, "options.tool_choice", reasons.TOOL_CHOICE_PARTS)
         return self._written(value, context, owner)
 

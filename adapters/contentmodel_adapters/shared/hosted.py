@@ -16,7 +16,7 @@ from contentmodel.authoring import (
     Outputs,
     Union,
     WordsOf,
-    noted,
+    hints,
     reasons,
     snake_name,
 )
@@ -32,7 +32,7 @@ def output_columns(union: Union, usual: str) -> dict[str, Column]:
     others = (name for name in ("content", "output", "outputs", "results", "result") if name != usual)
     return {
         usual: Column(Outputs(union), *models),
-        **{name: Column(Outputs(union), *models, noted=True) for name in others},
+        **{name: Column(Outputs(union), *models, hinted=True) for name in others},
     }
 
 
@@ -94,7 +94,7 @@ def _of_the_model(tool: HostedTool, context: EncodeContext, current: Current) ->
         return tool
     made = tool
     if known != declaration(tool, current):
-        made = noted(made, context.api, ":row", known.tag)
+        made = hints.ROW.on(made, context.api, known.tag)
     if tool.name != known.name and tool.name in {other.name for other in current[tool.kind]}:
         made = msgspec.structs.replace(made, name=known.name)
     others = [] if known.takes is None else [name for name in tool.settings if name not in known.takes]

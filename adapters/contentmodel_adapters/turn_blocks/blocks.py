@@ -10,11 +10,17 @@ from __future__ import annotations
 
 import typing
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
-from contentmodel.authoring import Place, child_path, fields_of, kind_of
+from contentmodel.authoring import (
+    Hint,
+    Place,
+    child_path,
+    fields_of,
+    kind_of,
+)
 from contentmodel.content import CONTENT_TYPES, Content
 from contentmodel.content.media import DataContent, HostedFileContent, UriContent
 from contentmodel.content.outcomes import ReferenceContent, UnknownContent
@@ -27,8 +33,12 @@ from contentmodel.serialize import convert_value, to_builtins
 from contentmodel_adapters.turn_blocks.spelling import residue_of, respelled
 
 API = "turn-blocks"
-FORM = ":form"
-"""The note of a block that was written as the model's JSON of its content, with a `type` in place of `block_type`."""
+BARE = Hint[Literal["type"]](
+    API,
+    "bare",
+    "a block is the model's JSON of its content, with a `type`",
+    older={"form": lambda value: value},
+)
 ANY_IMAGE = "image/*"
 """The media type of an image whose block does not say which."""
 
@@ -51,8 +61,7 @@ class Reading:
 # -- residue -----------------------------------------------------------------------------------------------------------
 
 
-NOTHING = ":nothing"
-"""A note in the residue: `extra` was there without it, and empty."""
+NOTHING = Hint[Literal[True]](API, "nothing", "`extra` is empty without this adapter's residue")
 
 
 def own_residue(value: Any) -> dict[str, Any]:
@@ -64,7 +73,7 @@ def with_residue(value: Any, residue: Mapping[str, Any]) -> Any:
     """The value with what this adapter leaves in it; itself where that is nothing."""
     if not residue:
         return value
-    beside = {NOTHING: True} if value.extra == {} else {}
+    beside = NOTHING.entry(True) if value.extra == {} else {}
     return msgspec.structs.replace(value, extra={**(value.extra or {}), API: {**residue, **beside}})
 
 
@@ -73,7 +82,7 @@ def bare(value: Any) -> Any:
     if value.extra is None or API not in value.extra:
         return value
     rest = {api: residue for api, residue in value.extra.items() if api != API}
-    return msgspec.structs.replace(value, extra=rest if rest or NOTHING in own_residue(value) else None)
+    return msgspec.structs.replace(value, extra=rest if rest or NOTHING.is_in(own_residue(value)) else None)
 
 
 # -- the model's JSON --------------------------------------------------------------------------------------------------
@@ -388,7 +397,7 @@ def shape_of(content: Any) -> Shape:
 
 def made_by(content: Any) -> Any:
     """What a content was read with, as losses ask for it; None for a block that nobody knows."""
-    if own_residue(content).get(FORM) == "type":
+    if BARE.is_in(own_residue(content)):
         return PLAIN
     return None if content.__class__ is UnknownContent else shape_of(content)
 
@@ -412,7 +421,7 @@ def _as_known(content: Any) -> Any:
 
 
 def _written(content: Any, residue: Mapping[str, Any]) -> dict[str, Any]:
-    if residue.get(FORM) == "type":
+    if BARE.is_in(residue):
         return json_of(content)
     if content.__class__ is not UnknownContent:
         return shape_of(content).write(content)
@@ -449,11 +458,11 @@ def read_block(block: Any, path: str, reading: Reading, sequence: int | None = N
 
 
 def _read(block: dict[str, Any], path: str, reading: Reading) -> tuple[Any, dict[str, Any]]:
-    """The content without residue, and the note of its form."""
+    """The content without residue, and the hint of its form."""
     kind = block.get("block_type")
     if "block_type" not in block and isinstance(block.get("type"), str):
         plain = {key: value for key, value in block.items() if key != "sequence"}
-        return _bare_or_none(value_of(plain, Content, path, reading)), {FORM: "type"}
+        return _bare_or_none(value_of(plain, Content, path, reading)), BARE.entry("type")
     if not isinstance(kind, str):
         if "block_type" in block:
             reading.expected(f"{path}.block_type", "a string: the type of this block", kind)

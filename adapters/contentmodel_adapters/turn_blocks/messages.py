@@ -10,11 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
-from contentmodel.authoring import Place
+from contentmodel.authoring import (
+    Hint,
+    Place,
+)
 from contentmodel.content.tools import ToolResultContent
 from contentmodel.message import ChatMessage, Origin
 from contentmodel.request import ChatRequest
@@ -38,7 +41,8 @@ Turn = dict[str, Any]
 
 HERE = Origin(api=API, issuer="")
 """Where a request comes from that does not say it. Rows are kept and not sent: nobody issued them."""
-STARTS, WITHIN = ":starts", ":within"
+STARTS = Hint[Literal[True]](API, "starts", "a message starts a turn that usually goes on")
+WITHIN = Hint[Literal[True]](API, "within", "a message goes on with a turn that usually ends")
 """Notes of a message that begins a turn, or does not, where the usual cut is another."""
 OWN = ("role", "origin", "envelope", "blocks")
 """The keys of a turn that the messages themselves stand for; the others are kept with the first message."""
@@ -88,8 +92,8 @@ def _joins(first: ChatMessage, last: ChatMessage, message: ChatMessage) -> bool:
 def _runs(messages: list[ChatMessage]) -> list[list[ChatMessage]]:
     runs: list[list[ChatMessage]] = []
     for message in messages:
-        note = own_residue(message)
-        if runs and (WITHIN in note or (not note and _joins(runs[-1][0], runs[-1][-1], message))):
+        residue = own_residue(message)
+        if runs and (WITHIN.is_in(residue) or (not residue and _joins(runs[-1][0], runs[-1][-1], message))):
             runs[-1].append(message)
         else:
             runs.append([message])
@@ -170,7 +174,7 @@ def read_turns(turns: list[Any], path: str, reading: Reading) -> list[list[ChatM
         _check_order(turns, index, where, reading)
         run = read_turn(turn, where, reading)
         if runs and not own_residue(run[0]) and _joins(runs[-1][0], runs[-1][-1], run[0]):
-            run[0] = with_residue(run[0], {STARTS: True})
+            run[0] = with_residue(run[0], STARTS.entry(True))
         runs.append(run)
     return runs
 
@@ -192,7 +196,7 @@ def read_turn(turn: Turn, path: str, reading: Reading) -> list[ChatMessage]:
     residue = _turn_residue(turn, messages)
     for index in range(1, len(messages)):
         if not _joins(messages[0], messages[index - 1], messages[index]):
-            messages[index] = with_residue(messages[index], {WITHIN: True})
+            messages[index] = with_residue(messages[index], WITHIN.entry(True))
     return [with_residue(messages[0], residue), *messages[1:]]
 
 

@@ -1,63 +1,73 @@
 """What people write in another way than this adapter does, kept so that it is written that way again.
 
 Reading is generous, writing has one way. The difference between what was said and what would be written is the residue:
-keys that nobody here knows fill what is written, as everywhere; the note ":spelling" has the rest (a null, a key that
+keys that nobody here knows fill what is written, as everywhere; the hint `SPELLING` has the rest (a null, a key that
 was left out, words in another place), each with the value it stands for, so that an edit of that value wins.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NotRequired, TypedDict
 
-SPELLING = ":spelling"
+from contentmodel.authoring import Hint
+
+
+class Difference(TypedDict):
+    """A place of a block, what this adapter would write there, and what it read there."""
+
+    at: list[str | int]
+    was: NotRequired[Any]
+    said: NotRequired[Any]
+
+
+SPELLING = Hint[list[Difference]]("turn-blocks", "spelling", "what is spelled in another way than this adapter writes")
 
 
 def residue_of(written: dict[str, Any], said: dict[str, Any]) -> dict[str, Any]:
     """What makes `said` of `written`, for `respelled`; {} where they are equal."""
     if written == said:
         return {}
-    notes: list[dict[str, Any]] = []
-    residue = _compare(written, said, [], notes)
-    return {**residue, SPELLING: notes} if notes else residue
+    differences: list[Difference] = []
+    residue = _compare(written, said, [], differences)
+    return {**residue, **SPELLING.entry(differences)} if differences else residue
 
 
 def respelled(written: dict[str, Any], residue: dict[str, Any]) -> dict[str, Any]:
     """`written` with its residue. What has been edited since stays as it is written."""
     wire = _filled(written, residue)
-    notes = residue.get(SPELLING)
-    for note in notes if isinstance(notes, list) else ():
-        if isinstance(note, dict) and isinstance(note.get("at"), list) and note["at"]:
-            wire = _put(wire, note["at"], note)
+    for difference in SPELLING.read(residue) or ():
+        if difference["at"]:
+            wire = _put(wire, difference["at"], difference)
     return wire
 
 
-def _compare(written: Any, said: Any, at: list[str | int], notes: list[dict[str, Any]]) -> dict[str, Any]:
-    """The keys that only `said` has, object by object; everything else that differs becomes a note."""
+def _compare(written: Any, said: Any, at: list[str | int], differences: list[Difference]) -> dict[str, Any]:
+    """The keys that only `said` has, object by object; everything else that differs becomes a difference."""
     if isinstance(written, dict) and isinstance(said, dict):
-        return _compare_objects(written, said, at, notes)
+        return _compare_objects(written, said, at, differences)
     if isinstance(written, list) and isinstance(said, list) and len(written) == len(said):
         for index, (ours, theirs) in enumerate(zip(written, said, strict=True)):
-            inside = _compare(ours, theirs, [*at, index], notes)
-            notes += [{"at": [*at, index, key], "said": value} for key, value in inside.items()]
+            inside = _compare(ours, theirs, [*at, index], differences)
+            differences += [{"at": [*at, index, key], "said": value} for key, value in inside.items()]
     elif written != said:
-        notes.append({"at": at, "was": written, "said": said})
+        differences.append({"at": at, "was": written, "said": said})
     return {}
 
 
 def _compare_objects(
-    written: dict[str, Any], said: dict[str, Any], at: list[str | int], notes: list[dict[str, Any]]
+    written: dict[str, Any], said: dict[str, Any], at: list[str | int], differences: list[Difference]
 ) -> dict[str, Any]:
     residue: dict[str, Any] = {}
     for key, value in said.items():
         if key in written:
-            inside = _compare(written[key], value, [*at, key], notes)
+            inside = _compare(written[key], value, [*at, key], differences)
             residue.update({key: inside} if inside else {})
         elif value is None or value in ([], {}) or key.startswith(":"):
-            # It says nothing that another API could miss; and keys of a residue that begin so are notes.
-            notes.append({"at": [*at, key], "said": value})
+            # It says nothing that another API could miss; and keys of a residue that begin so are hints.
+            differences.append({"at": [*at, key], "said": value})
         else:
             residue[key] = value
-    notes += [{"at": [*at, key], "was": written[key]} for key in written if key not in said]
+    differences += [{"at": [*at, key], "was": written[key]} for key in written if key not in said]
     return residue
 
 
@@ -73,8 +83,8 @@ def _filled(wire: dict[str, Any], residue: dict[str, Any]) -> dict[str, Any]:
     return filled
 
 
-def _put(wire: Any, at: list[Any], note: dict[str, Any]) -> Any:
-    """A copy of `wire` in which what the note tells stands at the end of the way, if it is still to stand there."""
+def _put(wire: Any, at: list[Any], difference: Difference) -> Any:
+    """A copy of `wire` in which the end of the way has what was read there, if it still has what would be written."""
     step, *rest = at
     if isinstance(wire, dict) and isinstance(step, str):
         there, copy = step in wire, dict(wire)
@@ -84,12 +94,12 @@ def _put(wire: Any, at: list[Any], note: dict[str, Any]) -> Any:
         return wire
     if rest:
         if there:
-            copy[step] = _put(copy[step], rest, note)
+            copy[step] = _put(copy[step], rest, difference)
         return copy
-    if there != ("was" in note) or (there and copy[step] != note["was"]):
+    if there != ("was" in difference) or (there and copy[step] != difference["was"]):
         return wire
-    if "said" in note:
-        copy[step] = note["said"]
+    if "said" in difference:
+        copy[step] = difference["said"]
     else:
         del copy[step]
     return copy

@@ -19,7 +19,7 @@ from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.tools import ToolCallContent
 from contentmodel.engine.context import defaults_of
 from contentmodel.engine.losses.loss import Loss
-from contentmodel.engine.table.notes import noted
+from contentmodel.engine.table.hints import COLUMN, ROW
 from contentmodel.message import Origin
 from contentmodel_conformance.matrix.places import Staged, places, remains, staged
 from contentmodel_conformance.matrix.samples import Form, fields_of, forms, with_field
@@ -159,7 +159,7 @@ class Bench:
     def _in_its_words(self, content: AIContent) -> Iterator[AIContent]:
         """The content as each row of the table says it: calls and settings under the names that the API has for them.
 
-        Where an API says one thing in several ways, the codec notes which of them it was, and so do these.
+        Where an API says one thing in several ways, a hint has which of them it was, and so do these.
         """
         for row in self._rows.get(type(content).__name__, ()):
             if isinstance(content, ConfigurationContent):
@@ -169,11 +169,11 @@ class Bench:
                 yield msgspec.structs.replace(content, name=row["name"].rpartition(".")[2])
             elif not isinstance(content, DataContent):
                 # Bytes say themselves what they are: another row would only give them a wrong name.
-                yield noted(content, self.adapter.api, ":row", row["name"])
+                yield ROW.on(content, self.adapter.api, row["name"])
         if isinstance(content, ReasoningContent):
             columns = (row["fields"] for row in self._rows.get("ChatMessage", ()))
             for column in dict.fromkeys(name for fields in columns for name in fields if "reason" in name):
-                yield noted(content, self.adapter.api, ":column", column)
+                yield COLUMN.on(content, self.adapter.api, column)
 
     def _try(self, form: Form, place: str, field: str | None) -> tuple[Case, tuple[Any, ...]]:
         try:
@@ -207,7 +207,7 @@ class Bench:
         if case.verdict == "exact" or not self.is_own or not way.content.annotations:
             return case
         for row in self._rows.get("Citation", ()):
-            cited = [noted(citation, self.adapter.api, ":row", row["name"]) for citation in way.content.annotations]
+            cited = [ROW.on(citation, self.adapter.api, row["name"]) for citation in way.content.annotations]
             content = msgspec.structs.replace(way.content, annotations=cited)
             again, _ = self._try(Form(form.name, content), place, way.name)
             if again.verdict == "exact":

@@ -7,6 +7,7 @@ import re
 from typing import Any
 
 from contentmodel import FunctionResultContent, TextContent
+from contentmodel_adapters.google_generate_content.messages import ROLE
 from contentmodel_conformance.mutants.broken import (
     CHAT,
     GOOGLE,
@@ -83,7 +84,7 @@ class ReadsNotesOffTheWire(Broken):
 
 
 def _noted(value: Any) -> Any:
-    note = value.pop(":role", None) if isinstance(value, dict) else None
+    note = value.pop(ROLE.key, None) if isinstance(value, dict) else None
     if isinstance(note, dict) and "parts" in value:
         value.update(note)
     return value

@@ -30,6 +30,7 @@ from contentmodel import (
     TextContent,
 )
 from contentmodel.accounting import leaves
+from contentmodel_conformance.strategies.hints import every_hint
 from contentmodel_conformance.strategies.transcripts import Limits, transcripts
 
 replace = msgspec.structs.replace
@@ -218,11 +219,13 @@ def _notes(*adapters: Any) -> dict[str, tuple[Any, ...]]:
             value = adapter.decode_request(adapter.encode_request(request).payload)
             for key, note in _notes_in(msgspec.to_builtins(value)):
                 found.setdefault(key, []).append(note)
-    return {key: (*found.get(key, ()), *_NOTED) for key in sorted({*found, *_COMMON})}
+    for hint in every_hint():
+        # Most values have the type of the hint.
+        found.setdefault(hint.key, []).extend(3 * [value for value in _VALUES if hint.is_in({hint.key: value})])
+    return {key: (*found.get(key, ()), *_VALUES) for key in sorted({*found, "::role", ":", "::"})}
 
 
-_NOTED: tuple[Any, ...] = ({"role": "model"}, {"role": "assistant"}, "user", True, ["role"], "call_1", {})
-_COMMON = (":role", ":begun", ":item", ":row", ":form", ":column", ":apart", ":absent", ":snake", "::role", ":", "::")
+_VALUES: tuple[Any, ...] = ({"role": "model"}, {"role": "assistant"}, "user", True, ["role"], "call_1", {})
 
 
 def _notes_in(value: Any) -> Iterator[tuple[str, Any]]:

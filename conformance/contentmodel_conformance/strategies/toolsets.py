@@ -14,6 +14,7 @@ from hypothesis.strategies import DrawFn
 
 from contentmodel import CustomTool, FunctionCallContent, FunctionTool, HostedTool, ToolChoice, ToolGroup
 from contentmodel.content.tools import CustomToolCallContent
+from contentmodel.engine.table.hints import ROW
 
 __all__ = ["NAMES", "Toolset"]
 
@@ -71,7 +72,7 @@ class Toolset:
         if kind == "custom":
             return CustomTool(name=name, description="Takes text.", format=self._draw(_FORMATS))
         if kind == "openapi":
-            return FunctionTool(name=name, parameters=_OPENAPI, extra={self._api: {":row": "openapi"}})
+            return FunctionTool(name=name, parameters=_OPENAPI, extra=ROW.extra(self._api, "openapi"))
         return FunctionTool(name=name, parameters=None if kind == "bare" else {"type": "object"})
 
     def tools(self) -> list[Any]:

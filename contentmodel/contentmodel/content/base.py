@@ -38,7 +38,7 @@ class AIContent(Model, frozen=True, kw_only=True, tag_field="type", tag=content_
     `annotations` are citations that belong to this content. `protected` is opaque provider state attached
     to it (any content can carry a signature: Gemini signs function calls and text). `extra` is the residue:
     per API id, the wire fields that the neutral fields did not consume. Keys that start with ":" in a residue
-    are notes of the codec (which of two equivalent spellings the wire had), not wire fields.
+    are hints of the codec (which of two equivalent spellings the wire had), not wire fields.
     """
 
     annotations: list[Citation] | None = None

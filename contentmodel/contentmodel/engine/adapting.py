@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, Literal
 
 from msgspec.structs import replace
 
@@ -20,8 +20,8 @@ from contentmodel.engine.pipeline.steps import Pass, completed, payload_pass, pr
 from contentmodel.engine.table.classes import misfits
 from contentmodel.engine.table.codecs import Codec
 from contentmodel.engine.table.error_words import ErrorWords
+from contentmodel.engine.table.hints import Hint
 from contentmodel.engine.table.introspect import get_attribute
-from contentmodel.engine.table.notes import note_of, noted
 from contentmodel.engine.table.tables import Row, Table
 from contentmodel.errors import DecodeError, EncodeError, Fault
 from contentmodel.limits import LimitHeaders
@@ -128,7 +128,7 @@ class TableAdapter:
         wire = as_json(payload, self.api)
         if self._is_conversation(wire):
             request, _, context = self._decode(self.request, {self.conversation: wire}, alone=wire)
-            return noted(request, self.api, ALONE, True), wire, context
+            return ALONE.on(request, self.api, True), wire, context
         return self._decode(self.request, _checked(wire, self.api))
 
     def trace_response(self, payload: Payload) -> tuple[ChatResponse, Any, DecodeContext]:
@@ -200,7 +200,7 @@ class TableAdapter:
         context.reasoning_fields = self.reasoning_fields
         request = prepared(request, self.request_passes, context)
         payload = completed(self.request.encode(request, context), request, self._payload_passes, context)
-        if context.native and note_of(request, self.api, ALONE) and payload.keys() == {self.conversation}:
+        if context.native and ALONE.of(request, self.api) and payload.keys() == {self.conversation}:
             return Encoded(payload[self.conversation], source, context, again)
         return Encoded(payload, source, context, again)
 
@@ -334,8 +334,7 @@ class TableAdapter:
         return self.table.describe()
 
 
-ALONE = ":alone"
-"""The note of a request that was a list of messages."""
+ALONE = Hint[Literal[True]](None, "alone", "a request was a list of messages and nothing else")
 
 
 def _as_object(payload: Payload, api: str) -> JsonObject:

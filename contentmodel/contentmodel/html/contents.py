@@ -33,7 +33,7 @@ from contentmodel.content.tools import (
     ToolResultContent,
 )
 from contentmodel.engine.json import write
-from contentmodel.engine.table.notes import wire_fields
+from contentmodel.engine.table.hints import wire_fields
 from contentmodel.errors import EncodeError, ToolArgumentsError
 from contentmodel.html.citations import Notes
 from contentmodel.html.images import image_source, link_to, size_of
@@ -385,7 +385,7 @@ def usage_line(usage: Usage) -> Line:
 
 
 def more_fields(extra: dict[str, dict[str, Any]] | None) -> list[Fold]:
-    """Show the provider-specific fields of a value, folded away, without the codecs' notes."""
+    """Show the provider-specific fields of a value, folded away, without the codecs' hints."""
     said = {api: wire_fields(fields) for api, fields in (extra or {}).items()}
     said = {api: fields for api, fields in said.items() if fields}
     return [fold("more fields", [json_words(said)], ("muted", ", ".join(said)))] if said else []

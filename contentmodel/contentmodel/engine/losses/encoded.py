@@ -21,7 +21,7 @@ from contentmodel.engine.losses.reasons import (
     ZERO_COUNT,
     Reason,
 )
-from contentmodel.engine.table.notes import FAILURE, is_note
+from contentmodel.engine.table.hints import AROUND, FAILURE, Hint, hints_with_fields, is_hint
 from contentmodel.errors import UnknownApiError
 
 if TYPE_CHECKING:
@@ -198,7 +198,7 @@ def _is_worded_sign(note: Note) -> bool:
     """Return whether a field that reports a failure became a text."""
     if note.field is not None or note.reason.code not in ("as-text", "error-as-text"):
         return False
-    return any(own.get(FAILURE) == "sign" for own in (getattr(note.owner, "extra", None) or {}).values())
+    return any(FAILURE.read(own) == "sign" for own in (getattr(note.owner, "extra", None) or {}).values())
 
 
 def _repeats(loss: Loss, signs: Collection[str]) -> bool:
@@ -223,17 +223,18 @@ def _left_behind(owner: Any, kept: str | None) -> Iterator[Note]:
     """The fields in the residue of every API but `kept`, without null and empty ones."""
     for api, residue in owner.extra.items():
         for key, value in residue.items() if api != kept else ():
-            if key in (":item", ":instruction"):
-                yield from _of_item(owner, api, value)
-            elif not is_note(key) and (not _is_empty(value) or _turns_on(owner, value)):
+            if not is_hint(key) and (not _is_empty(value) or _turns_on(owner, value)):
                 yield Note(owner, key, _reason_for(owner, api, key, value), api, {"source": api})
+        if api != kept:
+            yield from _around(owner, api, residue)
 
 
-def _of_item(owner: object, api: str, item: JsonObject) -> Iterator[Note]:
+def _around(owner: object, api: str, residue: JsonObject) -> Iterator[Note]:
     """The fields of the wire object that held `owner` as one of its parts."""
-    for name, value in item.items():
-        if not is_note(name) and not _is_word(name, value) and not _is_empty(value):
-            yield Note(owner, f":item.{name}", _reason_for(owner, api, name, value), api, {"source": api})
+    for hint in _hints_with_fields(api):
+        for name, value in (hint.read(residue) or {}).items():
+            if not is_hint(name) and not _is_word(name, value) and not _is_empty(value):
+                yield Note(owner, f"{AROUND}{name}", _reason_for(owner, api, name, value), api, {"source": api})
 
 
 def _turns_on(owner: object, value: object) -> bool:
@@ -269,6 +270,13 @@ def _declared(api: str) -> tuple[Mapping[str, Any], Collection[str]]:
     return getattr(declaring, "meaningless", {}), getattr(declaring, "repeated", ())
 
 
+@cache
+def _hints_with_fields(api: str) -> list[Hint[JsonObject]]:
+    # The adapter declares its hints when it is imported.
+    _declared(api)
+    return hints_with_fields(api)
+
+
 def _is_word(name: str, value: object) -> bool:
     """Return whether a field says what an object is, in words of its API that every API has words for."""
     return name in ("type", "role") and value.__class__ is str
@@ -278,4 +286,4 @@ def _apart(owner: Any) -> Iterator[Note]:
     if getattr(owner, "protected", None) is not None:
         yield Note(owner.protected, None, OPAQUE_STATE, None, {"issuer": owner.protected.issuer})
     for api, residue in (getattr(owner, "extra", None) or {}).items():
-        yield from _of_item(owner, api, residue.get(":item", {}))
+        yield from _around(owner, api, residue)

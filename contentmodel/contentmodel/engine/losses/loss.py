@@ -9,7 +9,7 @@ import msgspec
 
 from contentmodel.engine.json import JsonObject
 from contentmodel.engine.losses.reasons import UNLISTED, Reason
-from contentmodel.engine.table.notes import wire_key
+from contentmodel.engine.table.hints import AROUND, wire_key
 from contentmodel.errors import ContentModelError
 from contentmodel.literals import LossFamily, LossKind
 
@@ -128,7 +128,7 @@ def what_of(note: Note) -> str:
     if note.field is None:
         return name
     if note.api is not None:
-        return wire_key(note.field.removeprefix(":item."))
+        return wire_key(note.field.removeprefix(AROUND))
     return f"{note.field.replace('$', '')} of {name}"
 
 

@@ -16,7 +16,7 @@ import msgspec
 from contentmodel.engine.json import child_path, snake_name, steps_of, value_at, wire_at, wire_path
 from contentmodel.engine.losses import reasons
 from contentmodel.engine.losses.loss import Loss, Note, what_of
-from contentmodel.engine.table.notes import wire_key
+from contentmodel.engine.table.hints import AROUND, wire_key
 
 if TYPE_CHECKING:
     from contentmodel.engine.table.rows import Row
@@ -397,8 +397,8 @@ def _field_paths(place: Place, field: str) -> Iterator[tuple[str, str, bool]]:
 
 
 def residue_path(path: str, field: str) -> str:
-    """Return the path of a residue field; `:item.x` is the field x of the wire object that holds the part's list."""
-    if not field.startswith(":item."):
+    """Return the path of a residue field; `:around.x` is the field x of the wire object that holds the part's list."""
+    if not field.startswith(AROUND):
         return child_path(path, wire_key(field))
     steps = steps_of(path)
     while steps and steps[-1].__class__ is int:
@@ -406,7 +406,7 @@ def residue_path(path: str, field: str) -> str:
     above = "$"
     for step in steps[:-1]:
         above = stepped(above, step)
-    return child_path(above, wire_key(field[6:]))
+    return child_path(above, wire_key(field.removeprefix(AROUND)))
 
 
 def _left_in(left: object, wire: object, path: str) -> Iterator[str]:

@@ -1,27 +1,27 @@
 """Tools that a message adds to a conversation, among the tools of its request.
 
 Only some APIs let a message add tools. The others get the tools of the whole conversation in one list, so decoding adds
-a copy to `ChatRequest.tools`, with the note ":added". Encoding for the same API leaves the copy out again.
+a copy to `ChatRequest.tools`, with the hint `ADDED`. Encoding for the same API leaves the copy out again.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
 from contentmodel.content.outcomes import ToolChangeContent
 from contentmodel.engine.context import DecodeContext
 from contentmodel.engine.json import JsonObject
-from contentmodel.engine.table.notes import note_of, noted
+from contentmodel.engine.table.hints import Hint
 from contentmodel.message import Origin
 
 if TYPE_CHECKING:
     from contentmodel.engine.table.unions import Union
     from contentmodel.request import ChatRequest
 
-ADDED = ":added"
+ADDED = Hint[Literal[True]](None, "added", "a tool is a copy of one that a message adds")
 
 
 class AddedTools:
@@ -42,18 +42,18 @@ class AddedTools:
     def leave_out(self, request: ChatRequest) -> ChatRequest:
         """Return the request without the tools that its messages add as they are: the inverse of `read`."""
         api = self._union.api
-        if not any(note_of(tool, api, ADDED) for tool in request.tools):
+        if not any(ADDED.of(tool, api) for tool in request.tools):
             return request
         added: dict[str | None, list[Any]] = {}
         for tool in self._tools(request, DecodeContext(api, request.origin or Origin(api=api, issuer=""))):
             added.setdefault(tool.name, []).append(tool)
-        kept = [tool for tool in request.tools if not note_of(tool, api, ADDED) or tool not in added.get(tool.name, ())]
+        kept = [tool for tool in request.tools if not ADDED.of(tool, api) or tool not in added.get(tool.name, ())]
         return msgspec.structs.replace(request, tools=kept)
 
     def _tools(self, request: ChatRequest, context: DecodeContext) -> Iterator[Any]:
         for definition in self._definitions(request):
             for tool in self._union.decode_list([definition], context):
-                made = noted(tool, self._union.api, ADDED, True)
+                made = ADDED.on(tool, self._union.api, True)
                 context.trace(self._union, [made], definition, None, spread=False)
                 yield made
 

@@ -6,7 +6,7 @@ decoded, and does it again when the same transcript is encoded for its own API.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
@@ -14,12 +14,14 @@ from contentmodel.content.media import MediaContent
 from contentmodel.content.text import TextContent
 from contentmodel.content.tools import ToolResultContent
 from contentmodel.engine.pipeline.marks import APART, announced, announcing, media_seal
-from contentmodel.engine.table.notes import note_of, noted
+from contentmodel.engine.table.hints import Hint
 from contentmodel.message import ChatMessage
 
 if TYPE_CHECKING:
     from contentmodel.content.base import AIContent
     from contentmodel.engine.context import DecodeContext
+
+BEHIND = Hint[Literal[True]](None, "apart", "a medium of a result was in the message behind it")
 
 
 def with_media_back(messages: list[ChatMessage], context: DecodeContext) -> list[ChatMessage]:
@@ -96,7 +98,7 @@ def _with_media(result: Any, media: list[Any], context: DecodeContext) -> Any:
     rest = iter(seals)
     if not media or not all(media_seal(result.call_id, medium) in rest for medium in media):
         return None
-    moved = [noted(medium, context.api, ":apart", True) for medium in media]
+    moved = [BEHIND.on(medium, context.api, True) for medium in media]
     for old, new in zip(media, moved, strict=True):
         context.replaced(old, new)
     return msgspec.structs.replace(result, outputs=[*words, *moved])
@@ -133,7 +135,7 @@ def _any_apart(messages: list[ChatMessage], api: str) -> bool:
 
 
 def _is_apart(output: AIContent, api: str) -> bool:
-    return output.extra is not None and note_of(output, api, ":apart") is not None
+    return output.extra is not None and BEHIND.of(output, api) is not None
 
 
 def _divided(content: Any, api: str) -> tuple[Any, list[Any]]:

@@ -27,7 +27,7 @@ from contentmodel.content.tools import (
 )
 from contentmodel.engine.json import write
 from contentmodel.engine.losses import reasons
-from contentmodel.engine.table.notes import FAILURE
+from contentmodel.engine.table.hints import COLUMN, FAILURE
 from contentmodel.literals import OnLoss, Policies
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ def spelled(content: object) -> tuple[str, ...]:
         return (*_SPELLED, "kind")
     if content.__class__ is not ErrorContent:
         return _SPELLED
-    if any(residue.get(FAILURE) == "sign" for residue in (content.extra or {}).values()):
+    if any(FAILURE.read(residue) == "sign" for residue in (content.extra or {}).values()):
         # The field beside the outputs, which this error was made of, is lost by itself.
         return (*_SPELLED, "code", "details")
     return _SPELLED if content.message else (*_SPELLED, "code")
@@ -128,7 +128,7 @@ def reasoning_by_policy(content: ReasoningContent, context: EncodeContext, *, is
         if content.protected is not None:
             context.lose(content.protected, None, reasons.OPAQUE_STATE, issuer=content.protected.issuer)
         context.leave_residue(content)
-        kept = ReasoningContent(text=content.text, extra={context.api: {":column": policy}})
+        kept = ReasoningContent(text=content.text, extra=COLUMN.extra(context.api, policy))
         return [context.replaced(content, kept)]
     if policy != "text":
         return []

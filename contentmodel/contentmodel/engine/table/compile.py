@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from contentmodel.engine.table.code import Code, build
 from contentmodel.engine.table.fields import Implied
-from contentmodel.engine.table.notes import escaped
-from contentmodel.engine.table.respelling import NOTES, respell
+from contentmodel.engine.table.hints import ABSENT, escaped
+from contentmodel.engine.table.respelling import KEYS, respell
 from contentmodel.engine.table.tree import CONTENTS
 
 if TYPE_CHECKING:
@@ -114,8 +114,9 @@ def plain(row: Row) -> Functions:
 def merge_residue(row: Row, residue: JsonObject, wire: JsonObject) -> None:
     """Fill the wire object with its own API's residue."""
     row.merge(residue, wire)
-    if ":absent" in residue:
-        for key in residue[":absent"]:
-            wire.pop(key, None)
-    if not NOTES.isdisjoint(residue):
+    if ABSENT.key in residue:
+        for key in ABSENT.read(residue) or ():
+            if key in row.root.constants:
+                wire.pop(key, None)
+    if not KEYS.isdisjoint(residue):
         respell(wire, residue)

@@ -14,8 +14,8 @@ from contentmodel.engine.json import JsonObject, wire_at, wire_path
 from contentmodel.engine.losses import reasons
 from contentmodel.engine.table.code import Code, default_of
 from contentmodel.engine.table.codecs import ArgumentsObject, Place
-from contentmodel.engine.table.notes import note_of
-from contentmodel.engine.table.tree import COLUMN, CONTENTS, Column
+from contentmodel.engine.table.hints import COLUMN
+from contentmodel.engine.table.tree import CONTENTS, Column
 
 if TYPE_CHECKING:
     from contentmodel.engine.context import DecodeContext, EncodeContext
@@ -71,7 +71,7 @@ class Columns(Field):
         self.attributes, self.columns = (attribute,), dict(columns)
         self._api = ""
         # Which column takes a content of which class, and in which order they stand.
-        self._usual = {m: k for k, c in reversed(list(self.columns.items())) if not c.noted for m in c.models}
+        self._usual = {m: k for k, c in reversed(list(self.columns.items())) if not c.hinted for m in c.models}
         self.order = {key: index for index, key in enumerate(self.columns)}
 
     def join(self, row: Row) -> None:
@@ -132,7 +132,7 @@ class Columns(Field):
             put(wire, key, self.columns[key].codec.encode(own, context, value))
 
     def _column_of(self, content: Any, api: str) -> str | None:
-        origin = note_of(content, api, COLUMN)
+        origin = COLUMN.of(content, api)
         if origin is not None:
             for key in self.columns:
                 if key.rpartition(".")[2] == origin:

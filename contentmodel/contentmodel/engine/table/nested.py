@@ -13,7 +13,7 @@ from contentmodel.content.text import TextContent
 from contentmodel.engine.context import DecodeContext, EncodeContext, defaults_of
 from contentmodel.engine.losses import reasons
 from contentmodel.engine.table.codecs import Codec, Place, spread
-from contentmodel.engine.table.notes import note_of, noted
+from contentmodel.engine.table.hints import FORM
 
 if TYPE_CHECKING:
     from contentmodel.engine.table.rows import Row
@@ -131,7 +131,7 @@ class Blocks(Codec):
 
 
 class BlocksOrOne(Blocks):
-    """A list of blocks, or one block in the list's place: its content then carries the note `":form"`."""
+    """A list of blocks, or one block in the list's place: its content then has the hint `FORM`."""
 
     classes = (list, dict)
 
@@ -147,11 +147,11 @@ class BlocksOrOne(Blocks):
     def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> Any:
         if value.__class__ is list:
             return super().decode(value, context, container, key)
-        return [noted(self.union.decode(value, context), context.api, ":form", "one")]
+        return [FORM.on(self.union.decode(value, context), context.api, "one")]
 
     def encode(self, value: Any, context: EncodeContext, owner: Any) -> Any:
         blocks = self.union.encode_list(value, context)
-        is_one = context.native and len(blocks) == 1 and note_of(value[0], context.api, ":form") == "one"
+        is_one = context.native and len(blocks) == 1 and FORM.of(value[0], context.api) == "one"
         return blocks[0] if is_one else blocks or None
 
 
@@ -159,7 +159,7 @@ class TextOrBlocks(Blocks):
     """A string, or a list of blocks.
 
     A single text that says nothing else is written the `plain` way ("string" or "list"); where the wire had it the
-    other way, the text carries the note `":form"`.
+    other way, the text has the hint `FORM`.
     """
 
     classes = (str, list)
@@ -167,7 +167,7 @@ class TextOrBlocks(Blocks):
     def __init__(self, union: Union, plain: str, *, annotated: bool = False) -> None:
         super().__init__(union)
         self._attributes = ("protected",) if annotated else ("annotations", "protected")
-        self._note = {":form": "list" if plain == "string" else "string"}
+        self._form = FORM.entry("list" if plain == "string" else "string")
         self._plain_is_string = plain == "string"
 
     def holds(self, value: Any) -> bool:
@@ -191,7 +191,7 @@ class TextOrBlocks(Blocks):
 
     def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> Any:
         if value.__class__ is str:
-            extra = None if self._plain_is_string else {context.api: self._note}
+            extra = None if self._plain_is_string else {context.api: self._form}
             return [TextContent(text=value, extra=extra)]
         contents = self.union.decode_list(value, context)
         if len(contents) == 1 and self._plain_is_string:
@@ -201,7 +201,7 @@ class TextOrBlocks(Blocks):
     def _mark_list(self, contents: list[Any], context: DecodeContext) -> None:
         only = contents[0]
         if only.__class__ is TextContent and only.extra is None:
-            contents[0] = msgspec.structs.replace(only, extra={context.api: self._note})
+            contents[0] = msgspec.structs.replace(only, extra={context.api: self._form})
             # The list was traced already; it now holds the marked text in the same place.
 
     def encode(self, value: Any, context: EncodeContext, owner: Any) -> Any:
@@ -219,7 +219,7 @@ class TextOrBlocks(Blocks):
         own = None if only.extra is None else only.extra.get(api)
         if self._plain_is_string:
             return not own
-        return own == self._note
+        return own is not None and len(own) == 1 and FORM.read(own) == "string"
 
     def describe(self) -> str:
         return f"str or list of {self.union.name}"
@@ -229,7 +229,7 @@ class Outputs(Blocks):
     """What a hosted tool gave back: a list of blocks, one block in the list's place, or a string.
 
     A single content of a class in `single` is written as one block, anything else as a list. Where the wire had another
-    form, the content carries the note `":form"`.
+    form, the content has the hint `FORM`.
     """
 
     classes = (list, dict, str)
@@ -251,11 +251,11 @@ class Outputs(Blocks):
 
     def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> Any:
         if value.__class__ is str:
-            return [TextContent(text=value, extra={context.api: {":form": "string"}})]
+            return [TextContent(text=value, extra=FORM.extra(context.api, "string"))]
         is_list = value.__class__ is list
         contents = self.union.decode_list(value, context) if is_list else [self.union.decode(value, context)]
         if contents and self._is_usually_list(contents) is not is_list:
-            contents[0] = noted(contents[0], context.api, ":form", "list" if is_list else "one")
+            contents[0] = FORM.on(contents[0], context.api, "list" if is_list else "one")
         return contents
 
     def _is_usually_list(self, contents: list[Any]) -> bool:
@@ -263,7 +263,7 @@ class Outputs(Blocks):
 
     def encode(self, value: Any, context: EncodeContext, owner: Any) -> Any:
         blocks = self.union.encode_list(value, context)
-        form = note_of(value[0], context.api, ":form") if len(value) == 1 else None
+        form = FORM.of(value[0], context.api) if len(value) == 1 else None
         if form == "string" and value[0].__class__ is TextContent:
             return value[0].text
         is_list = self._is_usually_list(value) if form in (None, "string") else form == "list"

@@ -2,7 +2,7 @@
 
 Names may have underscores, and a number may be a text, or have a fraction of zero in the place of an integer
 (protobuf.dev/programming-guides/json, seen 2026-11-22). Such an object is decoded from a copy in the usual spelling;
-two notes keep the other one: ":snake" has the names, and ":numbers" the numbers, each by its dotted path.
+two hints keep the other one: of the names, and of the numbers, each by its dotted path.
 """
 
 from __future__ import annotations
@@ -16,13 +16,16 @@ import msgspec
 
 from contentmodel.engine.json import JsonObject, camel_name
 from contentmodel.engine.table.codecs import Codec
+from contentmodel.engine.table.hints import Hint
 from contentmodel.engine.table.tree import Nested, Plain
 
 if TYPE_CHECKING:
     from contentmodel.engine.context import DecodeContext
     from contentmodel.engine.table.rows import Row
 
-NOTES = frozenset({":snake", ":numbers"})
+NAMES = Hint[list[str]](None, "snake", 'the names that are spelled in another way, as "path=spelled"')
+NUMBERS = Hint[dict[str, str | int | float]](None, "numbers", "the numbers that are spelled in another way, by path")
+KEYS = frozenset({NAMES.key, NUMBERS.key})
 
 
 def is_respelled(row: Row, wire: JsonObject) -> bool:
@@ -31,24 +34,27 @@ def is_respelled(row: Row, wire: JsonObject) -> bool:
 
 
 def decode_respelled(row: Row, wire: JsonObject, context: DecodeContext) -> Any:
-    """Decode a copy in the usual spelling, and note what was spelled in another way."""
-    notes: JsonObject = {":snake": list(_names(row, row.root, wire, ""))}
-    notes[":numbers"] = dict(_numbers(row, row.root, wire, ""))
+    """Decode a copy in the usual spelling, and keep hints of what was spelled in another way."""
+    names, numbers = list(_names(row, row.root, wire, "")), dict(_numbers(row, row.root, wire, ""))
     decoded = row.decode(_usual_copy(row, row.root, wire, "", context), context)
     if not isinstance(decoded, row.model):
         return decoded
     extra = decoded.extra or {}
-    own = {**extra.get(row.api, {}), **{note: said for note, said in notes.items() if said}}
+    own = dict(extra.get(row.api, {}))
+    if names:
+        own |= NAMES.entry(names)
+    if numbers:
+        own |= NUMBERS.entry(numbers)
     return msgspec.structs.replace(decoded, extra={**extra, row.api: own})
 
 
 def respell(wire: JsonObject, residue: JsonObject) -> None:
-    """Give numbers and names in `wire` the spelling that the notes have; an edited number keeps its own."""
-    for path, spelled in residue.get(":numbers", {}).items():
+    """Give numbers and names in `wire` the spelling that the hints have; an edited number keeps its own."""
+    for path, spelled in (NUMBERS.read(residue) or {}).items():
         container, key = _container(wire, path)
         if key in container and spelled_number(spelled) == container[key]:
             container[key] = spelled
-    for name in reversed(residue.get(":snake", ())):
+    for name in reversed(NAMES.read(residue) or ()):
         path, _, spelled = name.partition("=")
         container, key = _container(wire, path)
         if key in container:

@@ -29,8 +29,8 @@ from contentmodel.engine.table.fields import (
     Rest,
     Silent,
 )
+from contentmodel.engine.table.hints import wire_fields
 from contentmodel.engine.table.introspect import attribute_of, codec_for, fields_of, get_attribute, unmapped_attributes
-from contentmodel.engine.table.notes import wire_fields
 from contentmodel.engine.table.respelling import decode_respelled, is_respelled
 from contentmodel.engine.table.tree import Column, Nested, Plain
 

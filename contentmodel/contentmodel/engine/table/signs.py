@@ -16,7 +16,7 @@ from contentmodel.content.outcomes import ErrorContent
 from contentmodel.content.text import TextContent
 from contentmodel.engine.json import JsonObject, wire_at, wire_path
 from contentmodel.engine.losses import reasons
-from contentmodel.engine.table.notes import FAILURE, note_of, noted
+from contentmodel.engine.table.hints import FAILURE
 
 if TYPE_CHECKING:
     from contentmodel.content.base import AIContent
@@ -74,9 +74,9 @@ class Failure:
         return [sign.describe() for sign in self.signs]
 
     def errors(self, wire: Mapping[str, object], api: str) -> list[ErrorContent]:
-        """Return the error that a sign of the wire object reports, with a note that the sign stays its only place."""
+        """Return the error that a sign of the wire object reports, with a hint that the sign is its only place."""
         found = (error for sign in self.signs if (error := sign.error(wire)) is not None)
-        return [noted(error, api, FAILURE, "sign") for error in islice(found, 1)]
+        return [FAILURE.on(error, api, "sign") for error in islice(found, 1)]
 
     def read(self, result: Any, wire: Mapping[str, Any], api: str) -> Any:
         """Return a decoded result with the error that its wire object reports among its outputs."""
@@ -90,7 +90,7 @@ class Failure:
 
     def place_of(self, error: AIContent, wire: Mapping[str, object], path: str, api: str) -> tuple[str, Any] | None:
         """Return the path and the value of the sign that an error was made of; None if it was made of none."""
-        if note_of(error, api, FAILURE) != "sign":
+        if FAILURE.of(error, api) != "sign":
             return None
         signs = (sign for sign in self.signs if sign.error(wire) is not None)
         return next(((wire_path(path, sign.path), wire_at(wire, sign.path)) for sign in signs), None)
@@ -115,10 +115,10 @@ class Failure:
     def _before(self, output: object, context: EncodeContext) -> list[Any]:
         if output.__class__ is not ErrorContent:
             return [output]
-        note = note_of(output, context.api, FAILURE)
-        if note == "sign":
+        origin = FAILURE.of(output, context.api)
+        if origin == "sign":
             return []
-        return [_as_text(output, context)] if note == "text" else [output]
+        return [_as_text(output, context)] if origin == "text" else [output]
 
     def write(self, result: ToolResultContent, wire: JsonObject, context: EncodeContext) -> None:
         """Write the sign of failure that the wire object of a failed result lacks.
@@ -159,7 +159,7 @@ class Failure:
 def is_error_alone(result: ToolResultContent) -> bool:
     """Return whether a result reports its failure by an error of its own, and not by a sign beside its outputs."""
     errors = (output for output in result.outputs if output.__class__ is ErrorContent)
-    return any(all(FAILURE not in own for own in (error.extra or {}).values()) for error in errors)
+    return any(all(not FAILURE.is_in(own) for own in (error.extra or {}).values()) for error in errors)
 
 
 def _as_error(output: object, api: str) -> Any:
@@ -168,12 +168,12 @@ def _as_error(output: object, api: str) -> Any:
     error = ErrorContent(
         message=output.text, annotations=output.annotations, protected=output.protected, extra=output.extra
     )
-    return noted(error, api, FAILURE, "text")
+    return FAILURE.on(error, api, "text")
 
 
 def _as_text(error: ErrorContent, context: EncodeContext) -> TextContent:
     context.lose_attributes(error, ("details", "code") if error.message else ("details",))
-    own = {key: value for key, value in ((error.extra or {}).get(context.api) or {}).items() if key != FAILURE}
+    own = {key: value for key, value in ((error.extra or {}).get(context.api) or {}).items() if key != FAILURE.key}
     extra = {**(error.extra or {}), context.api: own}
     kept = {api: residue for api, residue in extra.items() if residue} or None
     text = TextContent(

@@ -23,7 +23,6 @@ from contentmodel.engine.table.fields import (
     Rest,
     Silent,
 )
-from contentmodel.engine.table.notes import note_of, noted
 from contentmodel.engine.table.rows import Fields, PairRow, Row, Spec
 from contentmodel.engine.table.shapes import Named, Shape
 from contentmodel.engine.table.signs import Failure, Sign
@@ -52,8 +51,6 @@ __all__ = [
     "Table",
     "Union",
     "Silent",
-    "note_of",
-    "noted",
     "row",
 ]
 

@@ -14,14 +14,12 @@ from typing import TYPE_CHECKING, Any
 from contentmodel.engine.json import JsonObject
 from contentmodel.engine.table.code import Code
 from contentmodel.engine.table.codecs import Codec
+from contentmodel.engine.table.hints import COLUMN
 from contentmodel.engine.table.introspect import get_attribute
 from contentmodel.engine.table.nested import Blocks
-from contentmodel.engine.table.notes import noted
 
 if TYPE_CHECKING:
     from contentmodel.engine.context import DecodeContext, EncodeContext
-
-COLUMN = ":column"
 
 
 class Plain:
@@ -119,11 +117,11 @@ class Plain:
 class Column:
     """One of several wire fields whose contents together are one list of the model (Chat's message columns)."""
 
-    def __init__(self, codec: Codec, *models: type[Any], noted: bool = False) -> None:
-        """`noted`: only contents that came from this column go back to it; they carry the note ":column"."""
+    def __init__(self, codec: Codec, *models: type[Any], hinted: bool = False) -> None:
+        """`hinted`: only contents that came from this column go back to it; they have the hint `COLUMN`."""
         self.codec = codec
         self.models = models
-        self.noted = noted
+        self.hinted = hinted
         self.spreads = isinstance(codec, Blocks)
 
     def holds(self, value: object) -> bool:
@@ -140,26 +138,26 @@ class Column:
         if not self.holds(value):
             return
         contents = self.codec.decode(value, context, wire, key)
-        if self.noted:
-            contents = note_column(contents, context.api, key)
+        if self.hinted:
+            contents = hint_column(contents, context.api, key)
         elif self.spreads:
-            contents = note_strays(contents, context.api, key, frozenset(self.models))
+            contents = hint_strays(contents, context.api, key, frozenset(self.models))
         read[CONTENTS] += contents
 
     def read_source(self, wire: str, key: str, count: str, code: Code, pad: str) -> None:
         """Add `read` to the source."""
         name = code.fresh("column")
         call = f"{code.name('decode', self.codec.decode)}({name}, context, {wire}, {key!r})"
-        if self.noted:
-            call = f"{code.name('note', note_column)}({call}, API, {key!r})"
+        if self.hinted:
+            call = f"{code.name('hint', hint_column)}({call}, API, {key!r})"
         elif self.spreads:
             models = code.name("models", frozenset(self.models))
-            call = f"{code.name('note', note_strays)}({call}, API, {key!r}, {models})"
+            call = f"{code.name('hint', hint_strays)}({call}, API, {key!r}, {models})"
         code.add(f"{pad}{name} = {wire}.get({key!r})", f"{pad}if {test_source(self.codec, name, code)}:")
         code.add(f"{pad}    {count} += 1", f"{pad}    contents += {call}")
 
 
-CONTENTS = ":contents"
+CONTENTS = "$contents"
 """The key of the contents of columns among the attributes that are read."""
 
 
@@ -325,15 +323,15 @@ def missing_source(path: str, code: Code, pad: str) -> list[str]:
     return [*code.respelled_source(f"{pad}    "), f"{pad}    return ROW.missing(wire, {path!r}, context)"]
 
 
-def note_column(contents: list[Any], api: str, column: str) -> list[Any]:
-    """Note in contents which column they came from; changed in place, for the list is traced."""
-    contents[:] = [noted(content, api, COLUMN, column) for content in contents]
+def hint_column(contents: list[Any], api: str, column: str) -> list[Any]:
+    """Add a hint to contents of the column that they came from; changed in place, for the list is traced."""
+    contents[:] = [COLUMN.on(content, api, column) for content in contents]
     return contents
 
 
-def note_strays(contents: list[Any], api: str, column: str, models: frozenset[type]) -> list[Any]:
-    """Note the same in those alone that are of a class that usually comes from another column, or from none."""
+def hint_strays(contents: list[Any], api: str, column: str, models: frozenset[type]) -> list[Any]:
+    """Add the hint to those alone that are of a class that usually comes from another column, or from none."""
     for index, content in enumerate(contents):
         if content.__class__ not in models:
-            contents[index] = noted(content, api, COLUMN, column)
+            contents[index] = COLUMN.on(content, api, column)
     return contents

@@ -11,7 +11,7 @@ from contentmodel.engine.context import DecodeContext, EncodeContext
 from contentmodel.engine.json import JsonArray, JsonObject
 from contentmodel.engine.losses import reasons
 from contentmodel.engine.pipeline.lowering import lower
-from contentmodel.engine.table.notes import note_of, noted
+from contentmodel.engine.table.hints import ABSENT, ROW
 from contentmodel.engine.table.rows import Row
 
 Decode: TypeAlias = Callable[[JsonObject, DecodeContext], Any]
@@ -33,10 +33,10 @@ class Union:
     name. Rows that share a tag, and all rows if `tag` is None, are tried in order: the first that fits is taken. If
     none fits, the block is unknown; but if all of them require the same field, the block lacks it.
 
-    `default` is the tag of a block that has none; such a block carries the note `":absent"`. `other` is the row of a
+    `default` is the tag of a block that has none; such a block has the hint `ABSENT`. `other` is the row of a
     tag that no row has, in the place of UnknownContent. Where several rows have one class, `prefer` says which is the
     usual one (None: what another API says has no place here); a block that came as another row keeps its row's name in
-    the note `":row"`. `abroad` are the classes that a request of another API may put here: others are lowered, though
+    the hint `ROW`. `abroad` are the classes that a request of another API may put here: others are lowered, though
     this API's hosts have been seen to send them. Rows with a shape read blocks whose tag has no row, and rows with
     `takes` are preferred for the contents that they take. If the union `takes_untyped` blocks, one without a tag is an
     unknown block, and no fault.
@@ -110,7 +110,7 @@ class Union:
         content = self._decoders[self._default](copy, context)  # type: ignore[index]
         if content.__class__ is UnknownContent:
             return UnknownContent(api=self.api, block=wire)
-        return noted(content, self.api, ":absent", [self.tag])
+        return ABSENT.on(content, self.api, [self.tag])
 
     def _list_decoder(self) -> DecodeList:
         """The contents of a list of blocks, in order: quickly where all are objects whose tags are known."""
@@ -256,15 +256,15 @@ class Union:
             return decode if self._other is None else self._or_other(decode)
         rows = self._by_class[r.model]
 
-        def decode_and_note(wire: JsonObject, context: DecodeContext) -> Any:
+        def decode_and_hint(wire: JsonObject, context: DecodeContext) -> Any:
             content = decode(wire, context)
             if content.__class__ is UnknownContent and self._other is not None and r is not self._other:
                 return self._unknown(wire, context)
             if content.__class__ is not r.model or self._usual(content, rows) is r:
                 return content
-            return noted(content, self.api, ":row", r.name)
+            return ROW.on(content, self.api, r.name)
 
-        return decode_and_note
+        return decode_and_hint
 
     def _encoder(self, rows: list[Row]) -> Encode:
         return rows[0].functions[1] if len(rows) == 1 else self._picking_encoder(rows)
@@ -340,12 +340,12 @@ class Union:
             def pick_usual(content: Any, context: EncodeContext) -> Any:
                 if content.extra is None:
                     return usual(content, context)
-                return encoders.get(note_of(content, api, ":row"), usual)(content, context)
+                return encoders.get(ROW.of(content, api) or "", usual)(content, context)
 
             return pick_usual
 
         def pick(content: Any, context: EncodeContext) -> Any:
-            name = note_of(content, api, ":row") if content.extra is not None else None
+            name = None if content.extra is None else ROW.of(content, api)
             if name in encoders:
                 return encoders[name](content, context)
             r = choose(content, rows)
@@ -364,9 +364,9 @@ class Union:
     # -- what others ask of it ---------------------------------------------------------------------------------
 
     def row_of(self, value: object) -> Row | None:
-        """The row that made `value`, as far as its class and notes tell."""
+        """The row that made `value`, as far as its class and hints tell."""
         own = (getattr(value, "extra", None) or {}).get(self.api) or {}
-        name = own.get(":row")
+        name = ROW.read(own)
         if name in self._by_name:
             return self._by_name[name]
         rows = self._by_class.get(type(value), [])

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, Literal
 from urllib.parse import quote, unquote
 
 from contentmodel.content.base import AIContent
@@ -21,12 +21,16 @@ from contentmodel.engine.json import plain
 from contentmodel.engine.losses import reasons
 from contentmodel.engine.losses.encoded import Encoded
 from contentmodel.engine.losses.loss import Loss
-from contentmodel.engine.table.notes import escaped, wire_fields
+from contentmodel.engine.table.hints import Hint, escaped, wire_fields
 
 API = "mcp"
 ERROR_MARK = "contentmodel/error"
 """The key in a block's `_meta` that says that its text is an error, with its code and details."""
 
+LINK = Hint[dict[str, Any]](API, "link", "the resource link that a text stands for")
+_TYPE = Hint[Literal["audio", "image"]](API, "type", "the type of a block whose media type does not imply it")
+_SPELLING = Hint[Literal[True]](API, "spelling", "the base64 of a medium is not in the standard spelling")
+_UNNAMED = Hint[Literal[True]](API, "unnamed", "a resource has an address without a name")
 _ATTACHMENT = "attachment:"
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 _STANDARD = re.compile(r"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?")
@@ -130,10 +134,7 @@ def blocks_of(content: AIContent, context: EncodeContext) -> list[Any]:
 
 
 def notes_of(content: AIContent) -> dict[str, Any]:
-    """Return the residue of a content that came from MCP, with the notes of this codec.
-
-    The keys of notes begin with one colon. Fields of the wire that begin with a colon have one more here.
-    """
+    """Return the residue of a content that came from MCP, with the hints of this codec."""
     return (content.extra or {}).get(API, {})
 
 
@@ -179,8 +180,8 @@ def _is_error(mark: dict[str, Any]) -> bool:
 
 
 def _write_text(content: TextContent, context: EncodeContext) -> dict[str, Any]:
-    link, residue = notes_of(content).get(":link"), _residue(content)
-    if isinstance(link, dict) and link_text(link) == content.text:
+    link, residue = LINK.of(content, API), _residue(content)
+    if link is not None and link_text(link) == content.text:
         return link
     if isinstance(residue.get("resource"), dict):
         return {**residue, "type": "resource", "resource": {**residue["resource"], "text": content.text}}
@@ -207,7 +208,7 @@ def _read_media(rest: dict[str, Any]) -> AIContent | None:
     if data is None or media_type is None:
         return None
     if _kind_of(media_type) != kind:
-        rest[":type"] = kind
+        rest |= _TYPE.entry(kind)
     return DataContent(data=data, media_type=media_type, extra=_extra(_spelled(rest, data)))
 
 
@@ -228,7 +229,7 @@ def _read_resource(rest: dict[str, Any]) -> AIContent | None:
         del kept["resource"]
     name = _name_of(uri)
     if name is None:
-        kept[":unnamed"] = True
+        kept |= _UNNAMED.entry(True)
     extra = _extra(_spelled(kept, blob or ""))
     return DataContent(data=blob or "", text=text, media_type=media_type, name=name, extra=extra)
 
@@ -237,12 +238,12 @@ def _write_data(content: DataContent, context: EncodeContext) -> dict[str, Any]:
     residue = _residue(content)
     context.lose_attributes(content, ("transcript",))
     resource = residue.pop("resource", None)
-    kind = notes_of(content).get(":type") or _kind_of(content.media_type)
+    kind = _TYPE.of(content, API) or _kind_of(content.media_type)
     if kind is not None and resource is None and content.text is None:
         context.lose_attributes(content, ("name",))
         return {**residue, "type": kind, "data": _base64(content, context), "mimeType": content.media_type}
     uri = _uri_of(content.name)
-    if content.name is None and not notes_of(content).get(":unnamed"):
+    if content.name is None and not _UNNAMED.of(content, API):
         context.lose(content, "name", reasons.MCP_URI)
     if content.text is not None and not uri.startswith(_ATTACHMENT):
         context.lose(content, None, reasons.MCP_TEXT_WITH_URI)
@@ -260,13 +261,13 @@ def _kind_of(media_type: str | None) -> str | None:
 
 
 def _spelled(rest: dict[str, Any], data: str) -> dict[str, Any]:
-    """Notes that a server's base64 is not the standard's, so that it goes back as it came."""
-    return rest if _STANDARD.fullmatch(data) else {**rest, ":spelling": True}
+    """Add the hint that a server's base64 is not the standard's, so that it goes back as it came."""
+    return rest if _STANDARD.fullmatch(data) else {**rest, **_SPELLING.entry(True)}
 
 
 def _base64(content: DataContent, context: EncodeContext) -> str:
     data = content.data
-    if _STANDARD.fullmatch(data) or notes_of(content).get(":spelling"):
+    if _STANDARD.fullmatch(data) or _SPELLING.of(content, API):
         return data
     context.lose(content, "data", reasons.MCP_BASE64)
     standard = data.rstrip("=").replace("-", "+").replace("_", "/")

@@ -11,7 +11,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, TextIO, TypedDict
 from urllib.parse import urlsplit
 
-from contentmodel.engine.table.notes import escaped
+from contentmodel.engine.table.hints import escaped
 from contentmodel.errors import DecodeError, Fault
 from contentmodel.request import FunctionTool
 from contentmodel.tools.definition import Tool

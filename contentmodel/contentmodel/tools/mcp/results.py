@@ -12,7 +12,7 @@ no content is noted in `extra["mcp"]` under keys with a colon, and undone on the
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, Literal, NotRequired, TypedDict
 
 import msgspec
 
@@ -26,15 +26,16 @@ from contentmodel.engine.context import EncodeContext
 from contentmodel.engine.losses import reasons
 from contentmodel.engine.losses.encoded import Encoded
 from contentmodel.engine.losses.loss import Loss
+from contentmodel.engine.table.hints import Hint
 from contentmodel.errors import DecodeError, Fault
 from contentmodel.tools.mcp.blocks import (
     API,
+    LINK,
     blocks_of,
     contents_from_mcp,
     json_of,
     leave,
     link_text,
-    notes_of,
     plain_error,
     typed,
 )
@@ -44,6 +45,17 @@ FAILED = "tool_failed"
 MAX_BLOCKS = 10_000
 """Blocks of one result."""
 _SILENT = "The tool failed and did not say why."
+
+
+class _Structured(TypedDict):
+    value: Any
+    added: NotRequired[bool]
+
+
+_EMPTY = Hint[Literal[True]](API, "empty", "a result had no blocks")
+_ERROR = Hint[Literal["added"]](API, "error", "an error stands for the flag of a result alone")
+_RESULT = Hint[dict[str, Any]](API, "result", "the fields of a result beside its blocks")
+_STRUCTURED = Hint[_Structured](API, "structured", "the structured content that a text repeats, or was added for")
 
 
 class McpResult(msgspec.Struct, frozen=True):
@@ -75,9 +87,9 @@ def outcome_from_mcp(result: Any, *, links: str = "text") -> ToolOutcome:
     if links == "text":
         contents = [_in_words(content) for content in contents]
     if not contents:
-        contents = [_noted(TextContent(text=""), ":empty", True)]
+        contents = [_EMPTY.on(TextContent(text=""), API, True)]
     if fields:
-        contents[0] = _noted(contents[0], ":result", fields)
+        contents[0] = _RESULT.on(contents[0], API, fields)
     return ToolOutcome(contents)
 
 
@@ -98,7 +110,7 @@ def result_to_mcp(result: Any) -> McpResult:
     outputs = list(root.outputs) if isinstance(root, FunctionResultContent) else root.contents
     context = EncodeContext(API, API, "result")
     context.lose_attributes(root, ("annotations", "protected", "display"))
-    fields = _noted_fields(outputs)
+    fields = _fields_of_result(outputs)
     failed = any(isinstance(output, ErrorContent) for output in outputs) or getattr(root, "is_error", None) is True
     structured = _structured(outputs, context)
     written = [
@@ -114,33 +126,27 @@ def result_to_mcp(result: Any) -> McpResult:
 def with_structured(outcome: Any) -> ToolOutcome:
     """What a tool returned, with its one text of JSON as structured content too."""
     made = contents_of(outcome)
-    if len(made.results) != 1 or ":structured" in notes_of(made.results[0]):
+    if len(made.results) != 1 or _STRUCTURED.of(made.results[0], API) is not None:
         return made
     is_json, value = _parsed(made.results[0])
     if not is_json or not isinstance(made.results[0], TextContent):
         return made
-    return msgspec.structs.replace(made, results=[_noted(made.results[0], ":structured", {"value": value})])
+    return msgspec.structs.replace(made, results=[_STRUCTURED.on(made.results[0], API, {"value": value})])
 
 
-def _noted(content: AIContent, key: str, value: Any) -> AIContent:
-    extra = content.extra or {}
-    return msgspec.structs.replace(content, extra={**extra, API: {**extra.get(API, {}), key: value}})
-
-
-def _noted_fields(outputs: list[AIContent]) -> dict[str, Any]:
-    found = [notes_of(output)[":result"] for output in outputs if ":result" in notes_of(output)]
-    return dict(found[0]) if found and isinstance(found[0], dict) else {}
+def _fields_of_result(outputs: list[AIContent]) -> dict[str, Any]:
+    found = (fields for output in outputs if (fields := _RESULT.of(output, API)) is not None)
+    return dict(next(found, {}))
 
 
 def _is_added(content: AIContent) -> bool:
     """Whether a content stands only for something that MCP says in a field, or not at all."""
-    notes = notes_of(content)
-    if ":empty" in notes:
+    if _EMPTY.of(content, API):
         return _words(content) == ""
     if isinstance(content, ErrorContent):
-        return bool(notes.get(":error")) and content.message == _SILENT
-    note = notes.get(":structured")
-    return isinstance(note, dict) and bool(note.get("added")) and _parsed(content)[0]
+        return _ERROR.of(content, API) is not None and content.message == _SILENT
+    structured = _STRUCTURED.of(content, API)
+    return structured is not None and structured.get("added", False) and _parsed(content)[0]
 
 
 # Errors ---------------------------------------------------------------------------------------------------------------
@@ -153,7 +159,7 @@ def _with_error(contents: list[AIContent]) -> list[AIContent]:
         if isinstance(content, TextContent) and not _is_added(content) and _is_plain_text(content):
             error = ErrorContent(message=content.text, code=FAILED, extra=content.extra)
             return [*contents[:index], error, *contents[index + 1 :]]
-    return [_noted(ErrorContent(message=_SILENT, code=FAILED), ":error", "added"), *contents]
+    return [_ERROR.on(ErrorContent(message=_SILENT, code=FAILED), API, "added"), *contents]
 
 
 def _blocks(content: AIContent, outputs: list[AIContent], context: EncodeContext) -> list[Any]:
@@ -184,30 +190,30 @@ def _is_plain_text(content: AIContent) -> bool:
 def _with_structured(contents: list[AIContent], value: Any) -> list[AIContent]:
     if _say(contents, value):
         index = next(i for i, content in enumerate(contents) if isinstance(content, TextContent | ErrorContent))
-        said = _noted(contents[index], ":structured", {"value": value})
+        said = _STRUCTURED.on(contents[index], API, {"value": value})
         return [*contents[:index], said, *contents[index + 1 :]]
     added = TextContent(text=json.dumps(value, ensure_ascii=False))
-    return [*contents, _noted(added, ":structured", {"value": value, "added": True})]
+    return [*contents, _STRUCTURED.on(added, API, {"value": value, "added": True})]
 
 
 def _structured(outputs: list[AIContent], context: EncodeContext) -> dict[str, Any]:
     """The field `structuredContent`, where the outputs still say it."""
     for output in outputs:
-        note = notes_of(output).get(":structured")
-        if not isinstance(note, dict):
+        kept = _STRUCTURED.of(output, API)
+        if kept is None:
             continue
         is_json, value = _parsed(output)
-        if note.get("added") and is_json:
+        if kept.get("added") and is_json:
             return {"structuredContent": value}
-        if not note.get("added") and _say(outputs, note.get("value")):
-            return {"structuredContent": note["value"]}
-        context.lose(output, ":structured", reasons.MCP_EDITED_VALUE, api=API)
+        if not kept.get("added") and _say(outputs, kept["value"]):
+            return {"structuredContent": kept["value"]}
+        context.lose(output, _STRUCTURED.key, reasons.MCP_EDITED_VALUE, api=API)
     return {}
 
 
 def _say(contents: list[AIContent], value: Any) -> bool:
     """Whether the texts tell a model this value."""
-    said = [content for content in contents if not _is_added(content) and ":link" not in notes_of(content)]
+    said = [content for content in contents if not _is_added(content) and LINK.of(content, API) is None]
     texts = [_words(content) for content in said if isinstance(content, TextContent | ErrorContent)]
     wanted = _canonical(value)
     if any(text == value or _text_form(text) == wanted for text in texts):
@@ -255,7 +261,7 @@ def _in_words(content: AIContent) -> AIContent:
     if not isinstance(content, UriContent):
         return content
     [block] = blocks_of(content, EncodeContext(API, API, "content"))
-    return TextContent(text=link_text(block), extra={API: {":link": block}})
+    return TextContent(text=link_text(block), extra=LINK.extra(API, block))
 
 
 def _holdable(content: AIContent, block: Any, context: EncodeContext) -> Any:

@@ -1,0 +1,113 @@
+"""The hints of every API that is installed, and values of the model that have them, of right and wrong types."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any, Literal, get_args, get_origin, get_type_hints, is_typeddict
+
+import msgspec
+from hypothesis import strategies as st
+from hypothesis.strategies import DrawFn
+
+import contentmodel
+from contentmodel.engine.table.hints import Hint, declared
+from contentmodel_conformance.strategies.damage import ODD
+from contentmodel_conformance.strategies.sdk import json_values
+
+__all__ = ["every_hint", "hints_of", "right_values", "with_hints", "wrong_values"]
+
+
+def every_hint() -> list[Hint[Any]]:
+    """Return the hints of every API, of each adapter that is installed, and of MCP."""
+    apis = {None, *contentmodel.adapters()}
+    if find_spec("mcp"):
+        apis.add(import_module("contentmodel.tools.mcp.results").API)  # It has hints, and is no adapter.
+    return [hint for hint in declared() if hint.api in apis]
+
+
+def hints_of(api: str) -> list[Hint[Any]]:
+    """Return the hints that residues of an API may have."""
+    return [hint for hint in every_hint() if hint.api in (None, api)]
+
+
+def right_values(hint: Hint[Any]) -> st.SearchStrategy[Any]:
+    """Return a strategy of values of the type of a hint."""
+    return _of(hint.type)
+
+
+def wrong_values(hint: Hint[Any]) -> st.SearchStrategy[Any]:
+    """Return a strategy of values of a wrong type; of any value if every type is right."""
+    wrong = [value for value in ODD if not hint.is_in({hint.key: value})]
+    return st.sampled_from(wrong or ODD)
+
+
+_WORDS = (
+    *("", "x", "type", "role", "content", "contents", "parts", "text", "id", "name", "messages", "input", "output"),
+    *("user", "model", "assistant", "tool", "text=txt", "parts.text=TEXT", "a.b", "stderr", "reasoning_content"),
+    *("reasoning_details", "tool_calls", "functionDeclarations", "text_content", "call_1"),
+)
+_words = st.sampled_from(_WORDS)
+
+
+def _of(kind: Any) -> st.SearchStrategy[Any]:
+    origin, inner = get_origin(kind), get_args(kind)
+    if kind is Any:
+        return st.sampled_from(ODD) | json_values
+    if origin is Literal:
+        return st.sampled_from(inner)
+    if origin is list:
+        return st.lists(_of(inner[0]), max_size=3)
+    if origin is dict:
+        return st.dictionaries(_words, _of(inner[1]), max_size=3)
+    if is_typeddict(kind):
+        fields = {name: _of(_without_marks(of)) for name, of in get_type_hints(kind, include_extras=True).items()}
+        required = {name: fields[name] for name in kind.__required_keys__}
+        return st.fixed_dictionaries(required, optional={k: v for k, v in fields.items() if k not in required})
+    if origin is not None:
+        return st.one_of(*(_of(option) for option in inner))
+    if kind is float:
+        return st.floats(allow_nan=False, allow_infinity=False)
+    return _words if kind is str else st.from_type(kind)
+
+
+def _without_marks(kind: Any) -> Any:
+    """Return the type in NotRequired[type]."""
+    return get_args(kind)[0] if str(get_origin(kind)).endswith("Required") else kind
+
+
+@st.composite
+def with_hints(draw: DrawFn, value: Any, apis: tuple[str, ...], *, right: bool) -> Any:
+    """Return a strategy of copies of a request or response, some parts of which have hints of `apis`.
+
+    The values have the types of the hints if `right`, but may be on any part; else they have wrong types.
+    """
+    parts = draw(st.sets(st.integers(0, 30), min_size=1, max_size=4)) if draw(st.booleans()) else None
+    count = -1
+
+    def visit(part: Any) -> Any:
+        nonlocal count
+        if isinstance(part, list):
+            return [visit(item) for item in part]
+        if not isinstance(part, msgspec.Struct):
+            return part
+        made = {name: visit(getattr(part, name)) for name in part.__struct_fields__ if name != "extra"}
+        if "extra" in part.__struct_fields__:
+            count += 1
+            if parts is None or count in parts:
+                made["extra"] = _hinted(draw, part.extra, apis, right=right)  # type: ignore[attr-defined]
+        return msgspec.structs.replace(part, **made)
+
+    return visit(value)
+
+
+def _hinted(draw: DrawFn, extra: Any, apis: tuple[str, ...], *, right: bool) -> dict[str, dict[str, Any]]:
+    made = {api: dict(residue) for api, residue in (extra or {}).items()}
+    for api in apis:
+        for hint in draw(st.lists(st.sampled_from(hints_of(api)), min_size=1, max_size=4)):
+            key = draw(st.sampled_from((hint.key, *hint.older)))
+            if right:
+                made.setdefault(api, {})[key] = draw(right_values(hint))
+            elif not any(own in made.get(api, {}) for own in (hint.key, *hint.older)):
+                made.setdefault(api, {})[key] = draw(wrong_values(hint))
+    return made

@@ -1,0 +1,234 @@
+"""Hints: who declares them, what they accept, and that documents stored by earlier versions still load."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+import pytest
+
+import contentmodel
+from contentmodel import FunctionCallContent, FunctionResultContent, TextContent, loads
+from contentmodel.authoring import Hint
+from contentmodel.engine.table import hints
+from contentmodel.tools.mcp import result_from_mcp, result_to_mcp
+from contentmodel_conformance.pages import hints_page
+from contentmodel_conformance.strategies.hints import every_hint
+from test_layout import PACKAGES, files
+
+STORED = Path(__file__).parent / "stored"
+"""Documents that the first version of hints wrote, each with the payload that it was decoded from. Add to them; never
+write them again."""
+API = "smoke-signals"
+HINTS = every_hint()
+
+
+@pytest.fixture(autouse=True)
+def _registry(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Forget what a test declares."""
+    monkeypatch.setattr(hints, "_declared", {name: dict(owners) for name, owners in hints._declared.items()})
+
+
+def stored(kind: str | None = None) -> list[Any]:
+    found = []
+    for path in sorted(STORED.glob("*.jsonl")):
+        for index, record in enumerate(map(json.loads, path.read_text().splitlines())):
+            if kind is None or record["kind"] == kind:
+                found.append(pytest.param(path.stem, record, id=f"{path.stem}-{index}"))
+    return found
+
+
+# -- stored documents --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("api", "record"), [*stored("request"), *stored("response")])
+def test_a_stored_document_encodes_to_the_payload_it_came_from(api: str, record: Any) -> None:
+    value = loads(json.dumps(record["document"]))
+    adapter = contentmodel.adapter(api)
+    encode = adapter.encode_request if record["kind"] == "request" else adapter.encode_response
+    encoded = encode(value)  # type: ignore[arg-type]
+    assert encoded.payload == record["payload"]
+    assert encoded.losses == ()
+
+
+@pytest.mark.parametrize(("api", "record"), stored("content"))
+def test_a_stored_result_of_mcp_is_written_as_it_came(api: str, record: Any) -> None:
+    assert api == "mcp"
+    call = FunctionCallContent(call_id="call_1", name="look", arguments={})
+    result = loads(json.dumps(record["document"]), FunctionResultContent)
+    assert result == result_from_mcp(call, record["payload"])
+    written = result_to_mcp(result)
+    assert written.result.model_dump(mode="json", by_alias=True, exclude_unset=True) == record["payload"]
+    assert written.losses == ()
+
+
+def residues(value: Any) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Every residue in the JSON of a model value, with its API."""
+    if isinstance(value, dict):
+        yield from (value.get("extra") or {}).items()
+        value = list(value.values())
+    for item in value if isinstance(value, list) else ():
+        yield from residues(item)
+
+
+def test_stored_documents_have_every_hint_that_is_declared() -> None:
+    found = {
+        (hint.api, hint.name)
+        for parameters in stored()
+        for api, residue in residues(parameters.values[1]["document"]["value"])
+        for hint in HINTS
+        if hint.api in (None, api) and hint.is_in(residue)
+    }
+    assert {(hint.api, hint.name) for hint in HINTS} == found
+
+
+def test_stored_documents_have_no_hint_that_is_not_declared() -> None:
+    known = {(hint.api, key) for hint in HINTS for key in (hint.key, *hint.older)}
+    for parameters in stored():
+        for api, residue in residues(parameters.values[1]["document"]["value"]):
+            assert all({(api, key), (None, key)} & known for key in residue if hints.is_hint(key)), (api, residue)
+
+
+# -- versions ----------------------------------------------------------------------------------------------------------
+
+
+def _split(value: Any) -> Any:
+    return value.split() if isinstance(value, str) else None
+
+
+def test_a_new_version_reads_the_values_of_the_versions_before_it() -> None:
+    letters = Hint[list[str]](
+        API,
+        "letters_3",
+        "the letters",
+        older={
+            "letters_2": lambda value: value.split() if isinstance(value, str) else None,
+            "letters": lambda value: ["?"],
+        },
+    )
+    assert letters.version == 3
+    text = TextContent(text="")
+    for residue, value in (
+        ({":letters_3": ["a"], ":letters_2": "b"}, ["a"]),
+        ({":letters_2": "b c", ":letters": 1}, ["b", "c"]),
+        ({":letters_2": 5, ":letters": 1}, None),
+        ({":letters": 1}, ["?"]),
+        ({":letters_4": ["a"]}, None),
+    ):
+        content = msgspec.structs.replace(text, extra={API: residue})
+        assert letters.of(content, API) == value
+        assert letters.is_in(residue) is (value is not None)
+
+
+def test_a_migration_that_returns_a_wrong_type_reads_as_no_hint() -> None:
+    hint = Hint[list[str]](API, "letters_2", "the letters", older={"letters": lambda value: value})
+    assert hint.read({":letters": "ab"}) is None
+
+
+# -- declarations ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("first", "second"), [(API, API), (None, API), (API, None), (None, None)])
+def test_a_second_declaration_of_a_key_is_refused(first: str | None, second: str | None) -> None:
+    Hint[str](first, "twice", "the first")
+    with pytest.raises(TypeError, match=r"'twice'.*declared already.*the first"):
+        Hint[str](second, "twice", "the second")
+
+
+def test_a_module_that_is_imported_anew_declares_its_hints_again() -> None:
+    first, second = Hint[str](API, "again", "the same"), Hint[str](API, "again", "the same")
+    assert second in hints.declared()
+    assert first not in hints.declared()
+
+
+def test_apis_may_have_hints_of_one_name() -> None:
+    Hint[str](API, "own", "the first")
+    Hint[int]("drums", "own", "the second")
+
+
+def test_a_hint_without_a_type_is_refused() -> None:
+    hint: Hint[str] = Hint(API, "typeless", "something")
+    with pytest.raises(TypeError, match=r"declare it as Hint\[type\]"):
+        hint.read({":typeless": ""})
+
+
+def test_a_hint_reads_values_of_its_type_alone() -> None:
+    cases: list[tuple[Hint[Any], list[Any], list[Any]]] = [
+        (Hint[Literal["a", True]](API, "literal", "x"), ["a", True], [1, "b", [], {}, None, 1.0]),
+        (Hint[str](API, "text", "x"), ["", "a"], [1, None, []]),
+        (Hint[str | None](API, "optional", "x"), ["a", None], [1, []]),
+        (Hint[list[str]](API, "texts", "x"), [[], ["a"]], ["a", [1], {}, None]),
+        (Hint[dict[str, Any]](API, "object", "x"), [{}, {"a": 1}], [[], "a", None]),
+        (Hint[dict[str, int | str]](API, "map", "x"), [{"a": 1}], [{"a": []}, {"a": None}, []]),
+        (Hint[Any](API, "anything", "x"), [0, {}, None], []),
+    ]
+    for hint, right, wrong in cases:
+        for value in right:
+            assert hint.is_in({hint.key: value})
+            assert hint.read({hint.key: value}) == value
+        for value in wrong:
+            assert not hint.is_in({hint.key: value})
+            assert hint.read({hint.key: value}) is None
+
+
+def test_a_hint_is_written_beside_what_is_there() -> None:
+    hint = Hint[str](API, "beside", "x")
+    content = TextContent(text="", extra={API: {"unknown": 1}, "drums": {":a": 2}})
+    made = hint.on(content, API, "yes")
+    assert made.extra == {API: {"unknown": 1, ":beside": "yes"}, "drums": {":a": 2}}
+    assert content.extra == {API: {"unknown": 1}, "drums": {":a": 2}}
+    assert (hint.of(made, API), hint.of(made, "drums")) == ("yes", None)
+    assert hint.extra(API, "no") == {API: hint.entry("no")} == {API: {":beside": "no"}}
+
+
+def test_the_page_of_hints_has_each_with_its_type() -> None:
+    page = hints_page()
+    assert '| `:form` | every API | `"list"`, `"one"`, `"string"` | 1 |' in page
+    assert page.count("\n| `:") == len(HINTS)
+
+
+# -- no hint without a declaration -------------------------------------------------------------------------------------
+
+EXCEPTIONS = {
+    ("contentmodel/engine/table/hints.py", ":around."),  # Of losses: no hint.
+    ("contentmodel/history/columns.py", ":json"),  # Of a database's columns.
+    ("contentmodel/history/rows.py", ":row"),
+}
+_KEY = re.compile(r":[a-z][a-z0-9_.]*")
+
+
+def keys_in(tree: ast.AST) -> Iterator[str]:
+    """The texts of a module that read like the key of a hint, and the beginnings of formatted ones."""
+    inner = {id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in node.values[1:]}
+    for node in ast.walk(tree):
+        text = node.value if isinstance(node, ast.Constant) and id(node) not in inner else None
+        if isinstance(text, str) and _KEY.fullmatch(text):
+            yield text
+
+
+def test_keys_of_hints_are_written_in_no_module() -> None:
+    found = {
+        (str(path.relative_to(PACKAGES[package].parent)), key)
+        for package in PACKAGES
+        for path in files(package)
+        for key in keys_in(ast.parse(path.read_text()))
+    }
+    assert found == EXCEPTIONS
+
+
+@pytest.mark.parametrize(
+    ("source", "keys"),
+    [
+        ('own[":row"] = 1', [":row"]),
+        ('own.get(f":item.{name}")', [":item."]),
+        ('f"{a}:b"', []),
+        ('"a:b", ":", "::"', []),
+    ],
+)
+def test_a_key_in_a_module_is_found(source: str, keys: list[str]) -> None:
+    assert list(keys_in(ast.parse(source))) == keys
