@@ -28,9 +28,11 @@ class Timing:
     samples: int
 
 
-def measure(contenders: Mapping[str, Work], seconds: float) -> dict[str, Timing]:
+def measure(
+    contenders: Mapping[str, Work], seconds: float, clock: Callable[[], float] = time.perf_counter
+) -> dict[str, Timing]:
     """Times every contender for about `seconds` in all, in rounds of all contenders in a shuffled order."""
-    repeats = {name: _repeats(work) for name, work in contenders.items()}
+    repeats = {name: _repeats(work, clock) for name, work in contenders.items()}
     samples: dict[str, list[float]] = {name: [] for name in contenders}
     order = list(contenders)
     rng = random.Random(0)
@@ -42,13 +44,12 @@ def measure(contenders: Mapping[str, Work], seconds: float) -> dict[str, Timing]
         for name in order:
             if number % 10 and samples[name][0] > _SLOW_SECONDS and len(samples[name]) * 10 > number:
                 continue
-            samples[name].append(_sample(contenders[name], repeats[name]))
+            samples[name].append(_sample(contenders[name], repeats[name], clock))
         number += 1
     return {name: Timing(min(taken), statistics.median(taken), len(taken)) for name, taken in samples.items()}
 
 
-def _sample(work: Work, repeats: int) -> float:
-    clock = time.perf_counter
+def _sample(work: Work, repeats: int, clock: Callable[[], float]) -> float:
     runs = range(repeats)
     started = clock()
     for _ in runs:
@@ -56,8 +57,8 @@ def _sample(work: Work, repeats: int) -> float:
     return (clock() - started) / repeats
 
 
-def _repeats(work: Work) -> int:
+def _repeats(work: Work, clock: Callable[[], float]) -> int:
     # The first run warms up: rows are compiled, modules imported.
     work()
-    once = _sample(work, 1)
+    once = _sample(work, 1, clock)
     return max(1, round(_SAMPLE_SECONDS / once))
