@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import Annotated, Any, cast
 
 import msgspec
+import typed_by_hand
 from measure import Work, measure
 from msgspec import UNSET, Meta, Raw, ValidationError
 from msgspec.structs import force_setattr
@@ -365,6 +366,41 @@ class Bench:
             self.row(table, api, dict(zip(columns, works, strict=True)))
         return table
 
+    def by_hand(self) -> Table:
+        """The messages of the Chat request: what Structs bring, and what leaner code for dicts brings without them."""
+        columns = (ENGINE, STRUCTS, "dicts, by hand")
+        table = Table("Messages of the Chat request", ("", *columns))
+        typed = TypedChat(STRUCTS)
+        wires = request("openai-chat", self.said)["messages"]
+        data = write({"messages": wires})
+        messages = typed.adapter.decode_request(data).messages
+        context = DecodeContext("openai-chat", messages[0].origin)
+        target = EncodeContext("openai-chat", typed.adapter.issuer, "request", None, context.origin)
+        assert typed_by_hand.decode(wires, context) == messages
+        assert typed_by_hand.encode(messages) == wires
+
+        def by_engine() -> Any:
+            # Each decoding has traces of its own.
+            fresh = DecodeContext(context.api, context.origin)
+            return chat.Messages().decode(parse(data)["messages"], fresh, None, "messages")
+
+        def by_structs() -> list[Any]:
+            return [typed.makers[wire.__class__](wire, context) for wire in typed.request.decode(data)[0]]
+
+        decoders: list[Work] = [
+            by_engine,
+            by_structs,
+            lambda: typed_by_hand.decode(parse(data)["messages"], context),
+        ]
+        encoders: list[Work] = [
+            lambda: write(chat.Messages().encode(messages, target, None)),
+            lambda: write(typed.build(messages)),
+            lambda: write(typed_by_hand.encode(messages)),
+        ]
+        self.row(table, "parse and decode", dict(zip(columns, decoders, strict=True)))
+        self.row(table, "encode and write", dict(zip(columns, encoders, strict=True)))
+        return table
+
     def converting(self) -> Table:
         """The whole way: bytes to the bytes of another API, with the typed decode in place of the engine's."""
         table = Table("Convert, bytes to bytes", ("", "floor", ENGINE, STRUCTS))
@@ -472,7 +508,7 @@ def main() -> None:
     corpus = os.environ.get("CONTENTMODEL_CORPUS")
     if corpus:
         print(recorded(Path(corpus) / "recorded", bench.seconds).text(), flush=True)
-    for table in (bench.decoding, bench.falling_back, bench.encoding, bench.converting):
+    for table in (bench.decoding, bench.falling_back, bench.encoding, bench.by_hand, bench.converting):
         print(table().text(), flush=True)
 
 
