@@ -13,9 +13,18 @@ import msgspec
 import pytest
 
 import contentmodel
-from contentmodel import FunctionCallContent, FunctionResultContent, TextContent, loads
+from contentmodel import (
+    ChatMessage,
+    ChatRequest,
+    ChatResponse,
+    FunctionCallContent,
+    FunctionResultContent,
+    Origin,
+    TextContent,
+    loads,
+)
 from contentmodel.authoring import Hint
-from contentmodel.engine.table import hints
+from contentmodel.engine.table import hints, respelling
 from contentmodel.tools.mcp import result_from_mcp, result_to_mcp
 from contentmodel_conformance.pages import hints_page
 from contentmodel_conformance.strategies.hints import every_hint
@@ -190,6 +199,29 @@ def test_the_page_of_hints_has_each_with_its_type() -> None:
     page = hints_page()
     assert '| `:form` | every API | `"list"`, `"one"`, `"string"` | 1 |' in page
     assert page.count("\n| `:") == len(HINTS)
+
+
+# -- hints where they do not belong ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("extra", [respelling.NAMES.entry(["text=txt"]), hints.ABSENT.entry(["text"])], ids=str)
+@pytest.mark.parametrize("api", sorted(contentmodel.adapters()))
+def test_a_misplaced_hint_takes_no_field_from_a_payload(api: str, extra: dict[str, Any]) -> None:
+    adapter = contentmodel.adapter(api)
+    origin = Origin(api=api, issuer=adapter.issuer)
+    contents: list[Any] = [TextContent(text="Three boats.", extra={api: extra})]
+    messages = [ChatMessage(role="assistant", contents=contents, origin=origin, extra={api: extra})]
+    payload = adapter.encode_request(ChatRequest(messages=messages, origin=origin)).payload
+    text = adapter.decode_request(payload).messages[0].contents[0]
+    assert getattr(text, "text", None) == "Three boats."
+
+
+def test_an_answer_with_a_damaged_hint_has_the_fields_of_any_answer() -> None:
+    adapter = contentmodel.adapter("anthropic-messages")
+    record = next(p.values[1] for p in stored("response") if p.values[0] == adapter.api)
+    document = json.dumps(record["document"]).replace('":ending": {', '":ending": 5, "ending": {')
+    payload = adapter.encode_response(loads(document, ChatResponse)).payload
+    assert (payload["role"], payload["stop_reason"]) == ("assistant", "stop_sequence")
 
 
 # -- no hint without a declaration -------------------------------------------------------------------------------------

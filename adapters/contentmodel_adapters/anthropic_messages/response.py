@@ -152,9 +152,10 @@ class Answer(OnlyChoice):
         self, choice: ChatChoice, own: dict[str, Any], wire: dict[str, Any], context: EncodeContext
     ) -> None:
         blocks = encode_blocks(choice.messages, context)
-        wire.update(ENDED.read(own) or {} if own else {"role": "assistant", "stop_sequence": None})
-        if blocks or not own or NO_CONTENT.is_in(own):
-            wire["content"] = blocks or (NO_CONTENT.read(own) if own else [])
+        ended = ENDED.read(own)
+        wire.update({"role": "assistant", "stop_sequence": None} if ended is None else ended)
+        if blocks or ended is None or NO_CONTENT.is_in(own):
+            wire["content"] = blocks or (NO_CONTENT.read(own) if NO_CONTENT.is_in(own) else [])
         self._encode_finish(choice, wire, context)
 
     def _encode_finish(self, choice: ChatChoice, wire: dict[str, Any], context: EncodeContext) -> None:

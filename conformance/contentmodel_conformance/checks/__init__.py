@@ -8,7 +8,7 @@ from contentmodel_conformance.checks.registry import CHECKS, LAWS, Check
 
 __all__ = ["CHECKS", "LAWS", "Check"]
 
-# One adapter and its payloads, its values, two adapters, errors, voices, streams, costs, fairness, recordings,
+# One adapter and its payloads, its values, two adapters, errors, voices, hints, streams, costs, fairness, recordings,
 # readers.
 for _name in (
     "payloads",
@@ -17,6 +17,7 @@ for _name in (
     "failures",
     "hosted",
     "voices",
+    "hints",
     "streams",
     "bounds",
     "fairness",

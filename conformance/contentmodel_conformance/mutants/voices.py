@@ -90,6 +90,16 @@ def _noted(value: Any) -> Any:
     return value
 
 
+@mutant(GOOGLE, "hints/stored")
+class TrustsHints(Broken):
+    """Reads the hint of a role as an object, whatever is stored there."""
+
+    def to_write(self, kind: str, value: Any) -> Any:
+        for message in messages_of(value):
+            (message.extra or {}).get(GOOGLE, {}).get(ROLE.key, {}).get("role")
+        return value
+
+
 @mutant(CHAT, "roles/crossing")
 class UnderstandsRolesOfEveryApi(Broken):
     """Takes a role behind the id of any API for a role of its own."""

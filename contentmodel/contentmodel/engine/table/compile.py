@@ -118,5 +118,5 @@ def merge_residue(row: Row, residue: JsonObject, wire: JsonObject) -> None:
         for key in ABSENT.read(residue) or ():
             if key in row.root.constants:
                 wire.pop(key, None)
-    if not KEYS.isdisjoint(residue):
-        respell(wire, residue)
+    if row.protobuf_json and not KEYS.isdisjoint(residue):
+        respell(row, wire, residue)

@@ -48,7 +48,7 @@ def decode_respelled(row: Row, wire: JsonObject, context: DecodeContext) -> Any:
     return msgspec.structs.replace(decoded, extra={**extra, row.api: own})
 
 
-def respell(wire: JsonObject, residue: JsonObject) -> None:
+def respell(row: Row, wire: JsonObject, residue: JsonObject) -> None:
     """Give numbers and names in `wire` the spelling that the hints have; an edited number keeps its own."""
     for path, spelled in (NUMBERS.read(residue) or {}).items():
         container, key = _container(wire, path)
@@ -57,7 +57,7 @@ def respell(wire: JsonObject, residue: JsonObject) -> None:
     for name in reversed(NAMES.read(residue) or ()):
         path, _, spelled = name.partition("=")
         container, key = _container(wire, path)
-        if key in container:
+        if key in container and _usual_name(row, spelled, path.removesuffix(key)) == key:
             container[spelled] = container.pop(key)
 
 

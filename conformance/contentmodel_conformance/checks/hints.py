@@ -1,0 +1,26 @@
+"""The check of hints: stored values whose hints are of wrong types, or where they do not belong."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from hypothesis import strategies as st
+
+from contentmodel_conformance import hints
+from contentmodel_conformance.checks.registry import check
+from contentmodel_conformance.checks.values import home
+from contentmodel_conformance.strategies.hints import with_hints
+from contentmodel_conformance.subject import Subject
+from contentmodel_conformance.trying import Trial
+
+
+@check(hints.hints, "stored", "transcripts and answers with more hints, of wrong types or where none belongs", "limits")
+def stored(subject: Subject, trial: Trial) -> None:
+    adapters = (subject.adapter, *subject.others)
+    for kind, values in home(subject):
+        trial.each(values.flatmap(partial(_hinted, subject.api)), partial(hints.hints, adapters, kind), kind)
+
+
+def _hinted(api: str, value: Any) -> st.SearchStrategy[tuple[Any, Any, Any]]:
+    return st.tuples(st.just(value), with_hints(value, (api,), right=False), with_hints(value, (api,), right=True))

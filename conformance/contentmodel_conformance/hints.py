@@ -1,0 +1,46 @@
+"""The law of hints: what codecs keep in stored conversations to restore spellings may be damaged, or misplaced."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from contentmodel_conformance.laws import LawBroken, difference, encode
+
+
+def hints(adapters: Sequence[Any], kind: str, values: tuple[Any, Any, Any]) -> None:
+    """Hints of a stored conversation are harmless: ones of a wrong type are as good as none, and ones of the right type
+    on any part of it change no more than what is sent. Encoding never raises, for this API or another.
+
+    `values` are one value without more hints, with ones of wrong types, and with ones of the right types. The first
+    adapter is the one of the value's API.
+    """
+    plain, wrong, right = values
+    for adapter in adapters:
+        encoded = encode(adapter, kind, right)
+        encoded.to_json()
+        tuple(encoded.losses)
+        payloads = [_read(adapter, kind, value) for value in (plain, wrong)]
+        differs = difference(*payloads)
+        if differs is not None:
+            where = f"{differs.where} of the payload of {adapter.api}, read again"
+            raise LawBroken("hints", where, differs.detail, differs.expected, differs.found)
+
+
+def _read(adapter: Any, kind: str, value: Any) -> Any:
+    """Return what the adapter reads of the payload that it writes, without residues: they have its hints."""
+    encoded = encode(adapter, kind, value)
+    tuple(encoded.losses)
+    decode = adapter.decode_request if kind == "request" else adapter.decode_response
+    return without_extra(msgspec.to_builtins(decode(encoded.payload)))
+
+
+def without_extra(value: Any) -> Any:
+    """Return the JSON of a value of the model without the residues in it."""
+    if isinstance(value, list):
+        return [without_extra(item) for item in value]
+    if isinstance(value, dict):
+        return {key: without_extra(item) for key, item in value.items() if key != "extra"}
+    return value
