@@ -225,7 +225,7 @@ def _left_behind(owner: Any, kept: str | None) -> Iterator[Note]:
         for key, value in residue.items() if api != kept else ():
             if not is_hint(key) and (not _is_empty(value) or _turns_on(owner, value)):
                 yield Note(owner, key, _reason_for(owner, api, key, value), api, {"source": api})
-        if api != kept:
+        if api != kept and not _keys_with_fields(api).isdisjoint(residue):
             yield from _around(owner, api, residue)
 
 
@@ -275,6 +275,11 @@ def _hints_with_fields(api: str) -> list[Hint[JsonObject]]:
     # The adapter declares its hints when it is imported.
     _declared(api)
     return hints_with_fields(api)
+
+
+@cache
+def _keys_with_fields(api: str) -> frozenset[str]:
+    return frozenset(key for hint in _hints_with_fields(api) for key in (hint.key, *hint.older))
 
 
 def _is_word(name: str, value: object) -> bool:
