@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
 import json
+import pkgutil
 from typing import Any
 
 import pytest
@@ -10,9 +12,19 @@ from typer.testing import CliRunner
 
 import contentmodel
 import contentmodel_conformance.cli_mutants  # noqa: F401  (its command comes with it)
+import test_capabilities
+import test_framing
+import test_pairs
+from contentmodel import pairs
+from contentmodel.engine import adapting
+from contentmodel.engine.losses import encoded
+from contentmodel.engine.pipeline import steps
+from contentmodel.engine.streams.framing import JsonParser
+from contentmodel.engine.table import classes
 from contentmodel_conformance import check_adapter
 from contentmodel_conformance.cli import app
-from contentmodel_conformance.mutants import MUTANTS, Broken, Mutant
+from contentmodel_conformance.mutants import MUTANTS, AdapterMutant, Broken, Mutant
+from contentmodel_conformance.mutants.engine.changes import EngineMutant, adapters_anew, changed
 from contentmodel_conformance.suite import CHECKS
 
 EACH = pytest.mark.parametrize("mutant", MUTANTS.values(), ids=list(MUTANTS))
@@ -32,8 +44,14 @@ def test_every_check_of_a_mutant_finds_it(mutant: Mutant) -> None:
         assert f"--only {outcome.check}" in finding.command
 
 
+def adapter_mutant(name: str) -> AdapterMutant:
+    mutant = MUTANTS[name]
+    assert isinstance(mutant, AdapterMutant)
+    return mutant
+
+
 def test_only_precision_finds_a_loss_that_covers_more_than_was_lost() -> None:
-    mutant = MUTANTS["reports-losses-too-wide"]
+    mutant = adapter_mutant("reports-losses-too-wide")
     laws = ["accounting", "agreement", "conversion", "honesty", "precision", "restoration", "section"]
     report = check_adapter(mutant.adapter(), only=laws, others=[contentmodel.adapter(mutant.other)])
     assert {outcome.law for outcome in report.outcomes if outcome.status != "skipped"} == set(laws)
@@ -75,6 +93,94 @@ WITHOUT = {"stream unfolding"}
 """What no adapter can break: the model tells its own answers as turns."""
 
 
+PARTS = ["engine.adapting", "engine.context", "engine.losses", "engine.pipeline", "engine.streams", "engine.table"]
+UNBROKEN = {
+    # Data, types and documentation.
+    "engine.losses.reasons",
+    "engine.table.introspect",
+    # A test compares the generated code of rows with their plain code.
+    "engine.table.code",
+    "engine.table.tables",
+    # Whether a payload that is checked is malformed, no law asks: unit tests do.
+    "engine.table.classes",
+    # The kinds of errors: the mutants of adapters break them.
+    "engine.table.error_words",
+}
+"""Modules of the engine that no mutant changes."""
+
+
+def modules_of(part: str) -> set[str]:
+    found = importlib.import_module(f"contentmodel.{part}")
+    inside = pkgutil.iter_modules(getattr(found, "__path__", ()))
+    return {f"{part}.{one.name}" for one in inside} or {part}
+
+
+def test_every_module_of_the_engine_has_a_mutant() -> None:
+    broken = {mutant.module for mutant in MUTANTS.values() if isinstance(mutant, EngineMutant)}
+    known = set().union(*map(modules_of, PARTS)) | {"pairs"}
+    assert known - {name.removeprefix("contentmodel.") for name in broken} == UNBROKEN
+
+
+def test_a_mutant_of_the_engine_leaves_nothing_changed() -> None:
+    before = contentmodel.adapter("openai-chat"), steps.prepared, encoded.holds
+    with changed(steps, "prepared", lambda original, *rest: original(*rest)), adapters_anew():
+        assert contentmodel.adapter("openai-chat") is not before[0]
+        assert adapting.prepared is steps.prepared is not before[1]
+    assert (contentmodel.adapter("openai-chat"), adapting.prepared, encoded.holds) == before
+
+
+def forgets_a_cut_escape(original: Any, self: Any, data: bytes, at: int) -> Any:
+    """Forgets a backslash that is the last byte before a cut."""
+    self._escaped = False
+    return original(self, data, at)
+
+
+def ends_no_group(original: Any, self: Any) -> None:
+    """Takes all calls of a transcript for one group."""
+
+
+def pairs_by_ids_alone(original: Any, self: Any, key: Any) -> bool:
+    """Does not look at names if several calls have the id of a result."""
+    return False
+
+
+def finds_no_misfits(original: Any, *arguments: Any, **named: Any) -> Any:
+    """Reports no values of a wrong class."""
+    return iter(())
+
+
+IN_UNIT_TESTS: dict[str, tuple[Any, str, Any, Any]] = {
+    "framing": (JsonParser, "_scan", forgets_a_cut_escape, test_framing.test_strings_hide_brackets_and_quotes),
+    "groups": (
+        pairs._Pending,
+        "close",
+        ends_no_group,
+        test_pairs.test_result_of_an_id_that_is_used_again_belongs_to_the_later_call,
+    ),
+    "names": (
+        pairs._Pending,
+        "_has_several",
+        pairs_by_ids_alone,
+        lambda: test_pairs.test_results_of_one_id_belong_to_the_calls_of_their_names("openai-chat"),
+    ),
+    "classes": (
+        classes,
+        "misfits",
+        finds_no_misfits,
+        test_capabilities.test_check_finds_wrong_json_classes_whatever_the_model,
+    ),
+}
+"""Mistakes that no law sees: the function, the mistake, and the unit test that finds it."""
+
+
+@pytest.mark.parametrize("name", IN_UNIT_TESTS)
+def test_a_unit_test_finds_what_no_law_sees(name: str) -> None:
+    owner, attribute, change, test = IN_UNIT_TESTS[name]
+    test()
+    with changed(owner, attribute, change), pytest.raises((AssertionError, ValueError)):
+        test()
+
+
 def run(*words: str) -> Any:
     return CliRunner().invoke(app, ["mutants", *words])
 
@@ -100,7 +206,7 @@ def test_the_command_writes_a_line_for_each_mutant() -> None:
 
 
 def test_a_mutant_that_is_missed_is_said_to_be(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(MUTANTS["loses-null"].kind, "read", Broken.read)
+    monkeypatch.setattr(adapter_mutant("loses-null").kind, "read", Broken.read)
     result = run("loses-null")
     assert result.exit_code == 1
     assert "missed" in result.stdout

@@ -19,7 +19,7 @@ from contentmodel.engine.json import parse, steps_of, write
 from contentmodel.errors import DecodeError, StreamError
 from contentmodel.events import Fold, fold
 from contentmodel.unfolding import unfold
-from contentmodel_conformance.laws import LawBroken, Words, difference
+from contentmodel_conformance.laws import ABSENT, LawBroken, Words, difference
 from contentmodel_conformance.oracles.accumulators import accumulated, comparable
 
 Events = Sequence[ev.StreamEvent]
@@ -61,6 +61,7 @@ def disguises(raw: bytes) -> Iterator[tuple[str, bytes]]:
     yield "ids", raw.replace(b"\n\n", b"\nid: 7\nretry: 10\nfield: of tomorrow\n\n")
     yield "no space", raw.replace(b"\ndata: ", b"\ndata:")
     yield "byte order mark", BOM + raw
+    yield "blank line first", b"\n" + raw
 
 
 # -- the laws of decoding ----------------------------------------------------------------------------------------------
@@ -92,10 +93,14 @@ def readings(adapter: Any, body: Sequence[dict[str, Any]]) -> None:
 
 
 def spellings(adapter: Any, raw: bytes) -> None:
-    """However the server ends its lines and whatever it sends between events, the events are the same ones."""
+    """However the server ends its lines and whatever it sends between events, the events are the same ones, also if the
+    bytes are cut at the beginning and behind each carriage return.
+    """
     whole = decode(adapter, [raw])
     for name, disguised in disguises(raw):
         same_events(f"spellings ({name})", whole, decode(adapter, [disguised]))
+        ends = [at + 1 for at, byte in enumerate(disguised) if byte == 0x0D]
+        same_events(f"spellings ({name}, cut)", whole, decode(adapter, cut(disguised, [1, 2, 3, *ends])))
 
 
 def separation(adapter: Any, one: bytes, other: bytes, size: int) -> None:
@@ -347,7 +352,12 @@ def last_word(adapter: Any, events: Events, answer: dict[str, Any]) -> None:
 def unfinished(adapter: Any) -> None:
     """A turn that is not over when its stream is closed is written as one that failed, with what was said."""
     told = [ev.BlockStart(index=0, content=TextContent(text="")), ev.TextDelta(index=0, text="Half of it")]
-    events = decode(adapter, [encode(adapter, told)[0]])
+    encoder = adapter.stream_encoder(None)
+    raw = b"".join(encoder.feed(event) for event in told)
+    end = encoder.close()
+    if not end:
+        raise LawBroken("unfinished", "the end", "nothing is written at the end", Words("an error"), ABSENT)
+    events = decode(adapter, [raw + end])
     if not isinstance(events[-1], ev.TurnError):
         raise LawBroken("unfinished", "the end", "half a turn ends as a whole one", Words("a TurnError"), events[-1])
     same("unfinished", "Half of it", fold(events).text)

@@ -54,6 +54,7 @@ def check_adapter(
     reader: Reader | None = None,
     examples: Sequence[Example] = (),
     target: str | None = None,
+    fail_fast: bool = False,
 ) -> Report:
     """Runs every check that applies to an adapter, and reports what each came to.
 
@@ -64,7 +65,8 @@ def check_adapter(
     some of them; the SDK's types and the adapter's table give others. `limits` says what transcripts of the API hold.
     `reader` reads payloads of the API without the adapter (see `contentmodel_conformance.readers`). `examples` are
     payloads, each with the ChatRequest or the ChatResponse that it means. `target` is what the command line calls the
-    adapter, for the commands that reports give.
+    adapter, for the commands that reports give. With `fail_fast`, a check ends with its first finding, whose input is
+    not made smaller: for runs that only ask whether there is one.
 
     Whatever the adapter raises is a finding, and gets nowhere. ValueError where `only` names nothing there is, or an
     example is none.
@@ -79,7 +81,9 @@ def check_adapter(
         examples=examples,
         recordings=_recordings(corpus),
     )
-    return _report(subject, chosen, deep=deep, seed=seed, only=only, progress=progress, target=target)
+    return _report(
+        subject, chosen, deep=deep, seed=seed, only=only, progress=progress, target=target, fail_fast=fail_fast
+    )
 
 
 def check_adapters(
@@ -138,12 +142,18 @@ def _is_named(check: Check, name: str) -> bool:
 
 
 def run_check(
-    check: Check, subject: Subject, *, deep: bool = False, seed: int = 0, target: str | None = None
+    check: Check,
+    subject: Subject,
+    *,
+    deep: bool = False,
+    seed: int = 0,
+    target: str | None = None,
+    fail_fast: bool = False,
 ) -> Outcome:
     """Runs one check of one adapter. Whatever the adapter raises is a finding."""
     known: dict[str, Any] = {"api": subject.api, "check": check.name, "law": check.law, "on": check.on}
     command = _command(check, subject, deep, seed, target)
-    trial = Trial(check.name, check.law, command, deep=deep, seed=seed, wire=subject.wire)
+    trial = Trial(check.name, check.law, command, deep=deep, seed=seed, fail_fast=fail_fast, wire=subject.wire)
     trial.run(lambda: _run_unless_skipped(check, subject, trial))
     if trial.skipped:
         return Outcome(status="skipped", note=trial.skipped, **known)
@@ -195,12 +205,13 @@ def _report(
     only: Sequence[str] | None,
     progress: Told | None,
     target: str | None = None,
+    fail_fast: bool = False,
 ) -> Report:
     outcomes = []
     tell = progress or (lambda step: None)
     for done, check in enumerate(chosen.values()):
         tell(Progress(api=subject.api, check=check.name, done=done, count=len(chosen), outcome=None))
-        outcomes.append(run_check(check, subject, deep=deep, seed=seed, target=target))
+        outcomes.append(run_check(check, subject, deep=deep, seed=seed, target=target, fail_fast=fail_fast))
         tell(Progress(api=subject.api, check=check.name, done=done + 1, count=len(chosen), outcome=outcomes[-1]))
     laws = {check.law: LAWS[check.law] for check in chosen.values()}
     return Report(

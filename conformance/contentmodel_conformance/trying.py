@@ -51,10 +51,14 @@ class Trial:
         *,
         deep: bool = False,
         seed: int = 0,
+        fail_fast: bool = False,
         wire: Callable[[Any], str] | None = None,
     ) -> None:
+        """`fail_fast` ends the check with its first finding, and does not make its input smaller."""
         self.check, self.law, self.command = check, law, command
         self.deep, self.seed = deep, seed
+        self._phases = [Phase.generate] if fail_fast else [Phase.generate, Phase.shrink]
+        self._most = 1 if fail_fast else FINDINGS
         self.wire = wire
         """Shows the payload that is written of a value of the model; "" for other values."""
         self.examples = DEEP if deep else QUICK
@@ -72,7 +76,7 @@ class Trial:
         if time.process_time() > self._end:
             self.note(CUT_SHORT)
             return True
-        return self.hangs or len(self.findings) >= FINDINGS
+        return self.hangs or len(self.findings) >= self._most
 
     def note(self, text: str) -> None:
         """Says something about this check, once."""
@@ -88,7 +92,7 @@ class Trial:
             max_examples=max(1, int(self.examples * share)),
             database=None,
             deadline=None,
-            phases=(Phase.generate, Phase.shrink),
+            phases=self._phases,
             report_multiple_bugs=False,
             suppress_health_check=list(HealthCheck),
             verbosity=Verbosity.quiet,

@@ -8,13 +8,13 @@ from typing import Any
 
 from contentmodel import DecodeError
 from contentmodel.accounting import STRUCTURE, vocabulary_of
-from contentmodel_conformance import laws
+from contentmodel_conformance import laws, mapping
 from contentmodel_conformance.checks.payloads import sources
 from contentmodel_conformance.checks.registry import check
 from contentmodel_conformance.oracles import judge
 from contentmodel_conformance.precision import MOST, precision
 from contentmodel_conformance.strategies.damage import misfitting
-from contentmodel_conformance.strategies.sdk import disturbed, sdk_members, sdk_payloads
+from contentmodel_conformance.strategies.sdk import disturbed, sdk_members, sdk_payloads, with_unknowns
 from contentmodel_conformance.strategies.transcripts import answers, cited_answers, transcripts
 from contentmodel_conformance.subject import KINDS, Subject, limits_of
 from contentmodel_conformance.trying import Law, Trial
@@ -152,6 +152,15 @@ def misfits(subject: Subject, trial: Trial) -> None:
         trial.each(payloads, partial(_accounted_or_refused, source, target, kind), label(source, target, kind))
 
 
+@check(
+    laws.accounting, "unknown", "conversations with unknown fields and blocks, from and to every other API", "others"
+)
+def unknowns(subject: Subject, trial: Trial) -> None:
+    for source, target, kind in ways(subject):
+        payloads = with_unknowns(conversations(source, kind).map(partial(_written, source, kind)))
+        trial.each(payloads, partial(accounted, source, target, kind), label(source, target, kind))
+
+
 def _written(source: Any, kind: str, value: Any) -> Any:
     return laws.encode(source, kind, value).payload
 
@@ -200,6 +209,11 @@ def opacity(subject: Subject, trial: Trial) -> None:
 @check(laws.restoration, "crossing", "conversations, from and to every other API", "others")
 def restoration(subject: Subject, trial: Trial) -> None:
     along(trial, subject, laws.restoration)
+
+
+@check(mapping.maps, "crossing", "requests, from and to every other API", "others")
+def maps(subject: Subject, trial: Trial) -> None:
+    along(trial, subject, mapping.maps, "request")
 
 
 @check(laws.prefixes, "crossing", "requests, from and to every other API", "others")

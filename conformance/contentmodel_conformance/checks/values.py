@@ -10,7 +10,7 @@ import msgspec
 from hypothesis import strategies as st
 
 from contentmodel import ChatMessage, ChatOptions, ChatRequest, ChatResponse, FunctionTool, Origin, TextContent
-from contentmodel_conformance import laws
+from contentmodel_conformance import laws, mapping
 from contentmodel_conformance.checks.payloads import of
 from contentmodel_conformance.checks.registry import check
 from contentmodel_conformance.oracles import judge
@@ -42,6 +42,12 @@ def foreign(subject: Subject) -> Iterator[tuple[str, Values]]:
         yield "request", transcripts("anthropic-messages").map(elsewhere)
     if "response" in subject.does:
         yield "response", answers("anthropic-messages").map(elsewhere)
+
+
+def repeated(subject: Subject) -> Iterator[tuple[str, Values]]:
+    """What came from an API without an adapter, where calls of different turns share their ids."""
+    if "request" in subject.does:
+        yield "request", transcripts("anthropic-messages", few_ids=True).map(elsewhere)
 
 
 def anything(subject: Subject) -> Iterator[tuple[str, Values]]:
@@ -201,6 +207,7 @@ def apart_in_streams(subject: Subject, trial: Trial) -> None:
     trial.each(st.tuples(mixed_answers(ELSEWHERE), st.sampled_from((None, 1, 3))), law)
 
 
+on_values(mapping.sharing, "foreign", foreign, ABROAD)
 on_requests(laws.addressing, "foreign", foreign, "transcripts from an API without an adapter")
 on_requests(laws.prefixes, "home", home, "transcripts of this API", "limits")
 on_requests(laws.prefixes, "foreign", foreign, "transcripts from an API without an adapter")

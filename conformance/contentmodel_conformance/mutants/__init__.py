@@ -1,4 +1,4 @@
-"""Broken adapters, to try the checks on: each is a good adapter with one defect, and the checks that have to find it.
+"""Mutants, to try the checks on: each is one defect of an adapter or of the engine, and the checks that find it.
 
 for mutant in MUTANTS.values():
     assert mutant.report().failures
@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from importlib import import_module
 
-from contentmodel_conformance.mutants.broken import MUTANTS, Broken, Mutant
+from contentmodel_conformance.mutants.broken import MUTANTS, AdapterMutant, Broken, Mutant
 
-__all__ = ["MUTANTS", "Broken", "Mutant"]
+__all__ = ["MUTANTS", "AdapterMutant", "Broken", "Mutant"]
 
-# The list has this order: contents, settings, roles, conduct, streams, and what only the readers find.
-for _name in ("contents", "settings", "voices", "conduct", "streams", "agreement"):
+# The list has this order: contents, settings, roles, conduct, streams, what only the readers find, and the engine.
+for _name in ("contents", "settings", "voices", "conduct", "streams", "agreement", "engine"):
     import_module(f"{__name__}.{_name}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, TypeVar
 
 import msgspec
@@ -154,7 +155,7 @@ class Writer:
 
 
 class Mutant(msgspec.Struct, frozen=True, kw_only=True):
-    """A broken adapter: its `name`, what it does wrong (`says`), the good adapter (`api`) that it is made of, the one
+    """A defect: its `name`, what it does wrong (`says`), the adapter (`api`) that the checks are tried on, the one
     (`other`) that it is converted from and to, and the `checks` that each find it.
     """
 
@@ -163,26 +164,47 @@ class Mutant(msgspec.Struct, frozen=True, kw_only=True):
     api: str
     other: str
     checks: tuple[str, ...]
+
+    def broken(self) -> AbstractContextManager[tuple[Any, Any]]:
+        """Return what gives the adapter with the defect and the other one; the defect ends with it."""
+        raise NotImplementedError
+
+    def report(self, *, seed: int = 0) -> Report:
+        """What its checks say of the broken adapter. It is found where every one of them fails."""
+        with self.broken() as (adapter, other):
+            return self._report(adapter, other, seed)
+
+    def report_of_the_good(self, *, seed: int = 0) -> Report:
+        """What the same checks say of the good adapter: else it would be no news that they fail."""
+        return self._report(contentmodel.adapter(self.api), contentmodel.adapter(self.other), seed)
+
+    def _report(self, adapter: Any, other: Any, seed: int) -> Report:
+        return check_adapter(adapter, only=self.checks, others=[other], seed=seed, fail_fast=True)
+
+
+class AdapterMutant(Mutant, frozen=True, kw_only=True):
+    """A good adapter in a wrapper that breaks it."""
+
     kind: type[Broken]
 
     def adapter(self) -> Any:
         """The broken adapter, with no memory of earlier ones."""
         return self.kind(contentmodel.adapter(self.api))
 
-    def report(self, *, seed: int = 0) -> Report:
-        """What its checks say of the broken adapter. It is found where every one of them fails."""
-        return self._report(self.adapter(), seed)
-
-    def report_of_the_good(self, *, seed: int = 0) -> Report:
-        """What the same checks say of the good adapter: else it would be no news that they fail."""
-        return self._report(contentmodel.adapter(self.api), seed)
-
-    def _report(self, adapter: Any, seed: int) -> Report:
-        return check_adapter(adapter, only=self.checks, others=[contentmodel.adapter(self.other)], seed=seed)
+    def broken(self) -> AbstractContextManager[tuple[Any, Any]]:
+        return nullcontext((self.adapter(), contentmodel.adapter(self.other)))
 
 
 MUTANTS: dict[str, Mutant] = {}
-"""The broken adapters, by name."""
+"""All mutants, by name."""
+
+
+def add(made: Mutant) -> None:
+    """Add a mutant to the list."""
+    if made.name in MUTANTS:
+        raise ValueError(f"two mutants are called {made.name}")
+    MUTANTS[made.name] = made
+
 
 Kind = TypeVar("Kind", bound=type[Broken])
 CHAT, ANTHROPIC, GOOGLE = "openai-chat", "anthropic-messages", "google-generate-content"
@@ -195,9 +217,7 @@ def mutant(api: str, *checks: str, other: str | None = None) -> Callable[[Kind],
         name = re.sub(r"(?<!^)(?=[A-Z])", "-", kind.__name__).lower()
         says = " ".join(inspect.cleandoc(kind.__doc__ or "").split())
         abroad = other or (ANTHROPIC if api == CHAT else CHAT)
-        if name in MUTANTS:
-            raise ValueError(f"two mutants are called {name}")
-        MUTANTS[name] = Mutant(name=name, says=says, api=api, other=abroad, checks=checks, kind=kind)
+        add(AdapterMutant(name=name, says=says, api=api, other=abroad, checks=checks, kind=kind))
         return kind
 
     return register

@@ -143,6 +143,7 @@ _WORDS = st.sampled_from(
 )
 _BLANK = st.sampled_from(["", " ", "\n\n"])
 _IDS = st.sampled_from(["call_1", "call_2", "call.3", "id with blanks", "i" * 70, "ü", "a:0", "a.0"])
+_FEW_IDS = st.sampled_from(["a", "b", "c"])
 _PIXEL = base64.b64encode(b"\x89PNG\r\n\x1a\n" + bytes(8)).decode()
 
 
@@ -170,10 +171,16 @@ _LINKS = {
 
 
 @st.composite
-def transcripts(draw: DrawFn, api: str, limits: Limits | None = None, *, longest: int = 6) -> ChatRequest:
-    """A request that came from `api`, with one to `longest` exchanges, the last of them the user's."""
+def transcripts(
+    draw: DrawFn, api: str, limits: Limits | None = None, *, longest: int = 6, few_ids: bool = False
+) -> ChatRequest:
+    """A request that came from `api`, with one to `longest` exchanges, the last of them the user's.
+
+    With `few_ids`, calls of different turns share their ids.
+    """
     limits = limits or LIMITS[api]
     writer = _Transcript(draw, limits, Origin(api=limits.origin or api, issuer=limits.issuer, model=limits.model))
+    writer.few_ids = few_ids
     for _ in range(draw(st.integers(1, longest))):
         writer.exchange()
     writer.say("user", draw(_WORDS))
@@ -249,6 +256,9 @@ class _Transcript:
         self._limits = limits
         self._open: list[Any] = []
         self._used: set[str] = set()
+        self._turn: set[str | None] = set()
+        """The ids of the calls of a turn."""
+        self.few_ids = False
         self.origin = origin
         self.toolset = Toolset(draw, origin.api, limits.tools)
         self.messages: list[ChatMessage] = []
@@ -287,6 +297,7 @@ class _Transcript:
             contents.append(TextContent(text=self._draw(_BLANK if self._maybe(6) else _WORDS)))
         if self._limits.images_in_answers and self._maybe(6):
             contents.append(self._data("image/png"))
+        self._turn.clear()
         calls = [self._call() for _ in range(self._draw(st.integers(0, 3)))]
         contents += calls
         if contents:
@@ -344,12 +355,17 @@ class _Transcript:
         return drawn
 
     def _call(self) -> Any:
-        return self.toolset.call(self._id())
+        if not self.few_ids:
+            return self.toolset.call(self._id())
+        call_id = self._draw(_FEW_IDS.filter(lambda one: one not in self._turn))
+        self._turn.add(call_id)
+        return msgspec.structs.replace(self.toolset.call("a"), call_id=call_id)
 
     def _answer(self, calls: list[Any]) -> None:
         """Most calls get a result, in any order; one that got none may get it later, when it is too late."""
         late = [self._open.pop()] if self._open and self._maybe(3) else []
-        answered = [call for call in self._draw(st.permutations(calls)) if not self._maybe(8)]
+        seldom = 1 if self.few_ids else 8
+        answered = [call for call in self._draw(st.permutations(calls)) if not self._maybe(seldom)]
         self._open += [call for call in calls if all(call is not other for other in answered)]
         results = [self._result(call) for call in (*answered, *late)]
         if results:

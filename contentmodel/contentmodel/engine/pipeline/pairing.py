@@ -355,6 +355,8 @@ class _Pairing:
         text = as_text(output)
         if not text and not isinstance(output, TextContent):
             self._context.lose(output, None, reasons.NO_PLACE)
+        else:
+            self._context.leave_residue(output, own=True)
         return text
 
     def _answer_waiting(self) -> None:

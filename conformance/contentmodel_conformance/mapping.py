@@ -1,0 +1,110 @@
+"""Laws of what a conversion gives beside its payload: maps that restore an answer, and losses of shared values."""
+
+from __future__ import annotations
+
+import copy
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from contentmodel import ChatChoice, ChatMessage, ChatRequest, ChatResponse
+from contentmodel.content.tools import CustomToolCallContent, FunctionCallContent
+from contentmodel.errors import ToolArgumentsError
+from contentmodel.events import Fold
+from contentmodel.unfolding import unfold
+from contentmodel_conformance.laws import ABSENT, LawBroken, Words, crossed, encode
+
+_CALLS = (FunctionCallContent, CustomToolCallContent)
+_NEW_IDS = {"call-id", "repeated-call-id"}
+
+
+def maps(source: Any, target: Any, kind: str, payload: Any) -> None:
+    """The calls of a request, in the words of the target, are in those of the source again when its maps restore them
+    as an answer: names, namespaces, ids and arguments, also as a stream.
+    """
+    encoded = crossed(source, target, kind, payload)
+    request = source.decode_request(payload)
+    before, ids = _by_id(request), {getattr(one, "call_id", None) for said in request.messages for one in said.contents}
+    has_new_ids = not _NEW_IDS.isdisjoint(loss.code for loss in encoded.losses)
+    for answer in _answers(target.decode_request(encoded.payload)):
+        whole = encoded.maps.undo(answer, target.restore_arguments)
+        for call in _calls(whole):
+            known = before.get(call.call_id)
+            if call.call_id not in ids and not has_new_ids:
+                raise LawBroken("maps", "$", "a restored call has an id of no call", Words("an id of the source"), call)
+            if known is not None and _told(known, encoded.maps) != _told(call, encoded.maps):
+                raise LawBroken("maps", "$", f"call {call.call_id} is another one after it was restored", known, call)
+        streamed = _streamed(answer, encoded.maps.undoing(target.restore_arguments))
+        if [_told(call) for call in _calls(streamed)] != [_told(call) for call in _calls(whole)]:
+            raise LawBroken("maps", "$", "a stream is restored to other calls than an answer", whole, streamed)
+
+
+def _by_id(request: ChatRequest) -> dict[str | None, Any]:
+    """Return the calls of a request whose ids no other call has."""
+    calls = [content for message in request.messages for content in message.contents if isinstance(content, _CALLS)]
+    count = Counter(call.call_id for call in calls)
+    return {call.call_id: call for call in calls if count[call.call_id] == 1}
+
+
+def _answers(request: ChatRequest) -> Iterator[ChatResponse]:
+    for message in request.messages:
+        calls: list[Any] = [content for content in message.contents if isinstance(content, _CALLS)]
+        if calls:
+            said = ChatMessage(role="assistant", contents=calls, origin=message.origin)
+            yield ChatResponse(choices=[ChatChoice(messages=[said])], origin=message.origin)
+
+
+def _calls(response: ChatResponse) -> list[Any]:
+    return [content for message in response.messages for content in message.contents]
+
+
+def _told(call: Any, maps: Any = None) -> tuple[Any, ...]:
+    """Return what a call says; without arguments if `maps` has a schema of its tool: their form may differ."""
+    is_adapted = maps is not None and any(maps.names.get(call.name, call.name) == name for name in maps.schemas)
+    try:
+        arguments: Any = call.arguments if isinstance(call, CustomToolCallContent) else call.arguments_object
+    except ToolArgumentsError:
+        arguments = call.arguments
+    return type(call), call.call_id, call.name, call.namespace, None if is_adapted else arguments
+
+
+def _streamed(answer: ChatResponse, undone: Any) -> ChatResponse:
+    """Return an answer that is restored as a stream: what its blocks start with has the names and ids of its end."""
+    gathered = Fold()
+    begun: dict[int, Any] = {}
+    for event in unfold(answer):
+        for restored in undone(event):
+            content = getattr(restored, "content", None)
+            if content is not None:
+                named = type(content), content.call_id, content.name
+                if begun.setdefault(restored.index, named) != named:
+                    raise LawBroken("maps", f"block {restored.index}", "its start has other names", named, begun)
+            gathered.feed(restored)
+    return gathered.response
+
+
+def sharing(adapter: Any, kind: str, value: Any) -> None:
+    """Where one object is in a value twice, what is lost of it is lost twice: the losses are those of a value in which
+    the second object is a copy.
+    """
+    shared, apart = (_again(value, second) for second in (lambda part: part, copy.deepcopy))
+    expected, found = (
+        Counter((loss.path, loss.code) for loss in encode(adapter, kind, one).losses) for one in (apart, shared)
+    )
+    for path, code in expected - found:
+        raise LawBroken("sharing", path, f"the loss {code} of an object that is there twice is gone", code, ABSENT)
+    for path, code in found - expected:
+        raise LawBroken("sharing", path, f"the loss {code} is there for shared objects alone", ABSENT, code)
+
+
+def _again(value: Any, second: Any) -> Any:
+    """Return a value whose messages are there twice."""
+    if isinstance(value, ChatRequest):
+        return msgspec.structs.replace(value, messages=[*value.messages, *second(value.messages)])
+    choices = [
+        msgspec.structs.replace(choice, messages=[*choice.messages, *second(choice.messages)])
+        for choice in value.choices
+    ]
+    return msgspec.structs.replace(value, choices=choices)

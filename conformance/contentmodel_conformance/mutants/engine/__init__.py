@@ -1,0 +1,8 @@
+"""Mutants of the engine, by its parts."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+for _name in ("contexts", "pipeline", "losses", "tables", "streams", "pairs"):
+    import_module(f"{__name__}.{_name}")

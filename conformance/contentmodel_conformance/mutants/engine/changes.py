@@ -1,0 +1,132 @@
+"""Mutants of the engine: one function or method is changed while the checks run, and the adapters are imported anew.
+
+    @change(ModelPaths, "source", CHAT, "tracing/foreign")
+    def follows_one_replacement(original, self, item): ...
+
+The function below the decorator takes the place of the original, which it gets as its first argument. Its name is the
+mutant's, and its docstring the mistake.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import inspect
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from types import ModuleType
+from typing import Any
+from unittest import mock
+
+import contentmodel
+from contentmodel.adapter import adapter as find_adapter
+from contentmodel_conformance.mutants.broken import ANTHROPIC, CHAT, Mutant, add
+
+RESPONSES = "openai-responses"
+
+Change = Callable[..., Any]
+"""Takes the original function, and its arguments."""
+
+
+class EngineMutant(Mutant, frozen=True, kw_only=True):
+    """A function of a module, or a method of a class (`owner`), in whose place another stands."""
+
+    owner: Any
+    attribute: str
+    change: Change
+
+    @property
+    def module(self) -> str:
+        """The module of the changed function."""
+        return self.owner.__name__ if isinstance(self.owner, ModuleType) else self.owner.__module__
+
+    def broken(self) -> AbstractContextManager[tuple[Any, Any]]:
+        return self._broken()
+
+    @contextmanager
+    def _broken(self) -> Iterator[tuple[Any, Any]]:
+        # What is first imported while the change holds would keep it.
+        contentmodel.adapters()
+        with changed(self.owner, self.attribute, self.change), adapters_anew():
+            yield contentmodel.adapter(self.api), contentmodel.adapter(self.other)
+
+
+def change(owner: Any, attribute: str, api: str, *checks: str, other: str | None = None) -> Callable[[Change], Change]:
+    """Register the function below as a mutant."""
+    if not callable(_function(inspect.getattr_static(owner, attribute))):
+        raise TypeError(f"{attribute} of {owner} is no function")
+
+    def register(function: Change) -> Change:
+        add(
+            EngineMutant(
+                name=function.__name__.replace("_", "-"),
+                says=" ".join(inspect.cleandoc(function.__doc__ or "").split()),
+                api=api,
+                other=other or (ANTHROPIC if api == CHAT else CHAT),
+                checks=checks,
+                owner=owner,
+                attribute=attribute,
+                change=function,
+            )
+        )
+        return function
+
+    return register
+
+
+def _function(value: Any) -> Any:
+    return value.fget if isinstance(value, property) else value
+
+
+@contextmanager
+def changed(owner: Any, attribute: str, change: Change) -> Iterator[None]:
+    """Put a change in the place of a function or a method, in every module that has it."""
+    original = inspect.getattr_static(owner, attribute)
+    function = _function(original)
+
+    @functools.wraps(function)
+    def replacement(*arguments: Any, **named: Any) -> Any:
+        return change(function, *arguments, **named)
+
+    with ExitStack() as stack:
+        if isinstance(owner, ModuleType):
+            for module in _importers(original, attribute):
+                stack.enter_context(mock.patch.object(module, attribute, replacement))
+        else:
+            made = property(replacement) if isinstance(original, property) else replacement
+            stack.enter_context(mock.patch.object(owner, attribute, made))
+        yield
+
+
+def _importers(function: Any, name: str) -> list[ModuleType]:
+    """Return the modules of the library that have a function under its name."""
+    modules = [module for key, module in list(sys.modules.items()) if key.partition(".")[0] == "contentmodel"]
+    return [module for module in modules if vars(module).get(name) is function]
+
+
+_ADAPTERS = "contentmodel_adapters"
+
+
+@contextmanager
+def adapters_anew() -> Iterator[None]:
+    """Import all adapters again, so that their tables and pipelines are made of the engine as it is now."""
+    before = _without_adapters()
+    find_adapter.cache_clear()
+    try:
+        yield
+    finally:
+        _without_adapters()
+        sys.modules.update(before)
+        find_adapter.cache_clear()
+
+
+def _without_adapters() -> dict[str, ModuleType]:
+    """Take the modules of the adapters out of those that are imported."""
+    names = [name for name in sys.modules if name.partition(".")[0] == _ADAPTERS]
+    return {name: sys.modules.pop(name) for name in names}
+
+
+def module(name: str) -> ModuleType:
+    """Return a module of the library."""
+    return importlib.import_module(f"contentmodel.{name}")

@@ -1,0 +1,99 @@
+"""Mistakes in the state of one decoding or encoding, and in the steps of an adapter."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from contentmodel.engine.adapting import TableAdapter
+from contentmodel.engine.context import DecodeContext, EncodeContext
+from contentmodel_conformance.mutants.broken import ANTHROPIC, CHAT, GOOGLE
+from contentmodel_conformance.mutants.engine.changes import RESPONSES, change
+
+replace = msgspec.structs.replace
+
+
+@change(EncodeContext, "replace", ANTHROPIC, "tracing/foreign")
+def forgets_what_it_replaces(original: Any, self: Any, old: Any, **fields: Any) -> Any:
+    """Makes a value that stands for another without a record of it."""
+    return replace(old, **fields)
+
+
+@change(EncodeContext, "replaced", CHAT, "tracing/foreign")
+def records_replacements_backwards(original: Any, self: Any, old: Any, new: Any) -> Any:
+    """Records the new value as the one that was replaced."""
+    original(self, new, old)
+    return new
+
+
+@change(EncodeContext, "lose_attributes", GOOGLE, "section/settings")
+def loses_what_is_false_in_silence(original: Any, self: Any, owner: Any, names: Any) -> None:
+    """Reports no loss of a value that is false, zero or empty."""
+    for name in names:
+        value = owner
+        for part in name.split("."):
+            value = getattr(value, part, None)
+        if value:
+            original(self, owner, (name,))
+
+
+@change(EncodeContext, "degrade", ANTHROPIC, "accounting/unknown")
+def degrades_and_tells_no_fields(
+    original: Any, self: Any, content: Any, reason: Any, *carried: str, **values: Any
+) -> None:
+    """Reports that a content became less, and not which of its fields are gone."""
+    self.lose(content, None, reason, **values)
+
+
+@change(EncodeContext, "leave_residue", CHAT, "accounting/unknown")
+def leaves_residue_in_silence(original: Any, self: Any, owner: Any, *, own: bool = False) -> None:
+    """Reports no fields that only other APIs know."""
+
+
+@change(EncodeContext, "lose", ANTHROPIC, "accounting/crossing")
+def loses_the_whole_value(original: Any, self: Any, owner: Any, field: Any, reason: Any, **named: Any) -> None:
+    """Reports a field that is lost as the loss of its owner."""
+    original(self, owner, None, reason, **named)
+
+
+@change(EncodeContext, "__init__", CHAT, "identity/table")
+def fills_in_defaults_natively(original: Any, self: Any, *arguments: Any, **named: Any) -> None:
+    """Fills in what the API requires in what came from the API itself."""
+    original(self, *arguments, **named)
+    self.completes = True
+
+
+@change(DecodeContext, "replaced", CHAT, "accounting/crossing", other=ANTHROPIC)
+def forgets_what_decoding_replaced(original: Any, self: Any, old: Any, new: Any) -> None:
+    """Keeps no record of what a decoder puts in the place of a value."""
+
+
+@change(DecodeContext, "copied", RESPONSES, "accounting/unknown")
+def forgets_copies(original: Any, self: Any, copy: Any, original_value: Any, moved: Any = None) -> None:
+    """Keeps no record of which object a copy was made of."""
+
+
+@change(DecodeContext, "trace_messages", CHAT, "accounting/crossing")
+def traces_no_messages(original: Any, self: Any, messages: Any, container: Any, row_of: Any) -> None:
+    """Keeps no record of where messages came from."""
+
+
+@change(TableAdapter, "encode_request", CHAT, "addressing/foreign")
+def asks_the_model_of_the_source(
+    original: Any, self: Any, request: Any, policies: Any = None, model: Any = None
+) -> Any:
+    """Writes the model of the request, and not the one that the caller names."""
+    return original(self, request, policies, None)
+
+
+@change(TableAdapter, "_is_conversation", CHAT, "accounting/list")
+def reads_no_bare_list(original: Any, self: Any, wire: Any) -> bool:
+    """Refuses a list of messages in the place of a request."""
+    return False
+
+
+@change(TableAdapter, "answer_origin", CHAT, "replay/sdk")
+def takes_answers_for_turns_of_requests(original: Any, self: Any, payload: Any) -> Any:
+    """Does not record that a message came from an answer."""
+    return replace(original(self, payload), is_answer=False)

@@ -1,0 +1,204 @@
+"""Mistakes in the passes that fit a request, and in their order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from contentmodel.content.text import TextContent
+from contentmodel.engine.pipeline import (
+    apart,
+    call_ids,
+    instructions,
+    lowering,
+    marks,
+    media,
+    names,
+    origins,
+    pairing,
+    passes,
+    steps,
+    toolsets,
+)
+from contentmodel.engine.pipeline.added_tools import AddedTools
+from contentmodel_conformance.mutants.broken import ANTHROPIC, CHAT, GOOGLE
+from contentmodel_conformance.mutants.engine.changes import RESPONSES, change
+
+replace = msgspec.structs.replace
+
+# -- order -------------------------------------------------------------------------------------------------------------
+
+
+def _without(passes: Sequence[Any], name: str) -> list[Any]:
+    return [step for step in passes if step.name != name]
+
+
+def _swapped(passes: Sequence[Any], one: str, other: str) -> list[Any]:
+    by_name = {step.name: step for step in passes}
+    taken = {one: by_name[other], other: by_name[one]} if {one, other} <= by_name.keys() else {}
+    return [taken.get(step.name, step) for step in passes]
+
+
+@change(steps, "prepared", ANTHROPIC, "rules/foreign")
+def leaves_blank_texts(original: Any, request: Any, passes: Any, context: Any) -> Any:
+    """Leaves out the pass that drops blank texts."""
+    return original(request, _without(passes, "without_blank_texts"), context)
+
+
+@change(steps, "prepared", GOOGLE, "rules/crossing")
+def leaves_schemas_as_they_are(original: Any, request: Any, passes: Any, context: Any) -> Any:
+    """Leaves out the pass that fits the schemas of tools."""
+    return original(request, _without(passes, "with_fitting_schemas"), context)
+
+
+@change(steps, "completed", ANTHROPIC, "acceptance/settings")
+def forgets_the_limit(original: Any, payload: Any, request: Any, passes: Any, context: Any) -> Any:
+    """Leaves out the pass over the payload that sets the required limit of tokens."""
+    return original(payload, request, _without(passes, "with_limit"), context)
+
+
+@change(steps, "completed", GOOGLE, "identity/sdk")
+def completes_payloads_of_its_own(original: Any, payload: Any, request: Any, passes: Any, context: Any) -> Any:
+    """Runs the passes over payloads of other APIs on its own API's as well."""
+    return original(payload, request, [replace(step, native=True) for step in passes], context)
+
+
+@change(origins, "is_native", CHAT, "rules/crossing", other=RESPONSES)
+def takes_an_issuer_for_an_api(original: Any, message: Any, context: Any) -> Any:
+    """Takes the messages of every API of an issuer for its own."""
+    return message.origin is not None and message.origin.issuer == context.issuer
+
+
+@change(origins, "is_home", ANTHROPIC, "identity/sdk-places")
+def fits_its_own_requests(original: Any, request: Any, context: Any) -> Any:
+    """Runs all passes on a request of its own API."""
+    return False
+
+
+# -- contents ----------------------------------------------------------------------------------------------------------
+
+
+@change(passes, "_with_known_role", CHAT, "roles/crossing")
+def gives_unknown_roles_rights(original: Any, message: Any, context: Any) -> Any:
+    """Sends the message of an unknown role as one of the system."""
+    known = original(message, context)
+    return known if known is message else replace(known, role="system")
+
+
+@change(passes, "joined_messages", ANTHROPIC, "voices/crossing")
+def joins_the_last_message_only(original: Any, run: Any, context: Any) -> Any:
+    """Leaves out the middle messages of a run that it joins."""
+    return original([run[0], run[-1]], context)
+
+
+@change(call_ids.StreamedCallIds, "give", CHAT, "stream-crossing/foreign")
+def gives_streamed_results_new_ids(original: Any, self: Any, index: Any, content: Any) -> Any:
+    """Gives a streamed call another id each time that it is asked."""
+    made = original(self, index, content)
+    self._serial = getattr(self, "_serial", 0) + 1
+    return replace(made, call_id=f"{made.call_id}_{self._serial}")
+
+
+@change(instructions, "_fits", ANTHROPIC, "rules/crossing")
+def leaves_instructions_anywhere(original: Any, run: Any, before: Any, after: Any) -> Any:
+    """Leaves instructions wherever they are in a conversation."""
+    return True
+
+
+@change(lowering, "as_function_call", ANTHROPIC, "accounting/crossing")
+def drops_arguments_of_hosted_calls(original: Any, content: Any, context: Any) -> Any:
+    """Makes a function call without arguments of a hosted call, and reports them as carried."""
+    return [context.replaced(made, replace(made, arguments={})) for made in original(content, context)]
+
+
+@change(lowering, "as_text", ANTHROPIC, "accounting/crossing")
+def tells_titles_alone(original: Any, content: Any) -> Any:
+    """Makes only the first line of a link or a document a text."""
+    return original(content).partition("\n")[0]
+
+
+@change(marks, "announced", CHAT, "settling/foreign")
+def leaves_announcements_in_results(original: Any, result: Any) -> Any:
+    """Leaves the announcement of media in the text of their result."""
+    return result.outputs, original(result)[1]
+
+
+@change(marks, "with_error_read", CHAT, "settling/foreign")
+def reads_no_failures(original: Any, result: Any) -> Any:
+    """Leaves the mark of a failure in the text of a result."""
+    return result
+
+
+@change(apart, "with_media_apart", CHAT, "settling/foreign")
+def leaves_media_in_results(original: Any, messages: Any, api: Any) -> Any:
+    """Does not put media behind their result again that it took from there."""
+    return messages
+
+
+@change(media, "standard_base64", CHAT, "rules/crossing", other=GOOGLE)
+def sends_url_safe_base64(original: Any, data: Any) -> Any:
+    """Sends the base64 of another API as it is."""
+    return data
+
+
+@change(media, "_named", CHAT, "rules/crossing", other=ANTHROPIC)
+def sends_files_without_names(original: Any, content: Any, context: Any, reads: Any) -> Any:
+    """Gives documents no names where the target requires them."""
+    return content
+
+
+@change(media, "_as_text", CHAT, "accounting/crossing", other=GOOGLE)
+def tells_links_in_silence(original: Any, content: Any, context: Any, reason: Any, **values: Any) -> Any:
+    """Makes texts of links, and reports nothing."""
+    return (context.replaced(content, TextContent(text=lowering.as_text(content))),)
+
+
+@change(names.Bijection, "keeps", ANTHROPIC, "rules/crossing")
+def keeps_long_ids(original: Any, self: Any, text: Any) -> Any:
+    """Keeps ids and names that the target does not take."""
+    return True
+
+
+@change(names.Maps, "undo", CHAT, "maps/crossing")
+def leaves_names_of_the_target(original: Any, self: Any, response: Any, restore: Any, replaced: Any = None) -> Any:
+    """Restores the ids of calls in an answer, and not the names of tools."""
+    return original(replace(self, names={}), response, restore, replaced)
+
+
+@change(names._StreamUndoing, "__call__", CHAT, "maps/crossing")
+def restores_names_at_the_end(original: Any, self: Any, event: Any) -> Any:
+    """Restores ids and names in a stream with the end of a block, and not with its start."""
+    return [event] if event.__class__.__name__ == "BlockStart" else original(self, event)
+
+
+@change(pairing._Pairing, "_answer_waiting", ANTHROPIC, "rules/foreign")
+def answers_no_waiting_calls(original: Any, self: Any) -> Any:
+    """Gives calls that the conversation went past no result."""
+    self._waiting = {}
+
+
+@change(pairing._Pairing, "_told", ANTHROPIC, "accounting/crossing")
+def drops_late_results_in_silence(original: Any, self: Any, result: Any) -> Any:
+    """Drops results that come too late, and reports nothing."""
+    return []
+
+
+@change(pairing._Fit, "_is_name", CHAT, "rules/crossing", other=GOOGLE)
+def takes_any_name_for_fit(original: Any, self: Any, name: Any) -> Any:
+    """Looks at no names when it decides whether a request fits as it is."""
+    self._names.add(name)
+    return True
+
+
+@change(AddedTools, "leave_out", ANTHROPIC, "identity/sdk-places")
+def writes_added_tools_twice(original: Any, self: Any, request: Any) -> Any:
+    """Writes tools that a message adds among the tools of the request as well."""
+    return request
+
+
+@change(toolsets._Fitter, "_without_namespace", CHAT, "maps/crossing", other=RESPONSES)
+def drops_namespaces_of_calls(original: Any, self: Any, call: Any) -> Any:
+    """Drops the namespace of a call, whose name may be that of another tool then."""
+    return original(self, call) if self._kinds.namespaces else replace(call, namespace=None)

@@ -1,0 +1,147 @@
+"""Mistakes in rows, unions and codecs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from contentmodel.engine.table import compile as compiling
+from contentmodel.engine.table import fields, hints, respelling, tree
+from contentmodel.engine.table.codecs import Allowed, ArgumentsObject
+from contentmodel.engine.table.nested import Outputs, TextOrBlocks
+from contentmodel.engine.table.roles import Roles
+from contentmodel.engine.table.rows import PairRow, Row
+from contentmodel.engine.table.shapes import Shape
+from contentmodel.engine.table.signs import Failure
+from contentmodel.engine.table.unions import Union
+from contentmodel_conformance.mutants.broken import ANTHROPIC, CHAT, GOOGLE
+from contentmodel_conformance.mutants.engine.changes import RESPONSES, change
+
+replace = msgspec.structs.replace
+
+# -- codecs ------------------------------------------------------------------------------------------------------------
+
+
+@change(Allowed, "encode", ANTHROPIC, "rules/settings")
+def sends_any_word(original: Any, self: Any, value: Any, context: Any, owner: Any) -> Any:
+    """Sends words of other APIs that the target does not have."""
+    return value
+
+
+@change(ArgumentsObject, "encode", ANTHROPIC, "agreement/crossing")
+def empties_arguments_that_are_no_object(original: Any, self: Any, value: Any, context: Any, owner: Any) -> Any:
+    """Writes an empty object for arguments that are text."""
+    return value if value.__class__ is dict else {}
+
+
+@change(TextOrBlocks, "_mark_list", CHAT, "identity/sdk-places")
+def forgets_the_form_of_texts(original: Any, self: Any, contents: Any, context: Any) -> None:
+    """Does not note that a single text was in a list."""
+
+
+@change(Outputs, "decode", ANTHROPIC, "identity/hosted")
+def forgets_the_form_of_outputs(original: Any, self: Any, value: Any, context: Any, container: Any, key: Any) -> Any:
+    """Does not note in which form a hosted tool gave its outputs."""
+    contents = original(self, value, context, container, key)
+    return [replace(content, extra=None) for content in contents]
+
+
+@change(Roles, "decode", CHAT, "roles/crossing")
+def reads_any_role_as_its_own(original: Any, self: Any, value: Any, context: Any, container: Any, key: Any) -> Any:
+    """Reads a role that the API does not define as one of the model."""
+    return self.to_model.get(value) or value
+
+
+# -- rows --------------------------------------------------------------------------------------------------------------
+
+
+def _last_field(row: Row) -> str:
+    return list(row.root.children or [""])[-1]
+
+
+@change(compiling, "generated", ANTHROPIC, "identity/table")
+def does_not_write_a_field(original: Any, row: Row) -> Any:
+    """Reads the last field of each row, and does not write it."""
+    decode, encode = original(row)
+    last = _last_field(row)
+
+    def encode_without(value: Any, context: Any) -> Any:
+        return {key: item for key, item in encode(value, context).items() if key != last}
+
+    return decode, encode_without
+
+
+@change(compiling, "generated", ANTHROPIC, "identity/sdk")
+def does_not_read_a_field(original: Any, row: Row) -> Any:
+    """Writes the last field of each row, and does not read it."""
+    decode, encode = original(row)
+    last = _last_field(row)
+    optional = last in row.root.children and not getattr(row.root.children[last], "required", True)
+
+    def decode_without(wire: Any, context: Any) -> Any:
+        return decode({key: item for key, item in wire.items() if key != last} if optional else wire, context)
+
+    return decode_without, encode
+
+
+@change(tree.Plain, "holds", CHAT, "identity/sdk-places")
+def takes_defaults_for_missing(original: Any, self: Any, value: Any) -> bool:
+    """Takes a wire value that equals a default, and does not write it again."""
+    return bool(self.codec.holds(value))
+
+
+@change(Row, "merge", CHAT, "identity/sdk")
+def writes_no_residue(original: Any, self: Any, residue: Any, wire: Any) -> None:
+    """Does not write unknown fields again."""
+
+
+@change(PairRow, "decode", RESPONSES, "hosted/unknown")
+def reads_results_without_their_call(original: Any, self: Any, wire: Any, context: Any) -> Any:
+    """Gives the result in an object that is a call and its result no id."""
+    contents = original(self, wire, context)
+    return [*contents[:1], *(replace(content, call_id=None) for content in contents[1:])]
+
+
+@change(PairRow, "encode", RESPONSES, "identity/sdk")
+def writes_calls_without_results(original: Any, self: Any, call: Any, result: Any, context: Any) -> Any:
+    """Writes a call without the result that the same object holds."""
+    return original(self, call, None if call is not None else result, context)
+
+
+@change(hints, "escaped_key", CHAT, "notes/wire")
+def reads_forged_notes(original: Any, key: str) -> str:
+    """Reads a key of the wire as a note of a codec."""
+    return key
+
+
+@change(Failure, "read", ANTHROPIC, "hosted-failures/listed")
+def reads_no_signs_of_failure(original: Any, self: Any, result: Any, wire: Any, api: Any) -> Any:
+    """Does not read fields that report a failure."""
+    return result
+
+
+@change(Shape, "fits", RESPONSES, "hosted/unknown")
+def knows_no_forms(original: Any, self: Any, wire: Any) -> bool:
+    """Reads no blocks by their form."""
+    return False
+
+
+# -- unions ------------------------------------------------------------------------------------------------------------
+
+
+@change(Union, "_usual", CHAT, "identity/table")
+def takes_the_last_row_that_fits(original: Any, self: Any, content: Any, rows: Any) -> Any:
+    """Writes a content as the last of the rows that fit it."""
+    return rows[-1]
+
+
+@change(respelling, "respell", GOOGLE, "identity/sdk-places")
+def writes_names_as_usual(original: Any, wire: Any, residue: Any) -> None:
+    """Writes names and numbers in the usual spelling, whatever the wire had."""
+
+
+@change(fields.Columns, "counts", CHAT, "accounting/crossing")
+def counts_contents_of_columns_wrong(original: Any, self: Any, wire: Any) -> Any:
+    """Takes a content for one of the next column when it looks for the place of a loss."""
+    yield from ((key, count - 1) for key, count in original(self, wire))
