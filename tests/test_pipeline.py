@@ -30,6 +30,14 @@ ORDER = {
         with_readable_media _with_a_turn _with_fitting_calls with_fitting_schemas;""",
 }
 """The passes over a request, and behind the semicolon over its payload; with a star, those of native requests too."""
+ANSWERS = {
+    "anthropic-messages": """
+        of_the_model settle_answer without_media without_blank_texts *without_broken_status; counted; completed""",
+    "google-generate-content": "of_the_model *with_settled_texts; counted; completed",
+    "openai-chat": "of_the_model *with_settled_texts; counted; completed",
+    "openai-responses": "settle_answer without_media; counted; completed",
+}
+"""The same of an answer: over the messages of a choice, over the response, over its payload."""
 
 API = "tales"
 OWN = Origin(api=API, issuer="teller")
@@ -38,9 +46,11 @@ OWN = Origin(api=API, issuer="teller")
 @pytest.mark.parametrize("api", ORDER)
 def test_the_passes_of_an_adapter_have_this_order(api: str) -> None:
     adapter: Any = contentmodel.adapter(api)
-    requests, payloads = ORDER[api].split(";")
-    for passes, names in ((adapter.request_passes, requests), (adapter.payload_passes, payloads)):
-        assert [f"*{step.name}" if step.native else step.name for step in passes] == names.split()
+    requests = (adapter.request_passes, adapter.request_payload_passes)
+    answers = (adapter.answer_passes, adapter.response_passes, adapter.response_payload_passes)
+    for listed, expected in ((requests, ORDER), (answers, ANSWERS)):
+        for passes, names in zip(listed, expected[api].split(";"), strict=True):
+            assert [f"*{step.name}" if step.native else step.name for step in passes] == names.split()
 
 
 def added(word: str) -> Any:

@@ -24,7 +24,7 @@ from contentmodel.engine.pipeline.marks import BEGUN, begun_before, needs_error_
 from contentmodel.engine.pipeline.names import Maps, SchemaMap
 from contentmodel.engine.pipeline.origins import is_native
 from contentmodel.engine.pipeline.pairing import with_fitting_calls
-from contentmodel.engine.pipeline.steps import message_pass, payload_pass, request_pass
+from contentmodel.engine.pipeline.steps import message_pass, payload_pass, request_pass, response_pass
 from contentmodel.engine.pipeline.toolsets import Kinds, with_custom_calls, with_custom_results, with_known_tools
 from contentmodel.engine.streams.decoder import (
     OpenBlock,
@@ -204,6 +204,7 @@ __all__ = [
     "place_instructions",
     "reasons",
     "request_pass",
+    "response_pass",
     "row",
     "settle_entry",
     "significant",

@@ -178,9 +178,7 @@ class ChatLog(TableAdapter):
         raise EncodeError(f"{API} has no stream: fold the events, and encode the response")
 
     request_passes = (request_pass(place_instructions, native=True), message_pass(passes.settle_foreign))
-
-    def prepare_messages(self, messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
-        return passes.settle_answer(messages, context)
+    answer_passes = (message_pass(passes.settle_answer),)
 
 
 adapter = ChatLog()

@@ -25,6 +25,7 @@ from contentmodel.authoring import (
     payload_pass,
     reasons,
     request_pass,
+    response_pass,
     tell_instructions,
     with_custom_calls,
     with_fitting_calls,
@@ -150,6 +151,15 @@ def with_model(payload: dict[str, Any], request: ChatRequest, context: EncodeCon
     return {"model": "", "messages": [], **payload}
 
 
+def completed(payload: dict[str, Any], response: ChatResponse, context: EncodeContext) -> dict[str, Any]:
+    """Return the payload of an answer with what the API requires."""
+    if "error" in payload and "content" not in payload:
+        return {"type": "error", "error": payload["error"]}
+    defaults = {"id": "", "type": "message", "role": "assistant", "model": "", "content": []}
+    usage = {"input_tokens": 0, "output_tokens": 0, **payload.get("usage", {})}
+    return {**defaults, "stop_reason": None, "stop_sequence": None, **payload, "usage": usage}
+
+
 class AnthropicMessages(TableAdapter):
     """Messages, requests and answers."""
 
@@ -165,7 +175,17 @@ class AnthropicMessages(TableAdapter):
     limit_headers = LIMIT_HEADERS
     meaningless = {"type": ("message", "error")}
     request_passes = REQUEST_PASSES
-    payload_passes = (payload_pass(with_limit), payload_pass(with_model))
+    request_payload_passes = (payload_pass(with_limit), payload_pass(with_model))
+    answer_passes = (
+        message_pass(of_the_model),
+        message_pass(passes.settle_answer),
+        message_pass(media.without_media),
+        # An answer comes back in the next request, which takes no blank texts.
+        message_pass(passes.without_blank_texts),
+        message_pass(passes.without_broken_status, native=True),
+    )
+    response_passes = (response_pass(counted, cached_inside=False, reasoning_inside=True),)
+    response_payload_passes = (payload_pass(completed),)
 
     def _decode_row(self, row: Row, wire: dict[str, Any], context: DecodeContext) -> Any:
         value = super()._decode_row(row, wire, context)
@@ -182,29 +202,8 @@ class AnthropicMessages(TableAdapter):
     def restore_arguments(self, arguments: Any, adapted: SchemaMap) -> Any:
         return restored_arguments(arguments, adapted)
 
-    def prepare_messages(self, messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
-        messages = media.without_media(passes.settle_answer(of_the_model(messages, context), context), context)
-        if not context.native:
-            # An answer comes back in the next request, which takes no blank texts.
-            messages = passes.without_blank_texts(messages, context)
-        passes.tell_broken_calls(messages, context)
-        return messages
-
     def encode_messages(self, messages: list[ChatMessage], context: EncodeContext) -> list[dict[str, Any]]:
         return encode_blocks(messages, context)
-
-    def prepare_response(self, response: ChatResponse, context: EncodeContext) -> ChatResponse:
-        response = super().prepare_response(response, context)
-        return counted(response, context, cached_inside=False, reasoning_inside=True)
-
-    def complete_response(
-        self, payload: dict[str, Any], response: ChatResponse, context: EncodeContext
-    ) -> dict[str, Any]:
-        if "error" in payload and "content" not in payload:
-            return {"type": "error", "error": payload["error"]}
-        defaults = {"id": "", "type": "message", "role": "assistant", "model": "", "content": []}
-        usage = {"input_tokens": 0, "output_tokens": 0, **payload.get("usage", {})}
-        return {**defaults, "stop_reason": None, "stop_sequence": None, **payload, "usage": usage}
 
     def recognises_list(self, items: list[Any]) -> float:
         """Typed blocks are this API's; other messages may be of any API."""

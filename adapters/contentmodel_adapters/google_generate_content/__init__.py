@@ -25,8 +25,10 @@ from contentmodel.authoring import (
     message_pass,
     number_of,
     passes,
+    payload_pass,
     reasons,
     request_pass,
+    response_pass,
     with_custom_calls,
     with_fitting_calls,
     with_known_tools,
@@ -66,7 +68,7 @@ from contentmodel_adapters.shared.fitting import GOOGLE, restored_arguments, wit
 from contentmodel_adapters.shared.hosted import with_sendable_tools
 from contentmodel_adapters.shared.modalities import Modalities
 from contentmodel_adapters.shared.settings import with_fitting_settings
-from contentmodel_adapters.shared.texts import with_texts_apart
+from contentmodel_adapters.shared.texts import with_settled_texts
 from contentmodel_adapters.shared.times import date_of
 from contentmodel_adapters.shared.usage import counted
 
@@ -196,6 +198,18 @@ REQUEST_PASSES = (
 )
 
 
+def completed(payload: dict[str, Any], response: ChatResponse, context: EncodeContext) -> dict[str, Any]:
+    """Return the payload of an answer with what the API requires."""
+    created = payload.get("createTime")
+    if created is not None and not isinstance(created, str):
+        date = date_of(created)
+        lost = reasons.TIME_DROPPED if date is None else reasons.TIME_REWRITTEN
+        context.lose(response, "created", lost, form="as a date in text")
+        del payload["createTime"]
+        payload |= {} if date is None else {"createTime": date}
+    return payload
+
+
 class GoogleGenerateContent(TableAdapter):
     """generateContent, requests and answers."""
 
@@ -210,6 +224,9 @@ class GoogleGenerateContent(TableAdapter):
     conversation = "contents"
     errors = ERRORS
     request_passes = REQUEST_PASSES
+    answer_passes = (message_pass(of_the_model), message_pass(with_settled_texts, native=True, blocks=PARTS))
+    response_passes = (response_pass(counted, cached_inside=True, reasoning_inside=False),)
+    response_payload_passes = (payload_pass(completed),)
 
     def takes_value(self, name: str, value: Any, codec: Codec) -> bool:
         """Whether the JSON form of protocol buffers has another spelling of it, which the API reads.
@@ -248,28 +265,8 @@ class GoogleGenerateContent(TableAdapter):
     def tools_at(self, path: str, request: ChatRequest) -> list[tuple[Any, str | None]]:
         return [(tool, None) for tool in tools_of_member(path, request.tools)]
 
-    def prepare_messages(self, messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
-        settled = passes.settle_answer(of_the_model(messages, context), context)
-        return with_texts_apart(settled, messages, context, PARTS)
-
     def encode_messages(self, messages: list[ChatMessage], context: EncodeContext) -> dict[str, Any]:
         return encode_answer(messages, context)
-
-    def prepare_response(self, response: ChatResponse, context: EncodeContext) -> ChatResponse:
-        response = super().prepare_response(response, context)
-        return counted(response, context, cached_inside=True, reasoning_inside=False)
-
-    def complete_response(
-        self, payload: dict[str, Any], response: ChatResponse, context: EncodeContext
-    ) -> dict[str, Any]:
-        created = payload.get("createTime")
-        if created is not None and not isinstance(created, str):
-            date = date_of(created)
-            lost = reasons.TIME_DROPPED if date is None else reasons.TIME_REWRITTEN
-            context.lose(response, "created", lost, form="as a date in text")
-            del payload["createTime"]
-            payload |= {} if date is None else {"createTime": date}
-        return payload
 
     def recognises_list(self, items: list[Any]) -> float:
         """Turns of `parts` are no other API's."""

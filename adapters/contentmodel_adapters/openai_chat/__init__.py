@@ -30,6 +30,7 @@ from contentmodel.authoring import (
     place_instructions,
     reasons,
     request_pass,
+    response_pass,
     with_custom_results,
     with_fitting_calls,
     with_known_tools,
@@ -58,7 +59,7 @@ from contentmodel_adapters.shared.media import GOOGLE_FILES
 from contentmodel_adapters.shared.modalities import Modalities
 from contentmodel_adapters.shared.openai_errors import ERRORS, LIMIT_HEADERS
 from contentmodel_adapters.shared.settings import with_fitting_settings
-from contentmodel_adapters.shared.texts import with_texts_apart
+from contentmodel_adapters.shared.texts import with_settled_texts
 from contentmodel_adapters.shared.times import seconds_of
 from contentmodel_adapters.shared.usage import counted
 
@@ -212,6 +213,23 @@ def with_voice(payload: dict[str, Any], request: ChatRequest, context: EncodeCon
     return {**without, "modalities": rest} if rest else without
 
 
+def completed(payload: dict[str, Any], response: ChatResponse, context: EncodeContext) -> dict[str, Any]:
+    """Return the payload of an answer with what the API requires."""
+    if "error" in payload and not response.choices:
+        return {"error": payload["error"]}
+    filled = {"id": "", "object": "chat.completion", "created": 0, "model": "", "choices": [], **payload}
+    created = filled["created"]
+    if response.created is None:
+        context.lose(response, "created", reasons.UNKNOWN_TIME)
+    if not isinstance(created, int):
+        seconds = seconds_of(created)
+        context.lose(response, "created", reasons.TIME_ROUNDED)
+        filled["created"] = 0 if seconds is None else int(seconds)
+    if "usage" in filled:
+        filled["usage"] = complete_usage(filled["usage"])
+    return filled
+
+
 class OpenAIChat(TableAdapter):
     """Chat Completions, requests and responses."""
 
@@ -229,7 +247,14 @@ class OpenAIChat(TableAdapter):
     meaningless = {"object": "chat.completion"}
     reasoning_fields = REASONING_FIELDS
     request_passes = REQUEST_PASSES
-    payload_passes = (payload_pass(with_model), payload_pass(with_voice), payload_pass(with_aliases, native=True))
+    request_payload_passes = (
+        payload_pass(with_model),
+        payload_pass(with_voice),
+        payload_pass(with_aliases, native=True),
+    )
+    answer_passes = (message_pass(of_the_model), message_pass(with_settled_texts, native=True, cites=True))
+    response_passes = (response_pass(counted, cached_inside=True, reasoning_inside=True),)
+    response_payload_passes = (payload_pass(completed),)
 
     def _decode_row(self, row: Row, wire: dict[str, Any], context: DecodeContext) -> Any:
         value = super()._decode_row(row, wire, context)
@@ -246,33 +271,8 @@ class OpenAIChat(TableAdapter):
     def restore_arguments(self, arguments: Any, adapted: SchemaMap) -> Any:
         return restored_arguments(arguments, adapted)
 
-    def prepare_messages(self, messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
-        settled = passes.settle_answer(of_the_model(messages, context), context, cites=True)
-        return with_texts_apart(settled, messages, context)
-
     def encode_messages(self, messages: list[ChatMessage], context: EncodeContext) -> dict[str, Any]:
         return encode_answer(messages, context)
-
-    def prepare_response(self, response: ChatResponse, context: EncodeContext) -> ChatResponse:
-        response = super().prepare_response(response, context)
-        return counted(response, context, cached_inside=True, reasoning_inside=True)
-
-    def complete_response(
-        self, payload: dict[str, Any], response: ChatResponse, context: EncodeContext
-    ) -> dict[str, Any]:
-        if "error" in payload and not response.choices:
-            return {"error": payload["error"]}
-        filled = {"id": "", "object": "chat.completion", "created": 0, "model": "", "choices": [], **payload}
-        created = filled["created"]
-        if response.created is None:
-            context.lose(response, "created", reasons.UNKNOWN_TIME)
-        if not isinstance(created, int):
-            seconds = seconds_of(created)
-            context.lose(response, "created", reasons.TIME_ROUNDED)
-            filled["created"] = 0 if seconds is None else int(seconds)
-        if "usage" in filled:
-            filled["usage"] = complete_usage(filled["usage"])
-        return filled
 
     def recognises_list(self, items: list[Any]) -> float:
         """Messages with a role are Chat's as well as any API's."""

@@ -21,8 +21,10 @@ from contentmodel.authoring import (
     media,
     message_pass,
     passes,
+    payload_pass,
     reasons,
     request_pass,
+    response_pass,
     with_fitting_calls,
     with_known_tools,
 )
@@ -129,6 +131,39 @@ REPEATED = (
 )
 
 
+def completed(payload: dict[str, Any], response: ChatResponse, context: EncodeContext) -> dict[str, Any]:
+    """Return the payload of an answer with what the API requires."""
+    defaults = {
+        "object": "response",
+        "id": "",
+        "created_at": 0,
+        "model": "",
+        "output": [],
+        "parallel_tool_calls": True,
+        "tool_choice": "auto",
+        "tools": [],
+    }
+    error = payload.get("error")
+    if error is not None:
+        if not response.choices:
+            # A request that was refused: the body is that of every endpoint.
+            return {"error": error}
+        payload = {**payload, "error": in_response(error)}
+        _tell_failure(payload, error, response, context)
+    filled = {**defaults, **payload}
+    if response.created is None:
+        context.lose(response, "created", reasons.UNKNOWN_TIME)
+    if not isinstance(filled["created_at"], int | float):
+        seconds = seconds_of(filled["created_at"])
+        lost = reasons.TIME_DROPPED if seconds is None else reasons.TIME_REWRITTEN
+        context.lose(response, "created", lost, form="in seconds since 1970")
+        filled["created_at"] = seconds or 0
+    usage = filled.get("usage")
+    if usage is not None:
+        filled["usage"] = complete_usage(usage)
+    return filled
+
+
 class OpenAIResponses(TableAdapter):
     """Responses, requests and answers."""
 
@@ -146,6 +181,9 @@ class OpenAIResponses(TableAdapter):
     meaningless = {"id": None, "object": None, "status": "completed"}
     repeated = frozenset(REPEATED)
     request_passes = REQUEST_PASSES
+    answer_passes = (message_pass(passes.settle_answer, cites=True), message_pass(media.without_media))
+    response_passes = (response_pass(counted, cached_inside=True, reasoning_inside=True),)
+    response_payload_passes = (payload_pass(completed),)
 
     def _decode_row(self, row: Row, wire: dict[str, Any], context: DecodeContext) -> Any:
         value = super()._decode_row(row, wire, context)
@@ -160,48 +198,8 @@ class OpenAIResponses(TableAdapter):
     def restore_arguments(self, arguments: Any, adapted: SchemaMap) -> Any:
         return restored_arguments(arguments, adapted)
 
-    def prepare_messages(self, messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
-        return media.without_media(passes.settle_answer(messages, context, cites=True), context)
-
     def encode_messages(self, messages: list[ChatMessage], context: EncodeContext) -> list[dict[str, Any]]:
         return encode_items(messages, context)
-
-    def prepare_response(self, response: ChatResponse, context: EncodeContext) -> ChatResponse:
-        response = super().prepare_response(response, context)
-        return counted(response, context, cached_inside=True, reasoning_inside=True)
-
-    def complete_response(
-        self, payload: dict[str, Any], response: ChatResponse, context: EncodeContext
-    ) -> dict[str, Any]:
-        defaults = {
-            "object": "response",
-            "id": "",
-            "created_at": 0,
-            "model": "",
-            "output": [],
-            "parallel_tool_calls": True,
-            "tool_choice": "auto",
-            "tools": [],
-        }
-        error = payload.get("error")
-        if error is not None:
-            if not response.choices:
-                # A request that was refused: the body is that of every endpoint.
-                return {"error": error}
-            payload = {**payload, "error": in_response(error)}
-            _tell_failure(payload, error, response, context)
-        filled = {**defaults, **payload}
-        if response.created is None:
-            context.lose(response, "created", reasons.UNKNOWN_TIME)
-        if not isinstance(filled["created_at"], int | float):
-            seconds = seconds_of(filled["created_at"])
-            lost = reasons.TIME_DROPPED if seconds is None else reasons.TIME_REWRITTEN
-            context.lose(response, "created", lost, form="in seconds since 1970")
-            filled["created_at"] = seconds or 0
-        usage = filled.get("usage")
-        if usage is not None:
-            filled["usage"] = complete_usage(usage)
-        return filled
 
     def recognises_list(self, items: list[Any]) -> float:
         """Typed items are this API's; messages without a type may be of any API."""

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import takewhile
 from typing import Any
 
-from contentmodel.authoring import EncodeContext, Outgoing, StreamEncoder, Union
+from contentmodel.authoring import EncodeContext, Outgoing, StreamEncoder, Union, passes
 from contentmodel.content.text import TextContent
 from contentmodel.message import ChatMessage
 
@@ -78,21 +78,26 @@ class JoiningEncoder(StreamEncoder):
             self.texts_of(block).part()
 
 
-def with_texts_apart(
-    fitted: list[ChatMessage], source: list[ChatMessage], context: EncodeContext, blocks: Union | None = None
+def with_settled_texts(
+    messages: list[ChatMessage], context: EncodeContext, *, cites: bool = False, blocks: Union | None = None
 ) -> list[ChatMessage]:
-    """Return the messages of an answer that did not come from this API with empty lines between texts that are apart.
+    """Return the settled messages of an answer, with empty lines between texts that were apart.
 
-    `fitted` was made of `source`, where they are apart. Contents that `blocks` has rows for keep texts apart by
-    themselves.
+    An answer that came from this API stays as it is. `cites` is for `settle_answer`. Contents that `blocks` has rows
+    for keep texts apart by themselves.
     """
-    if not context.completes:
-        return fitted
+    settled = passes.settle_answer(messages, context, cites=cites)
+    return _with_texts_apart(settled, messages, context, blocks) if context.completes else settled
+
+
+def _with_texts_apart(
+    settled: list[ChatMessage], source: list[ChatMessage], context: EncodeContext, blocks: Union | None
+) -> list[ChatMessage]:
     originals = [content for message in source for content in message.contents]
     texts = {id(content) for content in originals if content.__class__ is TextContent}
     joined, rest = JoinedTexts(), iter(originals)
     messages = []
-    for message in fitted:
+    for message in settled:
         contents: list[Any] = []
         for content in message.contents:
             if content.__class__ is TextContent:

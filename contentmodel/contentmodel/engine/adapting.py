@@ -16,7 +16,7 @@ from contentmodel.engine.losses import reasons
 from contentmodel.engine.losses.encoded import Encoded
 from contentmodel.engine.pipeline.names import SchemaMap
 from contentmodel.engine.pipeline.passes import with_waiting_finish
-from contentmodel.engine.pipeline.steps import Pass, completed, payload_pass, prepared
+from contentmodel.engine.pipeline.steps import Pass, fitted, payload_pass, prepared
 from contentmodel.engine.table.classes import misfits
 from contentmodel.engine.table.codecs import Codec
 from contentmodel.engine.table.error_words import ErrorWords
@@ -56,8 +56,14 @@ class TableAdapter:
 
     request_passes: tuple[Pass, ...] = ()
     """What fits a request to this API before the table writes it, in order."""
-    payload_passes: tuple[Pass, ...] = ()
+    request_payload_passes: tuple[Pass, ...] = ()
     """What completes the payload of a request, in order: fields that the API requires, settings that it refuses."""
+    answer_passes: tuple[Pass, ...] = ()
+    """What fits the messages of one choice of an answer to this API, in order."""
+    response_passes: tuple[Pass, ...] = ()
+    """What fits the rest of an answer, in order."""
+    response_payload_passes: tuple[Pass, ...] = ()
+    """What completes the payload of an answer that did not come from this API, in order."""
     reasoning_fields: tuple[str, ...] = ()
     """The fields of a message that hold reasoning of any issuer, each the name of a policy."""
 
@@ -68,24 +74,18 @@ class TableAdapter:
     repeated: frozenset[str] = frozenset()
     """Fields of an answer that repeat a setting of its request."""
 
-    def prepare_messages(self, messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
-        """The passes that make the messages of one answer of another API fit this one."""
-        return messages
+    def _fitted(self, response: ChatResponse, context: EncodeContext) -> ChatResponse:
+        """Return a response as the passes leave it: those over the messages, choice by choice, then the others."""
+        choices = [self._fitted_choice(choice, context) for choice in response.choices]
+        if any(new is not old for new, old in zip(choices, response.choices, strict=True)):
+            response = context.replace(response, choices=choices)
+        changed = fitted(response, self.response_passes, context)
+        return response if changed is response else context.replaced(response, changed)
 
-    def prepare_response(self, response: ChatResponse, context: EncodeContext) -> ChatResponse:
-        """The passes that make a response fit: those over the messages, choice by choice, then those over the rest."""
-        choices = [self._prepared(choice, context) for choice in response.choices]
-        if all(new is old for new, old in zip(choices, response.choices, strict=True)):
-            return response
-        return replace(response, choices=choices)
-
-    def _prepared(self, choice: ChatChoice, context: EncodeContext) -> ChatChoice:
+    def _fitted_choice(self, choice: ChatChoice, context: EncodeContext) -> ChatChoice:
         choice = with_waiting_finish(choice, context)
-        messages = self.prepare_messages(choice.messages, context)
-        if messages is choice.messages:
-            return choice
-        changed: ChatChoice = context.replace(choice, messages=messages)
-        return changed
+        messages = fitted(choice.messages, self.answer_passes, context)
+        return choice if messages is choice.messages else context.replace(choice, messages=messages)
 
     def encode_messages(self, messages: list[ChatMessage], context: EncodeContext) -> Any:
         """Return what an answer of this API has in the place of prepared messages: blocks, items, a message."""
@@ -100,11 +100,7 @@ class TableAdapter:
             require_valid(content)
         context.reasoning_fields = self.reasoning_fields
         message = ChatMessage(role="assistant", contents=contents, origin=context.origin)
-        return self.encode_messages(self.prepare_messages([message], context), context)
-
-    def complete_response(self, payload: JsonObject, response: ChatResponse, context: EncodeContext) -> JsonObject:
-        """Return the payload of an answer of another API with what this API requires."""
-        return payload
+        return self.encode_messages(fitted([message], self.answer_passes, context), context)
 
     def origin_of(self, payload: Mapping[str, object]) -> Origin:
         """Where a payload comes from, as far as it tells."""
@@ -199,7 +195,7 @@ class TableAdapter:
         context.model = model
         context.reasoning_fields = self.reasoning_fields
         request = prepared(request, self.request_passes, context)
-        payload = completed(self.request.encode(request, context), request, self._payload_passes, context)
+        payload = fitted(self.request.encode(request, context), self._payload_passes, context, request)
         if context.native and ALONE.of(request, self.api) and payload.keys() == {self.conversation}:
             return Encoded(payload[self.conversation], source, context, again)
         return Encoded(payload, source, context, again)
@@ -207,7 +203,7 @@ class TableAdapter:
     @cached_property
     def _payload_passes(self) -> tuple[Pass, ...]:
         last = (payload_pass(self._without_refused), payload_pass(self._with_required, native=True))
-        return (*self.payload_passes, *last)
+        return (*self.request_payload_passes, *last)
 
     def _without_refused(self, payload: JsonObject, request: ChatRequest, context: EncodeContext) -> JsonObject:
         """Return the payload without settings that this API refuses, each a loss. One that goes may free another."""
@@ -257,10 +253,10 @@ class TableAdapter:
         require_valid_parts(response, ChatResponse)
         context = EncodeContext(self.api, self.issuer, "response", policies, response.origin)
         context.reasoning_fields = self.reasoning_fields
-        fitted = self.prepare_response(response, context)
-        payload = self.response.encode(context.replaced(response, fitted), context)
+        payload = self.response.encode(self._fitted(response, context), context)
         if context.completes:
-            payload = self.complete_response(payload, response, context)
+            for step in self.response_payload_passes:
+                payload = step.run(payload, response, context)
         return Encoded(payload, response, context, partial(self.encode_response, policies=policies))
 
     def restore_arguments(self, arguments: object, adapted: SchemaMap) -> Any:

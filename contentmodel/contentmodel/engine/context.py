@@ -247,8 +247,15 @@ class EncodeContext:
             value, default = owner, None
             for part in name.split("."):
                 value, default = getattr(value, part, None), default_of(value, part)
-            if value is not None and value != default and not (value is False and name == "is_error"):
-                self.lose(owner, name, _reason_for(owner, name, value))
+            if value is None or value == default or (value is False and name == "is_error"):
+                continue
+            reason = _reason_for(owner, name, value)
+            if name == "annotations" and isinstance(value, list):
+                # Citations have places of their own: some APIs keep them beside the texts.
+                for citation in value:
+                    self.lose(citation, None, reason)
+            else:
+                self.lose(owner, name, reason)
 
 
 _APART = ("extra", "executor", "protected")

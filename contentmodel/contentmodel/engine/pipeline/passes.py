@@ -135,12 +135,13 @@ def without_blank_texts(messages: list[ChatMessage], context: EncodeContext) -> 
     return kept
 
 
-def tell_broken_calls(messages: list[ChatMessage], context: EncodeContext) -> None:
-    """Report calls that broke off, for APIs that have no word for it."""
+def without_broken_status(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
+    """Return the messages. Report calls that broke off, for APIs that have no word for it."""
     for message in messages:
         for content in message.contents:
             if isinstance(content, ToolCallContent) and content.status == "incomplete":
                 context.lose(content, "status", reasons.BROKEN_CALL)
+    return messages
 
 
 def _is_blank(content: Any) -> bool:

@@ -1,14 +1,14 @@
-"""The passes that fit a request to its target: an adapter declares them in order, and they run one after the other.
+"""The passes that fit a request or an answer to its target: an adapter declares them in order.
 
-A pass is a pure function that returns its argument if there is nothing to do. Passes over a request take and return a
-request, passes over messages a list of them, passes over a payload the wire object that the table wrote.
+A pass is a pure function that returns its argument if there is nothing to do. Passes over a request, a response, or
+messages take and return such a value; passes over a payload take and return the wire object that the table wrote.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from contentmodel.engine.context import EncodeContext
     from contentmodel.message import ChatMessage
     from contentmodel.request import ChatRequest
+    from contentmodel.response import ChatResponse
+
+_T = TypeVar("_T")
 
 
 class Pass(msgspec.Struct, frozen=True):
@@ -43,13 +46,24 @@ def request_pass(
     return _pass(run, settings, native=native, needs=frozenset(needs))
 
 
-def message_pass(run: Callable[..., list[ChatMessage]], *, needs: Collection[type] = (), **settings: object) -> Pass:
-    """Return a pass of a function `(messages, context, **settings)` that returns messages."""
-    return _pass(run, settings, needs=frozenset(needs), is_for_messages=True)
+def message_pass(
+    run: Callable[..., list[ChatMessage]], *, native: bool = False, needs: Collection[type] = (), **settings: object
+) -> Pass:
+    """Return a pass of a function `(messages, context, **settings)` that returns messages: those of a request, or of
+    one choice of an answer. `needs` is for requests alone.
+    """
+    return _pass(run, settings, native=native, needs=frozenset(needs), is_for_messages=True)
+
+
+def response_pass(run: Callable[..., ChatResponse], *, native: bool = False, **settings: object) -> Pass:
+    """Return a pass of a function `(response, context, **settings)` that returns a response."""
+    return _pass(run, settings, native=native)
 
 
 def payload_pass(run: Callable[..., JsonObject], *, native: bool = False, **settings: object) -> Pass:
-    """Return a pass of a function `(payload, request, context, **settings)` that returns a payload."""
+    """Return a pass of a function `(payload, source, context, **settings)` that returns a payload. The source is the
+    request, or the response, that the table wrote.
+    """
     return _pass(run, settings, native=native)
 
 
@@ -101,9 +115,9 @@ def kinds_in(messages: Sequence[ChatMessage]) -> frozenset[type]:
     return frozenset(kinds)
 
 
-def completed(payload: JsonObject, request: ChatRequest, passes: Sequence[Pass], context: EncodeContext) -> JsonObject:
-    """Return a payload as its passes leave it."""
+def fitted(value: _T, passes: Sequence[Pass], context: EncodeContext, *source: object) -> _T:
+    """Return the messages of an answer, a response, or a payload with its source, as the passes leave it."""
     for step in passes:
         if step.native or not context.native:
-            payload = step.run(payload, request, context)
-    return payload
+            value = step.run(value, *source, context)
+    return value
