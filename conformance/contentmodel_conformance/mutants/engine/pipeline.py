@@ -53,16 +53,16 @@ def leaves_schemas_as_they_are(original: Any, request: Any, passes: Any, context
     return original(request, _without(passes, "with_fitting_schemas"), context)
 
 
-@change(steps, "completed", ANTHROPIC, "acceptance/settings")
-def forgets_the_limit(original: Any, payload: Any, request: Any, passes: Any, context: Any) -> Any:
+@change(steps, "fitted", ANTHROPIC, "acceptance/settings")
+def forgets_the_limit(original: Any, value: Any, passes: Any, context: Any, *source: Any) -> Any:
     """Leaves out the pass over the payload that sets the required limit of tokens."""
-    return original(payload, request, _without(passes, "with_limit"), context)
+    return original(value, _without(passes, "with_limit"), context, *source)
 
 
-@change(steps, "completed", GOOGLE, "identity/sdk")
-def completes_payloads_of_its_own(original: Any, payload: Any, request: Any, passes: Any, context: Any) -> Any:
+@change(steps, "fitted", GOOGLE, "identity/sdk")
+def completes_payloads_of_its_own(original: Any, value: Any, passes: Any, context: Any, *source: Any) -> Any:
     """Runs the passes over payloads of other APIs on its own API's as well."""
-    return original(payload, request, [replace(step, native=True) for step in passes], context)
+    return original(value, [replace(step, native=True) if source else step for step in passes], context, *source)
 
 
 @change(origins, "is_native", CHAT, "rules/crossing", other=RESPONSES)
