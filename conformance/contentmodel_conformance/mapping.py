@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import re
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any
@@ -18,15 +19,20 @@ from contentmodel_conformance.laws import ABSENT, LawBroken, Words, crossed, enc
 
 _CALLS = (FunctionCallContent, CustomToolCallContent)
 _NEW_IDS = {"call-id", "repeated-call-id"}
+_NO_PLACE = {"no-field", "as-function-call"}
+"""Codes of losses that no map restores: the target has no place for the value at all."""
+_CONTENT = re.compile(r"\$\.messages\[(\d+)\]\.contents\[(\d+)\]")
 
 
 def maps(source: Any, target: Any, kind: str, payload: Any) -> None:
     """The calls of a request, in the words of the target, are in those of the source again when its maps restore them
-    as an answer: names, namespaces, ids and arguments, also as a stream.
+    as an answer: names, namespaces, ids and arguments, also as a stream. Calls that the target has no place for, as a
+    loss reports, are not compared.
     """
     encoded = crossed(source, target, kind, payload)
     request = source.decode_request(payload)
-    before, ids = _by_id(request), {getattr(one, "call_id", None) for said in request.messages for one in said.contents}
+    before = _by_id(request, _lost_calls(target, request))
+    ids = {getattr(content, "call_id", None) for message in request.messages for content in message.contents}
     has_new_ids = not _NEW_IDS.isdisjoint(loss.code for loss in encoded.losses)
     for answer in _answers(target.decode_request(encoded.payload)):
         whole = encoded.maps.undo(answer, target.restore_arguments)
@@ -41,11 +47,18 @@ def maps(source: Any, target: Any, kind: str, payload: Any) -> None:
             raise LawBroken("maps", "$", "a stream is restored to other calls than an answer", whole, streamed)
 
 
-def _by_id(request: ChatRequest) -> dict[str | None, Any]:
-    """Return the calls of a request whose ids no other call has."""
+def _lost_calls(target: Any, request: ChatRequest) -> set[int]:
+    """Return the identities of the calls of a request that the target has no place for."""
+    found = (_CONTENT.match(loss.path) for loss in encode(target, "request", request).losses if loss.code in _NO_PLACE)
+    places = ((int(place[1]), int(place[2])) for place in found if place is not None)
+    return {id(request.messages[number].contents[at]) for number, at in places}
+
+
+def _by_id(request: ChatRequest, lost: set[int]) -> dict[str | None, Any]:
+    """Return the calls of a request whose ids no other call has, but for those that are lost."""
     calls = [content for message in request.messages for content in message.contents if isinstance(content, _CALLS)]
     count = Counter(call.call_id for call in calls)
-    return {call.call_id: call for call in calls if count[call.call_id] == 1}
+    return {call.call_id: call for call in calls if count[call.call_id] == 1 and id(call) not in lost}
 
 
 def _answers(request: ChatRequest) -> Iterator[ChatResponse]:

@@ -56,7 +56,8 @@ ENTRY = Hint[_Entry](
     API, "entry", 'this is the first tool of a wire object: "object" if the object is in the place of the list'
 )
 KEY = Hint[str | None](API, "key", "the key of a member of a wire object, null if the object is empty")
-VALUE = Hint[Any](API, "value", "the value of a member that is no object")
+MEMBER = Hint[dict[str, Any]](API, "member", "a member that is no object, under its key", fields=True)
+VALUE = Hint[Any](API, "value", "the value of a member that is no object, in documents stored before `:member`")
 LEVEL = Hint[str](API, "level", "the level of thinking in the letters of the payload")
 T = TypeVar("T")
 
@@ -90,7 +91,7 @@ class Tools(Codec):
     """A list of Tool objects, each with one or more members: functions one by one, hosted tools one by one.
 
     The API also takes one object in the place of the list. The first tool of each wire object has the hint `ENTRY`; a
-    member that is not spelled or shaped as usual keeps its key in the hint `KEY`, and its value in `VALUE`. A function
+    member that is not spelled or shaped as usual keeps its key in the hint `KEY`, and its value in `MEMBER`. A function
     in the place of a list of functions has the hint `FORM`.
     """
 
@@ -165,8 +166,8 @@ def _decode_member(name: str, member: Any, entry: dict[str, Any], context: Decod
         made = [FUNCTION.decode(declaration, context) for declaration in member]
         context.trace(FUNCTION, made, entry, name, spread=True)
         return made if camel == name else [_hinted(tool, KEY, name, context) for tool in made]
-    kind = HOSTED_KINDS.get(camel, "other")
-    tool = HostedTool(kind=kind, extra={API: {**KEY.entry(name), **VALUE.entry(member)}})
+    kind = HOSTED_KINDS.get(camel, name)
+    tool = HostedTool(kind=kind, extra={API: {**KEY.entry(name), **MEMBER.entry({name: member})}})
     if member.__class__ is dict:
         tool = HostedTool(kind=kind, settings=member, extra=KEY.extra(API, name))
     context.trace(None, [tool], entry, name, spread=False)
@@ -203,7 +204,8 @@ def _encode_hosted(tool: HostedTool, entry: dict[str, Any], context: EncodeConte
     own = (tool.extra or {}).get(API)
     key = None if own is None else KEY.read(own)
     if own is not None and key is not None:
-        entry[key] = VALUE.read(own) if VALUE.is_in(own) else tool.settings
+        kept = {key: VALUE.read(own)} if VALUE.is_in(own) else MEMBER.read(own) or {}
+        entry[key] = kept.get(key, tool.settings)
         return
     known = declaration(tool, CURRENT)
     if known is None:
