@@ -530,3 +530,9 @@ def test_refused_part_of_a_setting_is_lost_alone(
     if name == "tools":
         encoded.payload["tools"].pop()
         assert contentmodel.audit(payload, encoded) != []
+
+
+def test_parts_of_a_text_that_are_not_all_there_stay_for_others() -> None:
+    source = {"spelled": '{"a": "this one", "b": "that one"}', "said": "this one"}
+    assert [found.path for found in unaccounted(source, {"words": "this one"}, ())] == ["$.spelled"]
+    assert unaccounted(source, {"words": ["this one", "that one", "this one"]}, ()) == []

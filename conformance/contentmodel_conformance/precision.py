@@ -66,14 +66,24 @@ def _carried(
 
 
 class _Once:
-    """The scalars that a JSON value has once, and not in a longer text either."""
+    """The scalars that a JSON value has once, and not in a longer text either. Both alphabets of base64 are one."""
 
     def __init__(self, root: Any) -> None:
-        self._counts = Counter(value for _, value in _scalars(root) if value.__class__ is not bool)
+        self._counts = Counter(_standard(value) for _, value in _scalars(root) if value.__class__ is not bool)
         self._text = json.dumps(root, ensure_ascii=False)
 
     def __contains__(self, value: Any) -> bool:
-        return self._counts[value] == 1 and self._text.count(json.dumps(value, ensure_ascii=False).strip('"')) == 1
+        return (
+            self._counts[_standard(value)] == 1
+            and self._text.count(json.dumps(value, ensure_ascii=False).strip('"')) == 1
+        )
+
+
+_STANDARD = str.maketrans("-_", "+/", "=")
+
+
+def _standard(value: Any) -> Any:
+    return value.translate(_STANDARD) if value.__class__ is str else value
 
 
 def _is_whole(value: Any) -> bool:

@@ -400,6 +400,8 @@ class _Held:
         self._inner: dict[str, list[Any]] = {}
         self._parts: Counter[str] = Counter()
         """How often longer texts hold each text that was looked for, and is not taken from them."""
+        self._taken: list[Any] = []
+        """What was taken of the counts, in order: parts of a text are given back if not all of them are there."""
         for leaf in _leaves(output, vocabulary):
             for sort in _held_as(leaf):
                 self._names[sort][_key(leaf.value)] += 1
@@ -438,14 +440,14 @@ class _Held:
 
     def take(self, value: Any) -> bool:
         """Return whether a value is there once more than it was taken. What is inside of it is taken with it."""
-        taken = _take(self._counts, _key(value))
-        if taken and isinstance(value, str):
-            for item in self._inner.get(value, ()):
-                self._take_away(item)
-        return taken
+        if self._counts[_key(value)] <= 0:
+            return False
+        self._take_away(value)
+        return True
 
     def _take_away(self, value: Any) -> None:
         self._counts[_key(value)] -= 1
+        self._taken.append(_key(value))
         for item in self._inner.get(value, ()) if isinstance(value, str) else ():
             self._take_away(item)
 
@@ -497,7 +499,13 @@ class _Held:
         parts = _inside(text)
         if parts is None:
             return False
-        return all(self.take(part) or self._take_bytes(part) for part in parts if not _says_nothing(part))
+        before = len(self._taken)
+        if all(self.take(part) or self._take_bytes(part) for part in parts if not _says_nothing(part)):
+            return True
+        for key in self._taken[before:]:
+            self._counts[key] += 1
+        del self._taken[before:]
+        return False
 
 
 def _held_as(leaf: Leaf) -> Collection[str]:
@@ -508,8 +516,11 @@ def _held_as(leaf: Leaf) -> Collection[str]:
 
 
 def _take(counts: Counter[Any], key: Any) -> bool:
+    # What is not there stays out of the counts, for `in` is asked of them.
+    if counts[key] <= 0:
+        return False
     counts[key] -= 1
-    return counts[key] >= 0
+    return True
 
 
 def _key(value: Any) -> Any:

@@ -58,6 +58,7 @@ NO_TURN = "[the conversation has no message yet]"
 """The user's message of a request that has none, for APIs that require one. It is never undone."""
 
 _FAILED = re.compile(r"\[is_error: (true|false) #([0-9a-f]{16})\](\n|\Z)")
+_BEGINS = "[is_error: "
 BEGUN = "[the conversation began before this"
 _MADE_NAME = re.compile(r"(?:document|video|file)-[0-9a-f]{16}(?:\.[a-z0-9]{1,9})?")
 _ANNOUNCES = "[media of this result follow:"
@@ -79,8 +80,13 @@ def needs_error_mark(result: Any) -> bool:
     """Return whether the text of a result has to say if it failed: it did, or its text imitates the mark."""
     if result.is_error:
         return True
-    first = _first_text(result.outputs)
-    return first is not None and _read_error_mark(result.outputs[first].text, result.call_id) is not None
+    for output in result.outputs:
+        if output.__class__ is TextContent:
+            imitates: bool = (
+                output.text.startswith(_BEGINS) and _read_error_mark(output.text, result.call_id) is not None
+            )
+            return imitates
+    return False
 
 
 def with_error_told(result: Any, context: EncodeContext) -> Any:
