@@ -203,7 +203,7 @@ def test_the_losses_are_named() -> None:
         ]
     )
     assert [(loss.path, loss.kind) for loss in made.losses] == [
-        ("$[0].annotations", "dropped"),
+        ("$[0].annotations[0]", "dropped"),
         ("$[1]", "dropped"),
         ("$[2].name", "synthesized"),
         ("$[3].name", "dropped"),
