@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 import contentmodel
-from contentmodel import Alphabet, Maps, convert
+from contentmodel import Alphabet, Fold, Maps, StreamConverter, convert, decode_stream
 from contentmodel.engine.pipeline.marks import APART, LATE, NO_RESULT
 from contentmodel.engine.pipeline.names import Bijection, _call_id, _tool_name
 from contentmodel_conformance import laws
@@ -212,6 +212,35 @@ def test_made_up_names_are_readable_and_fit(name: str) -> None:
 def test_maps_are_plain_data() -> None:
     maps = Maps(ids={"a": "b"}, names={"c": "d"})
     assert msgspec.json.decode(msgspec.json.encode(maps), type=Maps) == maps
+
+
+def _gemini_calls(*names: str) -> dict[str, Any]:
+    """An answer whose calls have no ids, as Gemini gives them."""
+    parts = [{"functionCall": {"name": name, "args": {}}} for name in names]
+    return {"candidates": [{"content": {"role": "model", "parts": parts}, "finishReason": "STOP"}]}
+
+
+@pytest.mark.parametrize("is_stream", [False, True])
+def test_calls_that_a_provider_gives_no_ids_have_ids_of_no_call_before_them(is_stream: bool) -> None:
+    messages: list[Any] = [{"role": "user", "content": "Look."}]
+    given: list[str] = []
+    for names in (("a",), ("b", "a"), ("a",)):
+        request = convert({"model": "m", "messages": messages, "max_tokens": 9}, source=ANTHROPIC, target=GOOGLE)
+        answer: Any = _gemini_calls(*names)
+        if is_stream:
+            converter = StreamConverter(GOOGLE, ANTHROPIC, maps=request.maps)
+            data = b"data: " + msgspec.json.encode(answer) + b"\n\n"
+            folded = Fold()
+            for event in decode_stream([converter.feed(data) + converter.close()], api=ANTHROPIC):
+                folded.feed(event)
+            blocks = contentmodel.adapter(ANTHROPIC).encode_response(folded.response).payload["content"]
+        else:
+            made = convert(answer, source=GOOGLE, target=ANTHROPIC, kind="response", maps=request.maps)
+            blocks = made.payload["content"]
+        ids = [block["id"] for block in blocks]
+        given += ids
+        messages += [{"role": "assistant", "content": blocks}, {"role": "user", "content": [result(i) for i in ids]}]
+    assert given == ["call_1", "call_2", "call_3", "call_4"]
 
 
 def test_a_signed_turn_stays_as_it_is_among_others() -> None:

@@ -18,10 +18,10 @@ ORDER = {
         settle_foreign join_results join_assistant without_blank_texts with_readable_media with_a_turn
         _with_fitting_calls _tell_instructions with_fitting_schemas; with_limit with_model""",
     "google-generate-content": """
-        *tell_url *with_fitting_settings *with_known_tools with_sendable_tools hoist_instructions with_media_type
-        without_cited_instructions settle_foreign join_results join_assistant without_citations with_readable_media
-        _with_fitting_calls with_fitting_schemas names_of_results with_failures with_begun with_a_turn
-        _with_signed_calls;""",
+        *tell_url *with_fitting_settings *with_known_tools with_counted_calls with_sendable_tools hoist_instructions
+        with_media_type without_cited_instructions settle_foreign join_results join_assistant without_citations
+        with_readable_media _with_fitting_calls with_fitting_schemas names_of_results with_failures with_begun
+        with_a_turn _with_signed_calls;""",
     "openai-chat": """
         *with_fitting_settings *with_known_tools *place_instructions settle_foreign _with_readable_media with_a_turn
         with_fitting_calls with_fitting_schemas; with_model with_voice *with_aliases""",

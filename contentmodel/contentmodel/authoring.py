@@ -21,7 +21,7 @@ from contentmodel.engine.pipeline.apart import with_media_apart, with_media_back
 from contentmodel.engine.pipeline.instructions import hoist_instructions, place_instructions, tell_instructions
 from contentmodel.engine.pipeline.lowering import check_choices
 from contentmodel.engine.pipeline.marks import BEGUN, begun_before, needs_error_mark, with_error_read, with_error_told
-from contentmodel.engine.pipeline.names import Maps, SchemaMap
+from contentmodel.engine.pipeline.names import Maps, SchemaMap, with_counted_calls
 from contentmodel.engine.pipeline.origins import is_native
 from contentmodel.engine.pipeline.pairing import with_fitting_calls
 from contentmodel.engine.pipeline.steps import message_pass, payload_pass, request_pass, response_pass
@@ -215,6 +215,7 @@ __all__ = [
     "text_of",
     "what_of",
     "wire_fields",
+    "with_counted_calls",
     "with_custom_calls",
     "with_custom_results",
     "with_error_read",

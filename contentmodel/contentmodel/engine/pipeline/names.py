@@ -14,6 +14,7 @@ from contentmodel.content.tools import CustomToolCallContent, FunctionCallConten
 from contentmodel.engine.json import JsonObject
 from contentmodel.engine.losses import reasons
 from contentmodel.engine.pipeline.origins import is_native
+from contentmodel.engine.table.hints import minted
 from contentmodel.errors import ToolArgumentsError
 from contentmodel.events import ArgumentsDelta, BlockCatchUp, BlockStart, BlockStop, StreamEvent
 from contentmodel.message import ChatMessage
@@ -175,13 +176,15 @@ class Maps(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid
     """What stands for what in a converted request: from the source's call `ids` and tool `names` to the target's.
 
     `schemas` are the source's parameters of tools whose schema the target got in another form, and `tools` the tools
-    that are of another kind there, both by the target's name.
+    that are of another kind there, both by the target's name. `calls` is the highest number of an id like `call_7` in
+    the source: ids that an adapter gives to calls of the answer, which has none, are counted from there.
     """
 
     ids: dict[str, str] = {}
     names: dict[str, str] = {}
     schemas: dict[str, SchemaMap] = {}
     tools: dict[str, SourceTool] = {}
+    calls: int = 0
 
     def undo(
         self,
@@ -199,7 +202,8 @@ class Maps(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid
         def restored(content: object) -> Any:
             if not isinstance(content, ToolCallContent | ToolResultContent):
                 return content
-            call_id, name = ids.get(content.call_id or "", content.call_id), names.get(content.name or "", content.name)
+            call_id = ids.get(content.call_id or "", self._counted_on(content))
+            name = names.get(content.name or "", content.name)
             source = self.tools.get(content.name or "")
             if source is not None and isinstance(content, FunctionCallContent | CustomToolCallContent):
                 is_custom = isinstance(content, FunctionCallContent) and source.is_custom and is_text_alone(content)
@@ -232,6 +236,12 @@ class Maps(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid
         """Return a function that does the same for the steps of one streamed answer, in their order."""
         return (lambda event: [event]) if self == Maps() else _StreamUndoing(self, restore)
 
+    def _counted_on(self, content: ToolCallContent | ToolResultContent) -> str | None:
+        """Return the id of a call or a result; if an adapter gave it, with a number that no call of the source has."""
+        call_id = content.call_id
+        number = _numbered(call_id) if self.calls and minted(content) is not None else 0
+        return f"call_{number + self.calls}" if number else call_id
+
     def _restored(self, call: ToolCallContent, restore: Callable[[Any, SchemaMap], Any]) -> Any:
         """The arguments that the source's schema has; text that is no object, or needs no change, as it is."""
         try:
@@ -240,6 +250,23 @@ class Maps(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid
             return call.arguments
         restored = restore(arguments, self.schemas[call.name or ""])
         return call.arguments if restored == arguments else restored
+
+
+_NUMBERED = re.compile(r"call_([1-9][0-9]{0,8})")
+
+
+def _numbered(call_id: str | None) -> int:
+    found = _NUMBERED.fullmatch(call_id or "")
+    return int(found[1]) if found is not None else 0
+
+
+def with_counted_calls(request: ChatRequest, context: EncodeContext) -> ChatRequest:
+    """Return the request, for an API whose answers have calls without ids. The maps get the number of its last call."""
+    contents = (content for message in request.messages for content in message.contents)
+    calls = max((_numbered(c.call_id) for c in contents if isinstance(c, ToolCallContent)), default=0)
+    if calls:
+        context.maps = msgspec.structs.replace(context.maps or Maps(), calls=calls)
+    return request
 
 
 def is_text_alone(call: ToolCallContent) -> bool:
