@@ -516,11 +516,8 @@ def _held_as(leaf: Leaf) -> Collection[str]:
 
 
 def _take(counts: Counter[Any], key: Any) -> bool:
-    # What is not there stays out of the counts, for `in` is asked of them.
-    if counts[key] <= 0:
-        return False
     counts[key] -= 1
-    return True
+    return counts[key] >= 0
 
 
 def _key(value: Any) -> Any:
