@@ -229,3 +229,20 @@ def wire_at(wire: object, path: str) -> Any:
             return None
         wire = wire.get(key) if key in wire else wire.get(snake_name(key))
     return wire
+
+
+def container_of(wire: JsonObject, path: str) -> tuple[JsonObject, str]:
+    """Return the object in which a dotted path ends, made where it is not there, and the key of the last step."""
+    *parents, key = path.split(".")
+    for parent in parents:
+        wire = wire.setdefault(parent, {})
+    return wire, key
+
+
+def put_at(wire: JsonObject, path: str, value: object) -> None:
+    """Put a value at a dotted path of a wire object; None is no value."""
+    if value is None:
+        return
+    if "." in path:
+        wire, path = container_of(wire, path)
+    wire[path] = value

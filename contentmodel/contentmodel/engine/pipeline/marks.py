@@ -57,8 +57,8 @@ LEFT_OUT = "[nothing of this message could be sent]"
 NO_TURN = "[the conversation has no message yet]"
 """The user's message of a request that has none, for APIs that require one. It is never undone."""
 
-_FAILED = re.compile(r"\[is_error: (true|false) #([0-9a-f]{16})\](\n|\Z)")
 _BEGINS = "[is_error: "
+_FAILED = re.compile(rf"{re.escape(_BEGINS)}(true|false) #([0-9a-f]{{16}})\](\n|\Z)")
 BEGUN = "[the conversation began before this"
 _MADE_NAME = re.compile(r"(?:document|video|file)-[0-9a-f]{16}(?:\.[a-z0-9]{1,9})?")
 _ANNOUNCES = "[media of this result follow:"
@@ -101,10 +101,10 @@ def with_error_told(result: Any, context: EncodeContext) -> Any:
     outputs, index = list(result.outputs), _first_text(result.outputs)
     word = "true" if result.is_error else "false"
     if index is None:
-        outputs.insert(0, TextContent(text=f"[is_error: {word} #{seal_of(word, result.call_id)}]"))
+        outputs.insert(0, TextContent(text=f"{_BEGINS}{word} #{seal_of(word, result.call_id)}]"))
     else:
         said = outputs[index].text
-        text = f"[is_error: {word} #{seal_of(word, result.call_id, said)}]\n{said}"
+        text = f"{_BEGINS}{word} #{seal_of(word, result.call_id, said)}]\n{said}"
         outputs[index] = context.replace(outputs[index], text=text)
     return context.replace(result, outputs=outputs, is_error=None)
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import itertools
 import linecache
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from contentmodel.engine.table.introspect import attribute_of, fields_of, struct_in
+from contentmodel.engine.table.introspect import fields_of, get_path, struct_in
 
 if TYPE_CHECKING:
     from contentmodel.engine.table.rows import Row
@@ -67,7 +67,7 @@ class Code:
             return []
         return [f"{pad}if ROW.is_respelled(wire):", f"{pad}    return ROW.decode_respelled(wire, context)"]
 
-    def arguments(self, model: type[Any], prefix: str, implied: frozenset[str]) -> str:
+    def arguments(self, model: type[Any], prefix: str, implied: Collection[str]) -> str:
         """Return the arguments that make a Struct of what was read."""
         parts = []
         for info in fields_of(model):
@@ -80,7 +80,7 @@ class Code:
                 parts.append(f"{info.name}={self._nested(info, path, implied)}")
         return ", ".join(parts)
 
-    def _nested(self, info: msgspec.structs.FieldInfo, path: str, implied: frozenset[str]) -> str:
+    def _nested(self, info: msgspec.structs.FieldInfo, path: str, implied: Collection[str]) -> str:
         inner = struct_in(info.type)
         call = f"{self.name('Model', inner)}({self.arguments(inner, f'{path}.', implied)})"
         if info.default is not None:
@@ -97,7 +97,7 @@ class Code:
         return self.objects["decode"], self.objects["encode"]
 
 
-def build(model: type[Any], read: dict[str, Any], origin: Any, implied: frozenset[str], prefix: str = "") -> Any:
+def build(model: type[Any], read: dict[str, Any], origin: Any, implied: Collection[str], prefix: str = "") -> Any:
     """Return the Struct that the arguments of `Code.arguments` make, of attributes by their paths."""
     given: dict[str, Any] = {}
     for info in fields_of(model):
@@ -112,17 +112,3 @@ def build(model: type[Any], read: dict[str, Any], origin: Any, implied: frozense
         elif inside:
             given[info.name] = build(struct_in(info.type), read, origin, implied, f"{path}.")
     return model(**given)
-
-
-def get_path(value: Any, path: tuple[str, ...]) -> Any:
-    """Return an attribute of an attribute, None where one on the way is None."""
-    for name in path:
-        value = getattr(value, name)
-        if value is None:
-            return None
-    return value
-
-
-def default_of(model: type[Any], path: str) -> Any:
-    """Return the default of an attribute: a value, or a class that makes one."""
-    return attribute_of(model, path)[2]

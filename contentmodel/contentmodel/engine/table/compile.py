@@ -11,7 +11,6 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from contentmodel.engine.table.code import Code, build
-from contentmodel.engine.table.fields import Implied
 from contentmodel.engine.table.hints import ABSENT, escaped
 from contentmodel.engine.table.respelling import KEYS, respell
 from contentmodel.engine.table.tree import CONTENTS
@@ -33,10 +32,6 @@ def generated(row: Row) -> Functions:
     return code.functions()
 
 
-def _implied(row: Row) -> frozenset[str]:
-    return frozenset(name for field in row.others if isinstance(field, Implied) for name in field.attributes)
-
-
 def _decoder_source(row: Row, code: Code) -> None:
     code.add("def decode(wire, context):")
     for leaf in row.nested_leaves():
@@ -48,7 +43,7 @@ def _decoder_source(row: Row, code: Code) -> None:
     count = row.root.fields_source("wire", code, "    ")
     for field in row.others:
         field.read_source(count, code)
-    arguments = code.arguments(row.model, "", _implied(row))
+    arguments = code.arguments(row.model, "", row.implied)
     code.add(f"    if {count} == len(wire):", f"        return MODEL({arguments})", *code.respelled_source("    "))
     # Where all known fields were taken whole, the rest is what is not known.
     known = code.name("known", frozenset(row.known_keys()))
@@ -76,7 +71,6 @@ def _encoder_source(row: Row, code: Code) -> None:
 
 def plain(row: Row) -> Functions:
     """Return `decode(wire, context)` and `encode(value, context)` of a row, in plain code: slow, to compare with."""
-    implied = _implied(row)
 
     def decode(wire: JsonObject, context: DecodeContext) -> Any:
         read: JsonObject = {CONTENTS: []} if row.columns is not None else {}
@@ -90,7 +84,7 @@ def plain(row: Row) -> Functions:
             field.read(wire, read, context)
         if residue:
             read[row.rest or "extra"] = residue if row.rest else {row.api: escaped(residue)}
-        return build(row.model, read, context.origin, implied)
+        return build(row.model, read, context.origin, row.implied)
 
     def encode(value: Any, context: EncodeContext) -> JsonObject:
         wire = row.root.write(value, context)

@@ -10,11 +10,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
 from typing import TYPE_CHECKING, Any
 
-from contentmodel.engine.json import JsonObject, wire_at, wire_path
+from contentmodel.engine.json import JsonObject, container_of, put_at, wire_at, wire_path
 from contentmodel.engine.losses import reasons
-from contentmodel.engine.table.code import Code, default_of
+from contentmodel.engine.table.code import Code
 from contentmodel.engine.table.codecs import ArgumentsObject, Place
 from contentmodel.engine.table.hints import COLUMN
+from contentmodel.engine.table.introspect import attribute_of
 from contentmodel.engine.table.tree import CONTENTS, Column
 
 if TYPE_CHECKING:
@@ -69,7 +70,6 @@ class Columns(Field):
 
     def __init__(self, attribute: str, columns: Mapping[str, Column]) -> None:
         self.attributes, self.columns = (attribute,), dict(columns)
-        self._api = ""
         # Which column takes a content of which class, and in which order they stand.
         self._usual = {m: k for k, c in reversed(list(self.columns.items())) if not c.hinted for m in c.models}
         self.order = {key: index for index, key in enumerate(self.columns)}
@@ -109,7 +109,7 @@ class Columns(Field):
         contents, usual, api = getattr(value, self.attributes[0]), self._usual, context.api
         if len(contents) == 1 and contents[0].extra is None and contents[0].__class__ in usual:
             only = usual[contents[0].__class__]
-            put(wire, only, self.columns[only].codec.encode(contents, context, value))
+            put_at(wire, only, self.columns[only].codec.encode(contents, context, value))
             return
         dealt: dict[str, list[Any]] = {}
         latest = 0
@@ -129,7 +129,7 @@ class Columns(Field):
             else:
                 dealt[key] = [content]
         for key, own in dealt.items():
-            put(wire, key, self.columns[key].codec.encode(own, context, value))
+            put_at(wire, key, self.columns[key].codec.encode(own, context, value))
 
     def _column_of(self, content: Any, api: str) -> str | None:
         origin = COLUMN.of(content, api)
@@ -149,7 +149,7 @@ class Gathered(Field):
         self._is_optional = False
 
     def join(self, row: Row) -> None:
-        self._is_optional = default_of(row.model, self.attributes[0]) is None
+        self._is_optional = attribute_of(row.model, self.attributes[0])[2] is None
 
     def read(self, wire: JsonObject, read: JsonObject, context: DecodeContext) -> None:
         gathered = {key: wire[key] for key in self.keys if key in wire}
@@ -302,7 +302,7 @@ class Silent(Field):
             code.add(f"        context.lose_attributes(value, {code.name('unmapped', self.names)})")
 
     def _is_said(self, path: str, code: Code) -> str:
-        attribute, default = code.attribute(path), default_of(self._model, path)
+        attribute, default = code.attribute(path), attribute_of(self._model, path)[2]
         if "." in path:
             return f"{attribute} not in (None, {default!r})"
         if path == "is_error":
@@ -311,20 +311,3 @@ class Silent(Field):
         if isinstance(default, type):
             return attribute
         return f"{attribute} is not None" if default is None else f"{attribute} != {code.default(default)}"
-
-
-def container_of(wire: JsonObject, path: str) -> tuple[JsonObject, str]:
-    """Return the object in which a dotted path ends, made where it is not there, and the key of the last step."""
-    *parents, key = path.split(".")
-    for parent in parents:
-        wire = wire.setdefault(parent, {})
-    return wire, key
-
-
-def put(wire: JsonObject, path: str, value: object) -> None:
-    """Put a value at a dotted path of a wire object; None is no value."""
-    if value is None:
-        return
-    if "." in path:
-        wire, path = container_of(wire, path)
-    wire[path] = value

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import types
 import typing
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import msgspec
@@ -110,6 +110,11 @@ def unmapped_attributes(model: type[Any], prefix: str, mapped: set[str]) -> Iter
 
 def get_attribute(value: object, path: str) -> Any:
     """The attribute at a dotted path; None where there is none."""
-    for name in path.split("."):
+    return get_path(value, path.split("."))
+
+
+def get_path(value: object, path: Iterable[str]) -> Any:
+    """Return the attribute to which a path of names leads; None where there is none."""
+    for name in path:
         value = getattr(value, name, None)
     return value

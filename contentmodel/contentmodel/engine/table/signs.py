@@ -14,7 +14,7 @@ import msgspec
 
 from contentmodel.content.outcomes import ErrorContent
 from contentmodel.content.text import TextContent
-from contentmodel.engine.json import JsonObject, wire_at, wire_path
+from contentmodel.engine.json import JsonObject, container_of, wire_at, wire_path
 from contentmodel.engine.losses import reasons
 from contentmodel.engine.table.hints import FAILURE
 
@@ -128,7 +128,8 @@ class Failure:
         is_reported = bool(self.errors(wire, context.api))
         if any(output.__class__ is ErrorContent for output in result.outputs):
             if self._alone and not is_reported:
-                _put(wire, self.signs[0].path, self.signs[0].failed)
+                container, key = container_of(wire, self.signs[0].path)
+                container[key] = self.signs[0].failed
         elif is_reported:
             self._report(result, context)
 
@@ -181,10 +182,3 @@ def _as_text(error: ErrorContent, context: EncodeContext) -> TextContent:
     )
     made: TextContent = context.replaced(error, text)
     return made
-
-
-def _put(wire: JsonObject, path: str, value: object) -> None:
-    *parents, key = path.split(".")
-    for parent in parents:
-        wire = wire.setdefault(parent, {})
-    wire[key] = value
