@@ -237,7 +237,7 @@ def encode_candidate(choice: ChatChoice, context: EncodeContext) -> dict[str, An
 
 
 def encode_answer(messages: list[ChatMessage], context: EncodeContext) -> dict[str, Any]:
-    """Return the fields of a candidate that have the contents: the content, and what stands beside it."""
+    """Return the fields of a candidate that have the contents: the content, and the metadata of grounding and URLs."""
     wire = {"content": CANDIDATE_CONTENT.encode(_without_beside(messages, context), context, None)}
     _encode_beside(messages, wire, context)
     return wire
@@ -254,7 +254,7 @@ def _without_beside(messages: list[ChatMessage], context: EncodeContext) -> list
 
 
 def _encode_beside(messages: list[ChatMessage], wire: dict[str, Any], context: EncodeContext) -> None:
-    """Write what stands beside the content of a candidate."""
+    """Write the metadata of grounding and URLs of a candidate."""
     beside: list[Any] = [content for message in messages for content in message.contents if _is_beside(content)]
     citations = [(i, content) for m in messages for i, content in enumerate(m.contents) if content.annotations]
     if not beside and not citations:

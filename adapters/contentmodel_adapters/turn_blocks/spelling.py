@@ -1,7 +1,7 @@
 """What people write in another way than this adapter does, kept so that it is written that way again.
 
 Reading is generous, writing has one way. The difference between what was said and what would be written is the residue:
-keys that nobody here knows fill what is written, as everywhere; the hint `SPELLING` has the rest (a null, a key that
+unknown keys are added to what is written, as everywhere; the hint `SPELLING` has the rest (a null, a key that
 was left out, words in another place), each with the value it stands for, so that an edit of that value wins.
 """
 
@@ -63,7 +63,7 @@ def _compare_objects(
             inside = _compare(written[key], value, [*at, key], differences)
             residue.update({key: inside} if inside else {})
         elif value is None or value in ([], {}) or key.startswith(":"):
-            # It says nothing that another API could miss; and keys of a residue that begin so are hints.
+            # An empty value has no meaning in another API, and keys of a residue that begin with ":" are hints.
             differences.append({"at": [*at, key], "said": value})
         else:
             residue[key] = value

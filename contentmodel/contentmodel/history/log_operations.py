@@ -54,7 +54,7 @@ class LogOperations(Generic[S, C]):
     ) -> Steps[LogEntry]:
         """Adds a task that was handed to somebody else, as an entry of the kind "task".
 
-        `work` is the id of the conversation that it became (nobody checks that it is there, or stays), or everything
+        `work` is the id of the conversation that it became (its existence is not checked), or everything
         that was said in it: the messages of a run.
         """
         return self._add(conversation, turn, parent, **log_entries.task(text, work))

@@ -250,7 +250,7 @@ class _Fit:
 
 
 class _Pairing:
-    """Takes messages one by one; knows the calls that wait for a result, and what is told when none does.
+    """Takes messages one by one, and keeps the calls without a result and the contents to send after the last result.
 
     Calls are known by their places in the transcript, which no id changes.
     """

@@ -1,4 +1,4 @@
-"""The fields of a row that stand beside its tree, each of a kind of its own.
+"""The fields of a row that are not in its tree: one class for each kind.
 
 `read`, `write` and `finish` are the plain code, which is slow. The methods named `..._source` add the same to the
 source of a row's functions. A property pins that both agree (tests/test_fields.py).
