@@ -24,11 +24,14 @@ from contentmodel_conformance.readers.reading import (
     ENDED,
     FAILED,
     FINISH,
+    INPUT,
     MEDIUM,
+    OUTPUT,
     RESULT,
     STOP,
     SYSTEM,
     TOOL_CALLS,
+    TOTAL,
     USER,
     Fact,
     Reading,
@@ -59,6 +62,7 @@ def compare(before: Reading, after: Reading, excuses: Excuses) -> None:
     _finish(before, after, excuses)
     for counter in COUNTERS:
         _counter(before.of(counter), after.of(counter), excuses)
+    _total(before, after)
 
 
 _ADDING = ("degraded", "moved", "synthesized")
@@ -221,3 +225,20 @@ def _broken(fact: Fact, found: Fact | None) -> LawBroken:
     if found is not None and found.paths:
         detail += f" (there, at {found.paths[0]})"
     return LawBroken("agreement", fact.paths[0], detail, fact.value, there)
+
+
+def _total(before: Reading, after: Reading) -> None:
+    """All tokens are counted where the API counts them, and are the sum of the others if they are in the source."""
+    counted, total = _sum(after), after.of(TOTAL)
+    if counted is None or not after.counts_total:
+        return
+    if not total:
+        raise LawBroken("agreement", "$", "the output counts tokens, and has no total", counted, ABSENT)
+    own = before.of(TOTAL)
+    if total[0].value != counted and (not own or own[0].value == _sum(before)):
+        raise LawBroken("agreement", total[0].paths[0], "the total is not the sum", counted, total[0].value)
+
+
+def _sum(reading: Reading) -> int | None:
+    counts = [fact.value for name in (INPUT, OUTPUT) for fact in reading.of(name)]
+    return sum(counts) if counts else None

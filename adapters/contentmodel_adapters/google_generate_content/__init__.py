@@ -209,7 +209,18 @@ def completed(payload: dict[str, Any], response: ChatResponse, context: EncodeCo
         context.lose(response, "created", lost, form="as a date in text")
         del payload["createTime"]
         payload |= {} if date is None else {"createTime": date}
+    if "usageMetadata" in payload:
+        payload["usageMetadata"] = complete_usage(payload["usageMetadata"])
     return payload
+
+
+def complete_usage(usage: dict[str, Any]) -> dict[str, Any]:
+    """Return the counters with the total, which the API always sends."""
+    return {"totalTokenCount": sum(usage.get(name, 0) for name in COUNTED), **usage}
+
+
+# GenerateContentResponseUsageMetadata.total_token_count of google-genai 3.4, types.py (seen 2026-11-22).
+COUNTED = ("promptTokenCount", "candidatesTokenCount", "toolUsePromptTokenCount", "thoughtsTokenCount")
 
 
 class GoogleGenerateContent(TableAdapter):
@@ -227,7 +238,7 @@ class GoogleGenerateContent(TableAdapter):
     errors = ERRORS
     request_passes = REQUEST_PASSES
     answer_passes = (message_pass(of_the_model), message_pass(with_settled_texts, native=True, blocks=PARTS))
-    response_passes = (response_pass(counted, cached_inside=True, reasoning_inside=False),)
+    response_passes = (response_pass(counted, cached_inside=True, reasoning_inside=False, tools_inside=False),)
     response_payload_passes = (payload_pass(completed),)
 
     def takes_value(self, name: str, value: Any, codec: Codec) -> bool:

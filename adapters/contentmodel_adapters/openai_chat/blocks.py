@@ -37,6 +37,7 @@ from contentmodel.content.tools import (
 )
 from contentmodel.usage import Usage
 from contentmodel_adapters.shared.media import AUDIO
+from contentmodel_adapters.shared.usage import ReasoningInside
 
 API = "openai-chat"
 TABLE = Table(API)
@@ -243,7 +244,8 @@ USAGE = TABLE.record(
         "completion_tokens_details.accepted_prediction_tokens": "accepted_prediction_tokens",
         "completion_tokens_details.rejected_prediction_tokens": "rejected_prediction_tokens",
     },
-    Silent("cached_inside", "reasoning_inside"),
+    ReasoningInside("prompt_tokens", "completion_tokens"),
+    Silent("cached_inside"),
 )
 
 ERROR = TABLE.record("error", ErrorContent, {"message": "message", "code": "code"}, Silent("kind"))

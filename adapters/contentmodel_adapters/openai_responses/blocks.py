@@ -45,6 +45,7 @@ from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.text import TextContent
 from contentmodel.usage import Usage
 from contentmodel_adapters.shared.media import AUDIO
+from contentmodel_adapters.shared.usage import ReasoningInside
 
 API = "openai-responses"
 TABLE = Table(API)
@@ -390,7 +391,8 @@ USAGE = TABLE.record(
         "input_tokens_details.cache_write_tokens": "cache_write_tokens",
         "output_tokens_details.reasoning_tokens": "reasoning_tokens",
     },
-    Silent("cached_inside", "reasoning_inside"),
+    ReasoningInside("input_tokens", "output_tokens"),
+    Silent("cached_inside"),
 )
 ERROR = TABLE.record("error", ErrorContent, {"message": "message", "code": "code"}, Silent("kind"))
 

@@ -25,6 +25,7 @@ from contentmodel_conformance.readers.reading import (
     Reading,
     digest,
     link,
+    number_at,
     objects,
     texts,
     word,
@@ -59,13 +60,18 @@ def read(kind: str, payload: dict[str, Any]) -> Reading:
 
 
 def _usage(reading: Reading, usage: dict[str, Any]) -> None:
+    reasoning = "completion_tokens_details.reasoning_tokens"
+    fields = ("prompt_tokens", "completion_tokens", reasoning)
+    # xAI counts reasoning beside the output, which its total shows.
+    beside = usage.get("total_tokens") == sum(number_at(usage, field) or 0 for field in fields)
+    output = ("completion_tokens", reasoning) if beside else ("completion_tokens",)
     reading.counters(
         usage,
         "$.usage",
         input_tokens=("prompt_tokens",),
         cached_tokens=("prompt_tokens_details.cached_tokens",),
-        output_tokens=("completion_tokens",),
-        reasoning_tokens=("completion_tokens_details.reasoning_tokens",),
+        output_tokens=output,
+        reasoning_tokens=(reasoning,),
         total_tokens=("total_tokens",),
         cache_written_tokens=("prompt_tokens_details.cache_write_tokens",),
     )

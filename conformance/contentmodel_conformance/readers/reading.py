@@ -54,6 +54,8 @@ class Reading:
 
     def __init__(self) -> None:
         self.facts: list[Fact] = []
+        self.counts_total = False
+        """Whether the API has a counter of all tokens, and the payload counts tokens."""
 
     def of(self, kind: str) -> list[Fact]:
         """Return the facts of a kind."""
@@ -78,10 +80,11 @@ class Reading:
         self.add(RESULT, value, *paths, alone=alone)
 
     def counters(self, usage: dict[str, Any], path: str, **sums: tuple[str, ...]) -> None:
-        """Add counters: each the sum of fields (dotted), if its first field is a number."""
+        """Add counters: each the sum of fields (dotted), if any is a number."""
+        self.counts_total = "total_tokens" in sums
         for kind, fields in sums.items():
             numbers = [number_at(usage, field) for field in fields]
-            if numbers[0] is not None:
+            if any(number is not None for number in numbers):
                 self.add(kind.replace("_", " "), sum(filter(None, numbers)), *(f"{path}.{field}" for field in fields))
 
 

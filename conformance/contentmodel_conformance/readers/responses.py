@@ -22,6 +22,7 @@ from contentmodel_conformance.readers.reading import (
     Reading,
     digest,
     link,
+    number_at,
     objects,
     texts,
     word,
@@ -61,13 +62,18 @@ def _finish(reading: Reading, payload: dict[str, Any]) -> None:
 
 
 def _usage(reading: Reading, usage: dict[str, Any]) -> None:
+    reasoning = "output_tokens_details.reasoning_tokens"
+    fields = ("input_tokens", "output_tokens", reasoning)
+    # xAI counts reasoning beside the output, which its total shows.
+    beside = usage.get("total_tokens") == sum(number_at(usage, field) or 0 for field in fields)
+    output = ("output_tokens", reasoning) if beside else ("output_tokens",)
     reading.counters(
         usage,
         "$.usage",
         input_tokens=("input_tokens",),
         cached_tokens=("input_tokens_details.cached_tokens",),
-        output_tokens=("output_tokens",),
-        reasoning_tokens=("output_tokens_details.reasoning_tokens",),
+        output_tokens=output,
+        reasoning_tokens=(reasoning,),
         total_tokens=("total_tokens",),
         cache_written_tokens=("input_tokens_details.cache_write_tokens",),
     )
