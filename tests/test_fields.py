@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import copy
-import importlib
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Any
@@ -29,6 +27,7 @@ from contentmodel.engine.context import DecodeContext, EncodeContext
 from contentmodel.engine.table import compile as compiling
 from contentmodel.engine.table import rows
 from contentmodel.errors import ContentModelError
+from contentmodel_conformance.mutants.engine.changes import adapters_anew
 from contentmodel_conformance.strategies.damage import misfitting
 from contentmodel_conformance.strategies.sdk import disturbed, sdk_payloads, with_unknowns
 from contentmodel_conformance.strategies.transcripts import answers, transcripts
@@ -87,20 +86,11 @@ def _notes(context: EncodeContext) -> list[tuple[Any, ...]]:
 @pytest.fixture(scope="module")
 def adapters() -> Iterator[dict[str, Any]]:
     """The adapters once more, with rows that do everything twice."""
-    usual = {name: module for name, module in sys.modules.items() if name.startswith("contentmodel_adapters")}
-    for name in usual:
-        del sys.modules[name]
-    with pytest.MonkeyPatch.context() as patch:
+    contentmodel.adapters()
+    with pytest.MonkeyPatch.context() as patch, adapters_anew():
         patch.setattr(rows, "generated", both)
-        found = {}
-        for api in APIS:
-            module = importlib.import_module(f"contentmodel_adapters.{api.replace('-', '_')}")
-            found[api] = module.adapter
         # Rows are compiled when they are first used.
-        yield found
-    for name in [name for name in sys.modules if name.startswith("contentmodel_adapters")]:
-        del sys.modules[name]
-    sys.modules.update(usual)
+        yield contentmodel.adapters()
 
 
 def go_everywhere(payload: Any, api: str, kind: str, adapters: dict[str, Any]) -> None:

@@ -9,6 +9,7 @@ level by level and no further than needed.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -17,6 +18,7 @@ from contentmodel.engine.json import child_path, snake_name, steps_of, value_at,
 from contentmodel.engine.losses import reasons
 from contentmodel.engine.losses.loss import Loss, Note, what_of
 from contentmodel.engine.table.hints import AROUND, wire_key
+from contentmodel.engine.table.introspect import classes_in, fields_of
 
 if TYPE_CHECKING:
     from contentmodel.engine.table.rows import Row
@@ -85,12 +87,19 @@ class Positions:
 _PLAIN = frozenset({str, int, float, bool, type(None), dict})
 
 
-def parts_of(value: object) -> list[Child]:
+def parts_of(value: Any) -> list[Child]:
     """Return the Structs and lists in a model value; residue and JSON values are no parts."""
     if value.__class__ is list:
         return [(index, item) for index, item in enumerate(value) if item.__class__ not in _PLAIN]
-    names = getattr(value, "__struct_fields__", ())
-    return [(name, part) for name in names if (part := getattr(value, name)).__class__ not in _PLAIN]
+    names = _names_of_parts(value.__class__)
+    return [(name, part) for name in names if (part := getattr(value, name)) and part.__class__ not in _PLAIN]
+
+
+@cache
+def _names_of_parts(kind: type) -> tuple[str, ...]:
+    """Return the fields of a class that may hold a Struct or a list, by their types; none if it is no Struct."""
+    fields = fields_of(kind) if issubclass(kind, msgspec.Struct) else ()
+    return tuple(field.name for field in fields if not _PLAIN.issuperset(classes_in(field.type)))
 
 
 def with_distinct_parts(value: object, seen: set[int] | None = None) -> Any:
@@ -180,11 +189,18 @@ class ModelPaths:
 
 
 class Place(msgspec.Struct, frozen=True):
-    """Where a decoded object came from: its path, the row that made it (None: no row), and the wire value there."""
+    """Where a decoded object came from: its path, the wire value there, and what finds the row that made it."""
 
     path: str
-    row: Any
     wire: Any
+    item: Any
+    table: Any
+
+    @property
+    def row(self) -> Any:
+        """The row that made the object; None if no row did."""
+        table = self.table
+        return table(self.item) if callable(table) else table and table.row_of(self.item)
 
 
 class WirePaths:
@@ -266,17 +282,16 @@ class WirePaths:
 
     def _put(self, item: Any, path: str, wire: object, table: Any) -> Place:
         wire = self._copies.get(id(wire), wire)
-        row = table(item) if callable(table) else table and table.row_of(item)
-        place = self._places[id(item)] = Place(path, row, wire)
+        place = self._places[id(item)] = Place(path, wire, item, table)
         return place
 
     def _expand(self, item: object, place: Place) -> list[Any]:
         """Place what the row of an object made inside of it. Return these objects."""
-        if place.row is None or place.wire.__class__ is not dict or id(item) in self._expanded:
+        if id(item) in self._expanded or place.wire.__class__ is not dict or (row := place.row) is None:
             return []
         self._expanded.add(id(item))
         inside = []
-        for inner, path, wire, table in place.row.places(item, place.wire, place.path):
+        for inner, path, wire, table in row.places(item, place.wire, place.path):
             decoded = self._decoded(inner)
             if id(decoded) not in self._places and self._traced(decoded) is None:
                 self._put(decoded, path, wire, table)

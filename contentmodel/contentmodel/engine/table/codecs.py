@@ -7,17 +7,14 @@ ways, exactly: `encode(decode(v)) == v` for every v that it holds.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from contentmodel.content.base import Protected
 from contentmodel.engine.context import DecodeContext, EncodeContext
 from contentmodel.engine.json import write
 from contentmodel.engine.losses import reasons
+from contentmodel.engine.table.introspect import options_of
 from contentmodel.errors import ToolArgumentsError
-
-if TYPE_CHECKING:
-    pass
-
 
 Place = tuple[Any, str, Any, Any]
 """A model object, its JSON path, the wire value there, and the row or union that made it (None: no row)."""
@@ -357,3 +354,31 @@ class DataUri(Codec):
 def is_data_uri(value: Any) -> bool:
     """Whether a value is a data URI with base64 in it."""
     return value.__class__ is str and value.startswith("data:") and ";base64," in value[:200]
+
+
+def codec_for(hint: object) -> Codec:
+    """The codec that an attribute's type implies."""
+    options = set(options_of(hint)) - {type(None)}
+    simple: list[tuple[set[Any], Codec]] = [
+        ({str}, STR),
+        ({bool}, BOOL),
+        ({int}, INT),
+        ({int, float}, NUMBER),
+        ({int, str}, Codec(int, str)),
+        ({int, float, str}, Codec(int, float, str)),
+    ]
+    for wanted, codec in simple:
+        if options == wanted:
+            return codec
+    names = {str(option) for option in options}
+    if names == {"list[str]"}:
+        return STRINGS
+    if names == {"list[int]"}:
+        return INTEGERS
+    if all(name.startswith("list[dict") for name in names):
+        return OBJECTS
+    if any(name.startswith("dict") for name in names):
+        return ARGUMENTS if str in options else OBJECT
+    if Any in options:
+        return ANYTHING
+    raise TypeError(f"{hint} needs a codec")

@@ -1,4 +1,4 @@
-"""What the model's own types say about a row: the type of an attribute, and the codec that it implies."""
+"""Read the types of the model's own classes: the fields of a class, and the type of an attribute."""
 
 from __future__ import annotations
 
@@ -10,19 +10,6 @@ from typing import Any
 import msgspec
 
 from contentmodel.engine.json import JsonObject
-from contentmodel.engine.table.codecs import (
-    ANYTHING,
-    ARGUMENTS,
-    BOOL,
-    INT,
-    INTEGERS,
-    NUMBER,
-    OBJECT,
-    OBJECTS,
-    STR,
-    STRINGS,
-    Codec,
-)
 
 _FIELDS: dict[type[Any], tuple[msgspec.structs.FieldInfo, ...]] = {}
 
@@ -62,38 +49,23 @@ def _hints(model: type[Any]) -> JsonObject:
     return {f.name: f.type for f in fields_of(model)}
 
 
-def codec_for(hint: object) -> Codec:
-    """The codec that an attribute's type implies."""
-    options = set(_options(hint)) - {type(None)}
-    simple: list[tuple[set[Any], Codec]] = [
-        ({str}, STR),
-        ({bool}, BOOL),
-        ({int}, INT),
-        ({int, float}, NUMBER),
-        ({int, str}, Codec(int, str)),
-        ({int, float, str}, Codec(int, float, str)),
-    ]
-    for wanted, codec in simple:
-        if options == wanted:
-            return codec
-    names = {str(option) for option in options}
-    if names == {"list[str]"}:
-        return STRINGS
-    if names == {"list[int]"}:
-        return INTEGERS
-    if all(name.startswith("list[dict") for name in names):
-        return OBJECTS
-    if any(name.startswith("dict") for name in names):
-        return ARGUMENTS if str in options else OBJECT
-    if Any in options:
-        return ANYTHING
-    raise TypeError(f"{hint} needs a codec")
-
-
-def _options(hint: object) -> tuple[Any, ...]:
+def options_of(hint: object) -> tuple[Any, ...]:
+    """The types of a union; a type that is no union, alone."""
     if isinstance(hint, types.UnionType) or typing.get_origin(hint) is typing.Union:
         return typing.get_args(hint)
     return (hint,)
+
+
+def classes_in(hint: object) -> set[Any]:
+    """The classes of the values of a type, without their parameters: `dict[str, Any] | None` is dict and NoneType."""
+    classes = set()
+    for option in options_of(hint):
+        origin = typing.get_origin(option)
+        if origin is typing.Literal:
+            classes |= {value.__class__ for value in typing.get_args(option)}
+        else:
+            classes.add(origin or option)
+    return classes
 
 
 def unmapped_attributes(model: type[Any], prefix: str, mapped: set[str]) -> Iterator[str]:

@@ -8,6 +8,7 @@ plain functions when they are first used (`engine/table/compile.py`).
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
@@ -15,7 +16,7 @@ import msgspec
 from contentmodel.content.outcomes import UnknownContent
 from contentmodel.engine.context import DecodeContext, EncodeContext
 from contentmodel.engine.json import wire_at, wire_path
-from contentmodel.engine.table.codecs import Codec, Place
+from contentmodel.engine.table.codecs import Codec, Place, codec_for
 from contentmodel.engine.table.compile import generated
 from contentmodel.engine.table.fields import (
     Aliases,
@@ -30,7 +31,7 @@ from contentmodel.engine.table.fields import (
     Silent,
 )
 from contentmodel.engine.table.hints import wire_fields
-from contentmodel.engine.table.introspect import attribute_of, codec_for, fields_of, get_attribute, unmapped_attributes
+from contentmodel.engine.table.introspect import attribute_of, fields_of, get_attribute, unmapped_attributes
 from contentmodel.engine.table.respelling import decode_respelled, is_respelled
 from contentmodel.engine.table.tree import Column, Nested, Plain
 
@@ -246,7 +247,7 @@ class Row:
 
     def places(self, value: Any, wire: Any, path: str) -> Iterator[Place]:
         """Where the model objects inside `value` came from, given that it was decoded from `wire` at `path`."""
-        for leaf in self.root.leaves():
+        for leaf in self._leaves_with_places:
             inner = wire_at(wire, leaf.wire)
             held = get_attribute(value, leaf.attribute)
             if held is not None and inner is not None and leaf.holds(inner):
@@ -255,6 +256,11 @@ class Row:
             yield from self.signs.places(value, wire, path, self.api)
         if self.columns is not None:
             yield from self.columns.places(value, wire, path)
+
+    @cached_property
+    def _leaves_with_places(self) -> list[Plain]:
+        """The plain fields that hold model objects."""
+        return [leaf for leaf in self.root.leaves() if type(leaf.codec).places is not Codec.places]
 
     def counts(self, wire: Any) -> Iterator[tuple[str, int]]:
         """Yield the columns that a wire object fills, in their order, and how many contents each of them makes."""
