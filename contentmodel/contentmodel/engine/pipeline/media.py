@@ -277,7 +277,7 @@ def _without_media(content: object, context: EncodeContext, reason: Reason) -> I
     if content.__class__ is UriContent and content.uri.partition(":")[0].lower() != "data":
         return _as_text(content, context, reasons.AS_TEXT)
     if content.__class__ is DataContent and content.transcript:
-        context.lose(content, None, reasons.TRANSCRIPT)
+        context.degrade(content, reasons.TRANSCRIPT, "transcript")
         return (context.replaced(content, TextContent(text=content.transcript)),)
     context.lose(content, None, reason)
     return ()

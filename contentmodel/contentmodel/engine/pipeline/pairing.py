@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from contentmodel.content.documents import DocumentContent
 from contentmodel.content.media import MediaContent
 from contentmodel.content.text import TextContent
 from contentmodel.content.tools import (
@@ -356,8 +357,14 @@ class _Pairing:
         if not text and not isinstance(output, TextContent):
             self._context.lose(output, None, reasons.NO_PLACE)
         else:
-            self._context.leave_residue(output, own=True)
+            self._leave_all_but_words(output)
         return text
+
+    def _leave_all_but_words(self, output: Any) -> None:
+        self._context.leave_residue(output, own=True)
+        self._context.lose_attributes(output, ("annotations",))
+        for part in output.parts if isinstance(output, DocumentContent) else ():
+            self._words(part)
 
     def _answer_waiting(self) -> None:
         """The conversation goes on: calls that still wait get a result that says that there is none."""

@@ -181,6 +181,7 @@ class _Fitter:
             return [self._result(content, self._index.call_of.get(place), message)]
         if isinstance(content, ToolChangeContent) and self._has_added(content, message):
             self._context.lose(content, None, reasons.TOOLS_IN_ONE_LIST)
+            self._context.leave_residue(content, own=True)
             return []
         return [content]
 
