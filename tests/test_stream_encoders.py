@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -294,14 +296,116 @@ def test_a_text_after_a_call_has_lost_its_place_in_columns(source: str) -> None:
     assert moved(TextContent(text="words"), CALL) == []
 
 
+ITEMS = [TextContent(text="one"), CALL, CustomToolCallContent(call_id="call_2", name="patch", arguments="x")]
+ITEMS += [TextContent(text="two"), FunctionCallContent(call_id="call_3", name="search", arguments="{}")]
+
+
+def items_of(response: ChatResponse) -> list[tuple[str, str]]:
+    """The types and the ids of the items of an answer."""
+    output = contentmodel.adapter(RESPONSES).encode_response(response).payload["output"]
+    return [(item["type"], item["id"]) for item in output]
+
+
 @pytest.mark.filterwarnings("ignore")
-def test_every_item_has_a_name_of_its_own() -> None:
-    response = answer([TextContent(text="one"), CALL, TextContent(text="two")], source=None)
-    raw, _ = streams.encode(contentmodel.adapter(RESPONSES), list(unfold(response)))
+@pytest.mark.parametrize("source", [None, CHAT])
+def test_items_of_an_answer_have_ids_whole_and_streamed(source: str | None) -> None:
+    response = answer(ITEMS, source=source)
+    ids = items_of(response)
+    prefixes = [("message", "msg"), ("function_call", "fc")]
+    prefixes += [("custom_tool_call", "ctc"), *prefixes]
+    assert [(kind, item_id.partition("_")[0]) for kind, item_id in ids] == prefixes
+    assert all(re.fullmatch("[a-z]+_[0-9a-f]{32}", item_id) for _, item_id in ids)
+    assert len({item_id for _, item_id in ids}) == len(ids)
+
+    events = list(unfold(response))
+    raw, _ = streams.encode(contentmodel.adapter(RESPONSES), events)
     items = [value["item"] for value in values(raw) if value["type"] == "response.output_item.done"]
-    assert [item.get("id") for item in items] == ["msg_0", None, "msg_2"]
-    assert [item.get("id") for item in values(raw)[-1]["response"]["output"]] == ["msg_0", None, "msg_2"]
-    assert accumulated(RESPONSES, values(raw))["output"][2]["content"][0]["text"] == "two"
+    assert [(item["type"], item["id"]) for item in items] == ids
+    streams.repetition(contentmodel.adapter(RESPONSES), events)
+    assert accumulated(RESPONSES, values(raw))["output"][3]["content"][0]["text"] == "two"
+
+
+@pytest.mark.parametrize("fields", [{"id": "another"}, {"id": None, "created": 2}, {"id": None, "model": "another"}])
+def test_items_of_two_answers_have_no_id_in_common(fields: dict[str, Any]) -> None:
+    one = answer([TextContent(text="x"), CALL])
+    if fields["id"] is None:
+        one = msgspec.structs.replace(one, id=None)
+    other = msgspec.structs.replace(one, **fields)
+    assert not {item_id for _, item_id in items_of(one)} & {item_id for _, item_id in items_of(other)}
+
+
+def test_calls_of_one_id_are_items_with_ids_of_their_own() -> None:
+    ids = items_of(answer([CALL, CALL]))
+    assert len(set(ids)) == 2
+
+
+def test_two_answers_are_replayed_in_one_request() -> None:
+    source = [msgspec.structs.replace(answer([TextContent(text="x"), CALL]), id=name) for name in ("a", "b" * 99)]
+    adapter = contentmodel.adapter(RESPONSES)
+    request: list[Any] = [{"role": "user", "content": "x"}]
+    for one in source:
+        request += adapter.encode_response(one).payload["output"]
+        request += [{"type": "function_call_output", "call_id": "call_1", "output": "x"}]
+    assert adapter.check_request({"model": "gpt-5.2", "input": request}) == []
+
+
+def test_ids_that_were_made_mean_nothing_on_the_way_back() -> None:
+    output = contentmodel.adapter(RESPONSES).encode_response(answer([TextContent(text="x"), CALL])).payload
+    for target in (CHAT, ANTHROPIC, GOOGLE):
+        losses = contentmodel.convert(output, source=RESPONSES, target=target, kind="response").losses
+        assert not [loss for loss in losses if ".id" in loss.path and loss.is_significant]
+
+
+def test_an_answer_of_the_api_itself_gets_ids_for_added_texts_alone() -> None:
+    call = {"type": "function_call", "call_id": "call_1", "name": "f", "arguments": "{}"}
+    wire = {"object": "response", "id": "resp_1", "model": "m", "status": "completed", "output": [call]}
+    adapter = contentmodel.adapter(RESPONSES)
+    response = adapter.decode_response(wire)
+    assert adapter.encode_response(response).payload == wire
+    message = response.choices[0].messages[0]
+    message.contents.append(TextContent(text="x"))
+    output = adapter.encode_response(response).payload["output"]
+    assert output[0] == call
+    assert output[1]["id"].startswith("msg_")
+    raw, _ = streams.encode(adapter, list(unfold(response)))
+    assert values(raw)[-1]["response"]["output"] == output
+    assert [value["item"] for value in values(raw) if value["type"] == "response.output_item.done"] == output
+
+
+HI, CALLED = {"content": "hi"}, {"tool_calls": [{"index": 0, "id": "call_1", "type": "function"}]}
+CALLED["tool_calls"][0]["function"] = {"name": "f", "arguments": "{}"}  # type: ignore[index]
+CITED = {"annotations": [{"type": "url_citation", "url_citation": {"url": "u", "start_index": 0, "end_index": 2}}]}
+MORE = {"tool_calls": [{"index": 0, "function": {"arguments": "{}"}}]}
+
+
+def chat_stream(*deltas: Any) -> bytes:
+    """A stream of Chat Completions with these deltas."""
+    choices: list[Any] = [{"index": 0, "delta": delta, "finish_reason": None} for delta in deltas]
+    choices.append({"index": 0, "delta": {}, "finish_reason": "tool_calls"})
+    chunks = [
+        {"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "m", "choices": [c]} for c in choices
+    ]
+    return b"".join(b"data: " + json.dumps(chunk).encode() + b"\n\n" for chunk in chunks) + b"data: [DONE]\n\n"
+
+
+@every_api
+@pytest.mark.parametrize("deltas", [(HI, CALLED, HI), (CALLED, HI), (CALLED, HI, MORE), (HI, CALLED, CITED)])
+def test_texts_around_calls_are_blocks_in_the_order_in_which_they_came(api: str, deltas: tuple[Any, ...]) -> None:
+    events = streams.decode(contentmodel.adapter(CHAT), [chat_stream(*deltas)])
+    streams.repetition(contentmodel.adapter(api), events)
+    raw, losses, contents = written(api, events)
+    texts = ["hi" if "content" in delta else "f" for delta in deltas if delta not in (CITED, MORE)]
+    if api == CHAT:
+        texts = ["hi" * texts.count("hi"), "f"]
+    known = [content for content in contents if isinstance(content, TextContent | FunctionCallContent)]
+    assert [content.text if isinstance(content, TextContent) else content.name for content in known] == texts
+    if api == ANTHROPIC:
+        steps = [value["type"] for value in values(raw) if value["type"].startswith("content_block_st")]
+        assert steps == ["content_block_start", "content_block_stop"] * len(contents)
+    changed = [loss.code for loss in losses if loss.code == "written-before-change"]
+    assert changed == (["written-before-change"] if MORE in deltas else [])
+    if CITED in deltas and api == RESPONSES:
+        assert [citation.url for citation in contents[0].annotations] == ["u"]
 
 
 def test_values_of_another_kind_raise_nothing() -> None:
@@ -460,7 +564,8 @@ def test_contents_alone_are_encoded_as_in_their_answer(api: str) -> None:
             == {
                 ANTHROPIC: lambda: payload["content"],
                 CHAT: lambda: payload["choices"][0]["message"],
-                RESPONSES: lambda: payload["output"],
+                # The ids of items are made of the answer's id.
+                RESPONSES: lambda: [{k: v for k, v in item.items() if k != "id"} for item in payload["output"]],
             }[api]()
         )
 

@@ -384,6 +384,26 @@ def agreement(api: str, adapter: Any, events: Events, theirs: Any) -> None:
         raise LawBroken("agreement", *found)
 
 
+def repetition(adapter: Any, events: Events) -> None:
+    """If the last event of a stream repeats the answer, it has the items that were added and done before, in that order
+    and with the ids that the events name. Citations may come after their item.
+    """
+    wires = values_of(encode(adapter, events)[0])
+    whole = wires[-1].get("response", {}).get("output") if wires else None
+    if whole is None:
+        return
+    done = [wire["item"] for wire in wires if wire["type"] == "response.output_item.done"]
+    ids = [wire["item"].get("id") for wire in wires if wire["type"] == "response.output_item.added"]
+    same("repetition", *([_uncited(item) for item in items] for items in (whole, done)))
+    same("repetition", [item.get("id") or "an id" for item in whole], ids)
+    same("repetition", [], [wire for wire in wires if "item_id" in wire and wire["item_id"] not in ids])
+
+
+def _uncited(item: Any) -> Any:
+    parts = item.get("content")
+    return {**item, "content": [{**p, "annotations": []} for p in parts]} if isinstance(parts, list) else item
+
+
 def values_of(raw: bytes) -> list[dict[str, Any]]:
     """The events of a stream as an SDK parses them."""
     lines = (line[6:] for line in raw.split(b"\n") if line.startswith(b"data: "))

@@ -131,6 +131,8 @@ class Encoder(StreamEncoder):
             written.sent = len(text)
         elif len(content.annotations or ()) > written.cited:
             self.lose((0, index), content, reasons.AFTER_BLOCK, field="annotations")
+        elif written.call is not None:
+            self.lose((0, index), content, reasons.WRITTEN_BEFORE)
 
     # -- the end -----------------------------------------------------------------------------------------------
 

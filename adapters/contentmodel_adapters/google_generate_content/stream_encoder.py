@@ -163,6 +163,8 @@ class Encoder(JoiningEncoder):
         if len(content.annotations or ()) > written.cited:
             self._cite((written.choice, index), written.place, content)
             written.cited = len(content.annotations)
+        if written.call is not None:
+            self.lose((written.choice, index), content, reasons.WRITTEN_BEFORE)
 
     # -- the end -----------------------------------------------------------------------------------------------
 

@@ -33,6 +33,7 @@ from contentmodel.message import ChatMessage
 from contentmodel.request import ChatRequest
 from contentmodel.response import ChatResponse
 from contentmodel_adapters.openai_responses.blocks import API, TABLE
+from contentmodel_adapters.openai_responses.items import ItemIds
 from contentmodel_adapters.openai_responses.messages import Items, encode_items
 from contentmodel_adapters.openai_responses.response import RESPONSE
 from contentmodel_adapters.openai_responses.rules import CALL_IDS, RULES, TOOL_NAMES
@@ -161,6 +162,8 @@ def completed(payload: dict[str, Any], response: ChatResponse, context: EncodeCo
     usage = filled.get("usage")
     if usage is not None:
         filled["usage"] = complete_usage(usage)
+    ids = ItemIds(filled)
+    filled["output"] = [ids.named(item) for item in filled["output"] or []]
     return filled
 
 

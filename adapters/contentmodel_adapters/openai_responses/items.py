@@ -5,6 +5,9 @@ Read off openai 3.52 (types/responses), seen November 2026.
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping
+from hashlib import sha256
 from typing import Any
 
 from contentmodel.authoring import (
@@ -30,6 +33,8 @@ from contentmodel.authoring import (
     Spec,
     TextOrBlocks,
     row,
+    text_of,
+    write,
 )
 from contentmodel.content.hosted import (
     ApplyPatchToolCallContent,
@@ -476,3 +481,63 @@ ITEMS = TABLE.union(
     [*CLIENT_CALLS, *PROVIDER_CALLS, *RESULTS, *OTHERS, *OTHER_TOOLS],
     prefer=_usual_item,
 )
+
+
+# -- ids -----------------------------------------------------------------------------------------------------------
+
+# What the id of an item begins with, in recorded answers (seen 2026-11-22). The last four are not recorded.
+PREFIXES = {
+    "message": "msg",
+    "reasoning": "rs",
+    "function_call": "fc",
+    "function_call_output": "fc",
+    "custom_tool_call": "ctc",
+    "custom_tool_call_output": "ctc",
+    "web_search_call": "ws",
+    "file_search_call": "fs",
+    "code_interpreter_call": "ci",
+    "image_generation_call": "ig",
+    "mcp_call": "mcp",
+    "mcp_list_tools": "mcpl",
+    "mcp_approval_request": "mcpr",
+    "local_shell_call": "lsh",
+    "shell_call": "sh",
+    "shell_call_output": "sho",
+    "apply_patch_call": "apc",
+    "tool_search_call": "tsc",
+    "tool_search_output": "tso",
+    "program": "cm",
+    "program_output": "cmo",
+    "compaction": "cmp",
+    "computer_call": "cu",
+    "computer_call_output": "cuo",
+    "apply_patch_call_output": "apco",
+    "local_shell_call_output": "lsho",
+}
+
+
+class ItemIds:
+    """Ids for the items of one answer that have none: clients refuse such items (AI SDK 5, seen 2026-11-22).
+
+    An id is a hash of the answer's id, or of its time and model if it has none, of the id of the call, and of the
+    number of the item among those of its kind. So the items of a conversation differ, and an answer has the same ids
+    whether it is streamed or not.
+    """
+
+    def __init__(self, answer: Mapping[str, Any]) -> None:
+        self._answer = answer.get("id") or [answer.get("created_at"), answer.get("model")]
+        self._counts: Counter[bytes] = Counter()
+
+    def named(self, item: dict[str, Any]) -> dict[str, Any]:
+        """Return an item with an id: its own, or a new one."""
+        prefix = PREFIXES.get(text_of(item, "type"))
+        if prefix is None or item.get("id"):
+            return item
+        key = write([prefix, self._answer, item.get("call_id")])
+        self._counts[key] += 1
+        return with_id(item, f"{prefix}_{sha256(b'%b%d' % (key, self._counts[key])).hexdigest()[:32]}")
+
+
+def with_id(item: dict[str, Any], item_id: str) -> dict[str, Any]:
+    """Return an item with this id, its first field."""
+    return {"id": item_id, **{name: value for name, value in item.items() if name != "id"}}

@@ -49,7 +49,7 @@ from contentmodel.content.tools import (
 )
 from contentmodel.message import ChatMessage
 from contentmodel_adapters.openai_responses.blocks import API, ENCRYPTED, INPUT, OUTPUT, REASONING, TABLE
-from contentmodel_adapters.openai_responses.items import ITEMS, OTHER_PAIRS, PAIRS
+from contentmodel_adapters.openai_responses.items import ITEMS, OTHER_PAIRS, PAIRS, ItemIds
 from contentmodel_adapters.shared.citations import whole_citations
 from contentmodel_adapters.shared.replay import Change, Replay
 
@@ -272,8 +272,9 @@ def _pair_of(content: Any) -> PairRow | None:
 class _Writer:
     """Writes items; holds the item that still takes parts."""
 
-    def __init__(self, context: EncodeContext) -> None:
+    def __init__(self, context: EncodeContext, ids: ItemIds | None = None) -> None:
         self.context = context
+        self._ids = ids
         self.items: list[dict[str, Any]] = []
         self._open: dict[str, Any] | None = None
         self._is_given = False
@@ -379,8 +380,9 @@ class _Writer:
     def _new_message(self, parts: list[Any], message: ChatMessage) -> None:
         item: dict[str, Any] = {"type": "message", "role": self._role(message)}
         if self.context.kind == "response":
-            # An answer's item has an id and a status; the id says that nobody gave one.
-            item = {"id": f"msg_{len(self.items)}", **item, "status": "completed"}
+            # An item of an answer has a status.
+            item = {**item, "status": "completed"}
+            item = item if self._ids is None else self._ids.named(item)
         elif len(parts) == 1 and parts[0].get("type") == "output_text":
             parts[0].pop("annotations", None)
             self.items.append({**item, "content": parts[0]["text"]})
@@ -442,9 +444,11 @@ REPLAY = Replay(
 """What items of answers say otherwise than those of requests (openai 3.54, types/responses; November 2026)."""
 
 
-def encode_items(messages: list[ChatMessage], context: EncodeContext) -> list[dict[str, Any]]:
-    """The items of a list of messages."""
-    writer = _Writer(context)
+def encode_items(
+    messages: list[ChatMessage], context: EncodeContext, ids: ItemIds | None = None
+) -> list[dict[str, Any]]:
+    """Return the items of a list of messages. Those that are made of texts get ids from `ids`."""
+    writer = _Writer(context, ids)
     for message in messages:
         before = len(writer.items)
         writer.message(message)

@@ -18,6 +18,7 @@ from contentmodel.authoring import (
 )
 from contentmodel.response import ChatChoice, ChatResponse, FinishReason
 from contentmodel_adapters.openai_responses.blocks import API, ERROR, TABLE, USAGE
+from contentmodel_adapters.openai_responses.items import ItemIds
 from contentmodel_adapters.openai_responses.messages import decode_items, encode_items
 from contentmodel_adapters.shared.answer import OnlyChoice, misfits
 from contentmodel_adapters.shared.openai_errors import ERRORS
@@ -103,7 +104,8 @@ class Output(OnlyChoice):
     def write_choice(
         self, choice: ChatChoice, own: dict[str, Any], wire: dict[str, Any], context: EncodeContext
     ) -> None:
-        items = encode_items(choice.messages, context)
+        # Texts may be added by hand to an answer of this API. All items of another one get ids when it is completed.
+        items = encode_items(choice.messages, context, None if context.completes else ItemIds(wire))
         if items or NO_OUTPUT.is_in(own):
             wire["output"] = items or NO_OUTPUT.read(own)
         wire.update(ENDED.read(own) or {})

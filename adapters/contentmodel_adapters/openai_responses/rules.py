@@ -14,6 +14,7 @@ from contentmodel.authoring import Alphabet, Broken, Capabilities, Rules, child_
 from contentmodel.content.media_types import media_type_of_link
 from contentmodel.request import ReasoningOptions
 from contentmodel_adapters.openai_responses.capabilities import CAPABILITIES
+from contentmodel_adapters.openai_responses.items import PREFIXES
 from contentmodel_adapters.shared.judging import (
     bad_base64,
     declares,
@@ -41,8 +42,8 @@ _CALLS = ["function_call", "custom_tool_call", "local_shell_call", "shell_call",
 _CALLS += ["tool_search_call"]
 _RESULTS = [f"{kind}_output" for kind in _CALLS[:-1]] + ["tool_search_output"]
 
-_PREFIXES = {"message": "msg", "reasoning": "rs", "function_call": "fc", "function_call_output": "fc"}
-_PREFIXES |= {"custom_tool_call": "ctc", "custom_tool_call_output": "ctc", "web_search_call": "ws"}
+_PREFIXED = ["message", "reasoning", "function_call", "function_call_output"]
+_PREFIXED += ["custom_tool_call", "custom_tool_call_output", "web_search_call"]
 _OUTPUT_PARTS = ["output_text", "refusal"]
 _NEEDS = {"function": ["name"], "custom": ["name"], "namespace": ["name", "description", "tools"]}
 _NEEDS |= {"code_interpreter": ["container"], "file_search": ["vector_store_ids"], "mcp": ["server_label"]}
@@ -150,10 +151,10 @@ def ids_are_short(request: dict[str, Any]) -> Iterator[Broken]:
 @_rule("refused", fix="leave the id out", source="openai/codex#33176, jlcodes99/cockpit-tools#2090")
 def item_ids_have_their_prefix(request: dict[str, Any]) -> Iterator[Broken]:
     """The id of an item begins with msg, rs, fc, ctc or ws, as its type has it."""
-    for kind, prefix in _PREFIXES.items():
+    for kind in _PREFIXED:
         for at, item_id in _texts(_items(request, kind), "id"):
-            if not item_id.startswith(prefix):
-                yield at, f"{item_id!r:.60}, not {prefix}_..."
+            if not item_id.startswith(PREFIXES[kind]):
+                yield at, f"{item_id!r:.60}, not {PREFIXES[kind]}_..."
 
 
 @_rule("refused", fix="send it once", source="microsoft/vscode#321977, OpenRouterTeam/ai-sdk-provider#254")

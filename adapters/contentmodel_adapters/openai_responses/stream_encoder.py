@@ -1,7 +1,8 @@
 """Streams of the Responses API, written: items that are added, grow by parts and are done, and the whole answer again.
 
 Contents that make one item together (the parts of a message, a call and its result) are one group; what is held back
-waits until its group is complete. The last event repeats the whole answer, so all contents are kept until then.
+waits until its group is complete. The last event repeats the whole answer: an answer of another API has the items there
+that were done, and one of this API has what the API said at its end.
 """
 
 from __future__ import annotations
@@ -24,9 +25,11 @@ from contentmodel.authoring import (
     write,
 )
 from contentmodel.content.reasoning import ReasoningContent
+from contentmodel.content.text import TextContent
 from contentmodel.content.tools import ToolCallContent, ToolResultContent
 from contentmodel.events import ENDED, TurnComplete, TurnError, WireEvent, with_contents
 from contentmodel.response import ChatResponse
+from contentmodel_adapters.openai_responses.items import ItemIds, with_id
 from contentmodel_adapters.openai_responses.messages import ITEM
 
 # The type of a part: the list that it stands in, its number's name, its field, and the beginning of its events.
@@ -68,9 +71,14 @@ class Encoder(StreamEncoder):
         """How many parts each list of the open item has."""
         self._group: list[Outgoing] = []
         self._item: dict[str, Any] | None = None
-        self._has_own_id = False
+        self._ids = ItemIds({})
+        self._done: list[dict[str, Any]] = []
+        """The items that are done."""
+        self._places: dict[int, tuple[int, dict[str, Any], list[int]]] = {}
+        """For each block in a message: the number of its item in `_done`, the item's id and index, and its group."""
 
     def begin(self, payload: dict[str, Any]) -> None:
+        self._ids = ItemIds(payload)
         head = {**payload, "status": "in_progress", "output": []}
         head.pop("usage", None)
         self._event("response.created", response=head)
@@ -84,9 +92,6 @@ class Encoder(StreamEncoder):
 
     def open(self, block: Outgoing) -> None:
         content = block.content
-        item_around = ITEM.of(content, self.api)
-        # The name that this library gives an item may be one's own.
-        self._has_own_id = self._has_own_id or (item_around is not None and item_around.get("id") == "msg_0")
         if content.__class__ is ReasoningContent and content.kind is None:
             return
         items = self.encode_start(content)
@@ -99,12 +104,21 @@ class Encoder(StreamEncoder):
 
     def _open_part(self, block: Outgoing, item: dict[str, Any], part: dict[str, Any]) -> None:
         field = PARTS[part["type"]][0]
-        if self._item is None or not self._continues(block.content):
+        if not self._continues(block.content):
             self._close_group()
-            self._add(item, {field: []})
+            self._add(self._named(item, block.content), {field: []})
+        elif self._item is None:
+            self._begin_held(item, field)
         self._group.append(block)
         self._begin_part(block, part)
         self.say_begun(block)
+
+    def _begin_held(self, item: dict[str, Any], field: str) -> None:
+        """Begin the item of the group that was held back, for a part that is more of it."""
+        group, self._group = self._group, []
+        self._add(self._named(item, group[0].content), {field: []})
+        for block in group:
+            self._whole_part(block)
 
     def _begin_part(self, block: Outgoing, part: dict[str, Any]) -> None:
         """Adds an empty part to the item that is open."""
@@ -119,7 +133,7 @@ class Encoder(StreamEncoder):
     def _open_call(self, block: Outgoing, item: dict[str, Any]) -> None:
         self._close_group()
         field, growth = ITEMS[item["type"]]
-        self._add(item, {field: ""})
+        self._add(self._named(item, block.content), {field: ""})
         self._group = [block]
         block.state = self._place(), field
         block.grow = self._growing(f"{growth}.delta", self._place())
@@ -151,14 +165,19 @@ class Encoder(StreamEncoder):
         """An item begins."""
         self._parts.clear()
         status = {"status": "in_progress"} if "status" in item else {}
-        self._item = self._named({**item, **start, **status})
+        self._item = {**item, **start, **status}
         self._event("response.output_item.added", output_index=self._items, item=self._item)
 
-    def _named(self, item: dict[str, Any]) -> dict[str, Any]:
-        """The item with the id that it has in the whole answer, where this library gave it one."""
-        if item.get("id") == "msg_0" and not self._has_own_id:
-            return {**item, "id": f"msg_{self._items}"}
-        return item
+    def _named(self, item: dict[str, Any], content: Any) -> dict[str, Any]:
+        """Return the item that begins with this content with an id, as the whole answer has it."""
+        is_made = item.get("type") == "message" and ITEM.of(content, self.api) is None
+        return self._ids.named(item) if self.completes or is_made else item
+
+    def _ended(self, item: dict[str, Any], begun: dict[str, Any], content: Any) -> dict[str, Any]:
+        """Return an item that is done with the id that it was added with."""
+        if item.get("id") or "id" not in begun or item.get("type") != begun.get("type"):
+            return self._named(item, content)
+        return with_id(item, begun["id"])
 
     def _continues(self, content: Any) -> bool:
         """Whether a content belongs to the item that is open."""
@@ -264,9 +283,17 @@ class Encoder(StreamEncoder):
             return
         items = self._items_of([block.content for block in group])
         for made in items:
+            first = group[0].content
+            done = self._named(made, first) if item is None else self._ended(made, item, first)
             if item is None:
-                self._whole_item(made)
-            self._event("response.output_item.done", output_index=self._items, item=self._named(made))
+                self._whole_item(done)
+            item = None
+            self._event("response.output_item.done", output_index=self._items, item=done)
+            if done.get("type") == "message" and len(items) == 1:
+                place = {"item_id": done.get("id"), "output_index": self._items}
+                indices = [block.index for block in group]
+                self._places.update(dict.fromkeys(indices, (len(self._done), place, indices)))
+            self._done.append(done)
             self._items += 1
 
     def _whole_item(self, item: dict[str, Any]) -> None:
@@ -301,8 +328,45 @@ class Encoder(StreamEncoder):
         self._end_part(part, place)
 
     def amend(self, index: int, content: Any, written: Written) -> None:
-        # The last event says it.
         self._keep(index, content)
+        if self.is_native:
+            # The last event says it.
+            return
+        text = content.text if isinstance(content, TextContent) else ""
+        if written.call is not None:
+            self.lose((0, index), content, reasons.WRITTEN_BEFORE)
+        elif len(text) > written.sent:
+            self._close_group()
+            self._group = [Outgoing(index, msgspec.structs.replace(content, text=text[written.sent :]), 0)]
+            self._close_group()
+            written.sent = len(text)
+        elif len(content.annotations or ()) > written.cited:
+            self._cite(index, content, written)
+
+    def _cite(self, index: int, content: Any, written: Written) -> None:
+        """Write citations that come after their text: its item has them if it is open, and the last event."""
+        if index in self._places:
+            number, place, indices = self._places[index]
+            item = self._cite_in(index, written, place, indices)
+            self._done[number] = with_id(item, place["item_id"])
+        elif (block := next((block for block in self._group if block.index == index), None)) is not None:
+            block.content = content
+            if self._item is not None:
+                self._cite_in(index, written, self._place(), [block.index for block in self._group])
+        else:
+            self.lose((0, index), content, reasons.AFTER_BLOCK, field="annotations")
+        written.cited = len(content.annotations)
+
+    def _cite_in(self, index: int, written: Written, place: dict[str, Any], indices: list[int]) -> dict[str, Any]:
+        """Write the new citations of a part of a message. Return its item."""
+        before = self._items_of([self._contents[i] for i in indices[: indices.index(index)]])
+        number = len(before[0]["content"]) if before else 0
+        item = self._items_of([self._contents[i] for i in indices])[0]
+        annotations = list_of(item["content"][number], "annotations")
+        for at, annotation in enumerate(annotations[written.cited :], written.cited):
+            kind = "response.output_text.annotation.added"
+            self._event(kind, **place, content_index=number, annotation_index=at, annotation=annotation)
+        return item
 
     # -- the end -----------------------------------------------------------------------------------------------
 
@@ -312,6 +376,8 @@ class Encoder(StreamEncoder):
     def _last(self, event: TurnComplete | TurnError) -> None:
         self._close_group()
         payload = self._encode_whole(event, event.response)
+        if not self.is_native:
+            payload["output"] = self._done
         status = payload.get("status")
         self._event(f"response.{status if status in LAST else 'completed'}", response=payload)
 

@@ -258,6 +258,11 @@ def recorded_crossing(subject: Subject, trial: Trial) -> None:
     _from_others(subject, trial, lambda record, events: streams.crossing(subject.adapter, events))
 
 
+@check(streams.repetition, "recorded", "recorded streams of every other API", *NEEDS, "others")
+def recorded_repetition(subject: Subject, trial: Trial) -> None:
+    _from_others(subject, trial, lambda record, events: streams.repetition(subject.adapter, events))
+
+
 @check(streams.accumulation, "recorded", "recorded streams of every API", "corpus", "accumulator")
 def recorded_accumulation(subject: Subject, trial: Trial) -> None:
     def law(record: Record, events: Sequence[Any]) -> None:

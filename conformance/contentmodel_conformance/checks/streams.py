@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from hypothesis import strategies as st
@@ -194,6 +195,16 @@ def crossing(subject: Subject, trial: Trial) -> None:
 def mixed_crossing(subject: Subject, trial: Trial) -> None:
     cases = st.tuples(mixed_answers(ELSEWHERE), st.sampled_from((None, 1, 3, 7)))
     trial.each(cases, lambda one: streams.crossing(subject.adapter, events_of(one)))
+
+
+@check(
+    streams.repetition, "foreign", "answers of other APIs, as their adapters write and read them as streams", "streams"
+)
+def repetition(subject: Subject, trial: Trial) -> None:
+    for other in subject.others:
+        if not Subject(other, others=[subject.adapter]).no_streams:
+            cases = st.tuples(mixed_answers(ELSEWHERE), st.sampled_from((None, 3)))
+            trial.each(cases, of_events(Subject(other), partial(streams.repetition, subject.adapter)), other.api)
 
 
 @check(streams.unfinished, "turn", "a turn without an end", "streams")

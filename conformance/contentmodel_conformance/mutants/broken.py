@@ -208,6 +208,7 @@ def add(made: Mutant) -> None:
 
 Kind = TypeVar("Kind", bound=type[Broken])
 CHAT, ANTHROPIC, GOOGLE = "openai-chat", "anthropic-messages", "google-generate-content"
+RESPONSES = "openai-responses"
 
 
 def mutant(api: str, *checks: str, other: str | None = None) -> Callable[[Kind], Kind]:

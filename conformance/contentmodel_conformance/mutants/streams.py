@@ -12,6 +12,7 @@ from contentmodel.errors import StreamError
 from contentmodel_conformance.mutants.broken import (
     ANTHROPIC,
     CHAT,
+    RESPONSES,
     Broken,
     Reader,
     Writer,
@@ -301,3 +302,17 @@ class ForgetsTheCostOfAnError(Broken):
             return event
         choices = [replace(choice, finish_reason=None) for choice in event.response.choices]
         return replace(event, response=replace(event.response, usage=None, choices=choices))
+
+
+@mutant(RESPONSES, "stream-repetition/foreign")
+class NumbersItemsAnew(Broken):
+    """Gives the items of a stream other ids in its last event."""
+
+    def stream_encoder(self, policies: Any = None) -> Any:
+        return _Renaming(self.inner.stream_encoder(policies), self)
+
+
+class _Renaming(Writer):
+    def feed(self, event: Any) -> Any:
+        before, last, whole = super().feed(event).partition(b"event: response.completed")
+        return before + last + re.sub(rb'"id":"(msg|fc)_', rb'"id":"\1_0', whole)

@@ -87,6 +87,8 @@ class StreamEncoder:
         """The blocks of each choice that are not written, in their order."""
         self._blocks: dict[int, Outgoing] = {}
         self._written: dict[int, Written] = {}
+        self._amended: list[tuple[int, Any]] = []
+        """The blocks that turned out to be something else while another one was open."""
         self._call_ids: dict[int, StreamedCallIds] = {}
         """The ids of calls and results of each choice."""
         self._layout: Layout = []
@@ -316,14 +318,21 @@ class StreamEncoder:
     def _catch_up(self, event: BlockCatchUp) -> None:
         written = self._written.get(event.index)
         if written is not None:
-            content = self._with_id(event.index, written.choice, event.content)
-            if written.call != content:
-                self.amend(event.index, content, written)
+            self._amended.append((event.index, self._with_id(event.index, written.choice, event.content)))
+            if self.concurrent or not self._queues.get(written.choice):
+                self._amend()
         else:
             if event.index not in self._blocks:
                 check_choice(event)
                 self._start(Outgoing(event.index, event.content, event.choice))
             self._stop(BlockStop(index=event.index, content=event.content))
+
+    def _amend(self) -> None:
+        amended, self._amended = self._amended, []
+        for index, content in amended:
+            written = self._written[index]
+            if written.call != content:
+                self.amend(index, content, written)
 
     # -- the turn ----------------------------------------------------------------------------------------------
 
@@ -344,6 +353,7 @@ class StreamEncoder:
                 # A block that never stopped is what was said of it.
                 block.settle()
                 self._close(block)
+        self._amend()
         self.finish(event)
         self._end(event.layout)
 
@@ -354,6 +364,7 @@ class StreamEncoder:
                     block.is_complete = False
                     block.settle()
                     self._close(block)
+            self._amend()
         encoded = self.adapter.encode_response(ChatResponse(error=event.error, origin=event.response.origin))
         self.note_envelope(encoded)
         self.fail(event, encoded.payload)
