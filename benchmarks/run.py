@@ -28,9 +28,9 @@ import stream_peers
 from measure import Timing, Work, measure
 from peers import OFFLINE, Peer, load, quiet
 from report import Report, Table, milliseconds, times
+from stages import STAGES, durations, stages
 from stream_tables import StreamBench
 from transcripts import APIS, Census, census, long_answer, request, response, short_answer, transcript
-from unmended import convert_unmended
 
 import contentmodel
 
@@ -139,19 +139,21 @@ class Bench:
         result.timings = self.measured(contenders)
         return result
 
-    def mending(self, title: str, payload_of: Callable[[str], dict[str, Any]]) -> None:
-        """What the steps cost that mend a request, on one in which there is nothing to mend."""
-        table = Table(title, ("", "without", "with", "costs"))
+    def stages(self, title: str, payload_of: Callable[[str], dict[str, Any]]) -> None:
+        """Where the time of a conversion goes: each stage, in multiples of the floor."""
+        table = Table(title, ("", "floor", *STAGES))
         for source, target in PAIRS:
             data = _write(payload_of(source))
-            work: dict[str, Work] = {
-                "with": partial(_converted, data, source, target),
-                "without": partial(convert_unmended, data, source, target),
-            }
-            found = self.measured(work)
-            without, mended = found["without"].best, found["with"].best
-            more = f"{100 * (mended / without - 1):.0f}%"
-            table.row(f"{source} to {target}", milliseconds(without), milliseconds(mended), more)
+            payload = contentmodel.convert(data, source=source, target=target, kind="request").payload
+            timings = self.measured(
+                {
+                    FLOOR: lambda data=data, payload=payload: (_parse(data), _write(payload)),
+                    **stages(data, source, target),
+                }
+            )
+            floor = timings[FLOOR].best
+            parts = durations(timings)
+            table.row(f"{source} to {target}", milliseconds(floor), *(times(parts[name] / floor) for name in STAGES))
         self.report.add(table)
 
     # -- the same API --------------------------------------------------------------------------------------------
@@ -374,7 +376,7 @@ def _payloads(bench: Bench, corpus: Path | None) -> None:
     bench.conversions("request", f"Request of {TURNS} turns", lambda api: request(api, said))
     bench.conversions("response", "Answer with two tool calls", lambda api: response(api, short))
     bench.conversions("response", "Long answer", lambda api: response(api, long))
-    bench.mending("What mending costs where there is nothing to mend", lambda api: request(api, said))
+    bench.stages(f"Request of {TURNS} turns, its stages, times the floor", lambda api: request(api, said))
     bench.identity(
         f"The same API, decoded and encoded again: the request of {TURNS} turns, the long answer",
         lambda api, kind: request(api, said) if kind == "request" else response(api, long),
