@@ -9,9 +9,11 @@ import msgspec
 import pytest
 
 import contentmodel
-from contentmodel import Alphabet, Fold, Maps, StreamConverter, convert, decode_stream
+from contentmodel import Alphabet, Fold, Maps, StreamConverter, convert, decode_stream, fold_stream
 from contentmodel.engine.pipeline.marks import APART, LATE, NO_RESULT
 from contentmodel.engine.pipeline.names import Bijection, _call_id, _tool_name
+from contentmodel.streams import convert_stream, encode_stream
+from contentmodel.unfolding import unfold
 from contentmodel_conformance import laws
 
 ANTHROPIC, CHAT, RESPONSES, GOOGLE = (
@@ -298,3 +300,55 @@ def test_a_first_message_that_is_not_sent_is_no_beginning(content: list[Any]) ->
     there = convert(payload, source=CHAT, target=GOOGLE, kind="request").payload
     assert [content["role"] for content in there["contents"]] == ["user", "model", "user"]
     assert "calls-come-after-something" not in [found.rule for found in contentmodel.check(there, api=GOOGLE)]
+
+
+# -- calls without ids -------------------------------------------------------------------------------------------------
+
+
+def calling(api: str, answer_id: str | None, call_id: str | None = None) -> dict[str, Any]:
+    """An answer with two calls without an id, or with this one."""
+    if api == GOOGLE:
+        part = {"functionCall": {"name": "look", "args": {}}}
+        candidate = {"content": {"role": "model", "parts": [part, part]}, "finishReason": "STOP"}
+        head = {} if answer_id is None else {"responseId": answer_id}
+        return {**head, "modelVersion": "m", "candidates": [candidate]}
+    call: dict[str, Any] = {"type": "function", "function": {"name": "look", "arguments": "{}"}}
+    call |= {} if call_id is None else {"id": call_id}
+    message = {"role": "assistant", "content": None, "tool_calls": [call, call]}
+    choice = {"index": 0, "finish_reason": "tool_calls", "message": message}
+    return {"id": answer_id or "", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice]}
+
+
+def ids_there(payload: dict[str, Any], source: str, target: str) -> list[str | None]:
+    """The ids of the calls of a converted answer, which are those of its converted stream."""
+    whole = contentmodel.adapter(target).decode_response(
+        convert(payload, source=source, target=target, kind="response").payload
+    )
+    stream = encode_stream(unfold(contentmodel.adapter(source).decode_response(payload)), source)
+    streamed = fold_stream(convert_stream(stream, source=source, target=target), target)
+    ids = [call.call_id for call in whole.tool_calls]
+    assert ids == [call.call_id for call in streamed.tool_calls]
+    return ids
+
+
+@pytest.mark.parametrize(("source", "call_id"), [(GOOGLE, None), (CHAT, None), (CHAT, "")])
+@pytest.mark.parametrize("target", [ANTHROPIC, CHAT, RESPONSES, GOOGLE])
+def test_calls_without_ids_get_ids_that_no_other_answer_has(source: str, call_id: str | None, target: str) -> None:
+    if source == target:
+        payload = calling(source, "one", call_id)
+        assert convert(payload, source=source, target=target, kind="response").payload == payload
+        return
+    one, other = (ids_there(calling(source, answer_id, call_id), source, target) for answer_id in ("one", "other"))
+    assert len({*one, *other}) == 4
+    assert all(re.fullmatch("call_[0-9a-f]{12}_[12]", given or "") for given in (*one, *other))
+    assert ids_there(calling(source, None, call_id), source, target) == ["call_1", "call_2"]
+
+
+def test_results_with_empty_ids_answer_calls_with_empty_ids_in_their_order() -> None:
+    turn = calling(CHAT, "one", "")["choices"][0]["message"]
+    results = [{"role": "tool", "tool_call_id": "", "content": text} for text in ("first", "second")]
+    payload = {"model": "m", "messages": [{"role": "user", "content": "hi"}, turn, *results]}
+    messages = convert(payload, source=CHAT, target=ANTHROPIC, kind="request").payload["messages"]
+    assert [block["id"] for block in messages[1]["content"]] == ["call_1", "call_2"]
+    answered = [(block["tool_use_id"], block["content"]) for block in messages[2]["content"]]
+    assert answered == [("call_1", "first"), ("call_2", "second")]

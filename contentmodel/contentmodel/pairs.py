@@ -14,7 +14,7 @@ transcript that it becomes agree.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from functools import cache
 from itertools import count
 from typing import Any
@@ -125,16 +125,31 @@ def is_clients(messages: Sequence[ChatMessage], place: Place) -> bool:
     return bool(call.executor == "client")
 
 
-def missing_ids(messages: Sequence[ChatMessage]) -> dict[Place, str]:
-    """Return an id for each call and each result that has none: `call_1`, `call_2`, ..., or that of its call.
+def new_ids(taken: Container[str | None], answer_id: str | None = None) -> Iterator[str]:
+    """Yield ids for calls that have none, none of them `taken`: `call_1`, `call_2`, ...
 
-    The ids depend on the messages alone, and those of the first messages do not change when others follow.
+    Those of an answer that has an id are of this answer alone, for the next one has calls without ids as well:
+    `call_8d1f0c6b2a57_1`, ...
     """
-    if all(getattr(content, "call_id", "") is not None for message in messages for content in message.contents):
+    prefix = "call_"
+    if answer_id:
+        from hashlib import blake2s
+
+        prefix += blake2s(answer_id.encode("utf-8", "surrogatepass"), digest_size=6).hexdigest() + "_"
+    return (made for number in count(1) if (made := f"{prefix}{number}") not in taken)
+
+
+def missing_ids(messages: Sequence[ChatMessage], answer_id: str | None = None) -> dict[Place, str]:
+    """Return an id for each call and each result that has none, or an empty one: a new one, or that of its call.
+
+    The ids depend on the messages, and the id of the answer that they are, alone (`new_ids`), and those of the first
+    messages do not change when others follow.
+    """
+    if all(getattr(content, "call_id", "-") for message in messages for content in message.contents):
         return {}
     index = TranscriptIndex(messages)
     taken = {_id_at(messages, place) for place in [*index.calls, *index.results]}
-    fresh = (made for number in count(1) if (made := f"call_{number}") not in taken)
+    fresh = new_ids(taken, answer_id)
     given: dict[Place, str] = {}
     for place in sorted([*index.calls, *index.results]):
         if _id_at(messages, place) is None:
@@ -145,8 +160,7 @@ def missing_ids(messages: Sequence[ChatMessage]) -> dict[Place, str]:
 
 def _id_at(messages: Sequence[ChatMessage], place: Place) -> str | None:
     content: Any = messages[place[0]].contents[place[1]]
-    call_id: str | None = content.call_id
-    return call_id
+    return content.call_id or None
 
 
 _ANY = object()

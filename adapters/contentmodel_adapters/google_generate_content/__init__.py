@@ -42,6 +42,7 @@ from contentmodel_adapters.google_generate_content.blocks import API, PARTS, TAB
 from contentmodel_adapters.google_generate_content.messages import (
     Contents,
     Instructions,
+    id_of_answer,
     names_of_results,
     with_begun,
     with_failures,
@@ -261,6 +262,7 @@ class GoogleGenerateContent(TableAdapter):
         return Origin(api=API, issuer=self.issuer, model=model if isinstance(model, str) else None)
 
     def _decode_row(self, row: Row, wire: dict[str, Any], context: DecodeContext) -> Any:
+        context.answer_id = id_of_answer(wire) if row is RESPONSE else None
         value = super()._decode_row(row, wire, context)
         if not isinstance(value, ChatRequest):
             return value

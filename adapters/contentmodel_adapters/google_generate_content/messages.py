@@ -37,7 +37,7 @@ from contentmodel.content.tools import (
     ToolResultContent,
 )
 from contentmodel.message import ChatMessage
-from contentmodel.pairs import TranscriptIndex
+from contentmodel.pairs import TranscriptIndex, new_ids
 from contentmodel_adapters.google_generate_content.blocks import (
     API,
     GROUNDING,
@@ -118,16 +118,23 @@ def without_grounding(message: ChatMessage, context: EncodeContext) -> ChatMessa
     return kept
 
 
+def id_of_answer(wire: dict[str, Any]) -> str | None:
+    """Return the id of an answer, under either of its names."""
+    found = wire.get("responseId", wire.get("response_id"))
+    return found if isinstance(found, str) else None
+
+
 class CallIds:
     """Gives calls and results without ids some, by which each result refers to its call.
 
-    No id that it gives is one that a call, or a function's result, of `messages` has.
+    No id that it gives is one that a call, or a function's result, of `messages` has. No other answer than the one with
+    `answer_id` gets the same ids.
     """
 
-    def __init__(self, messages: Iterable[ChatMessage] = ()) -> None:
+    def __init__(self, messages: Iterable[ChatMessage] = (), answer_id: str | None = None) -> None:
         contents = (content for message in messages for content in message.contents)
-        self._taken = {c.call_id for c in contents if isinstance(c, ToolCallContent | FunctionResultContent)}
-        self._count = 0
+        taken = {c.call_id for c in contents if isinstance(c, ToolCallContent | FunctionResultContent)}
+        self._new = new_ids(taken, answer_id)
         self._index = TranscriptIndex()
         self._messages = 0
         self._ids: dict[tuple[int, int], Any] = {}
@@ -147,19 +154,13 @@ class CallIds:
                 continue
             if content.call_id is None:
                 call = self._index.call_of.get((number, index))
-                content = with_id(content, self._new_id() if call is None else self._ids[call])
+                content = with_id(content, next(self._new) if call is None else self._ids[call])
             self._ids[number, index] = content.call_id
             functions += content.__class__ is FunctionResultContent
             contents[index] = _marked(content)
         if contents and functions == len(contents) and message.role in _RESULT_ROLES:
             return _as_results(message)
         return message
-
-    def _new_id(self) -> str:
-        self._count += 1
-        while f"call_{self._count}" in self._taken:
-            self._count += 1
-        return f"call_{self._count}"
 
 
 def _inner_id(content: Any) -> str | None:
@@ -237,7 +238,7 @@ class Answer(Codec):
     identity = False
 
     def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[ChatMessage]:
-        return [CallIds().settle(decode_content(value, context, "model"))]
+        return [CallIds(answer_id=context.answer_id).settle(decode_content(value, context, "model"))]
 
     def places(self, value: Any, wire: Any, path: str) -> Iterable[Place]:
         return [(value[0], path, wire, CONTENT)]
@@ -396,6 +397,7 @@ __all__ = [
     "decode_content",
     "encode_content",
     "has",
+    "id_of_answer",
     "names_of_results",
     "with_failures",
     "without_grounding",

@@ -29,7 +29,7 @@ from contentmodel.events import ArgumentsDelta, Layout, ReasoningDelta, TextDelt
 from contentmodel.message import ChatMessage
 from contentmodel.response import ChatResponse
 from contentmodel_adapters.google_generate_content.blocks import API, PARTS, USAGE
-from contentmodel_adapters.google_generate_content.messages import CallIds, with_id
+from contentmodel_adapters.google_generate_content.messages import CallIds, id_of_answer, with_id
 
 # These stand for parts that are complete: texts may be cited, and calls say why the answer ended. The rest is not kept.
 A_TEXT, NO_TEXT, A_CALL = {"text": ""}, {"thought": True, "text": ""}, {"functionCall": {"name": ""}}
@@ -42,7 +42,7 @@ class Candidate:
 
     __slots__ = ("arguments", "blocks", "content", "ids", "number", "open", "parts", "rest")
 
-    def __init__(self, number: int) -> None:
+    def __init__(self, number: int, answer_id: str | None) -> None:
         self.number = number
         self.rest: dict[str, Any] = {}
         self.content: dict[str, Any] | None = None
@@ -50,7 +50,7 @@ class Candidate:
         self.blocks: list[OpenBlock] = []
         self.open: OpenBlock | None = None
         self.arguments: dict[str, Any] | None = None
-        self.ids = CallIds()
+        self.ids = CallIds(answer_id=answer_id)
 
     def goes_on(self, said: _Candidate, part: _Part) -> bool:
         """Whether a part is more of the text that is open, and nothing else."""
@@ -148,7 +148,7 @@ class Decoder(StreamDecoder):
         number = 0 if wire.get("index") is None else place_at(wire, "index", API)
         candidate = self._candidates.get(number)
         if candidate is None:
-            candidate = self._candidates[number] = Candidate(len(self._candidates))
+            candidate = self._candidates[number] = Candidate(len(self._candidates), id_of_answer(self.answer))
         content = wire.pop("content", None)
         lay_over(candidate.rest, {k: v for k, v in wire.items() if k != "logprobsResult"})
         if wire.get("logprobsResult").__class__ is dict:

@@ -252,6 +252,7 @@ class TableAdapter:
         """
         require_valid_parts(response, ChatResponse)
         context = EncodeContext(self.api, self.issuer, "response", policies, response.origin)
+        context.answer_id = response.id
         context.reasoning_fields = self.reasoning_fields
         payload = self.response.encode(self._fitted(response, context), context)
         if context.completes:

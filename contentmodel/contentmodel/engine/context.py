@@ -38,10 +38,10 @@ class DecodeContext:
         "_moved",
         "_replaced",
         "alone",
+        "answer_id",
         "api",
         "decoded",
         "is_respelled",
-        "minted",
         "origin",
         "traces",
     )
@@ -49,7 +49,8 @@ class DecodeContext:
     def __init__(self, api: str, origin: Origin) -> None:
         self.api = api
         self.origin = origin
-        self.minted = 0
+        self.answer_id: str | None = None
+        """The id of the answer that is decoded, if its API may give calls no ids."""
         self.alone: list[Any] | None = None
         """The messages, if the payload is a list of them and no object."""
         self.decoded: Mapping[int, Any] = {}
@@ -129,6 +130,7 @@ class EncodeContext:
     """Collects the losses of one encoding, and knows the target and the policies for what it has no place for."""
 
     __slots__ = (
+        "answer_id",
         "api",
         "by_hand",
         "completes",
@@ -170,6 +172,8 @@ class EncodeContext:
         """Whether the content has just begun and will grow: it is there, even if it is empty yet."""
         self.known = UNLIMITED
         """What the model takes that a request is for."""
+        self.answer_id: str | None = None
+        """The id of the answer that is encoded."""
         self.model: str | None = None
         """The model that the caller named for a request, if it did."""
         # What Note is made of: most notes are never read.

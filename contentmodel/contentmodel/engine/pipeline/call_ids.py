@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -11,7 +10,7 @@ from contentmodel.content.tools import ToolCallContent, ToolResultContent
 from contentmodel.engine.losses import reasons
 from contentmodel.engine.losses.reasons import Reason
 from contentmodel.message import ChatMessage
-from contentmodel.pairs import Place, TranscriptIndex, missing_ids
+from contentmodel.pairs import Place, TranscriptIndex, missing_ids, new_ids
 
 if TYPE_CHECKING:
     from contentmodel.engine.context import EncodeContext
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
 
 def with_call_ids(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
     """Calls and results that have no id get one, by which each result refers to its call."""
-    given = missing_ids(messages)
+    given = missing_ids(messages, context.answer_id)
     if not given:
         return messages
     return [with_ids(message, index, given, reasons.CALL_ID, context) for index, message in enumerate(messages)]
@@ -39,16 +38,16 @@ def with_ids(
 
 
 class StreamedCallIds:
-    """The ids of the calls and the results of one choice of a stream, which come one by one."""
+    """The ids of the calls and the results of one choice of a stream, which come one by one, as `missing_ids` gives."""
 
-    def __init__(self) -> None:
+    def __init__(self, answer_id: str | None = None) -> None:
         self._index = TranscriptIndex()
         self._ids: list[str] = []
         """The ids in the order of the index."""
         self._places: dict[int, int] = {}
         """The place of each block in that order."""
         self._taken: set[str] = set()
-        self._fresh = (made for number in count(1) if (made := f"call_{number}") not in self._taken)
+        self._fresh = new_ids(self._taken, answer_id)
 
     def give(self, index: int, content: ToolCallContent | ToolResultContent) -> Any:
         """Return the call or the result of a block with an id: its own, that of its call, or one that is new."""
@@ -56,7 +55,7 @@ class StreamedCallIds:
             self._places[index] = len(self._ids)
             self._ids.append(self._id_of(content))
             self._taken.add(self._ids[-1])
-        if content.call_id is not None:
+        if content.call_id:
             return content
         return msgspec.structs.replace(content, call_id=self._ids[self._places[index]])
 
@@ -64,7 +63,7 @@ class StreamedCallIds:
         is_call = isinstance(content, ToolCallContent)
         # The index keeps calls, and needs no arguments.
         self._index.add([msgspec.structs.replace(content, arguments=None) if is_call else content], "assistant")
-        if content.call_id is not None:
+        if content.call_id:
             return content.call_id
         call = self._index.call_of.get((len(self._ids), 0))
         if call is not None:

@@ -82,6 +82,7 @@ class StreamEncoder:
         self._whole_losses: tuple[Loss, ...] | None = None
         """The losses with their whole paths, as they were read last; None if there may be others."""
         self._origin: Any = None
+        self._answer_id: str | None = None
         self._has_begun = False
         self._queues: dict[int, OrderedDict[Outgoing, None]] = {}
         """The blocks of each choice that are not written, in their order."""
@@ -214,9 +215,9 @@ class StreamEncoder:
         """Return a content of another API with an id, if it is a call or a result: the target requires one."""
         if self.is_native or not isinstance(content, ToolCallContent | ToolResultContent):
             return content
-        if content.call_id is None:
+        if not content.call_id:
             self.lose((choice, index), content, reasons.CALL_ID, field="call_id")
-        return self._call_ids.setdefault(choice, StreamedCallIds()).give(index, content)
+        return self._call_ids.setdefault(choice, StreamedCallIds(self._answer_id)).give(index, content)
 
     def _open(self, block: Outgoing) -> None:
         """It is this block's turn to be written."""
@@ -340,7 +341,7 @@ class StreamEncoder:
         if self._has_begun:
             return
         self._has_begun = True
-        self._origin = response.origin
+        self._origin, self._answer_id = response.origin, response.id
         self.is_native = response.origin is None or response.origin.api == self.api
         # As `EncodeContext.completes`.
         self.completes = response.origin is None or not self.is_native
