@@ -50,3 +50,12 @@ CASES: dict[str, tuple[str, dict[str, Any], str]] = {
 def test_what_another_content_does_not_hold_is_reported(name: str, target: str) -> None:
     source, payload, kind = CASES[name]
     assert audit(payload, convert(payload, source=source, target=target, kind=kind)) == []
+
+
+@pytest.mark.parametrize("target", [ANTHROPIC, CHAT, RESPONSES])
+def test_a_tool_that_is_lost_is_one_loss(target: str) -> None:
+    """Also where its one member is no object."""
+    said = [{"role": "user", "parts": [{"text": "hi"}]}]
+    payload = {"contents": said, "tools": [{"newTool": 5}, {"googleMaps": {}, "more": "text"}]}
+    paths = [loss.path for loss in convert(payload, source=GEMINI, target=target).losses if ".tools" in loss.path]
+    assert sorted(paths) == ["$.tools[0].newTool", "$.tools[1].googleMaps", "$.tools[1].more"]

@@ -143,10 +143,19 @@ def loss_of(
 
 
 def pruned(losses: list[Loss]) -> tuple[Loss, ...]:
-    """Return each loss once, without the parts of what was dropped as a whole."""
-    dropped = {loss.path for loss in losses if loss.exact and loss.kind in ("dropped", "insignificant")}
-    inside = set(_inside(sorted({loss.path for loss in losses}), dropped)) if dropped else ()
-    return tuple(dict.fromkeys(loss for loss in losses if loss.path not in inside))
+    """Return each loss once, without the parts of what was dropped as a whole, and fields that are the whole."""
+    gone = [loss for loss in losses if loss.exact and loss.kind in ("dropped", "insignificant")]
+    if not gone:
+        return tuple(dict.fromkeys(losses))
+    inside = set(_inside(sorted({loss.path for loss in losses}), {loss.path for loss in gone}))
+    wholes = {loss.path for loss in gone if loss.family != "provider fields"}
+    return tuple(
+        dict.fromkeys(
+            loss
+            for loss in losses
+            if loss.path not in inside and not (loss.family == "provider fields" and loss.path in wholes)
+        )
+    )
 
 
 def _inside(paths: list[str], dropped: set[str]) -> Iterator[str]:
