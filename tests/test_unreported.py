@@ -59,3 +59,8 @@ def test_a_tool_that_is_lost_is_one_loss(target: str) -> None:
     payload = {"contents": said, "tools": [{"newTool": 5}, {"googleMaps": {}, "more": "text"}]}
     paths = [loss.path for loss in convert(payload, source=GEMINI, target=target).losses if ".tools" in loss.path]
     assert sorted(paths) == ["$.tools[0].newTool", "$.tools[1].googleMaps", "$.tools[1].more"]
+
+
+def test_the_role_of_added_tools_means_nothing_elsewhere() -> None:
+    losses = convert({"model": "m", "input": [ADDED]}, source=RESPONSES, target=CHAT, kind="request").losses
+    assert {loss.path: loss.kind for loss in losses}["$.input[0].role"] == "insignificant"

@@ -181,7 +181,8 @@ class OpenAIResponses(TableAdapter):
     conversation = "input"
     errors = ERRORS
     limit_headers = LIMIT_HEADERS
-    meaningless = {"id": None, "object": None, "status": "completed"}
+    # The role of added tools is always this word (additional_tools of openai 3.54, seen 2026-11-22).
+    meaningless = {"id": None, "object": None, "status": "completed", "role": "developer"}
     repeated = frozenset(REPEATED)
     request_passes = REQUEST_PASSES
     answer_passes = (message_pass(passes.settle_answer, cites=True), message_pass(media.without_media))
