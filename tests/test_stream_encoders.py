@@ -47,6 +47,7 @@ from contentmodel.events import (
     fold,
 )
 from contentmodel.unfolding import unfold
+from contentmodel_adapters.openai_responses.items import ItemIds
 from contentmodel_conformance import streams
 from contentmodel_conformance.oracles import judge
 from contentmodel_conformance.oracles.accumulators import accumulated
@@ -303,6 +304,7 @@ ITEMS += [TextContent(text="two"), FunctionCallContent(call_id="call_3", name="s
 def items_of(response: ChatResponse) -> list[tuple[str, str]]:
     """The types and the ids of the items of an answer."""
     output = contentmodel.adapter(RESPONSES).encode_response(response).payload["output"]
+    assert all(item["status"] == "completed" for item in output)
     return [(item["type"], item["id"]) for item in output]
 
 
@@ -321,6 +323,7 @@ def test_items_of_an_answer_have_ids_whole_and_streamed(source: str | None) -> N
     raw, _ = streams.encode(contentmodel.adapter(RESPONSES), events)
     items = [value["item"] for value in values(raw) if value["type"] == "response.output_item.done"]
     assert [(item["type"], item["id"]) for item in items] == ids
+    assert all(item["status"] == "completed" for item in items)
     streams.repetition(contentmodel.adapter(RESPONSES), events)
     assert accumulated(RESPONSES, values(raw))["output"][3]["content"][0]["text"] == "two"
 
@@ -406,6 +409,52 @@ def test_texts_around_calls_are_blocks_in_the_order_in_which_they_came(api: str,
     assert changed == (["written-before-change"] if MORE in deltas else [])
     if CITED in deltas and api == RESPONSES:
         assert [citation.url for citation in contents[0].annotations] == ["u"]
+
+
+EMPTY = TextContent(text="")
+SIGNED = TextContent(text="", protected=Protected(issuer="google", kind="signature", data="c2ln"))
+SAID = TextContent(text="x")
+
+
+@every_api
+@pytest.mark.parametrize("contents", [[EMPTY, CALL], [CALL, EMPTY], [SAID, SIGNED], [SAID, EMPTY, SAID]])
+def test_an_empty_text_of_another_api_is_nothing_beside_other_contents(api: str, contents: list[Any]) -> None:
+    adapter = contentmodel.adapter(api)
+    response = answer(contents, source="turn-blocks")
+    encoded = adapter.encode_response(response)
+    without = adapter.encode_response(answer([c for c in contents if c not in (EMPTY, SIGNED)], source="turn-blocks"))
+    assert encoded.payload == without.payload
+    raw, losses, _ = written(api, list(unfold(response)))
+    rest = [c for c in contents if c not in (EMPTY, SIGNED)]
+    assert raw == written(api, list(unfold(answer(rest, source="turn-blocks"))))[0]
+    signed = [f"$.choices[0].messages[0].contents[{at}].protected" for at, c in enumerate(contents) if c is SIGNED]
+    for found in (encoded.losses, losses):
+        assert [loss.path for loss in found if "protected" in loss.path] == signed
+
+
+@pytest.mark.parametrize("api", [CHAT, RESPONSES, GOOGLE])
+def test_an_empty_text_that_is_the_whole_answer_is_kept(api: str) -> None:
+    adapter = contentmodel.adapter(api)
+    response = answer([EMPTY], source="turn-blocks")
+    assert adapter.decode_response(adapter.encode_response(response).payload).text == ""
+    _, _, contents = written(api, list(unfold(response)))
+    assert [content.text for content in contents] == [""]
+
+
+def test_an_empty_text_that_grows_after_its_end_is_written() -> None:
+    events: list[Any] = [event for event in unfold(answer([EMPTY, CALL])) if not isinstance(event, TurnComplete)]
+    events.append(BlockCatchUp(index=0, content=SAID))
+    end = TurnComplete(response=ChatResponse(choices=[ChatChoice(finish_reason=STOP)]), layout=[[[0, 1]]])
+    for api in (ANTHROPIC, RESPONSES, GOOGLE):
+        _, _, contents = written(api, [*events, end])
+        assert [content.text for content in contents if isinstance(content, TextContent)] == ["x"]
+
+
+@every_api
+def test_empty_texts_of_the_api_itself_are_kept(api: str) -> None:
+    adapter = contentmodel.adapter(api)
+    response = answer([EMPTY, CALL], source=api)
+    assert adapter.decode_response(adapter.encode_response(response).payload).choices[0].messages[0].contents[0] != CALL
 
 
 def test_values_of_another_kind_raise_nothing() -> None:
@@ -559,13 +608,16 @@ def test_contents_alone_are_encoded_as_in_their_answer(api: str) -> None:
         (candidate,) = payload["candidates"]
         assert alone == {key: candidate[key] for key in ("content", "groundingMetadata")}
     else:
+        if api == RESPONSES:
+            # The answer gives its items ids, and the calls a status.
+            named = ItemIds(payload)
+            alone = [named.named(item) for item in alone]
         assert (
             alone
             == {
                 ANTHROPIC: lambda: payload["content"],
                 CHAT: lambda: payload["choices"][0]["message"],
-                # The ids of items are made of the answer's id.
-                RESPONSES: lambda: [{k: v for k, v in item.items() if k != "id"} for item in payload["output"]],
+                RESPONSES: lambda: payload["output"],
             }[api]()
         )
 

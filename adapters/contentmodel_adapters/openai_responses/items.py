@@ -517,7 +517,9 @@ PREFIXES = {
 
 
 class ItemIds:
-    """Ids for the items of one answer that have none: clients refuse such items (AI SDK 5, seen 2026-11-22).
+    """Ids for the items of one answer that have none.
+
+    Clients refuse items without an id, and calls without a status (@ai-sdk/openai 3.0, seen 2026-11-22).
 
     An id is a hash of the answer's id, or of its time and model if it has none, of the id of the call, and of the
     number of the item among those of its kind. So the items of a conversation differ, and an answer has the same ids
@@ -539,5 +541,6 @@ class ItemIds:
 
 
 def with_id(item: dict[str, Any], item_id: str) -> dict[str, Any]:
-    """Return an item with this id, its first field."""
-    return {"id": item_id, **{name: value for name, value in item.items() if name != "id"}}
+    """Return an item of an answer with this id, its first field. A call has a status, which a request may leave out."""
+    status = ENDED if item.get("type") in ("function_call", "custom_tool_call") else {}
+    return {"id": item_id, **status, **{name: value for name, value in item.items() if name != "id"}}

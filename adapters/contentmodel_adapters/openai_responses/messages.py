@@ -427,6 +427,7 @@ REPLAY = Replay(
         "code_interpreter_call": Change(fills={"code": None, "outputs": None}),
         "compaction": Change(drops=_MADE),
         "computer_call_output": Change(drops=_MADE, words={"status": {"failed": "incomplete"}}),
+        "custom_tool_call": Change(drops=("status",)),
         "custom_tool_call_output": Change(drops=("created_by", "name", "status")),
         "double_click": Change(fills={"keys": []}),
         "function": _TOOL,

@@ -104,7 +104,7 @@ class Encoder(StreamEncoder):
 
     def _open_part(self, block: Outgoing, item: dict[str, Any], part: dict[str, Any]) -> None:
         field = PARTS[part["type"]][0]
-        if not self._continues(block.content):
+        if not self._continues(block.content, is_open=True):
             self._close_group()
             self._add(self._named(item, block.content), {field: []})
         elif self._item is None:
@@ -150,9 +150,9 @@ class Encoder(StreamEncoder):
 
         return grow
 
-    def _items_of(self, contents: list[Any]) -> list[dict[str, Any]]:
+    def _items_of(self, contents: list[Any], *, is_open: bool = False) -> list[dict[str, Any]]:
         """The items of these contents; none where the API has no place for them."""
-        items: list[dict[str, Any]] = self.encode(contents)
+        items: list[dict[str, Any]] = self.encode(contents, is_open=is_open)
         return items
 
     # -- items -------------------------------------------------------------------------------------------------
@@ -179,14 +179,15 @@ class Encoder(StreamEncoder):
             return self._named(item, content)
         return with_id(item, begun["id"])
 
-    def _continues(self, content: Any) -> bool:
-        """Whether a content belongs to the item that is open."""
+    def _continues(self, content: Any, *, is_open: bool = False) -> bool:
+        """Whether a content belongs to the item that is open. `is_open`: it has just begun."""
         if not self._group:
             return False
         # The group is one item already: what begins it, and what it ends in, say whether more belongs to it.
         group = self._group if len(self._group) < 4 else [*self._group[:2], self._group[-1]]
         contents = [block.content for block in group]
-        return len(self._items_of([*contents, content])) == len(self._items_of(contents)) == 1
+        together = self._items_of([*contents, content], is_open=is_open)
+        return len(together) == len(self._items_of(contents, is_open=is_open)) == 1
 
     def shut(self, block: Outgoing) -> None:
         content = block.content

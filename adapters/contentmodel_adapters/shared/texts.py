@@ -115,5 +115,6 @@ def _with_texts_apart(
 
 
 def _skips(contents: Iterator[Any], wanted: Any) -> bool:
-    """Go on to a content. Return whether others come before it."""
-    return sum(1 for _ in takewhile(lambda content: content is not wanted, contents)) > 0
+    """Go on to a content. Return whether others come before it; an empty text is nothing."""
+    before = takewhile(lambda content: content is not wanted, contents)
+    return sum(not passes.is_empty_text(content) for content in before) > 0

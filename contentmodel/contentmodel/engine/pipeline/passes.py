@@ -192,11 +192,43 @@ def settle_answer(messages: list[ChatMessage], context: EncodeContext, *, cites:
     """
     if context.native:
         return messages
-    messages = with_call_ids(messages, context)
+    messages = without_empty_texts(with_call_ids(messages, context), context)
     if any(isinstance(content, _QUESTIONS) for message in messages for content in message.contents):
         own = cache(partial(_own_questions, messages))
         messages = [_without_own_questions(message, at, own, context) for at, message in enumerate(messages)]
     return [_settled(message, context, _cited_sources(message) if cites else _NONE_CITED) for message in messages]
+
+
+def without_empty_texts(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
+    """Return the messages of an answer without its empty texts, if there is anything else in it.
+
+    Chat Completions has an empty text beside calls, and Gemini one for a signature. In other APIs each is a block.
+    """
+    empty = [is_empty_text(content) for message in messages for content in message.contents]
+    if context.is_open or not any(empty) or all(empty):
+        return messages
+    return [
+        context.with_contents(message, [c for c in message.contents if not _leave_empty_text(c, context)])
+        for message in messages
+    ]
+
+
+def is_empty_text(content: Any) -> bool:
+    """Return whether a content is a text without words and citations."""
+    return content.__class__ is TextContent and not content.text and not content.annotations
+
+
+def _leave_empty_text(content: Any, context: EncodeContext) -> bool:
+    is_empty = is_empty_text(content)
+    if is_empty:
+        leave_empty_text(content, context)
+    return is_empty
+
+
+def leave_empty_text(content: TextContent, context: EncodeContext) -> None:
+    """Report what an empty text that is not sent has beside its text."""
+    context.lose_attributes(content, ("protected",))
+    context.leave_residue(content, own=True)
 
 
 _NONE_CITED: frozenset[Source] = frozenset()

@@ -22,7 +22,7 @@ from contentmodel.engine.losses.encoded import Encoded, EncodedContents
 from contentmodel.engine.losses.loss import Loss, Note, loss_of, pruned, what_of
 from contentmodel.engine.losses.reasons import Reason
 from contentmodel.engine.pipeline.call_ids import StreamedCallIds
-from contentmodel.engine.pipeline.passes import waiting_finish
+from contentmodel.engine.pipeline.passes import is_empty_text, leave_empty_text, waiting_finish
 from contentmodel.engine.streams.framing import write_sse
 from contentmodel.engine.streams.outgoing import Outgoing, Written
 from contentmodel.errors import StreamError
@@ -90,6 +90,8 @@ class StreamEncoder:
         self._written: dict[int, Written] = {}
         self._amended: list[tuple[int, Any]] = []
         """The blocks that turned out to be something else while another one was open."""
+        self._empty: dict[int, Outgoing] = {}
+        """Texts of another API without words, by their number: they are written if there is nothing else."""
         self._call_ids: dict[int, StreamedCallIds] = {}
         """The ids of calls and results of each choice."""
         self._layout: Layout = []
@@ -294,8 +296,11 @@ class StreamEncoder:
         del self._blocks[block.index]
         del self._queues[block.choice][block]
         block.deltas = []
-        self._compare(block)
-        self.shut(block)
+        if block.grow is None and not self.is_native and is_empty_text(block.content):
+            self._empty[block.index] = block
+        else:
+            self._compare(block)
+            self.shut(block)
         self._written[block.index] = Written(block)
 
     def _compare(self, block: Outgoing) -> None:
@@ -317,6 +322,8 @@ class StreamEncoder:
             self._close(block)
 
     def _catch_up(self, event: BlockCatchUp) -> None:
+        if self._empty.pop(event.index, None) is not None:
+            del self._written[event.index]
         written = self._written.get(event.index)
         if written is not None:
             self._amended.append((event.index, self._with_id(event.index, written.choice, event.content)))
@@ -334,6 +341,16 @@ class StreamEncoder:
             written = self._written[index]
             if written.call != content:
                 self.amend(index, content, written)
+
+    def _write_rest_of_blocks(self) -> None:
+        """Write what had to wait for the end: changes of blocks, and empty texts of choices that have nothing else."""
+        self._amend()
+        filled = {written.choice for index, written in self._written.items() if index not in self._empty}
+        for index, block in self._empty.items():
+            if block.choice in filled:
+                self._note([(block.choice, index)], self._without_empty([block.content]))
+            else:
+                self.shut(block)
 
     # -- the turn ----------------------------------------------------------------------------------------------
 
@@ -354,7 +371,7 @@ class StreamEncoder:
                 # A block that never stopped is what was said of it.
                 block.settle()
                 self._close(block)
-        self._amend()
+        self._write_rest_of_blocks()
         self.finish(event)
         self._end(event.layout)
 
@@ -365,7 +382,7 @@ class StreamEncoder:
                     block.is_complete = False
                     block.settle()
                     self._close(block)
-            self._amend()
+            self._write_rest_of_blocks()
         encoded = self.adapter.encode_response(ChatResponse(error=event.error, origin=event.response.origin))
         self.note_envelope(encoded)
         self.fail(event, encoded.payload)
@@ -425,17 +442,29 @@ class StreamEncoder:
         """
         encoded = self._encoded(contents, is_open=is_open)
         if places is not None and encoded.may_lose:
-            self._unread.append((places, encoded))
             self._kept += sum(map(_size_of, contents))
-            if self._kept > MOST_KEPT:
-                self._read_losses()
+            self._note(places, encoded)
         return encoded.payload
 
+    def _note(self, places: list[Place], encoded: EncodedContents) -> None:
+        """Count the losses of blocks."""
+        self._unread.append((places, encoded))
+        if self._kept > MOST_KEPT:
+            self._read_losses()
+
+    def _context(self) -> EncodeContext:
+        return EncodeContext(self.api, self.adapter.issuer, "response", self._policies, self._origin)
+
     def _encoded(self, contents: list[Any], *, is_open: bool = False) -> EncodedContents:
-        adapter = self.adapter
-        context = EncodeContext(self.api, adapter.issuer, "response", self._policies, self._origin)
+        context = self._context()
         context.is_open = is_open
-        return EncodedContents(adapter.encode_contents(contents, context), contents, context, self._encoded)
+        return EncodedContents(self.adapter.encode_contents(contents, context), contents, context, self._encoded)
+
+    def _without_empty(self, contents: list[Any]) -> EncodedContents:
+        context = self._context()
+        for content in contents:
+            leave_empty_text(content, context)
+        return EncodedContents(None, contents, context, self._without_empty)
 
     def say_begun(self, block: Outgoing) -> None:
         """Write the text that a live block began with.
