@@ -441,6 +441,15 @@ def test_an_empty_text_that_is_the_whole_answer_is_kept(api: str) -> None:
     assert [content.text for content in contents] == [""]
 
 
+@every_api
+def test_losses_after_an_empty_text_have_their_own_paths(api: str) -> None:
+    thought = ReasoningContent(text="Hm.")
+    response = answer([EMPTY, CALL, thought], source="turn-blocks")
+    expected = [loss.path for loss in contentmodel.adapter(api).encode_response(response).losses]
+    assert sorted(loss.path for loss in written(api, list(unfold(response)))[1]) == sorted(expected)
+    assert "$.choices[0].messages[0].contents[2]" in expected
+
+
 def test_an_empty_text_that_grows_after_its_end_is_written() -> None:
     events: list[Any] = [event for event in unfold(answer([EMPTY, CALL])) if not isinstance(event, TurnComplete)]
     events.append(BlockCatchUp(index=0, content=SAID))

@@ -384,10 +384,12 @@ class Encoder(StreamEncoder):
 
     def _encode_whole(self, event: TurnComplete | TurnError, response: ChatResponse) -> dict[str, Any]:
         """Encode the answer with its contents; its losses count."""
-        layout = [[[i for i in m if i in self._contents] for m in choice] for choice in event.layout]
-        if not self._contents.keys() <= {i for choice in layout for m in choice for i in m}:
-            layout = layout or [[sorted(self._contents)]]
-        encoded = self.adapter.encode_response(with_contents(response, self._contents, layout), self._policies)
+        # Empty texts are not written, and count in the paths of losses.
+        contents = {**{index: block.content for index, block in self.empty.items()}, **self._contents}
+        layout = [[[i for i in m if i in contents] for m in choice] for choice in event.layout]
+        if not contents.keys() <= {i for choice in layout for m in choice for i in m}:
+            layout = layout or [[sorted(contents)]]
+        encoded = self.adapter.encode_response(with_contents(response, contents, layout), self._policies)
         self.note_envelope(encoded)
         payload: dict[str, Any] = encoded.payload
         return payload

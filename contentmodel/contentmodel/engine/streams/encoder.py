@@ -90,7 +90,7 @@ class StreamEncoder:
         self._written: dict[int, Written] = {}
         self._amended: list[tuple[int, Any]] = []
         """The blocks that turned out to be something else while another one was open."""
-        self._empty: dict[int, Outgoing] = {}
+        self.empty: dict[int, Outgoing] = {}
         """Texts of another API without words, by their number: they are written if there is nothing else."""
         self._call_ids: dict[int, StreamedCallIds] = {}
         """The ids of calls and results of each choice."""
@@ -297,7 +297,7 @@ class StreamEncoder:
         del self._queues[block.choice][block]
         block.deltas = []
         if block.grow is None and not self.is_native and is_empty_text(block.content):
-            self._empty[block.index] = block
+            self.empty[block.index] = block
         else:
             self._compare(block)
             self.shut(block)
@@ -322,7 +322,7 @@ class StreamEncoder:
             self._close(block)
 
     def _catch_up(self, event: BlockCatchUp) -> None:
-        if self._empty.pop(event.index, None) is not None:
+        if self.empty.pop(event.index, None) is not None:
             del self._written[event.index]
         written = self._written.get(event.index)
         if written is not None:
@@ -345,8 +345,8 @@ class StreamEncoder:
     def _write_rest_of_blocks(self) -> None:
         """Write what had to wait for the end: changes of blocks, and empty texts of choices that have nothing else."""
         self._amend()
-        filled = {written.choice for index, written in self._written.items() if index not in self._empty}
-        for index, block in self._empty.items():
+        filled = {written.choice for index, written in self._written.items() if index not in self.empty}
+        for index, block in self.empty.items():
             if block.choice in filled:
                 self._note([(block.choice, index)], self._without_empty([block.content]))
             else:
