@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import ast
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
+import anthropic
+import google.genai
 import pytest
+from openai.types.chat.chat_completion import Choice
 
 import contentmodel
 from contentmodel import convert
@@ -313,3 +316,28 @@ def test_an_answer_that_is_incomplete_without_a_reason_was_cut_off(target: str) 
     payload = {**ANSWERS[RESPONSES], "status": "incomplete", "incomplete_details": None}
     adapter, there = contentmodel.adapter(RESPONSES), contentmodel.adapter(target)
     agreement.agreement((READERS[RESPONSES], READERS[target]), adapter, there, "response", payload)
+
+
+REASONS = [
+    *((GEMINI, reason.value) for reason in google.genai.types.FinishReason),
+    *((ANTHROPIC, reason) for reason in get_args(anthropic.types.StopReason)),
+    *((CHAT, reason) for reason in get_args(Choice.model_fields["finish_reason"].annotation)),
+]
+
+
+@pytest.mark.parametrize(("source", "reason"), REASONS)
+def test_adapters_and_readers_agree_on_every_finish_reason_of_the_sdks(source: str, reason: str) -> None:
+    payload: dict[str, Any] = {
+        GEMINI: {"candidates": [{"finishReason": reason}]},
+        ANTHROPIC: {**ANSWERS[ANTHROPIC], "content": [], "stop_reason": reason},
+        CHAT: {**ANSWERS[CHAT], "choices": [{"index": 0, "message": {"role": "assistant"}, "finish_reason": reason}]},
+    }[source]
+    for target in READERS.keys() - {source}:
+        adapter, there = contentmodel.adapter(source), contentmodel.adapter(target)
+        agreement.agreement((READERS[source], READERS[target]), adapter, there, "response", payload)
+
+
+def test_a_call_that_is_marked_as_a_thought_is_a_call() -> None:
+    part = {"functionCall": {"name": "look"}, "thought": True, "text": "Hm."}
+    reading = READERS[GEMINI]("response", {"candidates": [{"content": {"parts": [part]}}]})
+    assert (len(values(reading, CALL)), values(reading, ASSISTANT)) == (1, [])

@@ -35,7 +35,10 @@ _FILTERS = (
     *("SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "IMAGE_SAFETY", "IMAGE_PROHIBITED_CONTENT"),
     *("IMAGE_RECITATION", "MODEL_ARMOR", "ESCALATION", "PUP_LIMITED_DISABLED"),
 )
-_FAILURES = ("MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "TOO_MANY_TOOL_CALLS", "MALFORMED_RESPONSE")
+_FAILURES = (
+    *("MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "TOO_MANY_TOOL_CALLS", "MALFORMED_RESPONSE"),
+    *("MISSING_THOUGHT_SIGNATURE", "NO_IMAGE"),
+)
 _STOPS: dict[Any, str] = {"STOP": ENDED, "MAX_TOKENS": LENGTH, **dict.fromkeys(_FILTERS, FILTERED), 1: ENDED, 2: LENGTH}
 _STOPS |= {"CONTINUATION": PAUSED}
 _STOPS |= dict.fromkeys(_FAILURES, FAILURE)
@@ -77,9 +80,8 @@ def _usage(reading: Reading, usage: dict[str, Any], path: str) -> None:
 
 def _parts(reading: Reading, content: dict[str, Any], path: str, kind: str) -> None:
     for where, part in objects(content.get("parts"), f"{path}.parts"):
-        if part.get("thought"):
-            continue  # Reasoning.
-        reading.add(kind, part.get("text"), f"{where}.text", f"{path}.role")
+        if not part.get("thought"):  # Else its text is reasoning.
+            reading.add(kind, part.get("text"), f"{where}.text", f"{path}.role")
         _medium(reading, part, where)
         key, call = first(part, "functionCall", "function_call")
         if isinstance(call, dict):
