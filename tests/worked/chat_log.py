@@ -63,7 +63,7 @@ ROLE = Roles(API, {"rules": "system", "guest": "user", "bot": "assistant", "tool
 LINE = TABLE.record("line", ChatMessage, {"who": ("role", ROLE), "parts": ("contents", Blocks(PARTS))})
 
 
-class Lines(Codec):
+class Lines(Codec[list[ChatMessage]]):
     """The lines of a log, each of them a message."""
 
     classes = (list,)

@@ -49,7 +49,7 @@ REPLAY = Replay(
 """What answers say otherwise than requests (anthropic 2.12, types/beta; November 2026)."""
 
 
-class Messages(Codec):
+class Messages(Codec[list[ChatMessage]]):
     """The list of messages of a request."""
 
     classes = (list,)

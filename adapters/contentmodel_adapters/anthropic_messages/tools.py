@@ -175,7 +175,7 @@ _FORMS = ("auto", "any", "tool", "none")
 TABLE.say("tool_choice", *_FORMS)
 
 
-class ChoiceAndParallel(Codec):
+class ChoiceAndParallel(Codec[tuple[ToolChoice | None, bool | None]]):
     """Tool choice, with the flag that forbids parallel calls inside it."""
 
     classes = (dict,)

@@ -242,7 +242,7 @@ class GoogleGenerateContent(TableAdapter):
     response_passes = (response_pass(counted, cached_inside=True, reasoning_inside=False, tools_inside=False),)
     response_payload_passes = (payload_pass(completed),)
 
-    def takes_value(self, name: str, value: Any, codec: Codec) -> bool:
+    def takes_value(self, name: str, value: Any, codec: Codec[Any]) -> bool:
         """Whether the JSON form of protocol buffers has another spelling of it, which the API reads.
 
         A number may be a text, a word of an enumeration its number, a list of one its only element

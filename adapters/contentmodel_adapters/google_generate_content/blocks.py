@@ -38,6 +38,7 @@ from contentmodel.authoring import (
     spread,
     write,
 )
+from contentmodel.content.base import AIContent
 from contentmodel.content.citations import Citation
 from contentmodel.content.hosted import (
     CodeInterpreterToolCallContent,
@@ -77,7 +78,7 @@ KEY_OF_RESPONSE = Hint[Literal["", "error", "result"]](
 SIGNED: dict[str, Spec] = {"thoughtSignature": ("protected", Sealed("google", "signature"))}
 
 
-class OwnId(Codec):
+class OwnId(Codec[str]):
     """A call id. Where the wire had none, the one that was made up for pairing is left out again."""
 
     classes = (str,)
@@ -96,7 +97,7 @@ class OwnId(Codec):
         return None if hints.MINTED.of(owner, API) == value else value
 
 
-class ResponseObject(Codec):
+class ResponseObject(Codec[list[AIContent]]):
     """The JSON object that a tool gives back, as texts.
 
     One string under "output", "error" or "result" is that string, and a list of several strings under "output" or
@@ -180,7 +181,7 @@ INLINE = Row(
 )
 
 
-class FileUri(Codec):
+class FileUri(Codec[tuple[str, str | None]]):
     """The address of a file, and its kind: a link to a video of YouTube has no media type."""
 
     classes = (str,)
@@ -435,7 +436,7 @@ SUPPORT = TABLE.record(
 )
 
 
-class Unread(Codec):
+class Unread(Codec[str]):
     """The address of a page that could not be read, in the words of an error."""
 
     classes = (str,)

@@ -27,7 +27,7 @@ from contentmodel.authoring import (
     with_media_apart,
     with_media_back,
 )
-from contentmodel.content.base import Protected
+from contentmodel.content.base import AIContent, Protected
 from contentmodel.content.text import TextContent
 from contentmodel.content.tools import (
     FunctionCallContent,
@@ -198,7 +198,7 @@ def _marked(content: Any) -> Any:
     return msgspec.structs.replace(content, is_error=True)
 
 
-class Contents(Codec):
+class Contents(Codec[list[ChatMessage]]):
     """The contents of a request, or one content in the place of the list: the message then has a hint."""
 
     classes = (list, dict)
@@ -231,7 +231,7 @@ class Contents(Codec):
         return wires if context.native else [wire for wire in wires if wire["parts"]]
 
 
-class Answer(Codec):
+class Answer(Codec[list[ChatMessage]]):
     """The content of a candidate."""
 
     classes = (dict,)
@@ -254,7 +254,7 @@ class Answer(Codec):
         return encode_content(first, context)
 
 
-class Instructions(Codec):
+class Instructions(Codec[list[AIContent]]):
     """systemInstruction: a Content, or a string. Its other fields are in a hint of the first part."""
 
     classes = (dict, str)

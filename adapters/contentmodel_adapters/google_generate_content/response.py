@@ -327,7 +327,7 @@ def _foreign_support(
     return support
 
 
-class Candidates(Codec):
+class Candidates(Codec[list[ChatChoice]]):
     """The list of candidates."""
 
     classes = (list,)

@@ -18,7 +18,7 @@ from contentmodel.authoring import (
     hints,
     reasons,
 )
-from contentmodel.request import ChatRequest, CustomTool, FunctionTool, HostedTool, ToolChoice
+from contentmodel.request import ChatRequest, CustomTool, FunctionTool, HostedTool, Tool, ToolChoice
 from contentmodel_adapters.google_generate_content.blocks import API, TABLE
 from contentmodel_adapters.shared.choice import Choice
 from contentmodel_adapters.shared.definitions import free_text_row, is_free_text
@@ -87,7 +87,7 @@ FUNCTION = TABLE.union(
 )
 
 
-class Tools(Codec):
+class Tools(Codec[list[Tool]]):
     """A list of Tool objects, each with one or more members: functions one by one, hosted tools one by one.
 
     The API also takes one object in the place of the list. The first tool of each wire object has the hint `ENTRY`; a

@@ -34,6 +34,7 @@ from contentmodel.authoring import (
     with_media_apart,
     with_media_back,
 )
+from contentmodel.content.base import AIContent
 from contentmodel.content.media import DataContent, HostedFileContent, UriContent
 from contentmodel.content.outcomes import ErrorContent
 from contentmodel.content.reasoning import ReasoningContent
@@ -63,7 +64,7 @@ from contentmodel_adapters.shared.replay import Change, Replay, is_own_answer
 from contentmodel_adapters.shared.role import SpelledRole, restore_role, role_of
 
 
-class Said(One):
+class Said(One[AIContent]):
     """An object that says something. Some hosts (Snowflake) fill in what was not said with blanks and zeros."""
 
     def holds(self, value: Any) -> bool:
@@ -260,7 +261,7 @@ def _collect_citations(message: ChatMessage, context: EncodeContext) -> list[Any
     return CITATIONS.encode_list(collected, context)
 
 
-class Messages(Codec):
+class Messages(Codec[list[ChatMessage]]):
     """The list of messages of a request."""
 
     classes = (list,)
@@ -288,7 +289,7 @@ class Messages(Codec):
         return wires
 
 
-class Message(Codec):
+class Message(Codec[list[ChatMessage]]):
     """The message of a choice."""
 
     classes = (dict,)

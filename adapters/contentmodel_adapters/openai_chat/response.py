@@ -60,7 +60,7 @@ CHOICE = TABLE.record(
 )
 
 
-class Choices(Codec):
+class Choices(Codec[list[ChatChoice]]):
     """The list of choices."""
 
     classes = (list,)

@@ -22,7 +22,7 @@ from contentmodel_adapters.openai_chat.blocks import TABLE
 from contentmodel_adapters.shared.choice import Choice, custom_names
 
 
-class GrammarObject(Codec):
+class GrammarObject(Codec[dict[str, Any]]):
     """The format of a custom tool. A grammar is in an object of its own here, and beside `type` in the model.
 
     openai 3.54, types/chat/chat_completion_custom_tool_param.py, against types/shared/custom_tool_input_format.py,

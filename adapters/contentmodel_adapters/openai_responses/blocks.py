@@ -36,6 +36,7 @@ from contentmodel.authoring import (
     row,
     text_of,
 )
+from contentmodel.content.base import AIContent
 from contentmodel.content.citations import Citation
 from contentmodel.content.media import DataContent, HostedFileContent, UriContent
 from contentmodel.content.outcomes import (
@@ -232,7 +233,7 @@ SHELL_OUTPUTS = TABLE.union(
 SHELL_FAILURE = Failure(Sign("outcome.exit_code"), Sign("outcome.type", ("timeout",)))
 
 
-class ShellOutputs(Blocks):
+class ShellOutputs(Blocks[AIContent]):
     """The outputs of shell commands: each a text (stdout), then a text (stderr) and an error if there are any."""
 
     def quick_decode(self, name: str, call: str, bind: Callable[[str, Any], str]) -> str:
@@ -304,7 +305,7 @@ GIVEN_BACK = TABLE.union(
 )
 
 
-class MadeImage(Codec):
+class MadeImage(Codec[list[AIContent]]):
     """The base64 of an image that was made; what kind of image stands elsewhere in the item."""
 
     classes = (str,)
@@ -326,7 +327,7 @@ class MadeImage(Codec):
         return "base64"
 
 
-class FailureObject(Codec):
+class FailureObject(Codec[list[AIContent]]):
     """A failure as a string or an object, as it is.
 
     One that was made by hand is a string, or what `made` gives. `field` has the message in an object without "message".

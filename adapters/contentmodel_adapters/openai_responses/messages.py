@@ -462,7 +462,7 @@ def _is_message(message: ChatMessage) -> bool:
     return not any(ITEMS.has(content.__class__) for content in message.contents)
 
 
-class Items(Codec):
+class Items(Codec[list[ChatMessage]]):
     """The `input` of a request: a list of items, or a string that stands for one user message."""
 
     classes = (list, str)

@@ -14,7 +14,7 @@ RAW = Hint[str | dict[str, Any]](None, "raw", "the tool choice of the payload, i
 WHOLE = Hint[Literal[True]](None, "whole", "a tool choice has all that the one of the payload had")
 
 
-class Choice(Codec):
+class Choice(Codec[ToolChoice]):
     """`read` makes a choice of an object (None: not understood), `write` a word or object of a choice (None: cannot).
 
     `write` also gets the tools of the request: some APIs name a tool by its kind. A word is a mode. What `write` would

@@ -39,7 +39,7 @@ FREE_TEXT = {
 _GRAMMAR = re.compile(r"The input matches this (lark|regex) grammar:\n(.*)", re.DOTALL)
 
 
-class Grammar(Codec):
+class Grammar(Codec[dict[str, Any]]):
     """The format of a tool that takes free text, as a sentence in the description of its parameter `input`."""
 
     classes = (str,)

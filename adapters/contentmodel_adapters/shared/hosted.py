@@ -21,6 +21,7 @@ from contentmodel.authoring import (
     snake_name,
 )
 from contentmodel.capabilities import UNLIMITED
+from contentmodel.content.base import AIContent
 from contentmodel.content.outcomes import UnknownContent
 from contentmodel.content.text import TextContent
 from contentmodel.request import ChatRequest, HostedTool
@@ -134,7 +135,7 @@ def fixed_names(request: ChatRequest, current: Current, takes: Capabilities) -> 
 _WORDS = WordsOf(TextContent, "text")
 
 
-class Lines(Codec):
+class Lines(Codec[list[AIContent]]):
     """Lines of text as a list; a list that holds a line break inside a line is not held."""
 
     classes = (list,)

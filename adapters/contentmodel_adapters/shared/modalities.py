@@ -8,7 +8,7 @@ from typing import Any
 from contentmodel.authoring import Codec, EncodeContext, reasons
 
 
-class Modalities(Codec):
+class Modalities(Codec[list[str]]):
     """A list of words. At home they stay as they are; those of another API are spelled anew, or lost."""
 
     classes = (list,)

@@ -11,7 +11,7 @@ from contentmodel.response import FinishReason
 RESUMABLE = frozenset({"pause", "compaction", "running"})
 
 
-class FinishWords(Codec):
+class FinishWords(Codec[FinishReason]):
     """An API's word for why an answer ended. `reasons` maps it to the model's; `words` gives the word for each reason.
 
     The API's own word is kept and written again; a word of another API is translated by its reason, and where this

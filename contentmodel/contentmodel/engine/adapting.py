@@ -18,7 +18,7 @@ from contentmodel.engine.pipeline.names import SchemaMap
 from contentmodel.engine.pipeline.passes import with_waiting_finish
 from contentmodel.engine.pipeline.steps import Pass, fitted, payload_pass, prepared
 from contentmodel.engine.table.classes import misfits
-from contentmodel.engine.table.codecs import Codec
+from contentmodel.engine.table.codecs import AnyCodec
 from contentmodel.engine.table.error_words import ErrorWords
 from contentmodel.engine.table.hints import Hint
 from contentmodel.engine.table.introspect import get_attribute
@@ -305,7 +305,7 @@ class TableAdapter:
             for f in faults.values()
         ]
 
-    def takes_value(self, name: str, value: object, codec: Codec) -> bool:
+    def takes_value(self, name: str, value: object, codec: AnyCodec) -> bool:
         """Whether the API takes a value in a field, by its path in a wire object, that its codec does not hold."""
         return value.__class__ in self.also_takes.get(name, ())
 

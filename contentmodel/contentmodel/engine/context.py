@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import msgspec
 
 from contentmodel.capabilities import UNLIMITED
-from contentmodel.engine.json import JsonObject, kind_of
+from contentmodel.content.base import AIContent
+from contentmodel.engine.json import Json, JsonArray, JsonObject, kind_of
 from contentmodel.engine.losses import reasons
 from contentmodel.engine.losses.loss import RESIDUE
-from contentmodel.engine.losses.provenance import Trace, WirePaths
+from contentmodel.engine.losses.provenance import Layout, Table, Trace, WirePaths
 from contentmodel.engine.losses.reasons import Reason, unlisted
+from contentmodel.engine.table.hints import HasExtra
 from contentmodel.errors import DecodeError, Fault
 from contentmodel.literals import LossKind
 from contentmodel.message import ChatMessage, Origin
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 
 
 _T = TypeVar("_T", bound=msgspec.Struct)
+_V = TypeVar("_V")
 
 
 class DecodeContext:
@@ -51,16 +54,16 @@ class DecodeContext:
         self.origin = origin
         self.answer_id: str | None = None
         """The id of the answer that is decoded, if its API may give calls no ids."""
-        self.alone: list[Any] | None = None
+        self.alone: JsonArray | None = None
         """The messages, if the payload is a list of them and no object."""
         self.decoded: Mapping[int, Any] = {}
         """What was made of objects of the payload before, by their identity: a stream decodes them as they come."""
         self.is_respelled = False
         """Whether the payload spells a name in another way than the rows."""
-        self._copies: list[tuple[Any, Any]] = []
-        self._moved: list[tuple[Any, str, str]] = []
-        self._replaced: list[tuple[Any, Any]] = []
-        self._faults: dict[tuple[int, str | int | None], tuple[Any, str | int | None, str]] = {}
+        self._copies: list[tuple[object, object]] = []
+        self._moved: list[tuple[object, str, str]] = []
+        self._replaced: list[tuple[object, object]] = []
+        self._faults: dict[tuple[int, str | int | None], tuple[object, str | int | None, str]] = {}
         self.traces: list[Trace] = []
 
     def fault(self, container: object, key: str | int | None, message: str) -> None:
@@ -71,21 +74,25 @@ class DecodeContext:
         """`container[key]` is `value`, which is not `wanted`."""
         self.fault(container, key, f"expected {wanted}, got {kind_of(value)}")
 
-    def attempt(self, decode: Callable[..., Any], wire: object) -> Any:
+    def attempt(self, decode: Callable[[JsonObject, DecodeContext], _V], wire: JsonObject) -> _V | None:
         """Return what `decode` makes of a wire object; None, and no fault of the payload, if it finds faults in it."""
         before, self._faults = self._faults, {}
         value = decode(wire, self)
         found, self._faults = self._faults, before
         return None if found else value
 
-    def trace(self, row: object, objects: list[Any], container: object, key: str | int | None, *, spread: bool) -> None:
+    def trace(
+        self, row: Table, objects: Sequence[object], container: Json, key: str | int | None, *, spread: bool
+    ) -> None:
         """`objects` were decoded from `container[key]`: each from its own element of it where `spread`.
 
         What a row decodes is found without a trace; who groups wire objects in a way of his own leaves one.
         """
         self.traces.append((row, objects, container, key, spread))
 
-    def trace_messages(self, messages: list[Any], container: object, row_of: object) -> None:
+    def trace_messages(
+        self, messages: Sequence[ChatMessage], container: JsonArray, row_of: Callable[[ChatMessage], Layout]
+    ) -> None:
         """Messages that were decoded each from its own element of a list."""
         self.traces.append((row_of, messages, container, None, True))
 
@@ -177,24 +184,25 @@ class EncodeContext:
         self.model: str | None = None
         """The model that the caller named for a request, if it did."""
         # What Note is made of: most notes are never read.
-        self.notes: list[tuple[Any, str | None, Reason, str | None, dict[str, Any]]] = []
-        self.replacements: list[tuple[Any, Any]] = []
+        self.notes: list[tuple[object, str | None, Reason, str | None, JsonObject]] = []
+        self.replacements: list[tuple[object, object]] = []
         self.maps: Maps | None = None
         self.reasoning_fields: tuple[str, ...] = ()
         """The fields of a message that hold reasoning of any issuer, each the name of a policy."""
         self.status: int | None = None
         """The HTTP status of the error that was encoded."""
 
-    def is_ours(self, tool: Any) -> bool:
+    def is_ours(self, tool: object) -> bool:
         """Return whether the settings of a hosted tool are this API's: it came from it, or was made by hand for it."""
-        return self.native or (self.by_hand and (tool.extra is None or self.api in tool.extra))
+        extra: Mapping[str, JsonObject] | None = getattr(tool, "extra", None)
+        return self.native or (self.by_hand and (extra is None or self.api in extra))
 
-    def replaced(self, old: Any, new: _T) -> _T:
+    def replaced(self, old: object, new: _V) -> _V:
         """Record that `new` is encoded in the place of `old`: what it loses, `old` loses. Return `new`."""
         self.replacements.append((old, new))
         return new
 
-    def replace(self, old: _T, **fields: Any) -> _T:
+    def replace(self, old: _T, **fields: object) -> _T:
         """Return a Struct with other values of some fields, recorded as what is encoded in the place of `old`."""
         return self.replaced(old, msgspec.structs.replace(old, **fields))
 
@@ -226,7 +234,7 @@ class EncodeContext:
             reason = unlisted(kind, reason)
         self.notes.append((owner, field, reason, api, values))  # type: ignore[arg-type]
 
-    def degrade(self, content: Any, reason: Reason, *carried: str, **values: Any) -> None:
+    def degrade(self, content: AIContent, reason: Reason, *carried: str, **values: Any) -> None:
         """Report that `content` is sent as something less, and as lost what is in none of its `carried` attributes."""
         self.lose(content, None, reason, **values)
         self.lose_attributes(
@@ -234,7 +242,7 @@ class EncodeContext:
         )
         self.leave_residue(content, own=True)
 
-    def leave_residue(self, owner: Any, *, own: bool = False) -> None:
+    def leave_residue(self, owner: HasExtra, *, own: bool = False) -> None:
         """Fields of `owner` that only other APIs know are left behind (`own`: this API's as well)."""
         if owner.extra is not None:
             # Which fields those are is found out when somebody asks.
@@ -286,15 +294,15 @@ def _sum_of(usage: Usage) -> int:
     return (usage.input_tokens or 0) + (usage.output_tokens or 0)
 
 
-def default_of(owner: object, name: str) -> Any:
+def default_of(owner: object, name: str) -> object:
     """What a field of a Struct is when nobody says otherwise."""
     return defaults_of(type(owner)).get(name) if isinstance(owner, msgspec.Struct) else None
 
 
-_DEFAULTS: dict[type[Any], JsonObject] = {}
+_DEFAULTS: dict[type, dict[str, object]] = {}
 
 
-def defaults_of(kind: type[Any]) -> JsonObject:
+def defaults_of(kind: type[msgspec.Struct]) -> dict[str, object]:
     """What the fields of a Struct class are when nobody says otherwise."""
     if kind not in _DEFAULTS:
         names, defaults = kind.__struct_fields__, kind.__struct_defaults__
@@ -303,7 +311,7 @@ def defaults_of(kind: type[Any]) -> JsonObject:
     return _DEFAULTS[kind]
 
 
-def _plain_default(default: object) -> Any:
+def _plain_default(default: object) -> object:
     if default is msgspec.NODEFAULT:
         return None
     return default.factory() if hasattr(default, "factory") else default

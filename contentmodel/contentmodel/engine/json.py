@@ -13,10 +13,13 @@ import msgspec
 
 from contentmodel.errors import DecodeError, EncodeError, Fault
 
-JsonObject: TypeAlias = dict[str, Any]
+Json: TypeAlias = Any
+"""Any JSON value: an object, an array, a string, a number, a boolean or None. Its class is tested before it is used."""
+
+JsonObject: TypeAlias = dict[str, Json]
 """An object of JSON."""
 
-JsonArray: TypeAlias = list[Any]
+JsonArray: TypeAlias = list[Json]
 """An array of JSON."""
 
 _decode = msgspec.json.Decoder().decode
@@ -37,7 +40,7 @@ def name_of(kind: type) -> str:
     return _NAMES[kind]
 
 
-def parse(data: bytes | bytearray | memoryview | str, api: str = "json") -> Any:
+def parse(data: bytes | bytearray | memoryview | str, api: str = "json") -> Json:
     """The value of a JSON text. DecodeError says where the text stops being JSON.
 
     msgspec refuses lone surrogates (a text cut in the middle of an emoji has them) and a byte order mark; the
@@ -51,7 +54,7 @@ def parse(data: bytes | bytearray | memoryview | str, api: str = "json") -> Any:
         return _parse_slowly(data, api)
 
 
-def _parse_slowly(data: bytes | bytearray | memoryview | str, api: str) -> Any:
+def _parse_slowly(data: bytes | bytearray | memoryview | str, api: str) -> Json:
     try:
         text = data if isinstance(data, str) else bytes(data).decode("utf-8-sig", "strict")
         return json.loads(text.removeprefix("\ufeff"), parse_constant=_refuse, parse_float=_finite)
@@ -102,7 +105,7 @@ def canonical(value: object) -> str:
     return json.dumps(value, sort_keys=True)
 
 
-def plain(value: object, api: str) -> Any:
+def plain(value: object, api: str) -> Json:
     """A copy of `value` made of dict, list, str, int, float, bool and None alone.
 
     SDK objects (pydantic models, also nested in dicts) become what the SDK would send. DecodeError names the
@@ -121,7 +124,7 @@ def plain(value: object, api: str) -> Any:
 _ATOMS = frozenset({str, int, bool, type(None)})
 
 
-def _plain(value: Any, path: str, faults: list[Fault]) -> Any:
+def _plain(value: Any, path: str, faults: list[Fault]) -> Json:
     kind = value.__class__
     if kind in _ATOMS:
         return value
@@ -148,7 +151,7 @@ def _plain_mapping(value: Mapping[object, object], path: str, faults: list[Fault
     return copy
 
 
-def _plain_object(value: object, path: str, faults: list[Fault]) -> Any:
+def _plain_object(value: object, path: str, faults: list[Fault]) -> Json:
     dump = getattr(value, "model_dump", None)
     if dump is not None:
         # The SDKs' response classes keep what was sent apart from what was not: exclude_unset is the wire.
@@ -182,7 +185,7 @@ def wire_path(path: str, wire: str) -> str:
     return path
 
 
-def value_at(payload: Any, path: str, otherwise: Any = None) -> Any:
+def value_at(payload: Json, path: str, otherwise: Json = None) -> Json:
     """What stands at a JSON path; `otherwise` where nothing does."""
     value = payload
     for step in steps_of(path):
@@ -193,13 +196,13 @@ def value_at(payload: Any, path: str, otherwise: Any = None) -> Any:
     return value
 
 
-def without_path(payload: object, path: str) -> Any:
+def without_path(payload: object, path: str) -> Json:
     """A copy of `payload` without what stands at a JSON path; objects and lists that it leaves empty go as well."""
     return _without(payload, steps_of(path))
 
 
-def _without(value: object, steps: list[str | int]) -> Any:
-    copy: Any = dict(value) if isinstance(value, dict) else list(value) if isinstance(value, list) else None
+def _without(value: object, steps: list[str | int]) -> Json:
+    copy: Json = dict(value) if isinstance(value, dict) else list(value) if isinstance(value, list) else None
     step = steps[0]
     if copy is None or (step not in copy if isinstance(copy, dict) else not isinstance(step, int) or step >= len(copy)):
         return value
@@ -222,7 +225,7 @@ def camel_name(name: str) -> str:
     return head + "".join(part[:1].upper() + part[1:] for part in rest)
 
 
-def wire_at(wire: object, path: str) -> Any:
+def wire_at(wire: object, path: str) -> Json:
     """The value at a dotted path of a wire object, in either spelling; None where there is none."""
     for key in path.split("."):
         if wire.__class__ is not dict:

@@ -8,23 +8,37 @@ level by level and no further than needed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol, TypeAlias
 
 import msgspec
 
-from contentmodel.engine.json import child_path, snake_name, steps_of, value_at, wire_at, wire_path
+from contentmodel.engine.json import Json, JsonObject, child_path, snake_name, steps_of, value_at, wire_at, wire_path
 from contentmodel.engine.losses import reasons
 from contentmodel.engine.losses.loss import Loss, Note, what_of
 from contentmodel.engine.table.hints import AROUND, wire_key
 from contentmodel.engine.table.introspect import classes_in, fields_of
 
-if TYPE_CHECKING:
-    from contentmodel.engine.table.rows import Row
 
-Child = tuple[str | int, Any]
-Trace = tuple[Any, list[Any], Any, str | int | None, bool]
+class RowFinder(Protocol):
+    """Find the row that made a value: a row is its own, a union has several."""
+
+    def row_of(self, value: Any) -> Layout | None: ...
+
+
+class Layout(RowFinder, Protocol):
+    """Where the parts of a value are in the wire object that it was decoded from: a row, or `Fields`."""
+
+    def places(self, value: Any, wire: Json, path: str) -> Iterable[tuple[object, str, Json, RowFinder | None]]: ...
+
+    def fields_of(self, attribute: str, wire: JsonObject) -> list[str]: ...
+
+
+Table: TypeAlias = RowFinder | Callable[[Any], Layout | None] | None
+"""What finds the row that made a value; None if no row did."""
+Child: TypeAlias = tuple[str | int, object]
+Trace: TypeAlias = tuple[Table, Sequence[object], Json, str | int | None, bool]
 """A row (or what finds one), the objects that it made, and the container and the key of the wire value they came from.
 
 The last element is true where each object came from its own element of that value.
@@ -40,13 +54,15 @@ class Positions:
     `root` is the path of every root.
     """
 
-    def __init__(self, roots: list[Any], children: Callable[[Any], Iterable[Child]], root: str = "$") -> None:
+    def __init__(self, roots: Sequence[object], children: Callable[[Any], Iterable[Child]], root: str = "$") -> None:
         self._children = children
-        self._level = roots
-        self._parents: dict[int, tuple[Any, str | int]] = {id(item): (None, index) for index, item in enumerate(roots)}
+        self._level: Sequence[object] = roots
+        self._parents: dict[int, tuple[object, str | int]] = {
+            id(item): (None, index) for index, item in enumerate(roots)
+        }
         self._paths: dict[int, str] = {id(item): root for item in roots}
 
-    def parent(self, item: object) -> tuple[Any, str | int] | None:
+    def parent(self, item: object) -> tuple[object, str | int] | None:
         """Return the object that holds `item`, and the step to it; None if `item` is not in the tree."""
         key = id(item)
         while key not in self._parents:
@@ -75,7 +91,8 @@ class Positions:
         return path
 
     def _descend(self) -> None:
-        parents, children, below = self._parents, self._children, []
+        parents, children = self._parents, self._children
+        below: list[object] = []
         for parent in self._level:
             for step, child in children(parent):
                 if id(child) not in parents:
@@ -102,12 +119,12 @@ def _names_of_parts(kind: type) -> tuple[str, ...]:
     return tuple(field.name for field in fields if not _PLAIN.issuperset(classes_in(field.type)))
 
 
-def with_distinct_parts(value: object, seen: set[int] | None = None) -> Any:
+def with_distinct_parts(value: Any, seen: set[int] | None = None) -> Any:
     """Return a model value in which no object occurs twice: each further occurrence is a copy."""
     seen = set() if seen is None else seen
     is_repeated = id(value) in seen
     seen.add(id(value))
-    changed: dict[Any, Any] = {}
+    changed: dict[Any, object] = {}
     for step, part in parts_of(value):
         distinct = with_distinct_parts(part, seen)
         if distinct is not part:
@@ -119,7 +136,7 @@ def with_distinct_parts(value: object, seen: set[int] | None = None) -> Any:
     return msgspec.structs.replace(value, **changed) if isinstance(value, msgspec.Struct) else value
 
 
-def containers_of(value: Any) -> list[Child]:
+def containers_of(value: Json) -> list[Child]:
     """Return the objects and arrays in a JSON object or array."""
     steps: Iterable[Child] = value.items() if value.__class__ is dict else enumerate(value)
     return [(step, inner) for step, inner in steps if inner.__class__ is dict or inner.__class__ is list]
@@ -136,10 +153,12 @@ class ModelPaths:
     `root` is the path of each of the values themselves.
     """
 
-    def __init__(self, roots: list[Any], replaced: Iterable[tuple[Any, Any]], target: str, root: str = "$") -> None:
+    def __init__(
+        self, roots: Sequence[object], replaced: Iterable[tuple[object, object]], target: str, root: str = "$"
+    ) -> None:
         self.target = target
         self._positions = Positions(roots, parts_of, root)
-        self._originals: dict[int, Any] = {}
+        self._originals: dict[int, object] = {}
         whole = {id(value) for value in roots}
         for old, new in replaced:
             if id(old) in whole and new is not old:
@@ -147,7 +166,7 @@ class ModelPaths:
             elif new is not old:
                 self._originals.setdefault(id(new), old)
 
-    def source(self, item: object) -> Any:
+    def source(self, item: object) -> object:
         """Return the value of the source that `item` was made of; `item` itself if it is one."""
         while id(item) in self._originals:
             item = self._originals[id(item)]
@@ -157,7 +176,7 @@ class ModelPaths:
         """Return whether a value is in the model, or was put in the place of one that is."""
         return self._positions.path(self.source(item)) is not None
 
-    def owner(self, item: object) -> tuple[Any, str, bool] | None:
+    def owner(self, item: object) -> tuple[object, str, bool] | None:
         """Return the object that holds a value, its attribute there, and whether that attribute is a list."""
         found = self._positions.parent(item)
         if found is None or found[0] is None:
@@ -192,15 +211,15 @@ class Place(msgspec.Struct, frozen=True):
     """Where a decoded object came from: its path, the wire value there, and what finds the row that made it."""
 
     path: str
-    wire: Any
-    item: Any
-    table: Any
+    wire: Json
+    item: object
+    table: Table
 
     @property
-    def row(self) -> Any:
+    def row(self) -> Layout | None:
         """The row that made the object; None if no row did."""
         table = self.table
-        return table(self.item) if callable(table) else table and table.row_of(self.item)
+        return table(self.item) if callable(table) else None if table is None else table.row_of(self.item)
 
 
 class WirePaths:
@@ -209,11 +228,11 @@ class WirePaths:
     def __init__(
         self,
         api: str,
-        payload: Any,
+        payload: Json,
         traces: list[Trace],
-        replaced: list[tuple[Any, Any]],
-        copies: list[tuple[Any, Any]],
-        moved: list[tuple[Any, str, str]],
+        replaced: Iterable[tuple[object, object]],
+        copies: Sequence[tuple[object, object]],
+        moved: Sequence[tuple[object, str, str]],
         *,
         is_respelled: bool,
     ) -> None:
@@ -238,7 +257,7 @@ class WirePaths:
         self._places: dict[int, Place] = {}
         self._expanded: set[int] = set()
 
-    def _decoded(self, item: object) -> Any:
+    def _decoded(self, item: object) -> object:
         while id(item) in self._replaced:
             item = self._replaced[id(item)]
         return item
@@ -280,12 +299,12 @@ class WirePaths:
             path, wire = f"{path}[{index}]", wire[index]
         return self._put(item, path, wire, table)
 
-    def _put(self, item: Any, path: str, wire: object, table: Any) -> Place:
+    def _put(self, item: object, path: str, wire: object, table: Table) -> Place:
         wire = self._copies.get(id(wire), wire)
         place = self._places[id(item)] = Place(path, wire, item, table)
         return place
 
-    def _expand(self, item: object, place: Place) -> list[Any]:
+    def _expand(self, item: object, place: Place) -> list[object]:
         """Place what the row of an object made inside of it. Return these objects."""
         if id(item) in self._expanded or place.wire.__class__ is not dict or (row := place.row) is None:
             return []
@@ -298,10 +317,10 @@ class WirePaths:
             inside.append(decoded)
         return inside
 
-    def rows(self) -> Iterator[tuple[str, Row]]:
+    def rows(self) -> Iterator[tuple[str, Layout]]:
         """Yield the path of each wire object that a row decoded, with the row, once each."""
         waiting = [self._decoded(item) for trace in self._all for item in trace[1]]
-        found: dict[tuple[str, Any], None] = {}
+        found: dict[tuple[str, Layout], None] = {}
         while waiting:
             item = waiting.pop()
             place = self._places.get(id(item)) or self._traced(item)
@@ -391,7 +410,7 @@ class WirePaths:
         return spelled(self._payload, path) if self._is_respelled else path
 
 
-def _element(container: Any, key: str | int | None) -> Any:
+def _element(container: Json, key: str | int | None) -> Json:
     try:
         return container if key is None else container[key]
     except (KeyError, IndexError):

@@ -183,7 +183,7 @@ def _output(content: object, context: EncodeContext) -> Any:
     return content
 
 
-def _words(content: object, context: EncodeContext) -> list[AIContent]:
+def _words(content: AIContent, context: EncodeContext) -> list[AIContent]:
     text = as_text(content)
     if not text:
         return []

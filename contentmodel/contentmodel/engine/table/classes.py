@@ -11,7 +11,7 @@ from typing import Protocol
 from contentmodel.engine.context import DecodeContext
 from contentmodel.engine.json import JsonObject, kind_of, name_of, value_at, wire_at, wire_path
 from contentmodel.engine.losses.provenance import spelled
-from contentmodel.engine.table.codecs import Codec
+from contentmodel.engine.table.codecs import AnyCodec
 from contentmodel.engine.table.rows import Row
 from contentmodel.errors import Fault
 
@@ -19,7 +19,7 @@ from contentmodel.errors import Fault
 class Takes(Protocol):
     """Says whether an API takes a value in a field that has another JSON class, or no such word, in the tables."""
 
-    def __call__(self, name: str, value: object, codec: Codec) -> bool: ...
+    def __call__(self, name: str, value: object, codec: AnyCodec) -> bool: ...
 
 
 def misfits(payload: JsonObject, context: DecodeContext, takes: Takes, *, is_own: bool) -> Iterator[Fault]:
@@ -42,7 +42,7 @@ def misfits(payload: JsonObject, context: DecodeContext, takes: Takes, *, is_own
                     yield Fault(spelled(payload, wire_path(path, f"{name}.{tag}")), what)
 
 
-def _misfit(value: object, codec: Codec, is_own: bool) -> str | None:
+def _misfit(value: object, codec: AnyCodec, is_own: bool) -> str | None:
     if codec.classes and value.__class__ not in codec.classes:
         # Every API reads an integer where it wants a number.
         classes = [kind for kind in codec.classes if kind is not int or float not in codec.classes]

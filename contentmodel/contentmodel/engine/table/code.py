@@ -5,14 +5,23 @@ from __future__ import annotations
 import itertools
 import linecache
 from collections.abc import Callable, Collection
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import msgspec
 
 from contentmodel.engine.table.introspect import fields_of, get_path, struct_in
 
 if TYPE_CHECKING:
+    from contentmodel.engine.context import DecodeContext, EncodeContext
+    from contentmodel.engine.json import JsonObject
     from contentmodel.engine.table.rows import Row
+    from contentmodel.message import Origin
+
+Decode: TypeAlias = "Callable[[JsonObject, DecodeContext], msgspec.Struct]"
+"""Return the value of the model that one wire object holds. Its class is that of the row."""
+Encode: TypeAlias = "Callable[[Any, EncodeContext], JsonObject]"
+"""Return the wire object of one value of the row's class."""
+Functions: TypeAlias = tuple[Decode, Encode]
 
 
 class Code:
@@ -33,7 +42,7 @@ class Code:
         """Return a new name for a variable."""
         return f"{prefix}{next(self._counter)}"
 
-    def name(self, prefix: str, value: Any) -> str:
+    def name(self, prefix: str, value: object) -> str:
         """Return a new name, by which the source refers to an object."""
         name = self.fresh(prefix)
         self.objects[name] = value
@@ -43,7 +52,7 @@ class Code:
         """Return the variable that holds an attribute that is read."""
         return self.read.setdefault(attribute, f"v_{attribute.replace('.', '_')}")
 
-    def default(self, value: Any) -> str:
+    def default(self, value: object) -> str:
         """Return an expression for the default of an attribute: a value, or a class that makes one."""
         if value is None or isinstance(value, str | bool | int):
             return repr(value)
@@ -67,7 +76,7 @@ class Code:
             return []
         return [f"{pad}if ROW.is_respelled(wire):", f"{pad}    return ROW.decode_respelled(wire, context)"]
 
-    def arguments(self, model: type[Any], prefix: str, implied: Collection[str]) -> str:
+    def arguments(self, model: type[msgspec.Struct], prefix: str, implied: Collection[str]) -> str:
         """Return the arguments that make a Struct of what was read."""
         parts = []
         for info in fields_of(model):
@@ -88,7 +97,7 @@ class Code:
         parts = [v for name, v in self.read.items() if name.startswith(f"{path}.") and name not in implied]
         return f"({call} if {' or '.join(f'{part} is not None' for part in parts)} else None)"
 
-    def functions(self) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    def functions(self) -> Functions:
         """Compile the source, and register it, so that a traceback shows it. Return `decode` and `encode`."""
         source = "\n".join([*self.lines, ""])
         name = f"<row {self.row.api} {self.row.name} -> {self.row.model.__name__}>"
@@ -97,9 +106,11 @@ class Code:
         return self.objects["decode"], self.objects["encode"]
 
 
-def build(model: type[Any], read: dict[str, Any], origin: Any, implied: Collection[str], prefix: str = "") -> Any:
+def build(
+    model: type[msgspec.Struct], read: dict[str, object], origin: Origin, implied: Collection[str], prefix: str = ""
+) -> msgspec.Struct:
     """Return the Struct that the arguments of `Code.arguments` make, of attributes by their paths."""
-    given: dict[str, Any] = {}
+    given: dict[str, object] = {}
     for info in fields_of(model):
         path = prefix + info.name
         inside = [value for name, value in read.items() if name.startswith(f"{path}.") and name not in implied]

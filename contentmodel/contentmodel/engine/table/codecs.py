@@ -7,27 +7,33 @@ ways, exactly: `encode(decode(v)) == v` for every v that it holds.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, Generic, TypeAlias, TypeVar
 
 from contentmodel.content.base import Protected
+from contentmodel.content.tools import ToolCallContent
 from contentmodel.engine.context import DecodeContext, EncodeContext
-from contentmodel.engine.json import write
+from contentmodel.engine.json import Json, JsonArray, JsonObject, write
 from contentmodel.engine.losses import reasons
+from contentmodel.engine.losses.provenance import RowFinder
 from contentmodel.engine.table.introspect import options_of
 from contentmodel.errors import ToolArgumentsError
 
-Place = tuple[Any, str, Any, Any]
+T = TypeVar("T")
+
+Bind: TypeAlias = Callable[[str, object], str]
+"""Give an object a name in a compiled function. Return the name."""
+Place: TypeAlias = tuple[object, str, Json, RowFinder | None]
 """A model object, its JSON path, the wire value there, and the row or union that made it (None: no row)."""
 
 
-def spread(values: Iterable[Any], wires: Iterable[Any], path: str, row: Any) -> list[Place]:
+def spread(values: Iterable[object], wires: Iterable[Json], path: str, row: RowFinder | None) -> list[Place]:
     """The places of values that came each from its own element of a list at `path`."""
     pairs = zip(values, wires, strict=False)
     return [(value, f"{path}[{index}]", wire, row) for index, (value, wire) in enumerate(pairs)]
 
 
-class Codec:
-    """The base: holds values of `classes`, unchanged."""
+class Codec(Generic[T]):
+    """The base: holds values of `classes`, unchanged. `T` is the type of the model's values."""
 
     classes: tuple[type, ...] = ()
     identity = True
@@ -43,7 +49,7 @@ class Codec:
         if classes:
             self.classes = classes
 
-    def holds(self, value: Any) -> bool:
+    def holds(self, value: object) -> bool:
         """Whether the model field can hold this wire value."""
         return value.__class__ in self.classes
 
@@ -53,30 +59,28 @@ class Codec:
             return None
         return " or ".join(f"{name}.__class__ is {c.__name__}" for c in self.classes)
 
-    def quick_decode(self, name: str, call: str, bind: Callable[[str, Any], str]) -> str:
-        """An expression that decodes the usual value of the variable `name` in place, and else makes the `call`.
-
-        `bind` gives an object a name in the compiled function.
-        """
+    def quick_decode(self, name: str, call: str, bind: Bind) -> str:
+        """An expression that decodes the usual value of the variable `name` in place, and else makes the `call`."""
         return call
 
-    def quick_encode(self, name: str, call: str, bind: Callable[[str, Any], str]) -> str:
+    def quick_encode(self, name: str, call: str, bind: Bind) -> str:
         """The same for encoding."""
         return call
 
-    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> Any:
-        """The model's value for `container[key]`, which is `value`."""
-        return value
+    def decode(self, value: Json, context: DecodeContext, container: JsonObject, key: str) -> T:
+        """The model's value for `container[key]`, which is `value`. The codec holds `value`."""
+        made: T = value
+        return made
 
-    def count(self, wire: Any) -> int:
+    def count(self, wire: Json) -> int:
         """Return how many contents `decode` makes of a wire value, if it makes a list of them."""
         return 1
 
-    def places(self, value: Any, wire: Any, path: str) -> Iterable[Place]:
+    def places(self, value: T, wire: Json, path: str) -> Iterable[Place]:
         """Where the model objects in `value` came from, given that it was decoded from `wire` at `path`."""
         return ()
 
-    def encode(self, value: Any, context: EncodeContext, owner: Any) -> Any:
+    def encode(self, value: T, context: EncodeContext, owner: object) -> Json:
         """The wire value for a field of `owner`; None where there is nothing to say."""
         return value
 
@@ -85,64 +89,68 @@ class Codec:
         return "|".join(c.__name__ for c in self.classes) or "any"
 
 
-class _List(Codec):
+AnyCodec: TypeAlias = Codec[Any]
+"""The codec of some field, whose type is known to its row alone."""
+
+
+class _List(Codec[JsonArray]):
     """A list of anything, as it is."""
 
     classes = (list,)
 
-    def holds(self, value: Any) -> bool:
+    def holds(self, value: object) -> bool:
         return value.__class__ is list and bool(value)
 
 
-class _Strings(Codec):
+class _Strings(Codec[list[str]]):
     """A list of strings."""
 
     classes = (list,)
 
-    def holds(self, value: Any) -> bool:
+    def holds(self, value: object) -> bool:
         return value.__class__ is list and bool(value) and all(item.__class__ is str for item in value)
 
     def describe(self) -> str:
         return "list[str]"
 
 
-class _Objects(Codec):
+class _Objects(Codec[list[JsonObject]]):
     """A list of JSON objects, as they are."""
 
     classes = (list,)
 
-    def holds(self, value: Any) -> bool:
+    def holds(self, value: object) -> bool:
         return value.__class__ is list and bool(value) and all(item.__class__ is dict for item in value)
 
     def describe(self) -> str:
         return "list[dict]"
 
 
-class _Integers(Codec):
+class _Integers(Codec[list[int]]):
     """A list of integers."""
 
     classes = (list,)
 
-    def holds(self, value: Any) -> bool:
+    def holds(self, value: object) -> bool:
         return value.__class__ is list and bool(value) and all(item.__class__ is int for item in value)
 
     def describe(self) -> str:
         return "list[int]"
 
 
-class _Anything(Codec):
+class _Anything(Codec[Json]):
     """Any JSON value but null."""
 
-    def holds(self, value: Any) -> bool:
+    def holds(self, value: object) -> bool:
         return value is not None
 
 
-STR = Codec(str)
-INT = Codec(int)
-NUMBER = Codec(int, float)
-BOOL = Codec(bool)
-OBJECT = Codec(dict)
-ARGUMENTS = Codec(dict, str)
+STR: Codec[str] = Codec(str)
+INT: Codec[int] = Codec(int)
+NUMBER: Codec[int | float] = Codec(int, float)
+BOOL: Codec[bool] = Codec(bool)
+OBJECT: Codec[JsonObject] = Codec(dict)
+ARGUMENTS: Codec[JsonObject | str] = Codec(dict, str)
 LIST = _List()
 STRINGS = _Strings()
 OBJECTS = _Objects()
@@ -150,28 +158,28 @@ INTEGERS = _Integers()
 ANYTHING = _Anything()
 
 
-class Pair(Codec):
+class Pair(Codec[T]):
     """Two functions, for values whose two sides differ in form. `encode` may answer None: nothing to say."""
 
     identity = False
 
     def __init__(
-        self, classes: Iterable[type], decode: Callable[[Any], Any], encode: Callable[[Any], Any], form: str
+        self, classes: Iterable[type], decode: Callable[[Json], T], encode: Callable[[T], Json], form: str
     ) -> None:
         self.classes = tuple(classes)
         self._decode, self._encode, self._form = decode, encode, form
 
-    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> Any:
+    def decode(self, value: Json, context: DecodeContext, container: JsonObject, key: str) -> T:
         return self._decode(value)
 
-    def encode(self, value: Any, context: EncodeContext, owner: Any) -> Any:
+    def encode(self, value: T, context: EncodeContext, owner: object) -> Json:
         return self._encode(value)
 
     def describe(self) -> str:
         return self._form
 
 
-class Renamed(Codec):
+class Renamed(Codec[str]):
     """Words that the model spells otherwise. Words nobody knows go through; ones that would collide are marked."""
 
     classes = (str,)
@@ -182,21 +190,21 @@ class Renamed(Codec):
         self._to_wire = {v: k for k, v in reversed(list(names.items()))}
         self._ambiguous = {w: m for w, m in names.items() if self._to_wire[m] != w}
 
-    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> Any:
+    def decode(self, value: str, context: DecodeContext, container: JsonObject, key: str) -> str:
         if value in self._to_model and value not in self._ambiguous:
             return self._to_model[value]
         prefix = f"{context.api}:"
         is_taken = value in self._to_wire or value in self._ambiguous or value.startswith(prefix)
         return f"{prefix}{value}" if is_taken else value
 
-    def encode(self, value: Any, context: EncodeContext, owner: Any) -> Any:
+    def encode(self, value: str, context: EncodeContext, owner: object) -> str:
         return self._to_wire.get(value) or value.removeprefix(f"{context.api}:")
 
     def describe(self) -> str:
         return "str"
 
 
-class Sealed(Codec):
+class Sealed(Codec[Protected]):
     """Opaque state of one issuer: the wire's text on one side, `Protected` on the other. It never goes abroad."""
 
     classes = (str,)
@@ -205,17 +213,17 @@ class Sealed(Codec):
     def __init__(self, issuer: str, kind: str) -> None:
         self.issuer, self.kind = issuer, kind
 
-    def quick_decode(self, name: str, call: str, bind: Callable[[str, Any], str]) -> str:
+    def quick_decode(self, name: str, call: str, bind: Bind) -> str:
         return f"{bind('Protected', Protected)}(issuer={self.issuer!r}, kind={self.kind!r}, data={name})"
 
-    def quick_encode(self, name: str, call: str, bind: Callable[[str, Any], str]) -> str:
+    def quick_encode(self, name: str, call: str, bind: Bind) -> str:
         usual = f"{name}.issuer == {self.issuer!r} and {name}.kind == {self.kind!r}"
         return f"{name}.data if {usual} else {call}"
 
-    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> Any:
+    def decode(self, value: str, context: DecodeContext, container: JsonObject, key: str) -> Protected:
         return Protected(issuer=self.issuer, kind=self.kind, data=value)
 
-    def encode(self, value: Any, context: EncodeContext, owner: Any) -> Any:
+    def encode(self, value: Protected, context: EncodeContext, owner: object) -> str | None:
         if value.issuer == self.issuer and value.kind == self.kind:
             return value.data
         context.lose(owner, "protected", reasons.OPAQUE_STATE, issuer=value.issuer)
@@ -225,7 +233,7 @@ class Sealed(Codec):
         return "opaque"
 
 
-class Allowed(Codec):
+class Allowed(Codec[str]):
     """One of an API's own words. Any word comes in and goes home again; a foreign one has to be one of them."""
 
     classes = (str,)
@@ -235,10 +243,10 @@ class Allowed(Codec):
         self.field = field
         self.known_words = self.words = frozenset(words)
 
-    def quick_decode(self, name: str, call: str, bind: Callable[[str, Any], str]) -> str:
+    def quick_decode(self, name: str, call: str, bind: Bind) -> str:
         return name
 
-    def encode(self, value: Any, context: EncodeContext, owner: Any) -> Any:
+    def encode(self, value: str, context: EncodeContext, owner: object) -> str | None:
         if context.native or value in self.words:
             return value
         context.lose(owner, self.field, reasons.NO_WORD, word=value)
@@ -248,7 +256,7 @@ class Allowed(Codec):
         return "str"
 
 
-class Home(Codec):
+class Home(Codec[Json]):
     """What only its own API understands: it comes in and goes home again, and elsewhere it is a loss."""
 
     identity = False
@@ -258,13 +266,13 @@ class Home(Codec):
         super().__init__(*classes)
         self.field, self.silent = field, silent
 
-    def holds(self, value: Any) -> bool:
+    def holds(self, value: object) -> bool:
         return value is not None and (not self.classes or value.__class__ in self.classes)
 
-    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> Any:
+    def decode(self, value: Json, context: DecodeContext, container: JsonObject, key: str) -> Json:
         return value
 
-    def encode(self, value: Any, context: EncodeContext, owner: Any) -> Any:
+    def encode(self, value: Json, context: EncodeContext, owner: object) -> Json:
         if context.native or context.by_hand:
             return value
         if not self.silent:
@@ -272,7 +280,7 @@ class Home(Codec):
         return None
 
 
-class ArgumentsText(Codec):
+class ArgumentsText(Codec[JsonObject | str]):
     """Arguments as JSON text: kept to the letter; an object of another API is written as compact text.
 
     An empty text of another API is an empty object: hosts of Chat send one where a call has no arguments.
@@ -281,23 +289,23 @@ class ArgumentsText(Codec):
     classes = (str,)
     identity = False
 
-    def quick_decode(self, name: str, call: str, bind: Callable[[str, Any], str]) -> str:
+    def quick_decode(self, name: str, call: str, bind: Bind) -> str:
         return name
 
-    def quick_encode(self, name: str, call: str, bind: Callable[[str, Any], str]) -> str:
+    def quick_encode(self, name: str, call: str, bind: Bind) -> str:
         return f"{name} if {name} and {name}.__class__ is str else {call}"
 
-    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> Any:
+    def decode(self, value: str, context: DecodeContext, container: JsonObject, key: str) -> str:
         return value
 
-    def encode(self, value: Any, context: EncodeContext, owner: Any) -> Any:
+    def encode(self, value: JsonObject | str, context: EncodeContext, owner: object) -> str:
         if value == "" and context.completes:
             context.lose(owner, "arguments", reasons.EMPTY_ARGUMENTS)
             return "{}"
         return value if value.__class__ is str else write(value).decode()
 
 
-class ArgumentsObject(Codec):
+class ArgumentsObject(Codec[JsonObject | str]):
     """Arguments as an object; JSON text of another API is read. Text that is no object is put under `key`."""
 
     classes = (dict,)
@@ -307,20 +315,20 @@ class ArgumentsObject(Codec):
         super().__init__()
         self.key = key
 
-    def quick_decode(self, name: str, call: str, bind: Callable[[str, Any], str]) -> str:
+    def quick_decode(self, name: str, call: str, bind: Bind) -> str:
         return name
 
-    def quick_encode(self, name: str, call: str, bind: Callable[[str, Any], str]) -> str:
+    def quick_encode(self, name: str, call: str, bind: Bind) -> str:
         return f"{name} if {name}.__class__ is dict else {call}"
 
-    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> Any:
+    def decode(self, value: JsonObject, context: DecodeContext, container: JsonObject, key: str) -> JsonObject:
         return value
 
-    def encode(self, value: Any, context: EncodeContext, owner: Any) -> Any:
+    def encode(self, value: JsonObject | str, context: EncodeContext, owner: object) -> JsonObject:
         if value.__class__ is dict:
             return value
         try:
-            read = owner.arguments_object
+            read = owner.arguments_object if isinstance(owner, ToolCallContent) else {}
         except ToolArgumentsError:
             context.lose(owner, "arguments", reasons.ARGUMENTS_AS_OBJECT)
             return {self.key: value}
@@ -329,21 +337,21 @@ class ArgumentsObject(Codec):
         return read
 
 
-class DataUri(Codec):
+class DataUri(Codec[tuple[str | None, str]]):
     """`data:image/png;base64,AAAA` on the wire, media type and base64 in the model. Other URIs are not held."""
 
     classes = (str,)
     identity = False
     mandatory = True
 
-    def holds(self, value: Any) -> bool:
+    def holds(self, value: object) -> bool:
         return is_data_uri(value)
 
-    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> Any:
+    def decode(self, value: str, context: DecodeContext, container: JsonObject, key: str) -> tuple[str | None, str]:
         head, _, data = value.partition(";base64,")
         return head[5:], data
 
-    def encode(self, value: Any, context: EncodeContext, owner: Any) -> Any:
+    def encode(self, value: tuple[str | None, str], context: EncodeContext, owner: object) -> str:
         media_type, data = value
         return f"data:{media_type or ''};base64,{data}"
 
@@ -351,15 +359,15 @@ class DataUri(Codec):
         return "data uri"
 
 
-def is_data_uri(value: Any) -> bool:
+def is_data_uri(value: object) -> bool:
     """Whether a value is a data URI with base64 in it."""
     return value.__class__ is str and value.startswith("data:") and ";base64," in value[:200]
 
 
-def codec_for(hint: object) -> Codec:
+def codec_for(hint: object) -> AnyCodec:
     """The codec that an attribute's type implies."""
     options = set(options_of(hint)) - {type(None)}
-    simple: list[tuple[set[Any], Codec]] = [
+    simple: list[tuple[set[type], AnyCodec]] = [
         ({str}, STR),
         ({bool}, BOOL),
         ({int}, INT),

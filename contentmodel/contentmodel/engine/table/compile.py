@@ -7,10 +7,11 @@ functions that do the same by asking the fields, one after the other.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
-from contentmodel.engine.table.code import Code, build
+import msgspec
+
+from contentmodel.engine.table.code import Code, Functions, build
 from contentmodel.engine.table.hints import ABSENT, escaped
 from contentmodel.engine.table.respelling import KEYS, respell
 from contentmodel.engine.table.tree import CONTENTS
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
     from contentmodel.engine.context import DecodeContext, EncodeContext
     from contentmodel.engine.json import JsonObject
     from contentmodel.engine.table.rows import Row
-
-Functions: TypeAlias = tuple[Callable[..., Any], Callable[..., Any]]
 
 
 def generated(row: Row) -> Functions:
@@ -72,7 +71,7 @@ def _encoder_source(row: Row, code: Code) -> None:
 def plain(row: Row) -> Functions:
     """Return `decode(wire, context)` and `encode(value, context)` of a row, in plain code: slow, to compare with."""
 
-    def decode(wire: JsonObject, context: DecodeContext) -> Any:
+    def decode(wire: JsonObject, context: DecodeContext) -> msgspec.Struct:
         read: JsonObject = {CONTENTS: []} if row.columns is not None else {}
         missing = row.root.read_fields(wire, read, context)
         residue = row.residue(wire)

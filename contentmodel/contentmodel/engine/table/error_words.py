@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -30,7 +30,7 @@ class ErrorWords:
     def __init__(
         self,
         keys: Sequence[str],
-        writes: Mapping[str, Mapping[str, Any]],
+        writes: Mapping[str, JsonObject],
         reads: Mapping[str, str],
         statuses: Mapping[str, int] | None = None,
     ) -> None:
@@ -58,7 +58,7 @@ class ErrorWords:
                     return kind
         return None
 
-    def fields_of(self, kind: str | None) -> Mapping[str, Any]:
+    def fields_of(self, kind: str | None) -> JsonObject:
         """Return the wire fields that name a kind."""
         return self.writes.get(kind or "server") or self.writes["server"]
 
@@ -67,23 +67,23 @@ class ErrorWords:
         return self.statuses.get(kind or "server", STATUSES.get(kind or "server", 500))
 
 
-class ErrorBody(Record):
+class ErrorBody(Record[ErrorContent]):
     """An error object. The API's own words are kept; an error of another API gets the words for its kind."""
 
     def __init__(self, row: Row, words: ErrorWords) -> None:
         super().__init__(row)
         self.words = words
 
-    def decode(self, value: Any, context: DecodeContext, container: object, key: str) -> Any:
+    def decode(self, value: JsonObject, context: DecodeContext, container: JsonObject, key: str) -> ErrorContent:
         error = super().decode(value, context, container, key)
         kind = self.words.kind_of(value)
         if kind is None or error.__class__ is not ErrorContent:
             return error
         return msgspec.structs.replace(error, kind=kind)
 
-    def encode(self, value: Any, context: EncodeContext, owner: Any) -> Any:
+    def encode(self, value: ErrorContent, context: EncodeContext, owner: object) -> JsonObject:
         if not context.native:
-            return self._encode_foreign(value, context, owner.origin)
+            return self._encode_foreign(value, context, getattr(owner, "origin", None))
         wire = self.row.encode(value, context)
         kind = error_kind(value) if context.by_hand else value.kind
         if kind is not None and self.words.kind_of(wire) != kind:

@@ -10,7 +10,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
 from typing import TYPE_CHECKING, Any
 
-from contentmodel.engine.json import JsonObject, container_of, put_at, wire_at, wire_path
+import msgspec
+
+from contentmodel.engine.json import Json, JsonObject, container_of, put_at, wire_at, wire_path
 from contentmodel.engine.losses import reasons
 from contentmodel.engine.table.code import Code
 from contentmodel.engine.table.codecs import ArgumentsObject, Place
@@ -19,6 +21,7 @@ from contentmodel.engine.table.introspect import attribute_of
 from contentmodel.engine.table.tree import CONTENTS, Column
 
 if TYPE_CHECKING:
+    from contentmodel.content.base import AIContent
     from contentmodel.engine.context import DecodeContext, EncodeContext
     from contentmodel.engine.table.rows import Row
 
@@ -50,7 +53,7 @@ class Field:
     def read_source(self, count: str, code: Code) -> None:
         """Add `read` to the source, and count the keys that are taken."""
 
-    def write(self, value: Any, wire: JsonObject, context: EncodeContext) -> None:
+    def write(self, value: object, wire: JsonObject, context: EncodeContext) -> None:
         """Write into the wire object, before the residue."""
 
     def write_source(self, code: Code) -> None:
@@ -58,7 +61,7 @@ class Field:
         if type(self).write is not Field.write:
             code.add(f"    {code.name('write', self.write)}(value, wire, context)")
 
-    def finish(self, value: Any, wire: JsonObject, context: EncodeContext) -> None:
+    def finish(self, value: object, wire: JsonObject, context: EncodeContext) -> None:
         """Complete the wire object, after the residue, and report what it does not hold."""
 
     def finish_source(self, code: Code) -> None:
@@ -85,14 +88,14 @@ class Columns(Field):
         for key, column in self.columns.items():
             yield key, {"attribute": self.attributes[0], "form": column.describe(), "required": False}
 
-    def counts(self, wire: Any) -> Iterator[tuple[str, int]]:
+    def counts(self, wire: JsonObject) -> Iterator[tuple[str, int]]:
         """Yield the columns that a wire object fills, in their order, and how many contents each of them makes."""
         for key, column in self.columns.items():
             inner = wire_at(wire, key)
             if inner is not None and column.holds(inner):
                 yield key, column.codec.count(inner)
 
-    def places(self, value: Any, wire: Any, path: str) -> Iterator[Place]:
+    def places(self, value: object, wire: JsonObject, path: str) -> Iterator[Place]:
         """Yield where the contents of a decoded value came from."""
         rest = list(getattr(value, self.attributes[0]))
         for key, taken in self.counts(wire):
@@ -104,14 +107,14 @@ class Columns(Field):
     def read(self, wire: JsonObject, read: JsonObject, context: DecodeContext) -> None:
         read[self.attributes[0]] = read.pop(CONTENTS)
 
-    def write(self, value: Any, wire: JsonObject, context: EncodeContext) -> None:
+    def write(self, value: object, wire: JsonObject, context: EncodeContext) -> None:
         """Deal the contents out to the columns that take them, and report where an order is lost."""
         contents, usual, api = getattr(value, self.attributes[0]), self._usual, context.api
         if len(contents) == 1 and contents[0].extra is None and contents[0].__class__ in usual:
             only = usual[contents[0].__class__]
             put_at(wire, only, self.columns[only].codec.encode(contents, context, value))
             return
-        dealt: dict[str, list[Any]] = {}
+        dealt: dict[str, list[AIContent]] = {}
         latest = 0
         for content in contents:
             extra = content.extra
@@ -131,7 +134,7 @@ class Columns(Field):
         for key, own in dealt.items():
             put_at(wire, key, self.columns[key].codec.encode(own, context, value))
 
-    def _column_of(self, content: Any, api: str) -> str | None:
+    def _column_of(self, content: AIContent, api: str) -> str | None:
         origin = COLUMN.of(content, api)
         if origin is not None:
             for key in self.columns:
@@ -160,7 +163,7 @@ class Gathered(Field):
         code.add(f"    {count} += len(gathered)")
         code.read[self.attributes[0]] = "(gathered or None)" if self._is_optional else "gathered"
 
-    def write(self, value: Any, wire: JsonObject, context: EncodeContext) -> None:
+    def write(self, value: object, wire: JsonObject, context: EncodeContext) -> None:
         gathered = getattr(value, self.attributes[0])
         if gathered.__class__ is str:
             gathered = self._as_object(gathered, context, value)
@@ -203,7 +206,7 @@ class Group(Field):
         code.add(f"    {count} += sum(k in wire for k in {group}.keys)")
         code.add(f"    {code.variable(self.attribute)} = {group}.decode(wire, context)")
 
-    def write(self, value: Any, wire: JsonObject, context: EncodeContext) -> None:
+    def write(self, value: object, wire: JsonObject, context: EncodeContext) -> None:
         self.encode(getattr(value, self.attribute), wire, context, value)
 
 
@@ -213,7 +216,7 @@ class Rest(Field):
     def __init__(self, attribute: str) -> None:
         self.attributes = (attribute,)
 
-    def write(self, value: Any, wire: JsonObject, context: EncodeContext) -> None:
+    def write(self, value: object, wire: JsonObject, context: EncodeContext) -> None:
         settings = getattr(value, self.attributes[0])
         if settings and not context.is_ours(value):
             context.lose(value, self.attributes[0], reasons.FOREIGN_SETTINGS)
@@ -236,7 +239,7 @@ class Aliases(Field):
 class Implied(Field):
     """Attributes whose value follows from the row. Another value is lost where it is written."""
 
-    def __init__(self, values: Mapping[str, Any]) -> None:
+    def __init__(self, values: Mapping[str, Json]) -> None:
         self.values = dict(values)
         self.attributes = tuple(self.values)
         own = ((name, value) for name, value in self.values.items() if "." not in name)
@@ -248,7 +251,7 @@ class Implied(Field):
     def read_source(self, count: str, code: Code) -> None:
         code.read.update((name, repr(value)) for name, value in self.values.items())
 
-    def finish(self, value: Any, wire: JsonObject, context: EncodeContext) -> None:
+    def finish(self, value: object, wire: JsonObject, context: EncodeContext) -> None:
         for name, word in self._checked.items():
             context.lose_other_word(value, name, word)
 
@@ -261,10 +264,10 @@ class Implied(Field):
 class Filled(Field):
     """What the API requires, for values of another API, or made by hand, that do not have it: by dotted path."""
 
-    def __init__(self, values: Mapping[str, Any]) -> None:
+    def __init__(self, values: Mapping[str, Json]) -> None:
         self.values = dict(values)
 
-    def finish(self, value: Any, wire: JsonObject, context: EncodeContext) -> None:
+    def finish(self, value: object, wire: JsonObject, context: EncodeContext) -> None:
         # No two wire objects share a list.
         for path, required in self.values.items() if context.completes else ():
             container, key = container_of(wire, path)
@@ -288,12 +291,12 @@ class Silent(Field):
     def __init__(self, *silent: str) -> None:
         self.silent = silent
         self.names: tuple[str, ...] = ()
-        self._model: type[Any] = object
+        self._model: type[msgspec.Struct] = msgspec.Struct
 
     def join(self, row: Row) -> None:
         self.names, self._model = tuple(sorted(row.unmapped(self.silent))), row.model
 
-    def finish(self, value: Any, wire: JsonObject, context: EncodeContext) -> None:
+    def finish(self, value: object, wire: JsonObject, context: EncodeContext) -> None:
         context.lose_attributes(value, self.names)
 
     def finish_source(self, code: Code) -> None:

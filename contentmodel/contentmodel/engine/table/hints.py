@@ -19,18 +19,29 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
-from typing import Any, Generic, Literal, TypeVar, get_args, get_origin
+from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar, get_args, get_origin
 
 import msgspec
 
-from contentmodel.engine.json import JsonObject
+from contentmodel.engine.json import Json, JsonObject
+
+if TYPE_CHECKING:
+    from contentmodel.content.tools import ToolCallContent, ToolResultContent
 
 T = TypeVar("T")
-Owner = TypeVar("Owner")
-Migration = Callable[[Any], Any]
+Owner = TypeVar("Owner", bound=msgspec.Struct)
+Call = TypeVar("Call", "ToolCallContent", "ToolResultContent")
+Migration = Callable[[Json], Json]
 """Turns the value of an earlier version into the value of today; None if it is none."""
 
 _declared: dict[str, dict[str | None, Hint[Any]]] = {}
+
+
+class HasExtra(Protocol):
+    """A value of the model with residue."""
+
+    @property
+    def extra(self) -> Mapping[str, JsonObject] | None: ...
 
 
 class Hint(Generic[T]):
@@ -57,7 +68,7 @@ class Hint(Generic[T]):
         self.key = f":{name}"
         self.older = {f":{former}": migrate for former, migrate in older.items()}
         self.version = 1 + len(older)
-        self._fits: Callable[[Any], bool] = self._first_fits
+        self._fits: Callable[[object], bool] = self._first_fits
         self._class: type | None = None
         _declare(self)
 
@@ -72,7 +83,7 @@ class Hint(Generic[T]):
             raise TypeError(f"the hint {self.name!r} has no type: declare it as Hint[type](...)")
         return get_args(made)[0]
 
-    def of(self, owner: Any, api: str) -> T | None:
+    def of(self, owner: HasExtra, api: str) -> T | None:
         """Return the hint of `api` that a value has; None if it has none, or one of a wrong type."""
         extra = owner.extra
         if extra is None:
@@ -86,14 +97,14 @@ class Hint(Generic[T]):
             return value if value.__class__ is self._class or self._fits(value) else None
         return self._read_older(residue) if self.older else None
 
-    def read(self, residue: Mapping[str, Any]) -> T | None:
+    def read(self, residue: Mapping[str, Json]) -> T | None:
         """Return the hint in a residue; None if there is none, or one of a wrong type."""
         value: T | None = residue.get(self.key)
         if value is not None:
             return value if self._fits(value) else None
         return self._read_older(residue) if self.older else None
 
-    def is_in(self, residue: Mapping[str, Any]) -> bool:
+    def is_in(self, residue: Mapping[str, Json]) -> bool:
         """Return whether a residue has the hint, of the right type. A hint may be there and be None."""
         if self.key in residue:
             return self._fits(residue[self.key])
@@ -114,14 +125,14 @@ class Hint(Generic[T]):
         """Return the `extra` of a new value that has this hint alone."""
         return {api: {self.key: value}}
 
-    def _read_older(self, residue: Mapping[str, Any]) -> T | None:
+    def _read_older(self, residue: Mapping[str, Json]) -> T | None:
         for key, migrate in self.older.items():
             if residue.get(key) is not None:
                 value: T | None = migrate(residue[key])
                 return value if value is not None and self._fits(value) else None
         return None
 
-    def _first_fits(self, value: Any) -> bool:
+    def _first_fits(self, value: object) -> bool:
         self._fits, self._class = _test_of(self.type), _class_of(self.type)
         return self._fits(value)
 
@@ -149,12 +160,12 @@ def hints_with_fields(api: str) -> list[Hint[JsonObject]]:
 # -- types -------------------------------------------------------------------------------------------------------------
 
 
-def _class_of(kind: Any) -> type | None:
+def _class_of(kind: object) -> type | None:
     """Return the class whose every value is of a type; None if there is no such class."""
-    return dict if kind == dict[str, Any] else str if kind is str else None
+    return dict if kind == JsonObject else str if kind is str else None
 
 
-def _test_of(kind: Any) -> Callable[[Any], bool]:
+def _test_of(kind: object) -> Callable[[object], bool]:
     """Return a function that tests whether a JSON value is of a type."""
     if get_origin(kind) is Literal:
         words = {(word.__class__, word) for word in get_args(kind)}
@@ -225,7 +236,7 @@ MINTED = Hint[str](None, "minted", "the id that an adapter gave a call or result
 ROW = Hint[str](None, "row", "the name of the row that decoded the value, if another row usually encodes it")
 
 
-def with_call_id(content: Any, call_id: str) -> Any:
+def with_call_id(content: Call, call_id: str) -> Call:
     """Return a call or result under another id. One that its adapter gave stays one that is not sent."""
     old, extra = content.call_id, content.extra
     if extra is not None and old is not None:
@@ -236,7 +247,8 @@ def with_call_id(content: Any, call_id: str) -> Any:
     return msgspec.structs.replace(content, call_id=call_id, extra=extra)
 
 
-def minted(call: Any) -> dict[str, JsonObject] | None:
+def minted(call: ToolCallContent | ToolResultContent) -> dict[str, JsonObject] | None:
     """Return the `extra` of a call's result if an adapter gave the call its id; else None."""
     apis: Iterable[str] = call.extra or ()
-    return {api: MINTED.entry(call.call_id) for api in apis if MINTED.of(call, api) == call.call_id} or None
+    ids = {api: MINTED.of(call, api) for api in apis}
+    return {api: MINTED.entry(made) for api, made in ids.items() if made is not None and made == call.call_id} or None

@@ -9,19 +9,17 @@ from typing import Any
 
 import msgspec
 
-from contentmodel.engine.json import JsonObject
-
-_FIELDS: dict[type[Any], tuple[msgspec.structs.FieldInfo, ...]] = {}
+_FIELDS: dict[type[msgspec.Struct], tuple[msgspec.structs.FieldInfo, ...]] = {}
 
 
-def fields_of(model: type[Any]) -> tuple[msgspec.structs.FieldInfo, ...]:
+def fields_of(model: type[msgspec.Struct]) -> tuple[msgspec.structs.FieldInfo, ...]:
     """The fields of a Struct class, looked up once: msgspec evaluates every annotation anew."""
     if model not in _FIELDS:
         _FIELDS[model] = msgspec.structs.fields(model)
     return _FIELDS[model]
 
 
-def attribute_of(model: type[Any], attribute: str) -> tuple[Any, bool, Any]:
+def attribute_of(model: type[msgspec.Struct], attribute: str) -> tuple[object, bool, object]:
     """The type of an attribute path of a Struct, whether it must be given, and what it is when it is not."""
     head, _, rest = attribute.partition(".")
     hints = _hints(model)
@@ -37,7 +35,7 @@ def attribute_of(model: type[Any], attribute: str) -> tuple[Any, bool, Any]:
     return hints[head], False, info.default
 
 
-def struct_in(hint: object) -> type[Any]:
+def struct_in(hint: object) -> type[msgspec.Struct]:
     """The Struct class of `Struct | None`."""
     for option in typing.get_args(hint) or (hint,):
         if isinstance(option, type) and issubclass(option, msgspec.Struct):
@@ -45,18 +43,18 @@ def struct_in(hint: object) -> type[Any]:
     raise TypeError(f"{hint} holds no Struct")
 
 
-def _hints(model: type[Any]) -> JsonObject:
+def _hints(model: type[msgspec.Struct]) -> dict[str, object]:
     return {f.name: f.type for f in fields_of(model)}
 
 
-def options_of(hint: object) -> tuple[Any, ...]:
+def options_of(hint: object) -> tuple[object, ...]:
     """The types of a union; a type that is no union, alone."""
     if isinstance(hint, types.UnionType) or typing.get_origin(hint) is typing.Union:
         return typing.get_args(hint)
     return (hint,)
 
 
-def classes_in(hint: object) -> set[Any]:
+def classes_in(hint: object) -> set[object]:
     """The classes of the values of a type, without their parameters: `dict[str, Any] | None` is dict and NoneType."""
     classes = set()
     for option in options_of(hint):
@@ -68,7 +66,7 @@ def classes_in(hint: object) -> set[Any]:
     return classes
 
 
-def unmapped_attributes(model: type[Any], prefix: str, mapped: set[str]) -> Iterator[str]:
+def unmapped_attributes(model: type[msgspec.Struct], prefix: str, mapped: set[str]) -> Iterator[str]:
     """Attributes that no field maps; those of a nested Struct that is mapped piece by piece, one by one."""
     for info in fields_of(model):
         path = prefix + info.name

@@ -4,23 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
 from contentmodel.content.base import AIContent
 from contentmodel.content.text import TextContent
 from contentmodel.engine.context import DecodeContext, EncodeContext, defaults_of
+from contentmodel.engine.json import Json, JsonArray, JsonObject
 from contentmodel.engine.losses import reasons
-from contentmodel.engine.table.codecs import Codec, Place, spread
+from contentmodel.engine.table.codecs import Bind, Codec, Place, spread
 from contentmodel.engine.table.hints import FORM
 
 if TYPE_CHECKING:
     from contentmodel.engine.table.rows import Row
     from contentmodel.engine.table.unions import Union
 
+S = TypeVar("S", bound=msgspec.Struct)
 
-class Record(Codec):
+
+class Record(Codec[S]):
     """A nested object with a row of its own. One that says something of its API's alone stays `home`."""
 
     classes = (dict,)
@@ -29,13 +32,14 @@ class Record(Codec):
     def __init__(self, row: Row, *, home: bool = False) -> None:
         self.row, self.home = row, home
 
-    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> Any:
-        return self.row.decode(value, context)
+    def decode(self, value: JsonObject, context: DecodeContext, container: JsonObject, key: str) -> S:
+        made: S = self.row.decode(value, context)
+        return made
 
-    def places(self, value: Any, wire: Any, path: str) -> Iterable[Place]:
+    def places(self, value: S, wire: Json, path: str) -> Iterable[Place]:
         return [(value, path, wire, self.row)]
 
-    def encode(self, value: Any, context: EncodeContext, owner: Any) -> Any:
+    def encode(self, value: S, context: EncodeContext, owner: object) -> JsonObject | None:
         if self.home and not context.native:
             context.lose(value, None, reasons.FOREIGN_FORM)
             return None
@@ -45,7 +49,7 @@ class Record(Codec):
         return self.row.name
 
 
-class OneOf(Codec):
+class OneOf(Codec[S]):
     """A nested object that is one of a union's rows."""
 
     classes = (dict,)
@@ -55,20 +59,22 @@ class OneOf(Codec):
         self.union = union
         self.tagged = (union.tag, union.tags) if union.tags else None
 
-    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> Any:
-        return self.union.decode(value, context)
+    def decode(self, value: JsonObject, context: DecodeContext, container: JsonObject, key: str) -> S:
+        made: S = self.union.decode(value, context)
+        return made
 
-    def places(self, value: Any, wire: Any, path: str) -> Iterable[Place]:
+    def places(self, value: S, wire: Json, path: str) -> Iterable[Place]:
         return [(value, path, wire, self.union)]
 
-    def encode(self, value: Any, context: EncodeContext, owner: Any) -> Any:
-        return self.union.encode_one(value, context)
+    def encode(self, value: S, context: EncodeContext, owner: object) -> JsonObject | None:
+        wire: JsonObject | None = self.union.encode_one(value, context)
+        return wire
 
     def describe(self) -> str:
         return f"one of {self.union.name}"
 
 
-class One(Codec):
+class One(Codec[list[S]]):
     """A list of contents that the wire writes as a single block (a fetched document, an error object)."""
 
     classes = (dict,)
@@ -77,13 +83,13 @@ class One(Codec):
     def __init__(self, union: Union) -> None:
         self.union = union
 
-    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> Any:
+    def decode(self, value: JsonObject, context: DecodeContext, container: JsonObject, key: str) -> list[S]:
         return [self.union.decode(value, context)]
 
-    def places(self, value: Any, wire: Any, path: str) -> Iterable[Place]:
+    def places(self, value: list[S], wire: Json, path: str) -> Iterable[Place]:
         return [(value[0], path, wire, self.union)]
 
-    def encode(self, value: Any, context: EncodeContext, owner: Any) -> Any:
+    def encode(self, value: list[S], context: EncodeContext, owner: object) -> JsonObject | None:
         blocks = self.union.encode_list(value, context)
         for content in value[1:]:
             context.lose(content, None, reasons.ONE_OUTPUT)
@@ -93,7 +99,7 @@ class One(Codec):
         return f"one of {self.union.name}"
 
 
-class Blocks(Codec):
+class Blocks(Codec[list[S]]):
     """A list of blocks."""
 
     classes: tuple[type, ...] = (list,)
@@ -102,60 +108,60 @@ class Blocks(Codec):
     def __init__(self, union: Union) -> None:
         self.union = union
 
-    def holds(self, value: Any) -> bool:
+    def holds(self, value: object) -> bool:
         return value.__class__ is list and bool(value)
 
     def test(self, name: str) -> str | None:
         return f"{name}.__class__ is list and {name}"
 
-    def quick_decode(self, name: str, call: str, bind: Callable[[str, Any], str]) -> str:
+    def quick_decode(self, name: str, call: str, bind: Bind) -> str:
         return f"{bind('decode_list', self.union.decode_list)}({name}, context)"
 
-    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> Any:
+    def decode(self, value: JsonArray, context: DecodeContext, container: JsonObject, key: str) -> list[S]:
         return self.union.decode_list(value, context)
 
-    def count(self, wire: Any) -> int:
+    def count(self, wire: Json) -> int:
         return len(wire) if wire.__class__ is list else 1
 
-    def places(self, value: Any, wire: Any, path: str) -> Iterable[Place]:
+    def places(self, value: list[S], wire: Json, path: str) -> Iterable[Place]:
         if wire.__class__ is not list:
             # A message at fault is read without its contents.
             return [(value[0], path, wire, self.union if wire.__class__ is dict else None)] if value else []
         return spread(value, wire, path, self.union)
 
-    def encode(self, value: Any, context: EncodeContext, owner: Any) -> Any:
+    def encode(self, value: list[S], context: EncodeContext, owner: object) -> Json:
         return self.union.encode_list(value, context) or None
 
     def describe(self) -> str:
         return f"list of {self.union.name}"
 
 
-class BlocksOrOne(Blocks):
+class BlocksOrOne(Blocks[AIContent]):
     """A list of blocks, or one block in the list's place: its content then has the hint `FORM`."""
 
     classes = (list, dict)
 
-    def holds(self, value: Any) -> bool:
+    def holds(self, value: object) -> bool:
         return value.__class__ in (list, dict) and bool(value)
 
     def test(self, name: str) -> str | None:
         return f"({name}.__class__ is list or {name}.__class__ is dict) and {name}"
 
-    def quick_decode(self, name: str, call: str, bind: Callable[[str, Any], str]) -> str:
+    def quick_decode(self, name: str, call: str, bind: Bind) -> str:
         return f"{super().quick_decode(name, call, bind)} if {name}.__class__ is list else {call}"
 
-    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> Any:
+    def decode(self, value: Json, context: DecodeContext, container: JsonObject, key: str) -> list[AIContent]:
         if value.__class__ is list:
             return super().decode(value, context, container, key)
         return [FORM.on(self.union.decode(value, context), context.api, "one")]
 
-    def encode(self, value: Any, context: EncodeContext, owner: Any) -> Any:
+    def encode(self, value: list[AIContent], context: EncodeContext, owner: object) -> Json:
         blocks = self.union.encode_list(value, context)
         is_one = context.native and len(blocks) == 1 and FORM.of(value[0], context.api) == "one"
         return blocks[0] if is_one else blocks or None
 
 
-class TextOrBlocks(Blocks):
+class TextOrBlocks(Blocks[AIContent]):
     """A string, or a list of blocks.
 
     A single text that says nothing else is written the `plain` way ("string" or "list"); where the wire had it the
@@ -170,26 +176,26 @@ class TextOrBlocks(Blocks):
         self._form = FORM.entry("list" if plain == "string" else "string")
         self._plain_is_string = plain == "string"
 
-    def holds(self, value: Any) -> bool:
+    def holds(self, value: object) -> bool:
         return value.__class__ is str or (value.__class__ is list and bool(value))
 
     def test(self, name: str) -> str | None:
         return f"{name}.__class__ is str or ({name}.__class__ is list and {name})"
 
-    def quick_decode(self, name: str, call: str, bind: Callable[[str, Any], str]) -> str:
+    def quick_decode(self, name: str, call: str, bind: Bind) -> str:
         if self._plain_is_string:
             return f"[{bind('Text', TextContent)}(text={name})] if {name}.__class__ is str else {call}"
         several = f"{bind('decode_list', self.union.decode_list)}({name}, context)"
         return f"{several} if {name}.__class__ is list else {call}"
 
-    def quick_encode(self, name: str, call: str, bind: Callable[[str, Any], str]) -> str:
+    def quick_encode(self, name: str, call: str, bind: Bind) -> str:
         if self._plain_is_string:
             plain = bind("plain_text", _plain_text)
             return f"({plain}({name}[0]) if len({name}) == 1 else None) or {call}"
         usual = f"len({name}) != 1 or {name}[0].extra is None"
         return f"{bind('encode_list', self.union.encode_list)}({name}, context) if {usual} else {call}"
 
-    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> Any:
+    def decode(self, value: Json, context: DecodeContext, container: JsonObject, key: str) -> list[AIContent]:
         if value.__class__ is str:
             extra = None if self._plain_is_string else {context.api: self._form}
             return [TextContent(text=value, extra=extra)]
@@ -198,13 +204,13 @@ class TextOrBlocks(Blocks):
             self._mark_list(contents, context)
         return contents
 
-    def _mark_list(self, contents: list[Any], context: DecodeContext) -> None:
+    def _mark_list(self, contents: list[AIContent], context: DecodeContext) -> None:
         only = contents[0]
         if only.__class__ is TextContent and only.extra is None:
             contents[0] = msgspec.structs.replace(only, extra={context.api: self._form})
             # The list was traced already; it now holds the marked text in the same place.
 
-    def encode(self, value: Any, context: EncodeContext, owner: Any) -> Any:
+    def encode(self, value: list[AIContent], context: EncodeContext, owner: object) -> Json:
         if len(value) == 1 and value[0].__class__ is TextContent:
             only = value[0]
             if self._is_string(only, context.api):
@@ -225,7 +231,7 @@ class TextOrBlocks(Blocks):
         return f"str or list of {self.union.name}"
 
 
-class Outputs(Blocks):
+class Outputs(Blocks[AIContent]):
     """What a hosted tool gave back: a list of blocks, one block in the list's place, or a string.
 
     A single content of a class in `single` is written as one block, anything else as a list. Where the wire had another
@@ -238,7 +244,7 @@ class Outputs(Blocks):
         super().__init__(union)
         self._single = single
 
-    def holds(self, value: Any) -> bool:
+    def holds(self, value: object) -> bool:
         if value.__class__ is list:
             return bool(value) and all(item.__class__ is dict for item in value)
         return value.__class__ in (dict, str)
@@ -246,10 +252,10 @@ class Outputs(Blocks):
     def test(self, name: str) -> str | None:
         return None
 
-    def quick_decode(self, name: str, call: str, bind: Callable[[str, Any], str]) -> str:
+    def quick_decode(self, name: str, call: str, bind: Bind) -> str:
         return call
 
-    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> Any:
+    def decode(self, value: Json, context: DecodeContext, container: JsonObject, key: str) -> list[AIContent]:
         if value.__class__ is str:
             return [TextContent(text=value, extra=FORM.extra(context.api, "string"))]
         is_list = value.__class__ is list
@@ -258,10 +264,10 @@ class Outputs(Blocks):
             contents[0] = FORM.on(contents[0], context.api, "list" if is_list else "one")
         return contents
 
-    def _is_usually_list(self, contents: list[Any]) -> bool:
+    def _is_usually_list(self, contents: list[AIContent]) -> bool:
         return len(contents) != 1 or not isinstance(contents[0], self._single)
 
-    def encode(self, value: Any, context: EncodeContext, owner: Any) -> Any:
+    def encode(self, value: list[AIContent], context: EncodeContext, owner: object) -> Json:
         blocks = self.union.encode_list(value, context)
         form = FORM.of(value[0], context.api) if len(value) == 1 else None
         if form == "string" and value[0].__class__ is TextContent:
@@ -273,14 +279,14 @@ class Outputs(Blocks):
         return f"list of {self.union.name} or one"
 
 
-def _plain_text(content: Any) -> str | None:
+def _plain_text(content: AIContent) -> str | None:
     """The words of a text that says nothing else."""
     if content.__class__ is not TextContent or content.extra is not None:
         return None
-    return str(content.text) if content.annotations is None and content.protected is None else None
+    return content.text if content.annotations is None and content.protected is None else None
 
 
-class WordsOf(Codec):
+class WordsOf(Codec[list[AIContent]]):
     """A string that is the words of one content of class `model`; `sets` are its other fields.
 
     Several contents (of another API, or after an edit) are joined by `between`.
@@ -289,19 +295,20 @@ class WordsOf(Codec):
     classes = (str,)
     identity = False
 
-    def __init__(self, model: type[Any], field: str, *, between: str = "", **sets: Any) -> None:
+    def __init__(self, model: type[AIContent], field: str, *, between: str = "", **sets: object) -> None:
+        self._make: Callable[..., AIContent] = model
         self.model, self.field, self.sets, self.between = model, field, sets, between
         self._others = tuple(f for f in model.__struct_fields__ if f not in (field, "extra", "executor", *sets))
         self._said_else = attrgetter(*self._others, "extra")
         self._nothing_else = (*(defaults_of(model).get(name) for name in self._others), None)
 
-    def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> list[Any]:
-        return [self.model(**{self.field: value}, **self.sets)]
+    def decode(self, value: str, context: DecodeContext, container: JsonObject, key: str) -> list[AIContent]:
+        return [self._make(**{self.field: value}, **self.sets)]
 
-    def places(self, value: Any, wire: Any, path: str) -> Iterable[Place]:
+    def places(self, value: list[AIContent], wire: Json, path: str) -> Iterable[Place]:
         return [(value[0], path, wire, None)]
 
-    def encode(self, value: list[Any], context: EncodeContext, owner: Any) -> Any:
+    def encode(self, value: list[AIContent], context: EncodeContext, owner: object) -> str | None:
         words = []
         for content in value:
             if content.__class__ is not self.model:
@@ -309,16 +316,16 @@ class WordsOf(Codec):
                 continue
             if self._said_else(content) != self._nothing_else:
                 self._lose_what_else(content, context)
-            for name, value in self.sets.items():
-                context.lose_other_word(content, name, value)
+            for name, word in self.sets.items():
+                context.lose_other_word(content, name, word)
             words.append(getattr(content, self.field))
         return self.between.join(words) if words else None
 
-    def _lose_what_else(self, content: Any, context: EncodeContext) -> None:
+    def _lose_what_else(self, content: AIContent, context: EncodeContext) -> None:
         context.lose_attributes(content, self._others)
         context.leave_residue(content)
 
-    def _words_of_other(self, content: Any, context: EncodeContext) -> list[str]:
+    def _words_of_other(self, content: AIContent, context: EncodeContext) -> list[str]:
         if content.__class__ is TextContent:
             return [content.text]
         context.lose(content, None, reasons.WORDS_ALONE)

@@ -10,14 +10,14 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
-from contentmodel.engine.json import JsonObject, camel_name
-from contentmodel.engine.table.codecs import Codec
+from contentmodel.engine.json import Json, JsonObject, camel_name
+from contentmodel.engine.table.codecs import AnyCodec
 from contentmodel.engine.table.hints import Hint
-from contentmodel.engine.table.tree import Nested, Plain
+from contentmodel.engine.table.tree import Column, Nested, Plain
 
 if TYPE_CHECKING:
     from contentmodel.engine.context import DecodeContext
@@ -33,13 +33,13 @@ def is_respelled(row: Row, wire: JsonObject) -> bool:
     return any(True for _ in _names(row, row.root, wire, "")) or any(True for _ in _numbers(row, row.root, wire, ""))
 
 
-def decode_respelled(row: Row, wire: JsonObject, context: DecodeContext) -> Any:
+def decode_respelled(row: Row, wire: JsonObject, context: DecodeContext) -> msgspec.Struct:
     """Decode a copy in the usual spelling, and keep hints of what was spelled in another way."""
     names, numbers = list(_names(row, row.root, wire, "")), dict(_numbers(row, row.root, wire, ""))
-    decoded = row.decode(_usual_copy(row, row.root, wire, "", context), context)
+    decoded: msgspec.Struct = row.decode(_usual_copy(row, row.root, wire, "", context), context)
     if not isinstance(decoded, row.model):
         return decoded
-    extra = decoded.extra or {}
+    extra = getattr(decoded, "extra", None) or {}
     own = dict(extra.get(row.api, {}))
     if names:
         own |= NAMES.entry(names)
@@ -61,7 +61,7 @@ def respell(row: Row, wire: JsonObject, residue: JsonObject) -> None:
             container[spelled] = container.pop(key)
 
 
-def number_of(value: object, codec: Codec) -> int | float | None:
+def number_of(value: object, codec: AnyCodec) -> int | float | None:
     """Return the number that a value is for a codec of numbers which does not hold it as it is; None if it is none."""
     if int not in codec.classes or not codec.identity or codec.holds(value):
         return None
@@ -93,7 +93,9 @@ def _usual_name(row: Row, key: str, prefix: str) -> str:
     return row.aliases.get(f"{prefix}{key}") or row.aliases.get(f"{prefix}{camel}", camel)
 
 
-def _known(row: Row, node: Nested, wire: JsonObject, prefix: str) -> Iterator[tuple[str, str, Any, Any]]:
+def _known(
+    row: Row, node: Nested, wire: JsonObject, prefix: str
+) -> Iterator[tuple[str, str, Json, Plain | Nested | Column | None]]:
     """Yield each key of a wire object with its usual name, its value, and the field of the row; None if it has none.
 
     Of two keys with one usual name, the one that is spelled as usual has it, else the first.
@@ -115,7 +117,7 @@ def _names(row: Row, node: Nested, wire: JsonObject, prefix: str) -> Iterator[st
             yield from _names(row, child, value, f"{prefix}{name}.")
 
 
-def _numbers(row: Row, node: Nested, wire: JsonObject, prefix: str) -> Iterator[tuple[str, Any]]:
+def _numbers(row: Row, node: Nested, wire: JsonObject, prefix: str) -> Iterator[tuple[str, Json]]:
     for _, name, value, child in _known(row, node, wire, prefix):
         if isinstance(child, Nested) and value.__class__ is dict:
             yield from _numbers(row, child, value, f"{prefix}{name}.")
@@ -140,7 +142,7 @@ def _usual_copy(row: Row, node: Nested, wire: JsonObject, prefix: str, context: 
 def _container(wire: JsonObject, path: str) -> tuple[JsonObject, str]:
     """Return the object at a dotted path without its last step, and that step; an empty object where there is none."""
     *parents, key = path.split(".")
-    container: Any = wire
+    container: Json = wire
     for parent in parents:
         container = container.get(parent) if container.__class__ is dict else None
     return (container if container.__class__ is dict else {}), key

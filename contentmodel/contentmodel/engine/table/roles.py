@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from contentmodel.engine.context import DecodeContext, EncodeContext
+from contentmodel.engine.json import JsonObject
 from contentmodel.engine.losses import reasons
-from contentmodel.engine.table.codecs import Codec
+from contentmodel.engine.table.codecs import Bind, Codec
 
 
-class Roles(Codec):
+class Roles(Codec[str]):
     """The role of a message.
 
     A role that the API does not define gives no rights anywhere else: the model holds it behind the id of its API
@@ -38,22 +38,22 @@ class Roles(Codec):
         self.known_words = frozenset((*to_model, *elsewhere))
         self.to_wire = dict(to_wire or {role: word for word, role in to_model.items()})
 
-    def quick_decode(self, name: str, call: str, bind: Any) -> str:
+    def quick_decode(self, name: str, call: str, bind: Bind) -> str:
         return f"{bind('roles', self.to_model)}.get({name}) or {call}"
 
-    def quick_encode(self, name: str, call: str, bind: Any) -> str:
+    def quick_encode(self, name: str, call: str, bind: Bind) -> str:
         return f"{bind('roles', self.to_wire)}.get({name}) or {call}"
 
-    def decode(self, value: Any, context: DecodeContext, container: object, key: str) -> str:
+    def decode(self, value: str, context: DecodeContext, container: JsonObject, key: str) -> str:
         return self.to_model.get(value) or f"{self._prefix}{value}"
 
-    def encode(self, value: Any, context: EncodeContext, owner: Any) -> str:
+    def encode(self, value: str, context: EncodeContext, owner: object) -> str:
         known = self.to_wire.get(value)
         if known is not None:
             return known
         own = value.removeprefix(self._prefix)
         if own != value and own not in self.to_model:
-            return str(own)
+            return own
         context.lose(owner, "role", reasons.NO_ROLE, role=value)
         return self.to_wire["user"]
 

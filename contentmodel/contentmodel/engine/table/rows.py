@@ -15,8 +15,9 @@ import msgspec
 
 from contentmodel.content.outcomes import UnknownContent
 from contentmodel.engine.context import DecodeContext, EncodeContext
-from contentmodel.engine.json import wire_at, wire_path
-from contentmodel.engine.table.codecs import Codec, Place, codec_for
+from contentmodel.engine.json import Json, JsonObject, wire_at, wire_path
+from contentmodel.engine.table.code import Decode, Encode, Functions
+from contentmodel.engine.table.codecs import AnyCodec, Codec, Place, codec_for
 from contentmodel.engine.table.compile import generated
 from contentmodel.engine.table.fields import (
     Aliases,
@@ -36,10 +37,11 @@ from contentmodel.engine.table.respelling import decode_respelled, is_respelled
 from contentmodel.engine.table.tree import Column, Nested, Plain
 
 if TYPE_CHECKING:
+    from contentmodel.content.tools import ToolCallContent, ToolResultContent
     from contentmodel.engine.table.shapes import Shape
     from contentmodel.engine.table.signs import Failure
 
-Spec = str | tuple[str | tuple[str, ...], Codec]
+Spec = str | tuple[str | tuple[str, ...], AnyCodec]
 
 
 class Row:
@@ -55,11 +57,11 @@ class Row:
     def __init__(
         self,
         name: str,
-        model: type[Any],
+        model: type[msgspec.Struct],
         fields: Mapping[str, Spec],
         *others: Field,
-        constants: Mapping[str, Any] | None = None,
-        select: tuple[str, Collection[Any]] | None = None,
+        constants: Mapping[str, Json] | None = None,
+        select: tuple[str, Collection[str | int]] | None = None,
         certain: bool = False,
         shape: Shape | None = None,
         failure: Failure | None = None,
@@ -87,7 +89,7 @@ class Row:
         rest, implied, aliases = _find(Rest, every), _find(Implied, every), _find(Aliases, every)
         self.rest = rest.attributes[0] if rest is not None else None
         """The attribute that holds all that no other field takes; None where that is residue."""
-        self.implied: Mapping[str, Any] = implied.values if implied is not None else {}
+        self.implied: Mapping[str, Json] = implied.values if implied is not None else {}
         """The attributes whose value follows from the row."""
         self.protobuf_json = _find(ProtobufJson, every) is not None
         self.aliases: Mapping[str, str] = aliases.names if aliases is not None else {}
@@ -97,8 +99,8 @@ class Row:
             field.join(self)
         self._holds = self.root.holders()
         self._required = [leaf for leaf in self.root.leaves() if leaf.required]
-        self._decode: Callable[[dict[str, Any], DecodeContext], Any] | None = None
-        self._encode: Callable[[Any, EncodeContext], dict[str, Any]] | None = None
+        self._decode: Decode | None = None
+        self._encode: Encode | None = None
 
     # -- building ----------------------------------------------------------------------------------------------
 
@@ -129,7 +131,7 @@ class Row:
         return [leaf for node in self.root.children.values() if isinstance(node, Nested) for leaf in node.leaves()]
 
     @property
-    def default_tag(self) -> tuple[str, str] | None:
+    def default_tag(self) -> tuple[str, str | int] | None:
         """The field that chooses the row, and the value that is written where the model has none; None without one."""
         if self.select is None or self.select[0] not in self.root.children:
             return None
@@ -149,13 +151,13 @@ class Row:
         self.api = api
         return self
 
-    def decode(self, wire: dict[str, Any], context: DecodeContext) -> Any:
+    def decode(self, wire: JsonObject, context: DecodeContext) -> Any:
         """The model value of a wire object."""
         if self._decode is None:
             self._compile()
         return self._decode(wire, context)  # type: ignore[misc]
 
-    def encode(self, value: Any, context: EncodeContext) -> dict[str, Any]:
+    def encode(self, value: Any, context: EncodeContext) -> JsonObject:
         """The wire object of a model value."""
         if self._encode is None:
             self._compile()
@@ -166,7 +168,7 @@ class Row:
         self._decode, self._encode = pair if self.failure is None else self.failure.around(*pair, self.model, self.api)
 
     @property
-    def functions(self) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    def functions(self) -> Functions:
         """The compiled pair."""
         if self._decode is None:
             self._compile()
@@ -174,7 +176,7 @@ class Row:
 
     # -- what the compiled functions call on their slow paths ------------------------------------------------------
 
-    def residue(self, wire: Mapping[str, Any]) -> dict[str, Any]:
+    def residue(self, wire: Mapping[str, Json]) -> JsonObject:
         """The parts of `wire` that no field, constant or column consumed."""
         holds = self._holds
         if holds is None:
@@ -193,7 +195,7 @@ class Row:
         for field in self.others:
             yield from field.keys
 
-    def merge(self, residue: Mapping[str, Any], wire: dict[str, Any]) -> None:
+    def merge(self, residue: Mapping[str, Json], wire: JsonObject) -> None:
         """Fill `wire` with the fields of the residue. Fields that the model sets keep the model's value."""
         self.root.merge(wire_fields(residue), wire)
 
@@ -202,7 +204,7 @@ class Row:
         """The dotted paths of the fields that the row requires."""
         return frozenset(leaf.wire for leaf in self._required)
 
-    def fits(self, wire: Mapping[str, Any]) -> bool:
+    def fits(self, wire: Mapping[str, Json]) -> bool:
         """Return whether a wire object has the fields that the row requires, and the word that selects it."""
         if self.select is not None:
             word = wire_at(wire, self.select[0])
@@ -210,18 +212,18 @@ class Row:
                 return False
         return all(leaf.codec.holds(wire_at(wire, leaf.wire)) for leaf in self._required)
 
-    def is_respelled(self, wire: dict[str, Any]) -> bool:
+    def is_respelled(self, wire: JsonObject) -> bool:
         """Return whether a known field has another spelling than the usual one."""
         return is_respelled(self, wire)
 
-    def decode_respelled(self, wire: dict[str, Any], context: DecodeContext) -> Any:
+    def decode_respelled(self, wire: JsonObject, context: DecodeContext) -> msgspec.Struct:
         """Decode a copy in the usual spelling, and note the other one."""
         return decode_respelled(self, wire, context)
 
-    def missing(self, wire: dict[str, Any], path: str, context: DecodeContext) -> Any:
+    def missing(self, wire: JsonObject, path: str, context: DecodeContext) -> msgspec.Struct:
         """A required field is not there: a fault. Where it is null, one of a union's objects is an unknown one."""
         *parents, key = path.split(".")
-        container: Any = wire
+        container: JsonObject = wire
         wanted = _wanted(self.root, path)
         for parent in parents:
             inner = container.get(parent)
@@ -238,14 +240,14 @@ class Row:
             context.fault(container, key, f"missing {wanted}")
         return UnknownContent(api=self.api, block=wire) if self.is_one_of else self._stand_in()
 
-    def _stand_in(self) -> Any:
+    def _stand_in(self) -> msgspec.Struct:
         """Something of the row's class, to go on with until all faults of the payload are found."""
         required = (f.name for f in fields_of(self.model) if f.required)
         return self.model(**dict.fromkeys(required, ""))
 
     # -- what others ask of it ---------------------------------------------------------------------------------
 
-    def places(self, value: Any, wire: Any, path: str) -> Iterator[Place]:
+    def places(self, value: object, wire: JsonObject, path: str) -> Iterator[Place]:
         """Where the model objects inside `value` came from, given that it was decoded from `wire` at `path`."""
         for leaf in self._leaves_with_places:
             inner = wire_at(wire, leaf.wire)
@@ -262,15 +264,15 @@ class Row:
         """The plain fields that hold model objects."""
         return [leaf for leaf in self.root.leaves() if type(leaf.codec).places is not Codec.places]
 
-    def counts(self, wire: Any) -> Iterator[tuple[str, int]]:
+    def counts(self, wire: JsonObject) -> Iterator[tuple[str, int]]:
         """Yield the columns that a wire object fills, in their order, and how many contents each of them makes."""
         return iter(()) if self.columns is None else self.columns.counts(wire)
 
-    def row_of(self, value: Any) -> Row:
+    def row_of(self, value: object) -> Row:
         """Itself: a row and a union answer the same question."""
         return self
 
-    def fields_of(self, attribute: str, wire: Mapping[str, Any]) -> list[str]:
+    def fields_of(self, attribute: str, wire: Mapping[str, Json]) -> list[str]:
         """The fields of a wire object that say an attribute: what says all of it, else what says parts of it, else what
         says that of which it is a part. None where it has no field of its own.
         """
@@ -285,7 +287,7 @@ class Row:
             fields += (key for key in wire if key not in self.root.children and key not in self.constants)
         return fields or (self.fields_of(attribute.rpartition(".")[0], wire) if "." in attribute else [])
 
-    def codecs(self) -> Iterator[tuple[str, Codec]]:
+    def codecs(self) -> Iterator[tuple[str, AnyCodec]]:
         """Yield each field's path in the wire object with its codec."""
         yield from self.root.codecs()
 
@@ -301,7 +303,7 @@ class Row:
                 return self.columns.attributes[0], path[len(where) :]  # type: ignore[union-attr]
         return None
 
-    def describe(self) -> dict[str, Any]:
+    def describe(self) -> JsonObject:
         """The row as data, for documentation, coverage and generators."""
         fields = {
             leaf.wire: {
@@ -313,7 +315,7 @@ class Row:
         }
         for field in self.others:
             fields.update(field.describe())
-        described: dict[str, Any] = {
+        described: JsonObject = {
             "name": self.name,
             "model": self.model.__name__,
             "constants": self.constants,
@@ -360,7 +362,7 @@ class PairRow:
         self.result.bind(api)
         return self
 
-    def decode(self, wire: dict[str, Any], context: DecodeContext) -> list[Any]:
+    def decode(self, wire: JsonObject, context: DecodeContext) -> list[Any]:
         """The call and its result."""
         apart = {key: wire[key] for key in self.apart if key in wire}
         rest = {key: value for key, value in wire.items() if key not in apart} if apart else wire
@@ -375,26 +377,29 @@ class PairRow:
         result = msgspec.structs.replace(result, call_id=call.call_id)
         return [call, result if self.failure is None else self.failure.read(result, wire, self.result.api)]
 
-    def row_of(self, value: Any) -> Row:
+    def row_of(self, value: object) -> Row:
         """The row of a call or of a result."""
         return self.result if value.__class__ is self.result.model else self.call
 
-    def encode(self, call: Any, result: Any, context: EncodeContext) -> dict[str, Any]:
+    def encode(
+        self, call: ToolCallContent | None, result: ToolResultContent | None, context: EncodeContext
+    ) -> JsonObject:
         """The wire object of a call, of its result, or of both."""
-        if call is None and context.completes:
-            call = self.call.model(call_id=result.call_id)
-        wire = self.call.encode(call, context) if call is not None else dict(self.call.constants)
+        given: msgspec.Struct | None = call
+        if call is None and result is not None and context.completes:
+            given = self.call.model(call_id=result.call_id)
+        wire = self.call.encode(given, context) if given is not None else dict(self.call.constants)
         if result is None:
             return wire
         plain = result if self.failure is None else self.failure.without(result, context)
         wire.update(self.result.encode(plain, context))
-        if call is None and result.call_id is not None:
+        if given is None and result.call_id is not None:
             wire.setdefault("id", result.call_id)
         if self.failure is not None:
             self.failure.write(result, wire, context)
         return wire
 
-    def describe(self) -> dict[str, Any]:
+    def describe(self) -> JsonObject:
         """Return both rows as data, the result's with the fields that report a failure."""
         result = self.result.describe()
         if self.failure is not None:
@@ -408,14 +413,14 @@ class Fields:
     def __init__(self, paths: Mapping[str, str]) -> None:
         self._paths = paths
 
-    def row_of(self, value: Any) -> Fields:
+    def row_of(self, value: object) -> Fields:
         return self
 
-    def places(self, value: Any, wire: Any, path: str) -> Iterator[Place]:
+    def places(self, value: object, wire: JsonObject, path: str) -> Iterator[Place]:
         """None: whoever decodes such a value traces what is inside it."""
         return iter(())
 
-    def fields_of(self, attribute: str, wire: Mapping[str, Any]) -> list[str]:
+    def fields_of(self, attribute: str, wire: Mapping[str, Json]) -> list[str]:
         """The fields of a wire object that say an attribute, or what is inside it, or that of which it is a part."""
         fields = [key for name, key in self._paths.items() if name == attribute or name.startswith(f"{attribute}.")]
         return fields or (self.fields_of(attribute.rpartition(".")[0], wire) if "." in attribute else [])
@@ -431,7 +436,7 @@ class Pieces(Fields):
         super().__init__(paths)
         self._own, self._apart = tuple(paths.values()), apart
 
-    def pieces(self, wire: Mapping[str, Any]) -> list[str]:
+    def pieces(self, wire: Mapping[str, Json]) -> list[str]:
         """Return the fields that a wire object has."""
         if self._apart is not None:
             return [name for name in wire if name not in self._apart]

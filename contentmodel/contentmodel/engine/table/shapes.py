@@ -40,7 +40,7 @@ class Shape(msgspec.Struct, frozen=True):
         return {"tag": self.tag, "endings": list(self.endings), "fields": fields, "without": list(self.without)}
 
 
-class Named(Codec):
+class Named(Codec[str]):
     """A tag that is the name of a tool and an ending: `quantum_tool_result` is the tool `quantum`."""
 
     classes = (str,)
@@ -53,10 +53,10 @@ class Named(Codec):
     def holds(self, value: object) -> bool:
         return value.__class__ is str and value.endswith(self.ending)
 
-    def decode(self, value: object, context: DecodeContext, container: object, key: str) -> str:
-        return str(value).removesuffix(self.ending)
+    def decode(self, value: str, context: DecodeContext, container: JsonObject, key: str) -> str:
+        return value.removesuffix(self.ending)
 
-    def encode(self, value: object, context: EncodeContext, owner: object) -> str:
+    def encode(self, value: str, context: EncodeContext, owner: object) -> str:
         return f"{value}{self.ending}"
 
     def describe(self) -> str:

@@ -6,7 +6,7 @@ that `result.error` is right for every API, and an API without that sign gets th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,7 @@ import msgspec
 
 from contentmodel.content.outcomes import ErrorContent
 from contentmodel.content.text import TextContent
-from contentmodel.engine.json import JsonObject, container_of, wire_at, wire_path
+from contentmodel.engine.json import Json, JsonObject, container_of, wire_at, wire_path
 from contentmodel.engine.losses import reasons
 from contentmodel.engine.table.hints import FAILURE
 
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from contentmodel.content.base import AIContent
     from contentmodel.content.tools import ToolResultContent
     from contentmodel.engine.context import DecodeContext, EncodeContext
+    from contentmodel.engine.table.code import Decode, Encode, Functions
+    from contentmodel.engine.table.codecs import Place
 
 
 class Sign(msgspec.Struct, frozen=True):
@@ -32,8 +34,8 @@ class Sign(msgspec.Struct, frozen=True):
     """
 
     path: str
-    words: Collection[Any] | None = None
-    failed: Any = None
+    words: Collection[str | int] | None = None
+    failed: Json = None
 
     def error(self, wire: Mapping[str, object]) -> ErrorContent | None:
         """Return the failure that the field reports, or None."""
@@ -78,7 +80,7 @@ class Failure:
         found = (error for sign in self.signs if (error := sign.error(wire)) is not None)
         return [FAILURE.on(error, api, "sign") for error in islice(found, 1)]
 
-    def read(self, result: Any, wire: Mapping[str, Any], api: str) -> Any:
+    def read(self, result: ToolResultContent, wire: JsonObject, api: str) -> ToolResultContent:
         """Return a decoded result with the error that its wire object reports among its outputs."""
         errors = self.errors(wire, api)
         if not errors or any(output.__class__ is ErrorContent for output in result.outputs):
@@ -88,23 +90,21 @@ class Failure:
             errors = []
         return msgspec.structs.replace(result, outputs=[*outputs, *errors])
 
-    def place_of(self, error: AIContent, wire: Mapping[str, object], path: str, api: str) -> tuple[str, Any] | None:
+    def place_of(self, error: AIContent, wire: Mapping[str, object], path: str, api: str) -> tuple[str, Json] | None:
         """Return the path and the value of the sign that an error was made of; None if it was made of none."""
         if FAILURE.of(error, api) != "sign":
             return None
         signs = (sign for sign in self.signs if sign.error(wire) is not None)
         return next(((wire_path(path, sign.path), wire_at(wire, sign.path)) for sign in signs), None)
 
-    def places(
-        self, result: object, wire: Mapping[str, object], path: str, api: str
-    ) -> Iterator[tuple[Any, str, Any, None]]:
+    def places(self, result: object, wire: Mapping[str, object], path: str, api: str) -> Iterator[Place]:
         """Yield the errors of a decoded result that signs report, each with the place of its sign."""
         for output in getattr(result, "outputs", ()):
             place = self.place_of(output, wire, path, api)
             if place is not None:
                 yield output, *place, None
 
-    def without(self, result: ToolResultContent, context: EncodeContext) -> Any:
+    def without(self, result: ToolResultContent, context: EncodeContext) -> ToolResultContent:
         """Return a result without the errors that signs report, and with texts where errors were texts."""
         if not any(output.__class__ is ErrorContent for output in result.outputs):
             return result
@@ -112,7 +112,7 @@ class Failure:
         plain = msgspec.structs.replace(result, outputs=outputs)
         return context.replaced(result, plain)
 
-    def _before(self, output: object, context: EncodeContext) -> list[Any]:
+    def _before(self, output: AIContent, context: EncodeContext) -> list[AIContent]:
         if output.__class__ is not ErrorContent:
             return [output]
         origin = FAILURE.of(output, context.api)
@@ -140,17 +140,16 @@ class Failure:
         if not texts:
             context.lose(result, "outputs", reasons.ERROR_ADDED)
 
-    def around(
-        self, decode: Callable[..., Any], encode: Callable[..., Any], model: type, api: str
-    ) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    def around(self, decode: Decode, encode: Encode, model: type, api: str) -> Functions:
         """Return the functions of a row that has these signs."""
 
         def decode_failing(wire: JsonObject, context: DecodeContext) -> Any:
-            result = decode(wire, context)
-            return self.read(result, wire, api) if result.__class__ is model else result
+            result: Any = decode(wire, context)
+            is_whole = result.__class__ is model
+            return self.read(result, wire, api) if is_whole else result
 
-        def encode_failing(result: Any, context: EncodeContext) -> JsonObject:
-            wire: JsonObject = encode(self.without(result, context), context)
+        def encode_failing(result: ToolResultContent, context: EncodeContext) -> JsonObject:
+            wire = encode(self.without(result, context), context)
             self.write(result, wire, context)
             return wire
 
@@ -163,7 +162,7 @@ def is_error_alone(result: ToolResultContent) -> bool:
     return any(all(not FAILURE.is_in(own) for own in (error.extra or {}).values()) for error in errors)
 
 
-def _as_error(output: object, api: str) -> Any:
+def _as_error(output: AIContent, api: str) -> AIContent:
     if output.__class__ is not TextContent:
         return output
     error = ErrorContent(

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+import msgspec
+
 from contentmodel.engine.json import JsonObject
 from contentmodel.engine.table.fields import (
     Aliases,
@@ -55,7 +57,7 @@ __all__ = [
 ]
 
 
-def row(name: str, model: type[Any], fields: Mapping[str, Spec], *others: Field, **options: Any) -> Row:
+def row(name: str, model: type[msgspec.Struct], fields: Mapping[str, Spec], *others: Field, **options: Any) -> Row:
     """A row for the block whose `type` is `name`."""
     constants = {"type": name, **options.pop("constants", {})}
     label = ".".join([name, *(str(v) for k, v in constants.items() if k != "type")])
@@ -73,7 +75,9 @@ class Table:
         self.words: dict[str, tuple[str, ...]] = {}
         self.kept: dict[str, tuple[str, ...]] = {}
 
-    def record(self, name: str, model: type[Any], fields: Mapping[str, Spec], *others: Field, **options: Any) -> Row:
+    def record(
+        self, name: str, model: type[msgspec.Struct], fields: Mapping[str, Spec], *others: Field, **options: Any
+    ) -> Row:
         """A row for an object that stands in one place and has no tag."""
         made = self.records[name] = Row(name, model, fields, *others, **options).bind(self.api)
         return made

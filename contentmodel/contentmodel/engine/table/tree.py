@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 from contentmodel.engine.json import JsonObject
 from contentmodel.engine.table.code import Code
-from contentmodel.engine.table.codecs import Codec
+from contentmodel.engine.table.codecs import AnyCodec
 from contentmodel.engine.table.hints import COLUMN
 from contentmodel.engine.table.introspect import get_attribute
 from contentmodel.engine.table.nested import Blocks
 
 if TYPE_CHECKING:
+    from contentmodel.content.base import AIContent
     from contentmodel.engine.context import DecodeContext, EncodeContext
 
 
@@ -27,7 +28,9 @@ class Plain:
 
     __slots__ = ("attribute", "attributes", "codec", "default", "required", "wire")
 
-    def __init__(self, wire: str, attributes: tuple[str, ...], codec: Codec, required: bool, default: Any) -> None:
+    def __init__(
+        self, wire: str, attributes: tuple[str, ...], codec: AnyCodec, required: bool, default: object
+    ) -> None:
         self.wire, self.attributes, self.attribute, self.codec = wire, attributes, attributes[0], codec
         self.required, self.default = required, default
 
@@ -35,7 +38,7 @@ class Plain:
         """Return whether the attribute can hold the wire value, and tell it from a field that is not there."""
         return self.codec.holds(value) and (self.default is None or self.required or value != self._default())
 
-    def _default(self) -> Any:
+    def _default(self) -> object:
         return self.default() if isinstance(self.default, type) else self.default
 
     def read(self, wire: JsonObject, key: str, read: JsonObject, context: DecodeContext) -> str | None:
@@ -73,7 +76,7 @@ class Plain:
         """Whether the wire object always has the field, as the attribute is."""
         return self.required and self.codec.identity
 
-    def write(self, key: str, value: Any, wire: JsonObject, context: EncodeContext) -> None:
+    def write(self, key: str, value: object, wire: JsonObject, context: EncodeContext) -> None:
         """Write the field into a wire object, where the attribute holds something."""
         held = [get_attribute(value, attribute) for attribute in self.attributes]
         if len(held) > 1:
@@ -117,7 +120,7 @@ class Plain:
 class Column:
     """One of several wire fields whose contents together are one list of the model (Chat's message columns)."""
 
-    def __init__(self, codec: Codec, *models: type[Any], hinted: bool = False) -> None:
+    def __init__(self, codec: AnyCodec, *models: type, hinted: bool = False) -> None:
         """`hinted`: only contents that came from this column go back to it; they have the hint `COLUMN`."""
         self.codec = codec
         self.models = models
@@ -197,7 +200,7 @@ class Nested:
             elif isinstance(child, Nested):
                 yield from child.leaves()
 
-    def codecs(self, path: str = "") -> Iterator[tuple[str, Codec]]:
+    def codecs(self, path: str = "") -> Iterator[tuple[str, AnyCodec]]:
         """Yield each field's path in the wire object with its codec."""
         for key, child in self.children.items():
             where = f"{path}.{key}" if path else key
@@ -206,9 +209,9 @@ class Nested:
             else:
                 yield where, child.codec
 
-    def holders(self) -> dict[str, Callable[[Any], bool]] | None:
+    def holders(self) -> dict[str, Callable[[object], bool]] | None:
         """Return what tells of each key whether its value is taken; None where some are nested."""
-        holders: dict[str, Callable[[Any], bool]] = {
+        holders: dict[str, Callable[[object], bool]] = {
             key: partial(eq, constant) for key, constant in self.constants.items()
         }
         for key, child in self.children.items():
@@ -286,7 +289,7 @@ class Nested:
             child.read_source(wire, key, count, code, pad)
         return count
 
-    def write(self, value: Any, context: EncodeContext) -> JsonObject:
+    def write(self, value: object, context: EncodeContext) -> JsonObject:
         """Return the wire object of the constants and the fields that hold something."""
         wire = dict(self.constants)
         for key, child in self.children.items():
@@ -313,7 +316,7 @@ class Nested:
                 code.add(f"{pad}if {inner}:", f"{pad}    {wire}[{key!r}] = {inner}")
 
 
-def test_source(codec: Codec, name: str, code: Code) -> str:
+def test_source(codec: AnyCodec, name: str, code: Code) -> str:
     """Return an expression: whether a codec holds the value of a variable."""
     return codec.test(name) or f"{name} is not None and {code.name('holds', codec.holds)}({name})"
 
@@ -323,13 +326,13 @@ def missing_source(path: str, code: Code, pad: str) -> list[str]:
     return [*code.respelled_source(f"{pad}    "), f"{pad}    return ROW.missing(wire, {path!r}, context)"]
 
 
-def hint_column(contents: list[Any], api: str, column: str) -> list[Any]:
+def hint_column(contents: list[AIContent], api: str, column: str) -> list[AIContent]:
     """Add a hint to contents of the column that they came from; changed in place, for the list is traced."""
     contents[:] = [COLUMN.on(content, api, column) for content in contents]
     return contents
 
 
-def hint_strays(contents: list[Any], api: str, column: str, models: frozenset[type]) -> list[Any]:
+def hint_strays(contents: list[AIContent], api: str, column: str, models: frozenset[type]) -> list[AIContent]:
     """Add the hint to those alone that are of a class that usually comes from another column, or from none."""
     for index, content in enumerate(contents):
         if content.__class__ not in models:

@@ -5,19 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
+import msgspec
+
 from contentmodel.content.base import AIContent
 from contentmodel.content.outcomes import UnknownContent
 from contentmodel.engine.context import DecodeContext, EncodeContext
-from contentmodel.engine.json import JsonArray, JsonObject
+from contentmodel.engine.json import Json, JsonArray, JsonObject
 from contentmodel.engine.losses import reasons
 from contentmodel.engine.pipeline.lowering import lower
-from contentmodel.engine.table.hints import ABSENT, ROW
+from contentmodel.engine.table.code import Decode, Encode
+from contentmodel.engine.table.hints import ABSENT, ROW, HasExtra
 from contentmodel.engine.table.rows import Row
 
-Decode: TypeAlias = Callable[[JsonObject, DecodeContext], Any]
-"""Return the value of the model that one wire object holds."""
-Encode: TypeAlias = Callable[[Any, EncodeContext], Any]
-"""Return the wire object of one value of the model."""
 DecodeList: TypeAlias = Callable[[JsonArray, DecodeContext], list[Any]]
 EncodeList: TypeAlias = Callable[[list[Any], EncodeContext], JsonArray]
 
@@ -93,7 +92,7 @@ class Union:
             return self._unknown(wire, context)
         return decoder(wire, context)
 
-    def _unknown(self, wire: JsonObject, context: DecodeContext) -> Any:
+    def _unknown(self, wire: JsonObject, context: DecodeContext) -> msgspec.Struct:
         """Return what a row that reads blocks of this form makes of it; UnknownContent if no row does."""
         for r in self._shaped:
             if r.shape is not None and r.shape.fits(wire):
@@ -104,7 +103,7 @@ class Union:
             return UnknownContent(api=self.api, block=wire)
         return self._decoder(self._other)(wire, context)
 
-    def _decode_untagged(self, wire: JsonObject, context: DecodeContext) -> Any:
+    def _decode_untagged(self, wire: JsonObject, context: DecodeContext) -> msgspec.Struct:
         copy = {**wire, self.tag: self._default}
         context.copied(copy, wire)
         content = self._decoders[self._default](copy, context)  # type: ignore[index]
@@ -141,7 +140,7 @@ class Union:
         if not self._decoders:
             self._build()
         decoders, tag = self._decoders, self.tag
-        contents: list[Any] = []
+        contents: list[msgspec.Struct] = []
         for index, wire in enumerate(wires):
             if wire.__class__ is not dict:
                 context.expected(wires, index, f"an object: a {self.name}", wire)
@@ -158,7 +157,7 @@ class Union:
         home, slowly = self._encoders, self._encode_slowly
         abroad = home if self._abroad is None else self._abroad_encoders
 
-        def encode_list(contents: Sequence[object], context: EncodeContext) -> list[Any]:
+        def encode_list(contents: Sequence[object], context: EncodeContext) -> JsonArray:
             encoders = home if context.native else abroad
             try:
                 return [encoders[content.__class__](content, context) for content in contents]
@@ -167,7 +166,7 @@ class Union:
 
         return encode_list
 
-    def _encode_slowly(self, contents: Sequence[object], context: EncodeContext) -> list[Any]:
+    def _encode_slowly(self, contents: Sequence[object], context: EncodeContext) -> JsonArray:
         if not self._decoders:
             self._build()
         encoders = self._encoders if context.native or self._abroad is None else self._abroad_encoders
@@ -180,12 +179,12 @@ class Union:
                 blocks += self._encode_lowered(content, context)
         return blocks
 
-    def encode_one(self, value: object, context: EncodeContext) -> Any:
+    def encode_one(self, value: object, context: EncodeContext) -> Json:
         """The wire object of one value; None where it has no row here."""
         wires = self.encode_list([value], context)
         return wires[0] if wires else None
 
-    def _encode_other(self, content: object, context: EncodeContext) -> list[Any]:
+    def _encode_other(self, content: object, context: EncodeContext) -> JsonArray:
         if content.__class__ is UnknownContent:
             if content.api == self.api:
                 return [content.block]
@@ -193,7 +192,7 @@ class Union:
             return []
         return self._encode_lowered(content, context)
 
-    def _encode_lowered(self, content: object, context: EncodeContext) -> list[Any]:
+    def _encode_lowered(self, content: object, context: EncodeContext) -> JsonArray:
         if not isinstance(content, AIContent):
             context.lose(content, None, reasons.NO_BLOCK, place=self.name)
             return []
@@ -230,7 +229,7 @@ class Union:
             self._decoders[tag] = self._decoder_when_needed(tag, rows)
 
     def _encoder_when_needed(self, model: type, rows: list[Row]) -> Encode:
-        def encode(content: object, context: EncodeContext) -> Any:
+        def encode(content: object, context: EncodeContext) -> JsonObject:
             made = self._encoders[model] = self._encoder(rows)
             if model in self._abroad_encoders:
                 self._abroad_encoders[model] = made
@@ -239,7 +238,7 @@ class Union:
         return encode
 
     def _decoder_when_needed(self, tag: str, rows: list[Row]) -> Decode:
-        def decode(wire: JsonObject, context: DecodeContext) -> Any:
+        def decode(wire: JsonObject, context: DecodeContext) -> msgspec.Struct:
             made = self._decoders[tag] = self._decoder_of(rows)
             return made(wire, context)
 
@@ -256,7 +255,7 @@ class Union:
             return decode if self._other is None else self._or_other(decode)
         rows = self._by_class[r.model]
 
-        def decode_and_hint(wire: JsonObject, context: DecodeContext) -> Any:
+        def decode_and_hint(wire: JsonObject, context: DecodeContext) -> msgspec.Struct:
             content = decode(wire, context)
             if content.__class__ is UnknownContent and self._other is not None and r is not self._other:
                 return self._unknown(wire, context)
@@ -272,7 +271,7 @@ class Union:
     def _or_other(self, decode: Decode) -> Decode:
         """Where there is a row for what nobody knows, it takes also what lacks something (a name that is null)."""
 
-        def decode_or_other(wire: JsonObject, context: DecodeContext) -> Any:
+        def decode_or_other(wire: JsonObject, context: DecodeContext) -> msgspec.Struct:
             value = decode(wire, context)
             return self._unknown(wire, context) if value.__class__ is UnknownContent else value
 
@@ -282,7 +281,7 @@ class Union:
         """Among rows of one tag: by a selecting field, or by a constant inside; else the row that has neither."""
         if not any(r.select is not None or len(r.constants) > 1 for r in rows):
             return self._fitting_decoder(rows, decoders)
-        chosen: dict[Any, Decode] = {}
+        chosen: dict[str | int, Decode] = {}
         default: Decode | None = None
         path: list[str] = []
         for r in rows:
@@ -300,14 +299,14 @@ class Union:
         if len(path) == 1 and default is not None:
             key, usual = path[0], default
 
-            def choose_by_field(wire: JsonObject, context: DecodeContext) -> Any:
+            def choose_by_field(wire: JsonObject, context: DecodeContext) -> msgspec.Struct:
                 value = wire.get(key)
                 return (chosen.get(value, usual) if value.__class__ is str else usual)(wire, context)
 
             return choose_by_field
 
-        def choose(wire: JsonObject, context: DecodeContext) -> Any:
-            value: Any = wire
+        def choose(wire: JsonObject, context: DecodeContext) -> msgspec.Struct:
+            value: Json = wire
             for key in path:
                 value = value.get(key) if value.__class__ is dict else None
             decoder = chosen.get(value, default) if value.__class__ is str else default
@@ -320,7 +319,7 @@ class Union:
         tried = [(r.fits, decoders[r.name]) for r in rows]
         otherwise = tried[-1][1] if only else self._unknown
 
-        def decode(wire: JsonObject, context: DecodeContext) -> Any:
+        def decode(wire: JsonObject, context: DecodeContext) -> msgspec.Struct:
             for fits, decoder in tried:
                 if fits(wire):
                     return decoder(wire, context)
@@ -337,14 +336,14 @@ class Union:
         if self._prefer is None and not any(r.takes for r in rows):
             usual = rows[0].functions[1]
 
-            def pick_usual(content: Any, context: EncodeContext) -> Any:
+            def pick_usual(content: HasExtra, context: EncodeContext) -> JsonObject:
                 if content.extra is None:
                     return usual(content, context)
                 return encoders.get(ROW.of(content, api) or "", usual)(content, context)
 
             return pick_usual
 
-        def pick(content: Any, context: EncodeContext) -> Any:
+        def pick(content: HasExtra, context: EncodeContext) -> JsonObject:
             name = None if content.extra is None else ROW.of(content, api)
             if name in encoders:
                 return encoders[name](content, context)
