@@ -10,8 +10,9 @@ from msgspec.structs import replace
 
 from contentmodel.adapter import Payload, as_json
 from contentmodel.capabilities import UNLIMITED, Known
+from contentmodel.content.base import AIContent
 from contentmodel.engine.context import DecodeContext, EncodeContext
-from contentmodel.engine.json import JsonObject, kind_of, name_of, steps_of, without_path
+from contentmodel.engine.json import Json, JsonArray, JsonObject, kind_of, name_of, steps_of, without_path
 from contentmodel.engine.losses import reasons
 from contentmodel.engine.losses.encoded import Encoded
 from contentmodel.engine.pipeline.names import SchemaMap
@@ -67,7 +68,7 @@ class TableAdapter:
     reasoning_fields: tuple[str, ...] = ()
     """The fields of a message that hold reasoning of any issuer, each the name of a policy."""
 
-    meaningless: Mapping[str, Any] = {}
+    meaningless: Mapping[str, Json] = {}
     """Fields in no row that mean nothing outside of this API: each with the value that does, or a tuple of values, or
     None for any.
     """
@@ -87,11 +88,11 @@ class TableAdapter:
         messages = fitted(choice.messages, self.answer_passes, context)
         return choice if messages is choice.messages else context.replace(choice, messages=messages)
 
-    def encode_messages(self, messages: list[ChatMessage], context: EncodeContext) -> Any:
+    def encode_messages(self, messages: list[ChatMessage], context: EncodeContext) -> Json:
         """Return what an answer of this API has in the place of prepared messages: blocks, items, a message."""
         raise EncodeError(f"{self.api} does not encode contents without their answer")
 
-    def encode_contents(self, contents: list[Any], context: EncodeContext) -> Any:
+    def encode_contents(self, contents: list[AIContent], context: EncodeContext) -> Json:
         """Return what an answer of this API has in the place of contents, in the form of `encode_messages`.
 
         Raise EncodeError if a content that was made by hand, and so has no origin, has the wrong type.
@@ -119,7 +120,7 @@ class TableAdapter:
         """An answer, or an error body. DecodeError with every fault where it is neither."""
         return self.trace_response(payload)[0]
 
-    def trace_request(self, payload: Payload) -> tuple[ChatRequest, Any, DecodeContext]:
+    def trace_request(self, payload: Payload) -> tuple[ChatRequest, Json, DecodeContext]:
         """The request, the payload as plain JSON values, and what came from where."""
         wire = as_json(payload, self.api)
         if self._is_conversation(wire):
@@ -127,7 +128,7 @@ class TableAdapter:
             return ALONE.on(request, self.api, True), wire, context
         return self._decode(self.request, _checked(wire, self.api))
 
-    def trace_response(self, payload: Payload) -> tuple[ChatResponse, Any, DecodeContext]:
+    def trace_response(self, payload: Payload) -> tuple[ChatResponse, Json, DecodeContext]:
         """The response, the payload as plain JSON values, and what came from where."""
         return self._decode(self.response, _as_object(payload, self.api))
 
@@ -140,7 +141,9 @@ class TableAdapter:
         context.finish(wire)
         return response  # type: ignore[no-any-return]
 
-    def _decode(self, row: Row, wire: JsonObject, alone: list[Any] | None = None) -> tuple[Any, Any, DecodeContext]:
+    def _decode(
+        self, row: Row, wire: JsonObject, alone: JsonArray | None = None
+    ) -> tuple[Any, JsonObject, DecodeContext]:
         value, context = self._read(row, wire, alone)
         context.finish(wire)
         return value, wire, context
@@ -149,7 +152,7 @@ class TableAdapter:
         self,
         row: Row,
         wire: JsonObject,
-        alone: list[Any] | None = None,
+        alone: JsonArray | None = None,
         decoded: Mapping[int, object] | None = None,
     ) -> tuple[Any, DecodeContext]:
         """The value, as far as there is one, and what was found out about the payload: its faults, too."""
@@ -222,7 +225,7 @@ class TableAdapter:
                 break
         return payload
 
-    def _refused_at(self, path: str, request: ChatRequest) -> Iterable[tuple[Any, str | None]]:
+    def _refused_at(self, path: str, request: ChatRequest) -> Iterable[tuple[object, str | None]]:
         """Return what is lost with the value at a path of the payload: objects of the model, each with a field."""
         attribute, rest = self.request.attribute_at(path) or ("options", "")
         if attribute == "tools" and rest:
@@ -231,7 +234,7 @@ class TableAdapter:
         is_plain = value.__class__ is dict or (value.__class__ is list and len(value) > 1)
         return [(request, f"{attribute}${rest}" if is_plain else attribute)]
 
-    def tools_at(self, path: str, request: ChatRequest) -> list[tuple[Any, str | None]]:
+    def tools_at(self, path: str, request: ChatRequest) -> list[tuple[object, str | None]]:
         """Return the tools of a request at a path in the tools of its payload, each with the field that it leads to."""
         first, *rest = steps_of(f"${path}")
         tools = [tool for held in request.tools for tool in getattr(held, "tools", (held,))]
@@ -260,7 +263,7 @@ class TableAdapter:
                 payload = step.run(payload, response, context)
         return Encoded(payload, response, context, partial(self.encode_response, policies=policies))
 
-    def restore_arguments(self, arguments: object, adapted: SchemaMap) -> Any:
+    def restore_arguments(self, arguments: Json, adapted: SchemaMap) -> Json:
         """Arguments that a model of this API gave for an adapted schema, as the original schema has them."""
         return arguments
 
@@ -309,7 +312,7 @@ class TableAdapter:
         """Whether the API takes a value in a field, by its path in a wire object, that its codec does not hold."""
         return value.__class__ in self.also_takes.get(name, ())
 
-    def recognises_list(self, items: list[Any]) -> float:
+    def recognises_list(self, items: JsonArray) -> float:
         """Return how much a list looks like the messages of a request of this API, from 0 to 1."""
         return 0.0
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from contentmodel.engine.json import JsonObject, write
+from contentmodel.content.tools import ToolCallContent
+from contentmodel.engine.json import Json, JsonObject, write
 from contentmodel.engine.losses.loss import RESIDUE, Loss, Note, pruned
 from contentmodel.engine.losses.provenance import ModelPaths, with_distinct_parts
 from contentmodel.engine.losses.reasons import (
@@ -23,8 +24,10 @@ from contentmodel.engine.losses.reasons import (
 )
 from contentmodel.engine.table.hints import AROUND, FAILURE, Hint, hints_with_fields, is_hint
 from contentmodel.errors import UnknownApiError
+from contentmodel.response import ChatResponse
 
 if TYPE_CHECKING:
+    from contentmodel.content.base import AIContent, Protected
     from contentmodel.engine.context import DecodeContext, EncodeContext
     from contentmodel.engine.pipeline.names import Maps
 
@@ -38,14 +41,18 @@ class Encoded:
     __slots__ = ("_again", "_context", "_losses", "_root", "_source", "payload")
 
     def __init__(
-        self, payload: Any, root: Any, context: EncodeContext, again: Callable[[Any], Encoded] | None = None
+        self,
+        payload: Json,
+        root: object,
+        context: EncodeContext,
+        again: Callable[[Any], Encoded] | None = None,
     ) -> None:
         """`again` encodes another root in the same way."""
         self.payload = payload
         self._again = again
         self._root = root
         self._context = context
-        self._source: tuple[Any, DecodeContext] | None = None
+        self._source: tuple[Json, DecodeContext] | None = None
         self._losses: tuple[Loss, ...] | None = None
 
     def trace_to(self, payload: object, context: DecodeContext) -> Encoded:
@@ -73,7 +80,7 @@ class Encoded:
     @property
     def status(self) -> int | None:
         """The HTTP status that the target's API sends with this body: 200 for an answer, None for a request."""
-        if self._context.kind == "request":
+        if self._context.kind == "request" or not isinstance(self._root, ChatResponse):
             return None
         if self._root.error is None or self._root.choices:
             return 200
@@ -99,7 +106,7 @@ class Encoded:
         """
         return Counter(note.reason.code for note in _notes(self._context) if holds(note))
 
-    def untraced(self) -> list[Any]:
+    def untraced(self) -> list[object]:
         """Return the lost values that lead back to no value of the source: those of an adapter without defects do."""
         model = ModelPaths([self._root], self._context.replacements, self._context.api)
         return [note.owner for note in _notes(self._context) if not model.leads_back(note.owner)]
@@ -135,10 +142,10 @@ class EncodedContents:
 
     def __init__(
         self,
-        payload: Any,
-        contents: list[Any],
+        payload: Json,
+        contents: list[AIContent],
         context: EncodeContext,
-        again: Callable[[list[Any]], EncodedContents],
+        again: Callable[[list[AIContent]], EncodedContents],
     ) -> None:
         """`again` encodes other contents in the same way."""
         self.payload = payload
@@ -188,10 +195,11 @@ class EncodedStream(msgspec.Struct, frozen=True):
 
 def holds(note: Note) -> bool:
     """Whether a note is a loss after all: text that was compact JSON is the same text again."""
-    if note.reason is not SPELLING:
+    call = note.owner
+    if note.reason is not SPELLING or not isinstance(call, ToolCallContent):
         return True
-    text = note.owner.arguments
-    return bool(text) and write(note.owner.arguments_object) != text.encode("utf-8", "surrogatepass")
+    text = call.arguments if isinstance(call.arguments, str) else ""
+    return bool(text) and write(call.arguments_object) != text.encode("utf-8", "surrogatepass")
 
 
 def _is_worded_sign(note: Note) -> bool:
@@ -260,7 +268,7 @@ def _reason_for(owner: object, api: str, name: str, value: object) -> Reason:
 
 
 @cache
-def _declared(api: str) -> tuple[Mapping[str, Any], Collection[str]]:
+def _declared(api: str) -> tuple[Mapping[str, Json], Collection[str]]:
     from contentmodel.adapter import adapter
 
     try:
@@ -287,8 +295,9 @@ def _is_word(name: str, value: object) -> bool:
     return name in ("type", "role") and value.__class__ is str
 
 
-def _apart(owner: Any) -> Iterator[Note]:
-    if getattr(owner, "protected", None) is not None:
-        yield Note(owner.protected, None, OPAQUE_STATE, None, {"issuer": owner.protected.issuer})
+def _apart(owner: msgspec.Struct) -> Iterator[Note]:
+    protected: Protected | None = getattr(owner, "protected", None)
+    if protected is not None:
+        yield Note(protected, None, OPAQUE_STATE, None, {"issuer": protected.issuer})
     for api, residue in (getattr(owner, "extra", None) or {}).items():
         yield from _around(owner, api, residue)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 import msgspec
 
@@ -67,7 +66,7 @@ class Note(msgspec.Struct, frozen=True):
     `api` is set where the field is in the residue of that API. `values` are what the reason's text names.
     """
 
-    owner: Any
+    owner: object
     field: str | None
     reason: Reason
     api: str | None = None

@@ -8,7 +8,7 @@ level by level and no further than needed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any, Protocol, TypeAlias
 
@@ -383,7 +383,8 @@ class WirePaths:
         if note.api == self._api:
             field = note.field or ""
             path = residue_path(place.path, field)
-            left = (note.owner.extra or {}).get(note.api, {}).get(field)
+            extra: Mapping[str, JsonObject] = getattr(note.owner, "extra", None) or {}
+            left = extra.get(note.api, {}).get(field)
             if left.__class__ is not dict or not left:
                 yield path, "", True
                 return

@@ -7,7 +7,7 @@ a copy to `ChatRequest.tools`, with the hint `ADDED`. Encoding for the same API 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
@@ -19,7 +19,7 @@ from contentmodel.message import Origin
 
 if TYPE_CHECKING:
     from contentmodel.engine.table.unions import Union
-    from contentmodel.request import ChatRequest
+    from contentmodel.request import ChatRequest, Tool
 
 ADDED = Hint[Literal[True]](None, "added", "a tool is a copy of one that a message adds")
 
@@ -30,7 +30,7 @@ class AddedTools:
     `definition_of` returns the definition in an element of `ToolChangeContent.tools`, None if it is a mere reference.
     """
 
-    def __init__(self, union: Union, definition_of: Callable[[JsonObject], Any]) -> None:
+    def __init__(self, union: Union, definition_of: Callable[[JsonObject], JsonObject | None]) -> None:
         self._union = union
         self._definition_of = definition_of
 
@@ -44,13 +44,13 @@ class AddedTools:
         api = self._union.api
         if not any(ADDED.of(tool, api) for tool in request.tools):
             return request
-        added: dict[str | None, list[Any]] = {}
+        added: dict[str | None, list[Tool]] = {}
         for tool in self._tools(request, DecodeContext(api, request.origin or Origin(api=api, issuer=""))):
             added.setdefault(tool.name, []).append(tool)
         kept = [tool for tool in request.tools if not ADDED.of(tool, api) or tool not in added.get(tool.name, ())]
         return msgspec.structs.replace(request, tools=kept)
 
-    def _tools(self, request: ChatRequest, context: DecodeContext) -> Iterator[Any]:
+    def _tools(self, request: ChatRequest, context: DecodeContext) -> Iterator[Tool]:
         for definition in self._definitions(request):
             for tool in self._union.decode_list([definition], context):
                 made = ADDED.on(tool, self._union.api, True)

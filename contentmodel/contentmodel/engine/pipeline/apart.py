@@ -6,7 +6,7 @@ decoded, and does it again when the same transcript is encoded for its own API.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
@@ -49,14 +49,13 @@ def _labels_media(message: ChatMessage) -> bool:
     return len(message.contents) > 1 and _labelled_call(message.contents[0]) is not None
 
 
-def _labelled_call(content: Any) -> str | None:
-    plain = content.__class__ is TextContent and content.extra is None
-    return APART.read(content.text) if plain else None
+def _labelled_call(content: AIContent) -> str | None:
+    return APART.read(content.text) if content.__class__ is TextContent and content.extra is None else None
 
 
-def _media_by_call(message: ChatMessage) -> dict[str, list[Any]] | None:
+def _media_by_call(message: ChatMessage) -> dict[str, list[AIContent]] | None:
     """Return the media under each label; None where the message holds anything else."""
-    media: dict[str, list[Any]] = {}
+    media: dict[str, list[AIContent]] = {}
     for content in message.contents:
         call_id = _labelled_call(content)
         if call_id is not None:
@@ -76,23 +75,24 @@ def _take_media(results: list[ChatMessage], message: ChatMessage, context: Decod
     if media is None:
         return False
     places = [
-        (result, index, content.call_id)
+        (result, index, content)
         for result in results
         for index, content in enumerate(result.contents)
         if isinstance(content, ToolResultContent) and content.call_id in media
     ]
-    if [call_id for _, _, call_id in places] != list(media):
+    if [content.call_id for _, _, content in places] != list(media):
         return False
-    taken = [_with_media(result.contents[index], media[call_id or ""], context) for result, index, call_id in places]
-    if any(content is None for content in taken):
+    taken = [_with_media(content, media[content.call_id or ""], context) for _, _, content in places]
+    whole = [content for content in taken if content is not None]
+    if len(whole) < len(taken):
         return False
-    for (result, index, _), content in zip(places, taken, strict=True):
+    for (result, index, _), content in zip(places, whole, strict=True):
         # In place: where the message came from is known already.
         result.contents[index] = content
     return True
 
 
-def _with_media(result: Any, media: list[Any], context: DecodeContext) -> Any:
+def _with_media(result: ToolResultContent, media: list[AIContent], context: DecodeContext) -> ToolResultContent | None:
     """Return the result with `media` as outputs; None unless it announces each of them, in this order."""
     words, seals = announced(result)
     rest = iter(seals)
@@ -109,7 +109,7 @@ def with_media_apart(messages: list[ChatMessage], api: str) -> list[ChatMessage]
     if not _any_apart(messages, api):
         return messages
     apart: list[ChatMessage] = []
-    later: list[Any] = []
+    later: list[AIContent] = []
     for message in messages:
         if message.role == "tool":
             contents = []
@@ -138,11 +138,11 @@ def _is_apart(output: AIContent, api: str) -> bool:
     return output.extra is not None and BEHIND.of(output, api) is not None
 
 
-def _divided(content: Any, api: str) -> tuple[Any, list[Any]]:
+def _divided(content: AIContent, api: str) -> tuple[AIContent, list[AIContent]]:
     """Return a result without the media that came from behind it, and these under their label."""
-    outputs = getattr(content, "outputs", ())
+    outputs = content.outputs if isinstance(content, ToolResultContent) else []
     media = [output for output in outputs if _is_apart(output, api)]
-    if not media:
+    if not media or not isinstance(content, ToolResultContent):
         return content, []
     words = [output for output in outputs if not _is_apart(output, api)]
     _, announced_words = announcing(words, content.call_id, media)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -13,6 +13,7 @@ from contentmodel.message import ChatMessage
 from contentmodel.pairs import Place, TranscriptIndex, missing_ids, new_ids
 
 if TYPE_CHECKING:
+    from contentmodel.content.base import AIContent
     from contentmodel.engine.context import EncodeContext
 
 
@@ -28,10 +29,12 @@ def with_ids(
     message: ChatMessage, index: int, given: dict[Place, str], reason: Reason, context: EncodeContext
 ) -> ChatMessage:
     """The message, of this number, whose calls and results have the ids that are given for their places."""
-    contents: list[Any] = list(message.contents)
+    contents: list[AIContent] = list(message.contents)
     for at, content in enumerate(contents):
         call_id = given.get((index, at))
-        if call_id is not None and call_id != content.call_id:
+        if call_id is None or not isinstance(content, ToolCallContent | ToolResultContent):
+            continue
+        if call_id != content.call_id:
             context.lose(content, "call_id", reason)
             contents[at] = context.replace(content, call_id=call_id)
     return context.with_contents(message, contents)
@@ -49,7 +52,7 @@ class StreamedCallIds:
         self._taken: set[str] = set()
         self._fresh = new_ids(self._taken, answer_id)
 
-    def give(self, index: int, content: ToolCallContent | ToolResultContent) -> Any:
+    def give(self, index: int, content: ToolCallContent | ToolResultContent) -> AIContent:
         """Return the call or the result of a block with an id: its own, that of its call, or one that is new."""
         if index not in self._places:
             self._places[index] = len(self._ids)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -12,6 +12,7 @@ from contentmodel.engine.pipeline.origins import is_native
 from contentmodel.message import ChatMessage
 
 if TYPE_CHECKING:
+    from contentmodel.content.base import AIContent
     from contentmodel.engine.context import EncodeContext
     from contentmodel.request import ChatRequest
 
@@ -89,7 +90,7 @@ def _fits(run: list[ChatMessage], before: list[ChatMessage], after: list[ChatMes
 
 
 def _joined(run: list[ChatMessage], context: EncodeContext) -> ChatMessage:
-    contents: list[Any] = [content for message in run for content in message.contents]
+    contents: list[AIContent] = [content for message in run for content in message.contents]
     for message in run[1:]:
         context.lose_attributes(message, ("author_name", "message_id"))
         context.leave_residue(message, own=True)

@@ -154,7 +154,7 @@ def as_function_call(content: ToolCallContent, context: EncodeContext) -> list[A
     return [context.replaced(content, made)]
 
 
-def as_function_result(content: ToolResultContent, context: EncodeContext) -> list[Any]:
+def as_function_result(content: ToolResultContent, context: EncodeContext) -> list[AIContent]:
     if not crosses_as_function(content, context):
         return []
     context.degrade(content, reasons.AS_FUNCTION_RESULT, "call_id", "name", "outputs", "is_error", "tools")
@@ -170,7 +170,7 @@ def _listed(content: ToolResultContent) -> list[AIContent]:
     return [TextContent(text=write(tools).decode())] if tools else []
 
 
-def _output(content: object, context: EncodeContext) -> Any:
+def _output(content: AIContent, context: EncodeContext) -> AIContent:
     """An output as the result of a function may hold it: text and media, with nothing of the hosted tool's own."""
     if isinstance(content, UriContent | HostedFileContent | ErrorContent | DocumentContent | ReferenceContent):
         context.degrade(content, reasons.AS_TEXT, *spelled(content))
@@ -195,7 +195,7 @@ def compaction_as_text(content: CompactionContent, context: EncodeContext) -> li
     return [] if context.policies.get("compaction") == "drop" else _words(content, context)
 
 
-_LOWERINGS: tuple[tuple[Any, Callable[[Any, EncodeContext], list[Any]]], ...] = (
+_LOWERINGS: tuple[tuple[Any, Callable[[Any, EncodeContext], list[AIContent]]], ...] = (
     (ReasoningContent, reasoning_by_policy),
     (ToolCallContent, as_function_call),
     (ToolResultContent, as_function_result),

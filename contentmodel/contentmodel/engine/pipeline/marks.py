@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
@@ -21,8 +21,11 @@ from contentmodel.engine.losses import reasons
 from contentmodel.errors import ToolArgumentsError
 
 if TYPE_CHECKING:
+    from contentmodel.content.base import AIContent
     from contentmodel.content.media import DataContent
     from contentmodel.engine.context import EncodeContext
+
+_V = TypeVar("_V")
 
 
 class Label:
@@ -76,7 +79,7 @@ def seal_of(*parts: str | None) -> str:
 # -- failures ----------------------------------------------------------------------------------------------------------
 
 
-def needs_error_mark(result: Any) -> bool:
+def needs_error_mark(result: ToolResultContent) -> bool:
     """Return whether the text of a result has to say if it failed: it did, or its text imitates the mark."""
     if result.is_error:
         return True
@@ -89,7 +92,7 @@ def needs_error_mark(result: Any) -> bool:
     return False
 
 
-def with_error_told(result: Any, context: EncodeContext) -> Any:
+def with_error_told(result: ToolResultContent, context: EncodeContext) -> ToolResultContent:
     """Return a result with a mark before its first text, for APIs that have no flag for a failure.
 
     A result that did not fail gets a mark if its text imitates one: the mark says "false", so that the imitation stays.
@@ -98,36 +101,38 @@ def with_error_told(result: Any, context: EncodeContext) -> Any:
         return result
     if result.is_error and not context.native:
         context.lose(result, "is_error", reasons.NO_ERROR_FLAG)
-    outputs, index = list(result.outputs), _first_text(result.outputs)
+    outputs, first = list(result.outputs), _first_text(result.outputs)
     word = "true" if result.is_error else "false"
-    if index is None:
+    if first is None:
         outputs.insert(0, TextContent(text=f"{_BEGINS}{word} #{seal_of(word, result.call_id)}]"))
     else:
-        said = outputs[index].text
+        index, said = first[0], first[1].text
         text = f"{_BEGINS}{word} #{seal_of(word, result.call_id, said)}]\n{said}"
-        outputs[index] = context.replace(outputs[index], text=text)
+        outputs[index] = context.replace(first[1], text=text)
     return context.replace(result, outputs=outputs, is_error=None)
 
 
-def with_error_read(result: Any) -> Any:
+def with_error_read(result: _V) -> _V:
     """Return a result without the sealed mark before its first text, and with the flag in its place: the inverse."""
-    index = _first_text(getattr(result, "outputs", ()))
-    if index is None:
+    if not isinstance(result, ToolResultContent):
         return result
-    outputs = result.outputs
-    found = _read_error_mark(outputs[index].text, result.call_id)
+    first = _first_text(result.outputs)
+    if first is None:
+        return result
+    index, text = first
+    found = _read_error_mark(text.text, result.call_id)
     if found is None:
         return result
     failed, said = found
     if not failed and (said is None or _read_error_mark(said, result.call_id) is None):
         return result
-    texts = [] if said is None else [msgspec.structs.replace(outputs[index], text=said)]
-    outputs = [*outputs[:index], *texts, *outputs[index + 1 :]]
+    texts = [] if said is None else [msgspec.structs.replace(text, text=said)]
+    outputs = [*result.outputs[:index], *texts, *result.outputs[index + 1 :]]
     return msgspec.structs.replace(result, outputs=outputs, is_error=True if failed else result.is_error)
 
 
-def _first_text(outputs: Sequence[object]) -> int | None:
-    return next((i for i, output in enumerate(outputs) if output.__class__ is TextContent), None)
+def _first_text(outputs: Sequence[AIContent]) -> tuple[int, TextContent] | None:
+    return next(((i, output) for i, output in enumerate(outputs) if output.__class__ is TextContent), None)
 
 
 def _read_error_mark(text: str, call_id: str | None) -> tuple[bool, str | None] | None:
@@ -150,7 +155,9 @@ def media_seal(call_id: str | None, medium: object) -> str:
     return seal_of(call_id, value)
 
 
-def announcing(words: Sequence[object], call_id: str | None, media: Sequence[object]) -> tuple[Any, list[Any]]:
+def announcing(
+    words: Sequence[AIContent], call_id: str | None, media: Sequence[AIContent]
+) -> tuple[TextContent | None, list[AIContent]]:
     """Return the outputs of a result whose `media` stand behind it, and the text among `words` that was replaced.
 
     The last text ends with an announcement: the seal of each medium.
@@ -162,13 +169,16 @@ def announcing(words: Sequence[object], call_id: str | None, media: Sequence[obj
     return last, [*words[:-1], msgspec.structs.replace(last, text=f"{last.text}\n{announcement}")]
 
 
-def announced(result: Any) -> tuple[list[Any], list[str]]:
+def announced(result: ToolResultContent) -> tuple[list[AIContent], list[str]]:
     """Return the outputs of a result without its announcement, and the seals of that: the inverse of `announcing`."""
-    *words, last = result.outputs or [None]
-    at = last.text.rfind(_ANNOUNCES) if isinstance(last, TextContent) else -1
-    found = _ANNOUNCED.fullmatch(last.text, max(at - 1, 0)) if last is not None and at >= 0 else None
+    last = result.outputs[-1] if result.outputs else None
+    if not isinstance(last, TextContent):
+        return result.outputs, []
+    at = last.text.rfind(_ANNOUNCES)
+    found = _ANNOUNCED.fullmatch(last.text, max(at - 1, 0)) if at >= 0 else None
     if found is None:
         return result.outputs, []
+    words = result.outputs[:-1]
     if found[1]:
         words.append(msgspec.structs.replace(last, text=last.text[: found.start()]))
     return words, found[2].replace("#", "").split()
@@ -221,4 +231,4 @@ def unmarked(text: str) -> str:
         return ""
     failed = _FAILED.match(text)
     words, _ = announced(ToolResultContent(outputs=[TextContent(text=text[failed.end() :] if failed else text)]))
-    return words[0].text if words else ""
+    return words[0].text if words and isinstance(words[0], TextContent) else ""

@@ -6,7 +6,7 @@ Messages that came from the target's own API are left alone.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -36,6 +36,7 @@ from contentmodel.engine.pipeline.passes import gives_words, left_out
 from contentmodel.message import ChatMessage
 
 if TYPE_CHECKING:
+    from contentmodel.content.base import AIContent
     from contentmodel.engine.context import EncodeContext
     from contentmodel.engine.losses.reasons import Reason
 
@@ -82,18 +83,17 @@ _RESULTS = (FunctionResultContent, CustomToolResultContent)
 
 def _has_media(message: ChatMessage) -> bool:
     for content in message.contents:
-        kind = content.__class__
-        if kind in _RESULTS:
-            if not gives_words(content) and any(output.__class__ in TYPES for output in content.outputs):  # type: ignore[attr-defined]
+        if isinstance(content, _RESULTS):
+            if not gives_words(content) and any(output.__class__ in TYPES for output in content.outputs):
                 return True
-        elif kind in TYPES:
+        elif content.__class__ in TYPES:
             return True
     return False
 
 
 def _readable_message(message: ChatMessage, context: EncodeContext, reads: Reads) -> ChatMessage:
     is_answer = message.role == "assistant" and not reads.in_answers
-    contents: list[Any] = []
+    contents: list[AIContent] = []
     for content in message.contents:
         if is_answer and content.__class__ in TYPES:
             contents += _without_media(content, context, reasons.NO_MEDIA_OF_ASSISTANT)
@@ -103,20 +103,19 @@ def _readable_message(message: ChatMessage, context: EncodeContext, reads: Reads
     return readable if contents or message.role != "user" else left_out(readable, context)
 
 
-def _readable(content: Any, context: EncodeContext, reads: Reads) -> Iterable[Any]:
-    kind = content.__class__
-    if kind in _RESULTS and not gives_words(content):
+def _readable(content: AIContent, context: EncodeContext, reads: Reads) -> Iterable[AIContent]:
+    if isinstance(content, _RESULTS) and not gives_words(content):
         outputs = [o for output in content.outputs for o in _readable(output, context, reads)]
         return (context.replace(content, outputs=outputs),)
-    if kind is UriContent:
+    if content.__class__ is UriContent:
         return _readable_link(content, context, reads)
-    return _readable_data(content, context, reads) if kind is DataContent else (content,)
+    return _readable_data(content, context, reads) if content.__class__ is DataContent else (content,)
 
 
 # -- links -------------------------------------------------------------------------------------------------------------
 
 
-def _readable_link(content: UriContent, context: EncodeContext, reads: Reads) -> Iterable[Any]:
+def _readable_link(content: UriContent, context: EncodeContext, reads: Reads) -> Iterable[AIContent]:
     scheme = content.uri.partition(":")[0].lower()
     if scheme == "data" and ("data" not in reads.schemes or content.media_kind is None):
         inline = _inline(content, context, reads)
@@ -133,7 +132,7 @@ def _readable_link(content: UriContent, context: EncodeContext, reads: Reads) ->
     return (content,)
 
 
-def _typed_link(content: UriContent, context: EncodeContext) -> Iterable[Any]:
+def _typed_link(content: UriContent, context: EncodeContext) -> Iterable[AIContent]:
     """Return a link with the media type of its ending, or the usual one of its kind; as a text if neither is known."""
     media_type = media_type_of_link(content.uri)
     if kind_of_media(media_type) != content.media_kind:
@@ -154,16 +153,16 @@ def _is_read(content: UriContent, patterns: tuple[str, ...]) -> bool:
     return any(media_type_matches(media_type, pattern) for pattern in patterns)
 
 
-def _as_text(content: UriContent, context: EncodeContext, reason: Reason, **values: object) -> Iterable[Any]:
+def _as_text(content: UriContent, context: EncodeContext, reason: Reason, **values: object) -> Iterable[AIContent]:
     context.degrade(content, reason, *lowering.spelled(content), **values)
     return (context.replaced(content, TextContent(text=lowering.as_text(content))),)
 
 
-def _as_unknown(content: UriContent, context: EncodeContext) -> Iterable[Any]:
+def _as_unknown(content: UriContent, context: EncodeContext) -> Iterable[AIContent]:
     return _as_text(content, context, reasons.LINK_OF_NO_KIND)
 
 
-def _inline(content: UriContent, context: EncodeContext, reads: Reads) -> Iterable[Any] | None:
+def _inline(content: UriContent, context: EncodeContext, reads: Reads) -> Iterable[AIContent] | None:
     """Return what a data URI holds, as inline data is read; None if the URI is malformed."""
     try:
         data = DataContent.from_data_uri(content.uri, name=content.name)
@@ -177,7 +176,7 @@ def _inline(content: UriContent, context: EncodeContext, reads: Reads) -> Iterab
 # -- inline data -------------------------------------------------------------------------------------------------------
 
 
-def _readable_data(content: DataContent, context: EncodeContext, reads: Reads) -> Iterable[Any]:
+def _readable_data(content: DataContent, context: EncodeContext, reads: Reads) -> Iterable[AIContent]:
     if content.text is not None and not reads.texts:
         context.lose(content, "text", reasons.DOCUMENT_AS_BASE64)
         inline = DataContent.from_bytes(content.to_bytes(), content.media_type or "text/plain")
@@ -209,7 +208,7 @@ def _with_type(content: DataContent, context: EncodeContext) -> Iterable[DataCon
     return (context.replace(content, media_type=media_type),)
 
 
-def _read(content: DataContent, context: EncodeContext, reads: Reads) -> Iterable[Any]:
+def _read(content: DataContent, context: EncodeContext, reads: Reads) -> Iterable[AIContent]:
     if reads.texts and content.text is None and content.is_media_type("text/*"):
         content = _with_text(content, context)
     return [_named(typed, context, reads) for typed in _typed(content, context, reads)]
@@ -226,7 +225,7 @@ def _with_text(content: DataContent, context: EncodeContext) -> DataContent:
     return made
 
 
-def _typed(content: DataContent, context: EncodeContext, reads: Reads) -> Iterable[Any]:
+def _typed(content: DataContent, context: EncodeContext, reads: Reads) -> Iterable[AIContent]:
     if reads.media_types is None:
         return (content,)
     essence = essence_of(content.media_type)
@@ -243,7 +242,7 @@ def _typed(content: DataContent, context: EncodeContext, reads: Reads) -> Iterab
     return (context.replace(content, media_type=named),)
 
 
-def _named(content: object, context: EncodeContext, reads: Reads) -> Any:
+def _named(content: AIContent, context: EncodeContext, reads: Reads) -> AIContent:
     """Return inline data with the name that the target requires."""
     if content.__class__ is not DataContent:
         return content
@@ -266,13 +265,13 @@ def without_media(messages: list[ChatMessage], context: EncodeContext) -> list[C
     ]
 
 
-def _told(content: object, context: EncodeContext) -> Iterable[Any]:
+def _told(content: AIContent, context: EncodeContext) -> Iterable[AIContent]:
     if not isinstance(content, MediaContent):
         return (content,)
     return _without_media(content, context, reasons.NO_MEDIA_IN_ANSWER)
 
 
-def _without_media(content: object, context: EncodeContext, reason: Reason) -> Iterable[Any]:
+def _without_media(content: AIContent, context: EncodeContext, reason: Reason) -> Iterable[AIContent]:
     """Return what a text can say in the place of a medium: the transcript of audio, the address of a link."""
     if content.__class__ is UriContent and content.uri.partition(":")[0].lower() != "data":
         return _as_text(content, context, reasons.AS_TEXT)

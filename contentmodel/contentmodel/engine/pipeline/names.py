@@ -5,20 +5,20 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import msgspec
 
 from contentmodel.content import CONTENT_TYPES
 from contentmodel.content.tools import CustomToolCallContent, FunctionCallContent, ToolCallContent, ToolResultContent
-from contentmodel.engine.json import JsonObject
+from contentmodel.engine.json import Json, JsonObject
 from contentmodel.engine.losses import reasons
 from contentmodel.engine.pipeline.origins import is_native
 from contentmodel.engine.table.hints import minted
 from contentmodel.errors import ToolArgumentsError
 from contentmodel.events import ArgumentsDelta, BlockCatchUp, BlockStart, BlockStop, StreamEvent
 from contentmodel.message import ChatMessage
-from contentmodel.request import ChatRequest, CustomTool, FunctionTool, ToolChoice, ToolGroup
+from contentmodel.request import ChatRequest, CustomTool, FunctionTool, Tool, ToolChoice, ToolGroup
 from contentmodel.response import ChatChoice, ChatResponse
 from contentmodel.rules import Alphabet
 
@@ -157,6 +157,11 @@ def with_names(
     return changed
 
 
+Restore: TypeAlias = "Callable[[JsonObject, SchemaMap], Json]"
+"""Return the arguments that the source's schema has for those that the target got."""
+_M = TypeVar("_M", bound=msgspec.Struct)
+
+
 class SchemaMap(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The parameters of a tool as the source had them, and the `dialect` that the target got them in."""
 
@@ -189,8 +194,8 @@ class Maps(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid
     def undo(
         self,
         response: ChatResponse,
-        restore: Callable[[Any, SchemaMap], Any],
-        replaced: Callable[[Any, Any], None] | None = None,
+        restore: Restore,
+        replaced: Callable[[object, object], None] | None = None,
     ) -> ChatResponse:
         """An answer of the target in the source's ids, names and arguments.
 
@@ -199,7 +204,7 @@ class Maps(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid
         ids = {there: here for here, there in self.ids.items()}
         names = {there: here for here, there in self.names.items()}
 
-        def restored(content: object) -> Any:
+        def restored(content: AIContent) -> AIContent:
             if not isinstance(content, ToolCallContent | ToolResultContent):
                 return content
             call_id = ids.get(content.call_id or "", self._counted_on(content))
@@ -215,12 +220,12 @@ class Maps(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid
                 return changed(content, call_id=call_id, name=name, arguments=arguments)
             return changed(content, call_id=call_id, name=name)
 
-        def changed(old: Any, **fields: Any) -> Any:
+        def changed(old: _M, **fields: object) -> _M:
             if all(getattr(old, name) == value for name, value in fields.items()):
                 return old
             return replacing(old, msgspec.structs.replace(old, **fields))
 
-        def replacing(old: object, new: object) -> Any:
+        def replacing(old: object, new: _M) -> _M:
             if replaced is not None:
                 replaced(old, new)
             return new
@@ -229,10 +234,9 @@ class Maps(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid
             changed(choice, messages=[changed(m, contents=[restored(c) for c in m.contents]) for m in choice.messages])
             for choice in response.choices
         ]
-        answer: ChatResponse = changed(response, choices=choices)
-        return answer
+        return changed(response, choices=choices)
 
-    def undoing(self, restore: Callable[[Any, SchemaMap], Any]) -> Callable[[StreamEvent], list[StreamEvent]]:
+    def undoing(self, restore: Restore) -> Callable[[StreamEvent], list[StreamEvent]]:
         """Return a function that does the same for the steps of one streamed answer, in their order."""
         return (lambda event: [event]) if self == Maps() else _StreamUndoing(self, restore)
 
@@ -242,7 +246,7 @@ class Maps(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid
         number = _numbered(call_id) if self.calls and minted(content) is not None else 0
         return f"call_{number + self.calls}" if number else call_id
 
-    def _restored(self, call: ToolCallContent, restore: Callable[[Any, SchemaMap], Any]) -> Any:
+    def _restored(self, call: ToolCallContent, restore: Restore) -> Json:
         """The arguments that the source's schema has; text that is no object, or needs no change, as it is."""
         try:
             arguments = call.arguments_object
@@ -287,7 +291,7 @@ def as_custom_call(call: ToolCallContent) -> CustomToolCallContent:
 class _StreamUndoing:
     """Undoes maps in a stream. Arguments that are written in another form come whole, with the end of their block."""
 
-    def __init__(self, maps: Maps, restore: Callable[[Any, SchemaMap], Any]) -> None:
+    def __init__(self, maps: Maps, restore: Restore) -> None:
         self._maps = maps
         self._restore = restore
         self._held: set[int] = set()
@@ -330,7 +334,7 @@ class _Renamer:
         tools = {names.get(name, name): tool for name, tool in before.tools.items()}
         return msgspec.structs.replace(before, ids=self._ids.changed, names=names, tools=tools)
 
-    def tool(self, tool: object) -> Any:
+    def tool(self, tool: Tool) -> Tool:
         if isinstance(tool, ToolGroup):
             tools = [self.tool(inner) for inner in tool.tools]
             changed = any(new is not old for new, old in zip(tools, tool.tools, strict=True))
@@ -344,8 +348,7 @@ class _Renamer:
     def choice(self, choice: ToolChoice) -> ToolChoice:
         if not choice.tools:
             return choice
-        changed: ToolChoice = self._changed(choice, tools=[self._names(name) for name in choice.tools])
-        return changed
+        return self._changed(choice, tools=[self._names(name) for name in choice.tools])
 
     def message(self, message: ChatMessage) -> ChatMessage:
         if is_native(message, self._context):
@@ -367,7 +370,6 @@ class _Renamer:
 
     def _take(self, message: ChatMessage) -> None:
         """What came from the target's API keeps its ids and names."""
-        content: Any
         for content in message.contents:
             if content.__class__ in NAMED:
                 if content.call_id is not None:
@@ -375,19 +377,20 @@ class _Renamer:
                 if content.name is not None:
                     self._names.take(content.name)
 
-    def _content(self, content: Any) -> Any:
+    def _content(self, content: ToolCallContent | ToolResultContent) -> AIContent:
         call_id = None if content.call_id is None else self._ids(content.call_id)
         name = None if content.name is None else self._names(content.name)
         if call_id == content.call_id and name == content.name:
             return content
         return self._changed(content, call_id=call_id, name=name)
 
-    def _changed(self, value: Any, **given: Any) -> Any:
+    def _changed(self, value: _M, **given: object) -> _M:
         new = {field: item for field, item in given.items() if item != getattr(value, field)}
         if not new:
             return value
         for field in new:
-            names = [value.name] if field == "name" else value.tools if field == "tools" else ()
+            held = getattr(value, field)
+            names = [held] if field == "name" else held if field == "tools" else ()
             is_reserved = not self._names.reserved.isdisjoint(names)
             self._context.lose(value, field, reasons.RESERVED_NAME if is_reserved else reasons.MAPPED_NAME)
         return self._context.replace(value, **new)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -21,6 +21,7 @@ from contentmodel.content.tools import (
     CustomToolResultContent,
     FunctionCallContent,
     FunctionResultContent,
+    ToolCallContent,
     ToolResultContent,
 )
 from contentmodel.engine.losses import reasons
@@ -35,12 +36,13 @@ from contentmodel.pairs import Place, TranscriptIndex
 from contentmodel.request import FunctionTool
 
 if TYPE_CHECKING:
+    from contentmodel.content.base import AIContent
     from contentmodel.engine.context import EncodeContext
     from contentmodel.request import ChatRequest
     from contentmodel.rules import Alphabet
 
-_CALLS: frozenset[type] = frozenset({FunctionCallContent, CustomToolCallContent})
 _ROLES = frozenset({"assistant", "tool"})
+_CALLS = (FunctionCallContent, CustomToolCallContent)
 _NO_ARGUMENTS = (None, "")
 
 
@@ -65,12 +67,12 @@ def pair_calls(
     return pairing.messages
 
 
-def _calls(number: int, message: ChatMessage) -> dict[Place, Any]:
+def _calls(number: int, message: ChatMessage) -> dict[Place, ToolCallContent]:
     """Return the calls that the application answers, by their places in the messages that the index is of."""
-    return {(number, at): content for at, content in enumerate(message.contents) if content.__class__ in _CALLS}
+    return {(number, at): content for at, content in enumerate(message.contents) if isinstance(content, _CALLS)}
 
 
-def _has_media(result: Any) -> bool:
+def _has_media(result: ToolResultContent) -> bool:
     outputs = result.outputs
     if len(outputs) == 1:
         return isinstance(outputs[0], MediaContent)
@@ -115,7 +117,7 @@ def with_arguments(messages: Sequence[ChatMessage], context: EncodeContext) -> l
 
 
 def _with_arguments(message: ChatMessage, context: EncodeContext) -> ChatMessage:
-    contents: list[Any] = list(message.contents)
+    contents: list[AIContent] = list(message.contents)
     for at, content in enumerate(contents):
         if content.__class__ is FunctionCallContent and content.arguments in _NO_ARGUMENTS:
             if content.arguments is not None:
@@ -141,7 +143,9 @@ def with_distinct_ids(
             if not is_native(message, context):
                 turn = turn if standing == role else Counter()
                 calls = _calls(number, message)
-                given.update({place: _number(turn, call.call_id) for place, call in calls.items()})
+                given.update(
+                    {place: _number(turn, call.call_id) for place, call in calls.items() if call.call_id is not None}
+                )
         elif role == "tool":
             places = {(number, at): index.call_of.get((number, at)) for at in range(len(message.contents))}
             answered = [call for call in places.values() if call is not None and call[0] >= begin]
@@ -169,13 +173,13 @@ def with_names_of_calls(
 def _with_names_of_calls(
     messages: Sequence[ChatMessage], number: int, index: TranscriptIndex, context: EncodeContext
 ) -> ChatMessage:
-    contents: list[Any] = list(messages[number].contents)
+    contents: list[AIContent] = list(messages[number].contents)
     for at, content in enumerate(contents):
         place = index.call_of.get((number, at))
-        if place is None or content.name is None:
+        if place is None or not isinstance(content, ToolResultContent) or content.name is None:
             continue
-        call: Any = messages[place[0]].contents[place[1]]
-        if call.name is not None and call.name != content.name:
+        call = messages[place[0]].contents[place[1]]
+        if isinstance(call, ToolCallContent) and call.name is not None and call.name != content.name:
             context.lose(content, "name", reasons.NAME_OF_CALL)
             contents[at] = context.replace(content, name=call.name)
     return context.with_contents(messages[number], contents)
@@ -222,7 +226,6 @@ class _Fit:
         return True
 
     def _are_answers(self, message: ChatMessage, waiting: dict[str, str | None]) -> bool:
-        content: Any
         for content in message.contents:
             if content.__class__ is not FunctionResultContent or content.call_id not in waiting:
                 return False
@@ -234,7 +237,6 @@ class _Fit:
         return True
 
     def _are_calls(self, message: ChatMessage, waiting: dict[str, str | None]) -> bool:
-        content: Any
         for content in message.contents:
             if content.__class__ is FunctionCallContent:
                 call_id = content.call_id
@@ -264,8 +266,8 @@ class _Pairing:
         self.messages: list[ChatMessage] = []
         self._run: list[ChatMessage] = []
         """The last message, and those that are to be joined to it."""
-        self._waiting: dict[Place, Any] = {}
-        self._later: list[Any] = []
+        self._waiting: dict[Place, ToolCallContent] = {}
+        self._later: list[AIContent] = []
 
     def add(self, number: int, message: ChatMessage) -> None:
         """The next message, with what has to stand before it."""
@@ -313,16 +315,15 @@ class _Pairing:
         if is_native(message, self._context):
             self.messages.append(message)
             return
-        kept: list[Any] = []
+        kept: list[AIContent] = []
         has_media = False
-        content: Any
         for content, is_expected in zip(message.contents, of_waiting, strict=True):
-            is_result = isinstance(content, ToolResultContent)
-            if is_result and not is_expected and not self._may_answer_held:
-                self._later += self._told(content)
+            result = content if isinstance(content, ToolResultContent) else None
+            if result is not None and not is_expected and not self._may_answer_held:
+                self._later += self._told(result)
                 continue
             kept.append(content)
-            has_media = has_media or (is_result and self._keeps_apart(content) and _has_media(content))
+            has_media = has_media or (result is not None and self._keeps_apart(result) and _has_media(result))
         message = self._context.with_contents(message, kept)
         if has_media:
             contents = [self._without_media(c) if self._keeps_apart(c) else c for c in message.contents]
@@ -334,7 +335,7 @@ class _Pairing:
         if not self._waiting:
             self._tell_later(message)
 
-    def _keeps_apart(self, content: Any) -> bool:
+    def _keeps_apart(self, content: AIContent) -> bool:
         if self._media_apart == "errors":
             return bool(getattr(content, "is_error", None))
         return self._media_apart == "always"
@@ -344,14 +345,14 @@ class _Pairing:
             self.messages.append(ChatMessage(role="user", contents=self._later, origin=message.origin))
             self._later = []
 
-    def _told(self, result: ToolResultContent) -> list[Any]:
+    def _told(self, result: ToolResultContent) -> list[AIContent]:
         self._context.degrade(result, reasons.LATE_RESULT, "call_id", "outputs")
         media = [output for output in result.outputs if isinstance(output, MediaContent)]
         words = [self._words(output) for output in result.outputs if not isinstance(output, MediaContent)]
         text = "\n".join([LATE.write(result.call_id or ""), *filter(None, words)])
         return [self._context.replaced(result, TextContent(text=text)), *media]
 
-    def _words(self, output: Any) -> str:
+    def _words(self, output: AIContent) -> str:
         """Return the text of an output; one that has none is lost."""
         text = as_text(output)
         if not text and not isinstance(output, TextContent):
@@ -360,7 +361,7 @@ class _Pairing:
             self._leave_all_but_words(output)
         return text
 
-    def _leave_all_but_words(self, output: Any) -> None:
+    def _leave_all_but_words(self, output: AIContent) -> None:
         self._context.leave_residue(output, own=True)
         self._context.lose_attributes(output, ("annotations",))
         for part in output.parts if isinstance(output, DocumentContent) else ():
@@ -368,7 +369,7 @@ class _Pairing:
 
     def _answer_waiting(self) -> None:
         """The conversation goes on: calls that still wait get a result that says that there is none."""
-        results: list[Any] = [self._no_result(call) for call in self._waiting.values()]
+        results: list[AIContent] = [self._no_result(call) for call in self._waiting.values()]
         self._waiting = {}
         last = self.messages[-1]
         if last.role == "tool":
@@ -377,14 +378,16 @@ class _Pairing:
             self.messages.append(ChatMessage(role="tool", contents=results, origin=last.origin))
         self._tell_later(last)
 
-    def _no_result(self, call: Any) -> ToolResultContent:
+    def _no_result(self, call: ToolCallContent) -> ToolResultContent:
         self._context.lose(call, None, reasons.MISSING_RESULT)
         model = CustomToolResultContent if call.__class__ is CustomToolCallContent else FunctionResultContent
-        outputs: list[Any] = [TextContent(text=NO_RESULT)]
+        outputs: list[AIContent] = [TextContent(text=NO_RESULT)]
         return model(call_id=call.call_id, name=call.name, outputs=outputs)
 
-    def _without_media(self, result: Any) -> Any:
-        media = [output for output in getattr(result, "outputs", ()) if isinstance(output, MediaContent)]
+    def _without_media(self, result: AIContent) -> AIContent:
+        if not isinstance(result, ToolResultContent):
+            return result
+        media = [output for output in result.outputs if isinstance(output, MediaContent)]
         if not media:
             return result
         for output in media:

@@ -39,6 +39,7 @@ from contentmodel.message import ChatMessage
 from contentmodel.pairs import Place, TranscriptIndex, is_clients
 
 if TYPE_CHECKING:
+    from contentmodel.content.base import AIContent
     from contentmodel.engine.context import EncodeContext
     from contentmodel.request import ChatRequest
     from contentmodel.response import ChatChoice, FinishReason
@@ -144,12 +145,12 @@ def without_broken_status(messages: list[ChatMessage], context: EncodeContext) -
     return messages
 
 
-def _is_blank(content: Any) -> bool:
+def _is_blank(content: AIContent) -> bool:
     return content.__class__ is TextContent and (not content.text or content.text.isspace())
 
 
-def _drop_blank(content: Any, context: EncodeContext) -> bool:
-    if not _is_blank(content):
+def _drop_blank(content: AIContent, context: EncodeContext) -> bool:
+    if not isinstance(content, TextContent) or not _is_blank(content):
         return False
     if content.text or content.extra is not None or content.annotations is not None:
         context.lose(content, None, reasons.BLANK_TEXT)
@@ -225,7 +226,7 @@ def _leave_empty_text(content: Any, context: EncodeContext) -> bool:
     return is_empty
 
 
-def leave_empty_text(content: TextContent, context: EncodeContext) -> None:
+def leave_empty_text(content: AIContent, context: EncodeContext) -> None:
     """Report what an empty text that is not sent has beside its text."""
     context.lose_attributes(content, ("protected",))
     context.leave_residue(content, own=True)
@@ -304,7 +305,7 @@ def leave_empty(message: ChatMessage, context: EncodeContext) -> None:
 
 
 def _settled(message: ChatMessage, context: EncodeContext, cited: frozenset[Source] = _NONE_CITED) -> ChatMessage:
-    settled: list[Any] = []
+    settled: list[AIContent] = []
     unfinished: set[int] | None = None
     content: Any
     for at, content in enumerate(message.contents):
@@ -328,7 +329,7 @@ def _settled(message: ChatMessage, context: EncodeContext, cited: frozenset[Sour
     return context.with_contents(message, settled)
 
 
-def _is_models_own(content: Any) -> bool:
+def _is_models_own(content: AIContent) -> bool:
     """Return whether only a model, or a tool that its provider runs, makes such a content."""
     if isinstance(content, ReasoningContent | ToolCallContent | ToolApprovalRequestContent):
         return True
@@ -340,7 +341,7 @@ def _worded(result: FunctionResultContent, context: EncodeContext) -> FunctionRe
     errors = [output for output in result.outputs if isinstance(output, ErrorContent)]
     if not errors:
         return result
-    outputs: list[Any] = []
+    outputs: list[AIContent] = []
     for output in result.outputs:
         if isinstance(output, ErrorContent):
             context.degrade(output, reasons.ERROR_AS_TEXT, *lowering.spelled(output))
@@ -365,14 +366,16 @@ def gives_words(result: Any) -> bool:
     return len(outputs) == 1 and outputs[0].__class__ is TextContent
 
 
-def _is_stored(content: Any, message: ChatMessage, context: EncodeContext) -> bool:
+def _is_stored(content: AIContent, message: ChatMessage, context: EncodeContext) -> bool:
     """Whether a content is what another provider keeps: the APIs of one issuer share it."""
     if not isinstance(content, HostedFileContent | HostedVectorStoreContent):
         return False
     return message.origin is not None and message.origin.issuer != context.issuer
 
 
-def _without_stored(result: FunctionResultContent, message: ChatMessage, context: EncodeContext) -> Any:
+def _without_stored(
+    result: FunctionResultContent, message: ChatMessage, context: EncodeContext
+) -> FunctionResultContent:
     stored = [output for output in result.outputs if _is_stored(output, message, context)]
     if not stored:
         return result
@@ -386,7 +389,7 @@ _CLIENT = (FunctionCallContent, FunctionResultContent, CustomToolCallContent, Cu
 _SERVER_ONLY = (ConfigurationContent, ToolChangeContent, ReferenceContent)
 
 
-def _settle(content: Any, context: EncodeContext, cited: frozenset[Source]) -> Iterable[Any]:
+def _settle(content: AIContent, context: EncodeContext, cited: frozenset[Source]) -> Iterable[AIContent]:
     if content.__class__ is TextContent or isinstance(content, _CLIENT):
         return (content,)
     if isinstance(content, ToolCallContent | ToolResultContent):
@@ -404,11 +407,11 @@ def _settle(content: Any, context: EncodeContext, cited: frozenset[Source]) -> I
     return (content,)
 
 
-def _readable(content: Any, context: EncodeContext) -> bool:
+def _readable(content: AIContent, context: EncodeContext) -> bool:
     return content.protected is not None and content.protected.issuer == context.issuer
 
 
-def _reasoning(content: ReasoningContent, context: EncodeContext, *, is_last: bool = False) -> Iterable[Any]:
+def _reasoning(content: ReasoningContent, context: EncodeContext, *, is_last: bool = False) -> Iterable[AIContent]:
     if content.protected is not None and content.protected.issuer == context.issuer:
         return (content,)
     if context.policies:
@@ -419,21 +422,25 @@ def _reasoning(content: ReasoningContent, context: EncodeContext, *, is_last: bo
     return ()
 
 
-def _hosted(content: Any, context: EncodeContext, cited: frozenset[Source]) -> Iterable[Any]:
+def _hosted(
+    content: ToolCallContent | ToolResultContent, context: EncodeContext, cited: frozenset[Source]
+) -> Iterable[AIContent]:
     policy = context.policies.get("hosted_tools", "function")
     if policy == "function" and lowering.crosses_as_function(content, context):
-        is_call = isinstance(content, ToolCallContent)
-        return lowering.as_function_call(content, context) if is_call else lowering.as_function_result(content, context)
+        if isinstance(content, ToolCallContent):
+            return lowering.as_function_call(content, context)
+        return lowering.as_function_result(content, context)
     if policy == "text" and isinstance(content, ToolResultContent):
         words = "\n".join(lowering.as_text(output) for output in content.outputs)
         if words:
             context.degrade(content, reasons.HOSTED_AS_TEXT, "outputs")
             return (TextContent(text=words),)
-    if not cited or not any(_source_of(output) in cited for output in getattr(content, "outputs", ())):
+    outputs = content.outputs if isinstance(content, ToolResultContent) else []
+    if not cited or not any(_source_of(output) in cited for output in outputs):
         context.lose(content, None, reasons.FOREIGN_HOSTED_TOOL)
         return ()
     context.leave_residue(content, own=True)
-    for output in content.outputs:
+    for output in outputs:
         if _source_of(output) in cited:
             context.degrade(output, reasons.CITED_SOURCE, "uri", "title")
         else:
@@ -441,7 +448,7 @@ def _hosted(content: Any, context: EncodeContext, cited: frozenset[Source]) -> I
     return ()
 
 
-def _source_of(output: Any) -> Source | None:
+def _source_of(output: AIContent) -> Source | None:
     return (output.uri, output.title) if isinstance(output, UriContent) else None
 
 
@@ -459,7 +466,7 @@ def _split_results(message: ChatMessage, context: EncodeContext) -> list[ChatMes
 
 
 def _cut(message: ChatMessage, context: EncodeContext) -> list[ChatMessage]:
-    runs: list[tuple[str, list[Any]]] = []
+    runs: list[tuple[str, list[AIContent]]] = []
     for content in _open_calls_last(message, context):
         role = "tool" if isinstance(content, ToolResultContent) else message.role
         if not runs or runs[-1][0] != role:
@@ -472,13 +479,13 @@ def _cut(message: ChatMessage, context: EncodeContext) -> list[ChatMessage]:
     ]
 
 
-def _open_calls_last(message: ChatMessage, context: EncodeContext) -> list[Any]:
+def _open_calls_last(message: ChatMessage, context: EncodeContext) -> list[AIContent]:
     """The contents of a message; calls whose results come behind it stand behind the results that are in it."""
     index = TranscriptIndex([message])
     unanswered = set(index.unanswered)
     last = index.results[-1][1]
-    first: list[Any] = []
-    moved: list[Any] = []
+    first: list[AIContent] = []
+    moved: list[AIContent] = []
     for at, content in enumerate(message.contents[:last]):
         (moved if (0, at) in unanswered else first).append(content)
     for call in moved:
@@ -486,5 +493,5 @@ def _open_calls_last(message: ChatMessage, context: EncodeContext) -> list[Any]:
     return [*first, message.contents[last], *moved, *message.contents[last + 1 :]]
 
 
-def _part(message: ChatMessage, role: str, contents: list[Any]) -> ChatMessage:
+def _part(message: ChatMessage, role: str, contents: Sequence[AIContent]) -> ChatMessage:
     return ChatMessage(role=role, contents=contents, origin=message.origin)

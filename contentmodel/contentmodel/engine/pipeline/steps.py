@@ -67,7 +67,7 @@ def payload_pass(run: Callable[..., JsonObject], *, native: bool = False, **sett
     return _pass(run, settings, native=native)
 
 
-def _pass(run: Callable[..., Any], settings: JsonObject, **options: Any) -> Pass:
+def _pass(run: Callable[..., object], settings: JsonObject, **options: Any) -> Pass:
     name = run.__name__
     return Pass(name, partial(run, **settings) if settings else run, **options)
 

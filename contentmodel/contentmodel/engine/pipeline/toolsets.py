@@ -9,7 +9,7 @@ have such functions.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 import msgspec
 
@@ -27,9 +27,14 @@ from contentmodel.pairs import Place, TranscriptIndex
 from contentmodel.request import CustomTool, FunctionTool, ToolGroup
 
 if TYPE_CHECKING:
+    from contentmodel.content.base import AIContent
+    from contentmodel.content.tools import ToolResultContent
     from contentmodel.engine.context import DecodeContext, EncodeContext
     from contentmodel.message import ChatMessage
-    from contentmodel.request import ChatRequest, ToolChoice
+    from contentmodel.request import ChatRequest, Tool, ToolChoice
+
+Call: TypeAlias = FunctionCallContent | CustomToolCallContent
+_M = TypeVar("_M", bound="AIContent")
 
 _CALLS = (FunctionCallContent, CustomToolCallContent)
 _OTHER = frozenset({CustomToolCallContent, CustomToolResultContent, ToolChangeContent})
@@ -103,7 +108,7 @@ class _Fitter:
 
     # -- definitions -------------------------------------------------------------------------------------------
 
-    def tools(self, tools: Sequence[object]) -> Iterator[Any]:
+    def tools(self, tools: Sequence[Tool]) -> Iterator[Tool]:
         for tool in tools:
             if isinstance(tool, ToolGroup) and not self._kinds.namespaces:
                 yield from self._spread(tool)
@@ -121,7 +126,7 @@ class _Fitter:
         self._defined.add(tool.name)
         return False
 
-    def _spread(self, group: ToolGroup) -> Iterator[Any]:
+    def _spread(self, group: ToolGroup) -> Iterator[Tool]:
         self._context.lose_attributes(group, ("description",))
         if group.name is not None:
             self._context.lose(group, "name", reasons.NAMESPACE_IN_NAME)
@@ -135,9 +140,9 @@ class _Fitter:
             self._context.lose(tool, "name", reasons.NAMESPACE_IN_NAME)
             yield self._context.replace(tool, name=name)
 
-    def _keep_source(self, name: str | None, namespace: str | None, tool: Any) -> None:
+    def _keep_source(self, name: str | None, namespace: str | None, tool: Tool) -> None:
         is_custom = isinstance(tool, CustomTool) and not self._kinds.custom
-        if name is not None and (namespace is not None or is_custom):
+        if name is not None and tool.name is not None and (namespace is not None or is_custom):
             self.sources[name] = SourceTool(name=tool.name, namespace=namespace, is_custom=is_custom)
 
     def _name(self, namespace: str, name: str) -> str:
@@ -174,7 +179,7 @@ class _Fitter:
         ]
         return [self._context.with_contents(message, contents)] if contents or not message.contents else []
 
-    def _content(self, content: object, place: Place, message: ChatMessage) -> list[Any]:
+    def _content(self, content: AIContent, place: Place, message: ChatMessage) -> list[AIContent]:
         if isinstance(content, _CALLS):
             return [self._call(content, place)]
         if content.__class__ in _RESULTS:
@@ -193,17 +198,17 @@ class _Fitter:
         # A name that is no text is the name of no tool.
         return all(name is None or (isinstance(name, str) and name in self._taken) for name in names)
 
-    def _call(self, call: Any, place: Place) -> Any:
+    def _call(self, call: Call, place: Place) -> AIContent:
         is_custom = call.__class__ is CustomToolCallContent
         if is_custom:
             self._custom_calls.add(place)
-        plain = self._without_namespace(call)
+        plain: Call = self._without_namespace(call)
         self._renamed[place] = call.name, plain.name
-        if is_custom and not self._kinds.custom:
+        if isinstance(plain, CustomToolCallContent) and not self._kinds.custom:
             plain = self._as_function_call(plain)
         return call if plain is call else self._context.replaced(call, plain)
 
-    def _without_namespace(self, call: Any) -> Any:
+    def _without_namespace(self, call: Call) -> Call:
         namespace = call.namespace
         if namespace is None or self._kinds.namespaces:
             return call
@@ -224,7 +229,7 @@ class _Fitter:
         made: FunctionCallContent = _as(FunctionCallContent, call, arguments=call.arguments_object)
         return made
 
-    def _result(self, result: object, call: Place | None, message: ChatMessage) -> Any:
+    def _result(self, result: ToolResultContent, call: Place | None, message: ChatMessage) -> AIContent:
         result = self._named(result, call)
         is_custom = call in self._custom_calls if self._kinds.custom_results else False
         model = CustomToolResultContent if is_custom else FunctionResultContent
@@ -234,7 +239,7 @@ class _Fitter:
             return self._context.replaced(result, _as(model, result))
         return result
 
-    def _named(self, result: Any, call: Place | None) -> Any:
+    def _named(self, result: ToolResultContent, call: Place | None) -> ToolResultContent:
         """The result under the name that its call has now."""
         old, name = self._renamed.get(call, (None, None))
         if result.name is None or result.name != old or name == old:
@@ -243,7 +248,7 @@ class _Fitter:
         return self._context.replace(result, name=name)
 
 
-def _as(model: type[Any], content: object, **changed: object) -> Any:
+def _as(model: type[_M], content: AIContent, **changed: object) -> _M:
     """Return a content with the same fields as one of the class `model`."""
     fields = {name: getattr(content, name) for name in model.__struct_fields__}
     return model(**{**fields, **changed})
@@ -261,7 +266,7 @@ def with_custom_calls(request: ChatRequest, context: DecodeContext) -> ChatReque
     if not names:
         return request
     for message in request.messages:
-        contents: list[Any] = message.contents
+        contents = message.contents
         for index, content in enumerate(contents):
             if content.__class__ is FunctionCallContent and content.name in names and is_text_alone(content):
                 contents[index] = as_custom_call(content)
@@ -271,7 +276,7 @@ def with_custom_calls(request: ChatRequest, context: DecodeContext) -> ChatReque
 
 def with_custom_results(request: ChatRequest, context: DecodeContext) -> ChatRequest:
     """A request of an API with one kind of result, in which the result of a custom call is a custom one."""
-    messages: list[Any] = request.messages
+    messages = request.messages
     if not any(content.__class__ is CustomToolCallContent for message in messages for content in message.contents):
         return request
     for (number, at), call in TranscriptIndex(messages).call_of.items():

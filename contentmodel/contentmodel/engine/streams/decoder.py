@@ -17,7 +17,7 @@ from contentmodel.adapter import Payload, as_json
 from contentmodel.content.outcomes import ErrorContent
 from contentmodel.content.tools import ToolCallContent
 from contentmodel.engine.context import DecodeContext
-from contentmodel.engine.json import JsonArray, JsonObject, kind_of, parse, write
+from contentmodel.engine.json import Json, JsonArray, JsonObject, kind_of, parse, write
 from contentmodel.engine.streams.framing import AnyFraming, Frame
 from contentmodel.errors import DecodeError, Fault
 from contentmodel.events import (
@@ -52,7 +52,7 @@ _decode_text = msgspec.json.Decoder(str).decode
 UNREADABLE = (TypeError, AttributeError, LookupError, ValueError, RecursionError)
 
 
-Grown = tuple[int, list[str], str, Any]
+Grown = tuple[int, list[str], str, Callable[..., StreamEvent]]
 """What made a block longer: the block's number, the pieces it was added to, the text, and the kind of event."""
 
 
@@ -66,7 +66,7 @@ class OpenBlock:
         self.wire = wire
         self.choice = choice
         self.pieces: dict[str, list[str]] = {}
-        self.joined: Any = ""
+        self.joined: str = ""
         """What pieces were joined to."""
         self.said: Any = None
         """The content that was last given out for it."""
@@ -87,7 +87,7 @@ class OpenBlock:
         self.pieces = {}
         return self.wire
 
-    def words(self) -> Any:
+    def words(self) -> str:
         """What it has grown by, also where its wire object cannot be read."""
         return next(("".join(pieces) for pieces in self.pieces.values()), self.joined)
 
@@ -266,13 +266,13 @@ class StreamDecoder:
             if self.is_over:
                 return
 
-    def more(self, block: OpenBlock, field: str, text: str, event: Any) -> None:
+    def more(self, block: OpenBlock, field: str, text: str, event: Callable[..., StreamEvent]) -> None:
         """`text` is more of a block's `field`; it is told where somebody wants to know."""
         block.grow(field, text)
         if self.deltas:
             self.events.append(event(index=block.index, text=text))
 
-    def grew(self, block: OpenBlock, pieces: list[str], text: str, event: Any) -> None:
+    def grew(self, block: OpenBlock, pieces: list[str], text: str, event: Callable[..., StreamEvent]) -> None:
         """`text` was added to `pieces`, and that is all that the last event did."""
         if self.deltas:
             self.events.append(event(index=block.index, text=text))
@@ -369,7 +369,7 @@ class StreamDecoder:
         block.said = content
         self.events.append(BlockStop(index=block.index, content=content, is_complete=is_complete))
 
-    def whole(self, content: Any, choice: int = 0) -> OpenBlock:
+    def whole(self, content: AIContent, choice: int = 0) -> OpenBlock:
         """A block that came whole."""
         block = self.start({}, content, choice)
         self.stop(block, content)
@@ -472,7 +472,7 @@ def longer(old: object, new: Mapping[str, object]) -> JsonObject:
     return made
 
 
-def longer_list(old: object, new: JsonArray, by_index: dict[bytes, Any]) -> JsonArray:
+def longer_list(old: object, new: JsonArray, by_index: dict[bytes, Json]) -> JsonArray:
     """Return a list with more in it. What has an index that is there already is laid over the entry in `by_index`."""
     if old.__class__ is not list:
         by_index.clear()

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -47,7 +47,10 @@ from contentmodel.events import (
 from contentmodel.response import ChatResponse
 
 if TYPE_CHECKING:
+    from contentmodel.content.base import AIContent
     from contentmodel.engine.adapting import TableAdapter
+    from contentmodel.engine.json import Json, JsonObject
+    from contentmodel.message import Origin
 
 Place = tuple[int, int]
 """A block: the number of its choice, and its own."""
@@ -81,14 +84,14 @@ class StreamEncoder:
         """The size of the contents in it."""
         self._whole_losses: tuple[Loss, ...] | None = None
         """The losses with their whole paths, as they were read last; None if there may be others."""
-        self._origin: Any = None
+        self._origin: Origin | None = None
         self._answer_id: str | None = None
         self._has_begun = False
         self._queues: dict[int, OrderedDict[Outgoing, None]] = {}
         """The blocks of each choice that are not written, in their order."""
         self._blocks: dict[int, Outgoing] = {}
         self._written: dict[int, Written] = {}
-        self._amended: list[tuple[int, Any]] = []
+        self._amended: list[tuple[int, AIContent]] = []
         """The blocks that turned out to be something else while another one was open."""
         self.empty: dict[int, Outgoing] = {}
         """Texts of another API without words, by their number: they are written if there is nothing else."""
@@ -213,7 +216,7 @@ class StreamEncoder:
         if self.concurrent or len(queue) == 1:
             self._open(block)
 
-    def _with_id(self, index: int, choice: int, content: Any) -> Any:
+    def _with_id(self, index: int, choice: int, content: AIContent) -> AIContent:
         """Return a content of another API with an id, if it is a call or a result: the target requires one."""
         if self.is_native or not isinstance(content, ToolCallContent | ToolResultContent):
             return content
@@ -234,7 +237,7 @@ class StreamEncoder:
         for delta in deltas:
             self._write_delta(block, delta)
 
-    def _may_change(self, content: Any) -> bool:
+    def _may_change(self, content: AIContent) -> bool:
         """Return whether a content is announced before it is known: a hosted call of another API.
 
         Responses announces a search for tools with one call id and ends it with another (seen 2026-11-22).
@@ -394,7 +397,7 @@ class StreamEncoder:
 
     # -- what an API's encoder says ----------------------------------------------------------------------------
 
-    def begin(self, payload: dict[str, Any]) -> None:
+    def begin(self, payload: JsonObject) -> None:
         """Writes what comes before everything; `payload` is the answer without its choices."""
 
     def start(self, block: Outgoing) -> None:
@@ -411,7 +414,7 @@ class StreamEncoder:
         """Writes what is left of a block, or all of it where it was held back."""
         raise NotImplementedError
 
-    def amend(self, index: int, content: Any, written: Written) -> None:
+    def amend(self, index: int, content: AIContent, written: Written) -> None:
         """A block that was written turns out to be something else."""
         raise NotImplementedError
 
@@ -419,7 +422,7 @@ class StreamEncoder:
         """Writes the end."""
         raise NotImplementedError
 
-    def fail(self, event: TurnError, payload: dict[str, Any]) -> None:
+    def fail(self, event: TurnError, payload: JsonObject) -> None:
         """Writes an error; `payload` is the API's body for it."""
         raise NotImplementedError
 
@@ -428,14 +431,14 @@ class StreamEncoder:
 
     # -- what it does with it ----------------------------------------------------------------------------------
 
-    def put(self, value: Any, event: str | None = None) -> None:
+    def put(self, value: object, event: str | None = None) -> None:
         """Writes one server-sent event."""
         self._out.append(write_sse(write(value), event))
 
     def put_raw(self, data: bytes) -> None:
         self._out.append(data)
 
-    def encode(self, contents: list[Any], *, places: list[Place] | None = None, is_open: bool = False) -> Any:
+    def encode(self, contents: list[AIContent], *, places: list[Place] | None = None, is_open: bool = False) -> Json:
         """Return what the API has in the place of these contents (`encode_contents` of its adapter).
 
         With `places`, the blocks of the contents, their losses count. `is_open`: they have just begun, and will grow.
@@ -455,12 +458,12 @@ class StreamEncoder:
     def _context(self) -> EncodeContext:
         return EncodeContext(self.api, self.adapter.issuer, "response", self._policies, self._origin)
 
-    def _encoded(self, contents: list[Any], *, is_open: bool = False) -> EncodedContents:
+    def _encoded(self, contents: list[AIContent], *, is_open: bool = False) -> EncodedContents:
         context = self._context()
         context.is_open = is_open
         return EncodedContents(self.adapter.encode_contents(contents, context), contents, context, self._encoded)
 
-    def _without_empty(self, contents: list[Any]) -> EncodedContents:
+    def _without_empty(self, contents: list[AIContent]) -> EncodedContents:
         context = self._context()
         for content in contents:
             leave_empty_text(content, context)
@@ -480,24 +483,24 @@ class StreamEncoder:
         text = getattr(block.content, growing_field(block.content) or "", None)
         return text if isinstance(text, str) else ""
 
-    def encode_block(self, block: Outgoing) -> Any:
+    def encode_block(self, block: Outgoing) -> Json:
         """Return what the API has in the place of one finished block."""
         return self.encode([block.content], places=[(block.choice, block.index)])
 
-    def encode_start(self, content: Any) -> Any:
+    def encode_start(self, content: AIContent) -> Json:
         """Return what the API has in the place of a content that has just begun. Arguments without a text are empty."""
         if getattr(content, "arguments", None) == "":
             content = msgspec.structs.replace(content, arguments={})
         return self.encode([content], is_open=True)
 
-    def encode_envelope(self, event: TurnComplete | TurnError) -> dict[str, Any]:
+    def encode_envelope(self, event: TurnComplete | TurnError) -> JsonObject:
         """Encode the answer without contents and without its error; its losses count."""
         response = (
             event.response if isinstance(event, TurnComplete) else msgspec.structs.replace(event.response, error=None)
         )
         encoded = self.adapter.encode_response(self._waiting(response), self._policies)
         self.note_envelope(encoded)
-        payload: dict[str, Any] = encoded.payload
+        payload: JsonObject = encoded.payload
         return payload
 
     def _waiting(self, response: ChatResponse) -> ChatResponse:
@@ -530,14 +533,14 @@ class StreamEncoder:
         """Report that the usage of the answer does not reach the target."""
         self.add_losses(None, [loss_of(reason, "$.usage", "usage of ChatResponse", self.api, family="usage")])
 
-    def lose(self, place: Place, content: Any, reason: Reason, *, field: str | None = None) -> None:
+    def lose(self, place: Place, content: AIContent, reason: Reason, *, field: str | None = None) -> None:
         """Report that a block, or a field of it, does not reach the target."""
         note = Note(content, field, reason)
         path = f".{field}" if field else ""
         self.add_losses(place, [note.at(path, self.api, what_of(note))])
 
 
-def _size_of(content: Any) -> int:
+def _size_of(content: AIContent) -> int:
     """Return the size of a content in characters, about: its text, or more than is kept if it has anything else."""
     text = getattr(content, growing_field(content) or "", None)
     return 1_000 + len(text) if isinstance(text, str) else MOST_KEPT + 1
