@@ -214,12 +214,12 @@ def without_empty_texts(messages: list[ChatMessage], context: EncodeContext) -> 
     ]
 
 
-def is_empty_text(content: Any) -> bool:
+def is_empty_text(content: AIContent) -> bool:
     """Return whether a content is a text without words and citations."""
     return content.__class__ is TextContent and not content.text and not content.annotations
 
 
-def _leave_empty_text(content: Any, context: EncodeContext) -> bool:
+def _leave_empty_text(content: AIContent, context: EncodeContext) -> bool:
     is_empty = is_empty_text(content)
     if is_empty:
         leave_empty_text(content, context)
