@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from contentmodel import DecodeError, DetectError, adapter, audit, check, convert, detect
+from contentmodel import DecodeError, adapter, audit, check, convert, detect
 from contentmodel.cli.app import app
+from contentmodel.errors import DetectError
 
 LISTS: dict[str, list[dict[str, Any]]] = {
     "openai-chat": [

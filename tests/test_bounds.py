@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 import contentmodel
-from contentmodel import Citation, Span, TextContent, convert_span, join_texts, splice_text
+from contentmodel import Citation, TextContent
 from contentmodel.cli.pieces import Page
 from contentmodel.cli.transcript import transcript
+from contentmodel.content import Span, convert_span, join_texts, splice_text
 from contentmodel.content.text import SpanConverter
 from contentmodel.cuts import safe_cuts
 from contentmodel.html import page

@@ -9,10 +9,12 @@ import msgspec
 import pytest
 
 import contentmodel
-from contentmodel import Alphabet, Fold, Maps, StreamConverter, convert, decode_stream, fold_stream
+from contentmodel import Maps, convert, decode_stream, fold_stream
 from contentmodel.engine.pipeline.marks import APART, LATE, NO_RESULT
 from contentmodel.engine.pipeline.names import Bijection, _call_id, _tool_name
-from contentmodel.streams import convert_stream, encode_stream
+from contentmodel.events import Fold
+from contentmodel.rules import Alphabet
+from contentmodel.streams import StreamConverter, convert_stream, encode_stream
 from contentmodel.unfolding import unfold
 from contentmodel_conformance import laws
 

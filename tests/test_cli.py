@@ -28,6 +28,7 @@ import contentmodel
 from contentmodel.cli.app import app
 from contentmodel.cli.console import HOSTILE, safe_json, visible
 from contentmodel.cli.pieces import Page, wrapped
+from contentmodel.content import CONTENT_TYPES, Span
 from contentmodel.pairs import TranscriptIndex
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
@@ -469,13 +470,13 @@ def test_citations_are_numbered_once() -> None:
 
 
 def test_a_citation_with_an_impossible_span_is_shown() -> None:
-    spans = [contentmodel.Span(start=-5, end=99), contentmodel.Span(start=1, end=2, unit="furlong")]
+    spans = [Span(start=-5, end=99), Span(start=1, end=2, unit="furlong")]
     citations = [contentmodel.Citation(url=f"https://{i}.example", span=span) for i, span in enumerate(spans)]
     stored = contentmodel.dumps(contentmodel.TextContent(text="abc", annotations=citations))
     assert "abc[1][2]" in run("show", input=stored).stdout
 
 
-@pytest.mark.parametrize("content_type", contentmodel.CONTENT_TYPES, ids=lambda c: c.__name__)
+@pytest.mark.parametrize("content_type", CONTENT_TYPES, ids=lambda c: c.__name__)
 def test_every_content_type_is_shown(content_type: Any) -> None:
     given: dict[str, Any] = {
         "text": "words",

@@ -36,6 +36,17 @@ from contentmodel import (
     async_chat_client,
     chat_client,
 )
+from contentmodel.client import (
+    AsyncChatStream,
+    AuthenticationError,
+    ChatStream,
+    ClientError,
+    ConnectionFailed,
+    InvalidRequestError,
+    RateLimitError,
+    ServerError,
+    TimeoutExceeded,
+)
 from contentmodel.events import BlockStart, BlockStop, TextDelta, TurnComplete, TurnError, fold
 from contentmodel.failures import kind_of_status
 from contentmodel.message import Origin
@@ -350,8 +361,8 @@ def test_every_adapter_has_its_clients(loop: Loopback) -> None:
         assert (client.api, client.model) == (api, "m")
         waiting = async_chat_client(api, model="m", **options(api, loop.url))
         assert isinstance(waiting, contentmodel.AsyncChatClient)
-        assert isinstance(client.stream(HELLO), contentmodel.ChatStream)
-        assert isinstance(waiting.stream(HELLO), contentmodel.AsyncChatStream)
+        assert isinstance(client.stream(HELLO), ChatStream)
+        assert isinstance(waiting.stream(HELLO), AsyncChatStream)
 
 
 @pytest.mark.parametrize("api", APIS)
@@ -660,14 +671,14 @@ ERRORS = {
     "google-generate-content": {"error": {"code": 400, "message": "No.", "status": "no_way", "details": []}},
 }
 KINDS = {
-    400: (contentmodel.InvalidRequestError, False),
-    401: (contentmodel.AuthenticationError, False),
-    403: (contentmodel.AuthenticationError, False),
-    404: (contentmodel.InvalidRequestError, False),
-    429: (contentmodel.RateLimitError, True),
-    500: (contentmodel.ServerError, True),
-    503: (contentmodel.ServerError, True),
-    529: (contentmodel.ServerError, True),
+    400: (InvalidRequestError, False),
+    401: (AuthenticationError, False),
+    403: (AuthenticationError, False),
+    404: (InvalidRequestError, False),
+    429: (RateLimitError, True),
+    500: (ServerError, True),
+    503: (ServerError, True),
+    529: (ServerError, True),
 }
 SDK_ERRORS = (openai.APIStatusError, anthropic.APIStatusError, genai.errors.APIError)
 
@@ -698,13 +709,13 @@ def test_a_refusal_is_a_typed_error_with_all_that_was_said(api: str, how: str, l
 def test_an_error_that_is_not_of_the_api_is_told_in_its_words(api: str, loop: Loopback) -> None:
     page = b"<html>" + b"Bad gateway. " * 100 + b"</html>"
     loop.answers = lambda path, payload: Answer(page, status=502, kind="text/html")
-    with pytest.raises(contentmodel.ServerError) as caught:
+    with pytest.raises(ServerError) as caught:
         client_of(api, loop).complete(HELLO)
     assert caught.value.error is not None
     assert "Bad gateway." in caught.value.error.message
     assert len(str(caught.value)) < 600
     loop.answers = lambda path, payload: Answer(b'{"detail": "No such token."}', status=401)
-    with pytest.raises(contentmodel.AuthenticationError, match="No such token"):
+    with pytest.raises(AuthenticationError, match="No such token"):
         client_of(api, loop).complete(HELLO)
 
 
@@ -716,12 +727,12 @@ def test_google_says_in_the_body_what_others_say_in_headers(loop: Loopback) -> N
         body = {"error": {"code": status, "message": "No.", "status": "NO", "details": [detail]}}
         answer = Answer(json.dumps(body).encode(), status=status)
         loop.answers = lambda path, payload, answer=answer: answer
-        with pytest.raises(contentmodel.ClientError) as caught:
+        with pytest.raises(ClientError) as caught:
             client_of(api, loop).complete(HELLO)
         if status == 429:
             assert caught.value.retry_after == 34.5
         else:
-            assert isinstance(caught.value, contentmodel.AuthenticationError)
+            assert isinstance(caught.value, AuthenticationError)
 
 
 @pytest.mark.parametrize(
@@ -735,7 +746,7 @@ def test_google_says_in_the_body_what_others_say_in_headers(loop: Loopback) -> N
 )
 def test_how_long_to_wait_is_read_in_every_form(headers: dict[str, str], seconds: float, loop: Loopback) -> None:
     loop.answers = lambda path, payload: Answer(b"{}", status=429, **headers)
-    with pytest.raises(contentmodel.RateLimitError) as caught:
+    with pytest.raises(RateLimitError) as caught:
         client_of("openai-chat", loop).complete(HELLO)
     assert caught.value.retry_after == seconds
 
@@ -748,7 +759,7 @@ def test_money_does_not_come_back_by_waiting_and_the_server_knows_best(loop: Loo
         (Answer(b"{}", status=500, x_should_retry="false"), False),
     ):
         loop.answers = lambda path, payload, answer=answer: answer
-        with pytest.raises(contentmodel.ClientError) as caught:
+        with pytest.raises(ClientError) as caught:
             client_of("openai-chat", loop).complete(HELLO)
         assert caught.value.retryable is retryable
 
@@ -758,7 +769,7 @@ def test_an_error_survives_a_pickle(api: str, loop: Loopback) -> None:
     import pickle
 
     loop.answers = lambda path, payload: Answer(json.dumps(ERRORS[api]).encode(), status=429, retry_after="7")
-    with pytest.raises(contentmodel.RateLimitError) as caught:
+    with pytest.raises(RateLimitError) as caught:
         client_of(api, loop).complete(HELLO)
     again = pickle.loads(pickle.dumps(caught.value))
     assert (str(again), again.status, again.retry_after) == (str(caught.value), 429, 7.0)
@@ -796,13 +807,13 @@ def test_no_answer_in_time_is_an_error(api: str, how: str, loop: Loopback) -> No
     never = threading.Event()
     loop.answers = lambda path, payload: Answer(str(never.wait(PATIENCE)).encode())
     for send in (completed, streamed):
-        with pytest.raises(contentmodel.TimeoutExceeded) as caught:
+        with pytest.raises(TimeoutExceeded) as caught:
             send(how, api, loop, HELLO, timeout=0.2)
         assert caught.value.retryable
         assert caught.value.status is None
         assert caught.value.__cause__ is not None
     loop.answers = lambda path, payload: sse(never)
-    with pytest.raises(contentmodel.TimeoutExceeded):
+    with pytest.raises(TimeoutExceeded):
         streamed(how, api, loop, HELLO, timeout=0.2)
     never.set()
 
@@ -816,7 +827,7 @@ def test_nobody_there_is_an_error(api: str, how: str) -> None:
         nobody = Loopback.__new__(Loopback)
         nobody.url = f"http://127.0.0.1:{taken.getsockname()[1]}"
         for send in (completed, streamed):
-            with pytest.raises(contentmodel.ConnectionFailed, match=f"{api}: the connection failed") as caught:
+            with pytest.raises(ConnectionFailed, match=f"{api}: the connection failed") as caught:
                 send(how, api, nobody, HELLO)
             assert caught.value.retryable
             assert caught.value.__cause__ is not None
@@ -832,7 +843,7 @@ def test_a_connection_that_is_cut_keeps_what_came(api: str, how: str, loop: Loop
     assert isinstance(events[-1], TurnError)
     assert events[-1].error.code == "stream_ended"
     assert events[-1].error.details == {"kind": "ConnectionFailed"}
-    assert isinstance(stream.failure, contentmodel.ConnectionFailed)
+    assert isinstance(stream.failure, ConnectionFailed)
     assert stream.failure.__cause__ is not None
     assert stream.response.text == "Hello"
     assert stream.response.error == events[-1].error
@@ -845,7 +856,7 @@ def test_a_stream_that_stalls_keeps_what_came(api: str, how: str, loop: Loopback
     loop.answers = lambda path, payload: sse(*first, UNTIL_GONE)
     events, stream = streamed(how, api, loop, HELLO, timeout=0.5)
     assert isinstance(events[-1], TurnError)
-    assert isinstance(stream.failure, contentmodel.TimeoutExceeded)
+    assert isinstance(stream.failure, TimeoutExceeded)
     assert stream.response.text == "Hello"
     assert loop.gone.wait(PATIENCE)
 
@@ -962,13 +973,13 @@ def test_a_request_that_was_refused_is_not_sent_again_by_reading_on(api: str, ho
 
     async def work(client: Any) -> list[Any]:
         stream = client.stream(HELLO)
-        with pytest.raises(contentmodel.InvalidRequestError):
+        with pytest.raises(InvalidRequestError):
             await anext(stream)
         return [event async for event in stream]
 
     if how == "sync":
         stream = client_of(api, loop).stream(HELLO)
-        with pytest.raises(contentmodel.InvalidRequestError):
+        with pytest.raises(InvalidRequestError):
             next(stream)
         assert list(stream) == []
     else:
@@ -1060,7 +1071,7 @@ def test_credentials_that_do_not_do_are_an_authentication_error(how: str, loop: 
             return chat_client(api, model="m", sdk=sdk).complete(HELLO)
         return asyncio.run(async_chat_client(api, model="m", sdk=sdk).complete(HELLO))
 
-    with pytest.raises(contentmodel.AuthenticationError, match="no such account") as caught:
+    with pytest.raises(AuthenticationError, match="no such account") as caught:
         ask()
     assert isinstance(caught.value.__cause__, RefreshError)
     assert loop.asked == []
@@ -1129,6 +1140,6 @@ def test_options_have_one_name_for_every_sdk(api: str, loop: Loopback) -> None:
     assert loop.asked[-1][1]["x-team"] == "blue"
     never = threading.Event()
     loop.answers = lambda path, payload: sse(never)
-    with pytest.raises(contentmodel.TimeoutExceeded):
+    with pytest.raises(TimeoutExceeded):
         client_of(api, loop, timeout=0.2).complete(HELLO)
     never.set()

@@ -13,6 +13,8 @@ import contentmodel
 from conftest import APIS, records
 from contentmodel import ChatMessage, ChatRequest, HostedTool, LossError, TextContent, convert
 from contentmodel.accounting import unaccounted
+from contentmodel.errors import DetectError
+from contentmodel.streams import StreamConverter
 from contentmodel_conformance import laws
 from contentmodel_conformance.oracles import judge
 
@@ -154,7 +156,7 @@ def test_recorded_payloads_are_detected(api: str, kind: str, corpus: Any) -> Non
             continue
         try:
             found.append(contentmodel.detect(record["body"]) == (api, kind))
-        except contentmodel.DetectError:
+        except DetectError:
             found.append(False)
     # A request of messages with string contents is the same in two APIs: those cannot be told apart.
     assert sum(found) / len(found) > 0.95
@@ -259,7 +261,7 @@ def test_an_answer_that_waits_for_tools_says_so_abroad(source: str) -> None:
 
 
 def test_a_stream_that_waits_for_tools_says_so_abroad() -> None:
-    converter = contentmodel.StreamConverter(source="google-generate-content", target="openai-chat")
+    converter = StreamConverter(source="google-generate-content", target="openai-chat")
     body = b"data: " + json.dumps({**CALLED["google-generate-content"], "responseId": "i"}).encode() + b"\n\n"
     assert b'"finish_reason":"tool_calls"' in converter.feed(body) + converter.close()
 

@@ -12,21 +12,19 @@ import contentmodel
 from conftest import APIS
 from contentmodel import (
     ChatMessage,
-    CustomToolCallContent,
     FunctionCallContent,
     FunctionResultContent,
     Protected,
     ReasoningContent,
     TextContent,
-    ToolApprovalRequestContent,
-    ToolApprovalResponseContent,
     ToolCallContent,
     ToolResultContent,
     audit,
     convert,
     plan,
-    safe_cuts,
 )
+from contentmodel.content import CustomToolCallContent, ToolApprovalRequestContent, ToolApprovalResponseContent
+from contentmodel.cuts import safe_cuts
 from contentmodel_conformance.strategies.transcripts import transcripts
 
 

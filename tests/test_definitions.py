@@ -16,20 +16,19 @@ from contentmodel import (
     ChatRequest,
     ChatResponse,
     CustomTool,
-    CustomToolCallContent,
     FinishReason,
     FunctionCallContent,
     FunctionTool,
     Origin,
     TextContent,
     ToolChoice,
-    WebSearchToolCallContent,
     adapter,
     audit,
     check,
     convert,
     fold_stream,
 )
+from contentmodel.content import CustomToolCallContent, WebSearchToolCallContent
 from contentmodel.content.outcomes import ToolChangeContent
 from contentmodel.engine.losses.encoded import Encoded
 from contentmodel_adapters.shared.definitions import NO_PARAMETERS, is_free_text

@@ -26,7 +26,7 @@ from contentmodel import (
     ReasoningContent,
     TextContent,
 )
-from contentmodel.errors import StreamError
+from contentmodel.errors import StreamError, ToolArgumentsError
 from contentmodel.events import (
     EVENT_TYPES,
     ArgumentsDelta,
@@ -363,7 +363,7 @@ def test_half_an_object_stays_text_that_nobody_runs() -> None:
     raw = HALVES["anthropic-messages"] + sse(ended(0), *over("max_tokens"))
     (content,) = fold(streams.decode(contentmodel.adapter("anthropic-messages"), [raw])).messages[0].contents
     assert content.arguments == '{"city":"Lon'
-    with pytest.raises(contentmodel.ToolArgumentsError):
+    with pytest.raises(ToolArgumentsError):
         _ = content.arguments_object
 
 

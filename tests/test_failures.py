@@ -17,13 +17,12 @@ from contentmodel import (
     FinishReason,
     Origin,
     TextContent,
-    TurnError,
     adapter,
     convert,
 )
 from contentmodel.accounting import audit
 from contentmodel.engine.json import parse
-from contentmodel.events import ENDED
+from contentmodel.events import ENDED, TurnError
 from contentmodel.failures import STATUSES, error_kind, error_status, kind_of_status
 from contentmodel.limits import RateLimit, RateLimits, read_limits, write_limits
 

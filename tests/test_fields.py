@@ -12,17 +12,9 @@ from hypothesis import given
 
 import contentmodel
 from conftest import records
-from contentmodel import (
-    CustomToolCallContent,
-    DataContent,
-    ErrorContent,
-    HostedTool,
-    Origin,
-    TextContent,
-    UnknownContent,
-    UriContent,
-)
+from contentmodel import DataContent, ErrorContent, HostedTool, Origin, TextContent, UnknownContent, UriContent
 from contentmodel.authoring import DataUri, Filled, Gathered, Implied, Rest, Row, Silent, Table
+from contentmodel.content import CustomToolCallContent
 from contentmodel.engine.context import DecodeContext, EncodeContext
 from contentmodel.engine.table import compile as compiling
 from contentmodel.engine.table import rows

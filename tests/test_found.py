@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 import contentmodel
-from contentmodel import Citation, Span, TextContent, splice_text
+from contentmodel import Citation, TextContent
+from contentmodel.content import Span, WebSearchToolCallContent, WebSearchToolResultContent, splice_text
 from contentmodel_conformance import fairness, laws, streams
 
 
@@ -146,10 +147,8 @@ def test_what_is_put_in_right_before_a_citation_is_not_cited() -> None:
 
 
 def test_a_search_whose_arguments_are_text_keeps_them_beside_what_it_found() -> None:
-    call = contentmodel.WebSearchToolCallContent(call_id="w", arguments="tides")
-    found = contentmodel.WebSearchToolResultContent(
-        call_id="w", outputs=[contentmodel.UriContent(uri="https://a.example")]
-    )
+    call = WebSearchToolCallContent(call_id="w", arguments="tides")
+    found = WebSearchToolResultContent(call_id="w", outputs=[contentmodel.UriContent(uri="https://a.example")])
     message = contentmodel.ChatMessage(role="assistant", contents=[call, found])
     response = contentmodel.ChatResponse(choices=[contentmodel.ChatChoice(messages=[message])])
     (item,) = contentmodel.adapter("openai-responses").encode_response(response).payload["output"]
@@ -194,8 +193,8 @@ def asked_with(block: dict[str, Any], where: str) -> dict[str, Any]:
 CALL = contentmodel.FunctionCallContent(call_id="a", name="f", arguments={})
 OTHER = contentmodel.FunctionCallContent(call_id="b", name="f", arguments={})
 SEARCHED = [
-    contentmodel.WebSearchToolCallContent(call_id="w", arguments={"query": "x"}),
-    contentmodel.WebSearchToolResultContent(call_id="w", outputs=[TextContent(text="found")]),
+    WebSearchToolCallContent(call_id="w", arguments={"query": "x"}),
+    WebSearchToolResultContent(call_id="w", outputs=[TextContent(text="found")]),
 ]
 TURNS: dict[str, list[list[Any]]] = {
     "a call before a search that the provider ran": [[CALL, *SEARCHED, OTHER]],

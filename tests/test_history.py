@@ -27,15 +27,10 @@ from hypothesis import strategies as st
 import contentmodel
 from conftest import APIS, PROFILE, fresh_database, records
 from contentmodel import (
-    CONTENT_TYPES,
-    BlockCatchUp,
-    BlockStart,
-    BlockStop,
     ChatChoice,
     ChatMessage,
     ChatRequest,
     ChatResponse,
-    CitationDelta,
     ErrorContent,
     FinishReason,
     FunctionCallContent,
@@ -45,17 +40,24 @@ from contentmodel import (
     Protected,
     ReasoningContent,
     TextContent,
-    TextDelta,
-    TurnComplete,
-    TurnError,
-    TurnStart,
     Usage,
-    UsageDelta,
     decode_stream,
     fold,
     unfold,
 )
+from contentmodel.content import CONTENT_TYPES
 from contentmodel.content.citations import Citation
+from contentmodel.events import (
+    BlockCatchUp,
+    BlockStart,
+    BlockStop,
+    CitationDelta,
+    TextDelta,
+    TurnComplete,
+    TurnError,
+    TurnStart,
+    UsageDelta,
+)
 from contentmodel.history import (
     START,
     AsyncConversationLog,

@@ -17,8 +17,6 @@ from contentmodel import (
     HostedTool,
     HostedToolCallContent,
     HostedToolResultContent,
-    ToolSearchToolCallContent,
-    ToolSearchToolResultContent,
     UnknownContent,
     audit,
     convert,
@@ -27,6 +25,7 @@ from contentmodel import (
     loads,
     unfold,
 )
+from contentmodel.content import ToolSearchToolCallContent, ToolSearchToolResultContent
 from contentmodel_conformance import laws, streams
 from contentmodel_conformance.oracles import judge
 from contentmodel_conformance.oracles.hosted import FAILURES, SUCCESSES, payload_of

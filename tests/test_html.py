@@ -26,7 +26,6 @@ pytest.importorskip("jinja2")
 import contentmodel
 from conftest import APIS, PROFILE, records
 from contentmodel import (
-    CONTENT_TYPES,
     ChatMessage,
     ChatRequest,
     ChatResponse,
@@ -41,17 +40,15 @@ from contentmodel import (
     Origin,
     Protected,
     ReasoningContent,
-    Span,
     TextContent,
-    ToolApprovalRequestContent,
-    ToolApprovalResponseContent,
-    TurnStart,
     UnknownContent,
     UriContent,
     Usage,
     unfold,
 )
 from contentmodel.cli.console import HOSTILE as HOSTILE_TO_TERMINALS
+from contentmodel.content import CONTENT_TYPES, Span, ToolApprovalRequestContent, ToolApprovalResponseContent
+from contentmodel.events import TurnStart
 from contentmodel.history.log import LogEntry
 from contentmodel.history.turns import StoredTurn, Turn
 from contentmodel.html import page

@@ -13,37 +13,38 @@ from hypothesis import strategies as st
 
 from conftest import APIS
 from contentmodel import (
-    BlockCatchUp,
-    BlockDelta,
-    BlockStart,
-    BlockStop,
     ChatChoice,
     ChatMessage,
     ChatRequest,
     ChatResponse,
     Citation,
-    CitationDelta,
     ErrorContent,
-    Fold,
     FunctionCallContent,
     FunctionResultContent,
-    MediaDelta,
-    Notice,
     StreamError,
     StreamEvent,
     TextContent,
+    UnknownContent,
+    Usage,
+    fold,
+    unfold,
+)
+from contentmodel.content import ToolApprovalRequestContent, ToolApprovalResponseContent
+from contentmodel.events import (
+    BlockCatchUp,
+    BlockDelta,
+    BlockStart,
+    BlockStop,
+    CitationDelta,
+    Fold,
+    MediaDelta,
+    Notice,
     TextDelta,
-    ToolApprovalRequestContent,
-    ToolApprovalResponseContent,
     TurnComplete,
     TurnError,
     TurnStart,
-    UnknownContent,
-    Usage,
     UsageDelta,
     WireEvent,
-    fold,
-    unfold,
 )
 from contentmodel.server import EventReader, Hub, Log, Reader, Told
 from contentmodel.server.hub import FAILED, INTERRUPTED

@@ -15,8 +15,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contentmodel import (
-    CONTENT_TYPES,
-    EVENT_TYPES,
     AIContent,
     ChatMessage,
     ChatRequest,
@@ -25,16 +23,15 @@ from contentmodel import (
     DataContent,
     FunctionCallContent,
     HostedToolResultContent,
-    MediaContent,
     StreamEvent,
     TextContent,
     ToolCallContent,
     UnknownContent,
     Usage,
-    UsageContent,
-    WebSearchToolResultContent,
     user,
 )
+from contentmodel.content import CONTENT_TYPES, MediaContent, UsageContent, WebSearchToolResultContent
+from contentmodel.events import EVENT_TYPES
 from contentmodel.serialize import convert_value, to_builtins
 from contentmodel_conformance.strategies import model as strategies
 

@@ -17,20 +17,9 @@ pytest.importorskip("sqlalchemy")
 
 import sqlalchemy
 
-from contentmodel import (
-    BlockStart,
-    BlockStop,
-    ChatMessage,
-    ChatRequest,
-    ChatResponse,
-    ClientError,
-    ErrorContent,
-    Notice,
-    TextContent,
-    TurnComplete,
-    TurnStart,
-    Usage,
-)
+from contentmodel import ChatMessage, ChatRequest, ChatResponse, ErrorContent, TextContent, Usage
+from contentmodel.client import ClientError
+from contentmodel.events import BlockStart, BlockStop, Notice, TurnComplete, TurnStart
 from contentmodel.history import (
     AsyncTurnStore,
     ConflictError,

@@ -18,14 +18,8 @@ from typer.testing import CliRunner
 
 import contentmodel
 from conftest import APIS
-from contentmodel import (
-    CONTENT_TYPES,
-    AIContent,
-    Citation,
-    FunctionCallContent,
-    TextContent,
-    WebSearchToolCallContent,
-)
+from contentmodel import AIContent, Citation, FunctionCallContent, TextContent
+from contentmodel.content import CONTENT_TYPES, WebSearchToolCallContent
 from contentmodel_conformance import cli_matrix, coverage
 from contentmodel_conformance.cli import app
 from contentmodel_conformance.matrix import KINDS, Cell, Matrix, installed, make_matrix, matrix

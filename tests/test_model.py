@@ -29,15 +29,14 @@ from contentmodel import (
     FunctionResultContent,
     HostedToolResultContent,
     TextContent,
-    ToolArgumentsError,
     UnknownContent,
     UriContent,
-    WebSearchToolCallContent,
-    WebSearchToolResultContent,
     dumps,
     loads,
     schema,
 )
+from contentmodel.content import MediaContent, WebSearchToolCallContent, WebSearchToolResultContent
+from contentmodel.errors import ToolArgumentsError
 from contentmodel.serialize import to_builtins
 from contentmodel_conformance.strategies import model as strategies
 
@@ -252,7 +251,7 @@ WRONG = [
     (FunctionCallContent(arguments={"a": object()}), "object"),
     (TextContent(text="a", extra={"x": {5: 1}}), r"\$.extra"),
     (contentmodel.AIContent(), r"AIContent is a base class: make one of the types below it at \$"),
-    (contentmodel.MediaContent(), r"MediaContent is a base class"),
+    (MediaContent(), r"MediaContent is a base class"),
     (contentmodel.ToolCallContent(call_id="1"), r"ToolCallContent is a base class"),
     (contentmodel.ToolResultContent(call_id="1"), r"ToolResultContent is a base class"),
 ]

@@ -17,6 +17,7 @@ import contentmodel
 from conftest import APIS, records
 from contentmodel import ChatResponse, FunctionCallContent, ToolCallContent, fold_stream
 from contentmodel.engine.table.hints import COLUMN
+from contentmodel.errors import ToolArgumentsError
 from contentmodel_conformance.server import LoopbackServer
 from contentmodel_conformance.streams import frames_of
 
@@ -64,7 +65,7 @@ def _content(content: Any) -> Any:
         return None
     if isinstance(content, ToolCallContent) and isinstance(content.arguments, str):
         # The clients parse arguments; text that is no object stays what it is.
-        with suppress(contentmodel.ToolArgumentsError):
+        with suppress(ToolArgumentsError):
             content = msgspec.structs.replace(content, arguments=content.arguments_object)
     if isinstance(content, FunctionCallContent) and content.arguments is None:
         # Arguments are required: a call without any is written with an empty object.

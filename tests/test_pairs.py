@@ -14,20 +14,22 @@ from contentmodel import (
     ChatMessage,
     ChatRequest,
     ChatResponse,
-    CustomToolCallContent,
     FunctionCallContent,
     FunctionResultContent,
-    InputRequestContent,
-    InputResponseContent,
     Origin,
     TextContent,
+    user,
+)
+from contentmodel.content import (
+    CustomToolCallContent,
+    InputRequestContent,
+    InputResponseContent,
     ToolApprovalRequestContent,
     ToolApprovalResponseContent,
     WebSearchToolCallContent,
     WebSearchToolResultContent,
-    safe_cuts,
-    user,
 )
+from contentmodel.cuts import safe_cuts
 from contentmodel.engine.pipeline.marks import NO_RESULT
 from contentmodel.pairs import Place, TranscriptIndex, missing_ids
 from contentmodel.runner import ToolRunner

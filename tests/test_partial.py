@@ -12,8 +12,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import contentmodel
-from contentmodel import FunctionCallContent, PartialJsonReader, partial_json
-from contentmodel.partial import MAX_DEPTH, MAX_WORD
+from contentmodel import FunctionCallContent
+from contentmodel.events import ArgumentsDelta, BlockStart, Fold
+from contentmodel.partial import MAX_DEPTH, MAX_WORD, PartialJsonReader, partial_json
 from contentmodel_conformance.work import superlinear
 
 VALUES = st.recursive(
@@ -81,11 +82,11 @@ def test_a_stream_shows_arguments_as_they_grow() -> None:
             )
         ]
     )
-    gathered = contentmodel.Fold()
+    gathered = Fold()
     seen = []
     for event in contentmodel.unfold(answer, size=8):
         gathered.feed(event)
-        if isinstance(event, contentmodel.ArgumentsDelta):
+        if isinstance(event, ArgumentsDelta):
             seen.append(gathered.content(event.index).partial_arguments)
     assert seen[0] == {}
     assert {"city": "Pa"} in seen or {"city": "Paris"} in seen
@@ -219,13 +220,13 @@ def test_fold_reads_each_delta_of_arguments_once() -> None:
         call = FunctionCallContent(call_id="c", name="f", arguments="")
 
         def work() -> None:
-            gathered = contentmodel.Fold()
-            gathered.feed(contentmodel.BlockStart(index=0, content=call))
+            gathered = Fold()
+            gathered.feed(BlockStart(index=0, content=call))
             for at in range(0, len(text), 4):
-                gathered.feed(contentmodel.ArgumentsDelta(index=0, text=text[at : at + 4]))
+                gathered.feed(ArgumentsDelta(index=0, text=text[at : at + 4]))
                 assert gathered.partial_arguments(0) is not None
             assert gathered.partial_arguments(0) == gathered.content(0).partial_arguments == json.loads(text)
-            gathered.feed(contentmodel.ArgumentsDelta(index=0, text=" "))
+            gathered.feed(ArgumentsDelta(index=0, text=" "))
             assert gathered.partial_arguments(0) == json.loads(text)
 
         return work
@@ -234,12 +235,10 @@ def test_fold_reads_each_delta_of_arguments_once() -> None:
 
 
 def test_partial_arguments_of_what_is_no_growing_call() -> None:
-    gathered = contentmodel.Fold()
-    gathered.feed(contentmodel.BlockStart(index=0, content=contentmodel.TextContent(text="Hi.")))
+    gathered = Fold()
+    gathered.feed(BlockStart(index=0, content=contentmodel.TextContent(text="Hi.")))
     assert gathered.partial_arguments(0) == {}
-    gathered.feed(
-        contentmodel.BlockStart(index=1, content=FunctionCallContent(call_id="c", name="f", arguments={"a": 1}))
-    )
+    gathered.feed(BlockStart(index=1, content=FunctionCallContent(call_id="c", name="f", arguments={"a": 1})))
     assert gathered.partial_arguments(1) == {"a": 1}
     with pytest.raises(contentmodel.StreamError, match="block 2 has not started"):
         gathered.partial_arguments(2)

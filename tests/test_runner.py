@@ -21,7 +21,6 @@ from contentmodel import (
     ChatRequest,
     ChatResponse,
     CustomTool,
-    CustomToolCallContent,
     ErrorContent,
     FinishReason,
     FunctionCallContent,
@@ -29,13 +28,21 @@ from contentmodel import (
     FunctionTool,
     HostedTool,
     TextContent,
-    ToolApprovalRequestContent,
-    ToolApprovalResponseContent,
     ToolChoice,
     Usage,
-    WebSearchToolCallContent,
 )
 from contentmodel.client import ServerError
+from contentmodel.content import (
+    CustomToolCallContent,
+    CustomToolResultContent,
+    ShellToolCallContent,
+    ShellToolResultContent,
+    ToolApprovalRequestContent,
+    ToolApprovalResponseContent,
+    WebSearchToolCallContent,
+    WebSearchToolResultContent,
+)
+from contentmodel.events import BlockStart, Notice, TextDelta, TurnComplete, TurnError, TurnStart
 from contentmodel.runner import (
     OUTCOMES,
     STOPS,
@@ -181,7 +188,7 @@ others = st.sampled_from(
         TextContent(text="I see."),
         cm.ReasoningContent(text="Let me think."),
         WebSearchToolCallContent(call_id="search", arguments={"query": "weather"}),
-        cm.WebSearchToolResultContent(call_id="search", outputs=[TextContent(text="rain")]),
+        WebSearchToolResultContent(call_id="search", outputs=[TextContent(text="rain")]),
         FunctionCallContent(call_id="done", name="work", arguments={"what": "ok"}, executor="provider"),
     ]
 )
@@ -276,11 +283,11 @@ def test_a_streamed_run_is_the_same(script: list[ChatResponse]) -> None:
         events = list(stream)
     assert cm.fold(events) == stream.result.response == whole.response
     assert timeless(stream.result) == timeless(whole)
-    starts = [event.index for event in events if isinstance(event, cm.BlockStart)]
+    starts = [event.index for event in events if isinstance(event, BlockStart)]
     assert starts == list(range(len(starts)))
-    assert isinstance(events[0], cm.TurnStart)
-    assert sum(isinstance(event, cm.TurnStart) for event in events) == 1
-    assert isinstance(events[-1], cm.TurnComplete)
+    assert isinstance(events[0], TurnStart)
+    assert sum(isinstance(event, TurnStart) for event in events) == 1
+    assert isinstance(events[-1], TurnComplete)
 
 
 @given(script=scripts([*RUNNABLE, "delete", "elsewhere"]))
@@ -675,7 +682,7 @@ def test_an_error_of_the_client_ends_a_stream() -> None:
         ToolRunner(Scripted([error])).stream("Go.").read()
     stream = ToolRunner(Scripted([answer(call("work", "a", what="ok")), error]), tools_of(Log())).stream("Go.")
     events = list(stream)
-    assert isinstance(events[-1], cm.TurnError)
+    assert isinstance(events[-1], TurnError)
     assert stream.failure is error
     assert stream.result.stop == "error"
     assert cm.fold(events) == stream.result.response
@@ -718,11 +725,11 @@ def test_a_call_that_was_cut_short_never_runs() -> None:
 
 def test_a_call_that_was_cut_short_is_not_handed_back_either() -> None:
     free = CustomToolCallContent(call_id="a", name="sql", arguments="DELETE FROM ord", status="incomplete")
-    shell = cm.ShellToolCallContent(call_id="b", arguments={"commands": ["rm -rf /"]}, executor="client")
+    shell = ShellToolCallContent(call_id="b", arguments={"commands": ["rm -rf /"]}, executor="client")
     result, _ = run([answer(free, call("elsewhere", "c"), shell, reason="length"), answer("Done.")])
     assert [made.call_id for made in result.handed_back] == ["c"]
     kinds = [type(content) for content in result.messages[1].contents]
-    assert kinds == [cm.CustomToolResultContent, cm.ShellToolResultContent]
+    assert kinds == [CustomToolResultContent, ShellToolResultContent]
 
 
 def test_hosted_calls_are_left_alone() -> None:
@@ -823,7 +830,7 @@ def test_a_call_that_the_answer_answers_keeps_its_result() -> None:
     result, _ = run(script, tools_of(log))
     assert (log.args, result.stop) == (["ok"], "completed")
     assert [content.call_id for content in result.messages[2].contents] == ["a_2", "a_2"]
-    hosted = cm.WebSearchToolResultContent(call_id="a", outputs=[])
+    hosted = WebSearchToolResultContent(call_id="a", outputs=[])
     result, _ = run([answer(call("work", "a", what="ok"), hosted), answer("Done.")], tools_of(log))
     assert log.args == ["ok", "ok"]
 
@@ -1117,7 +1124,7 @@ def test_who_reads_slowly_changes_no_outcome(monkeypatch: pytest.MonkeyPatch) ->
 
     def slowly(event: Any) -> None:
         """Take longer than the tool may, once it is done."""
-        if isinstance(event, cm.Notice) and event.kind == "tool_use":
+        if isinstance(event, Notice) and event.kind == "tool_use":
             for thread in threading.enumerate():
                 if thread.name == "tool quick":
                     thread.join(LONG)
@@ -1263,9 +1270,9 @@ def test_a_stream_that_is_cancelled_in_an_answer_keeps_what_came() -> None:
     events = []
     for event in stream:
         events.append(event)
-        if isinstance(event, cm.TextDelta):
+        if isinstance(event, TextDelta):
             cancellation.cancel()
-    assert isinstance(events[-1], cm.TurnError)
+    assert isinstance(events[-1], TurnError)
     assert stream.result.stop == "cancelled"
     assert stream.result.messages[0].text == "A lon"
     assert cm.fold(events) == stream.result.response

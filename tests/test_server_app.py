@@ -22,27 +22,21 @@ from starlette.exceptions import HTTPException
 from starlette.middleware.base import BaseHTTPMiddleware
 
 from contentmodel import (
-    BlockCatchUp,
-    BlockStop,
     ChatOptions,
     ChatRequest,
     ErrorContent,
-    Fold,
     FunctionResultContent,
     FunctionTool,
-    RateLimitError,
     StreamEvent,
     TextContent,
-    ToolApprovalRequestContent,
-    ToolApprovalResponseContent,
-    TurnComplete,
-    TurnError,
-    TurnStart,
     check,
     unfold,
 )
 from contentmodel import adapter as adapter_of
+from contentmodel.client import RateLimitError
+from contentmodel.content import ToolApprovalRequestContent, ToolApprovalResponseContent
 from contentmodel.engine.streams.framing import SseParser
+from contentmodel.events import BlockCatchUp, BlockStop, Fold, TurnComplete, TurnError, TurnStart
 from contentmodel.history import AsyncTurnStore, TurnStore, arecord
 from contentmodel.runner import AsyncToolRunner
 from contentmodel.server import EventReader, Hub, Limits, RunContext, create_app

@@ -22,19 +22,16 @@ import msgspec
 import pytest
 from starlette.exceptions import HTTPException
 
-from contentmodel import (
+from contentmodel import DataContent, HostedFileContent, TextContent, UriContent
+from contentmodel.client import AuthenticationError
+from contentmodel.content import (
     CONTENT_TYPES,
-    AuthenticationError,
-    DataContent,
-    HostedFileContent,
     InputRequestContent,
     InputResponseContent,
-    TextContent,
     ToolApprovalRequestContent,
     ToolApprovalResponseContent,
-    TurnError,
-    UriContent,
 )
+from contentmodel.events import TurnError
 from contentmodel.history import HistoryError
 from contentmodel.runner import AsyncToolRunner
 from contentmodel.server import Hub, Limits

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from contentmodel import ChatMessage, DataContent, Notice, TextContent
+from contentmodel import ChatMessage, DataContent, TextContent
+from contentmodel.events import Notice
 from contentmodel.history.log_async import AsyncConversationLog
 from contentmodel.history.log_entries import said_by
 from contentmodel.runner import AsyncToolRunner

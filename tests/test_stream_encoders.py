@@ -26,10 +26,9 @@ from contentmodel import (
     Origin,
     Protected,
     ReasoningContent,
-    Span,
-    StreamConverter,
     TextContent,
 )
+from contentmodel.content import Span, convert_span
 from contentmodel.content.outcomes import CompactionContent
 from contentmodel.content.tools import CustomToolCallContent, InputRequestContent
 from contentmodel.engine.context import EncodeContext
@@ -46,6 +45,7 @@ from contentmodel.events import (
     TurnStart,
     fold,
 )
+from contentmodel.streams import StreamConverter
 from contentmodel.unfolding import unfold
 from contentmodel_adapters.openai_responses.items import ItemIds
 from contentmodel_conformance import streams
@@ -547,7 +547,7 @@ def test_texts_with_a_dropped_block_between_them_are_kept_apart_by_an_empty_line
         text, *_ = written(api, list(unfold(response, size=size)))[2]
         assert text.text == expected
         (citation,) = text.annotations
-        span = contentmodel.convert_span(text.text, citation.span, "codepoint")
+        span = convert_span(text.text, citation.span, "codepoint")
         assert text.text[span.start : span.end] == "me "
 
 

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from contentmodel import Citation, Protected, Span, TextContent, convert_span, join_texts, splice_text
+from contentmodel import Citation, Protected, TextContent
+from contentmodel.content import Span, convert_span, join_texts, splice_text
 
 TEXTS = st.text(alphabet=st.sampled_from("aé𝄞😀 \n"), max_size=20)
 UNITS = st.sampled_from(["codepoint", "utf16", "byte"])

@@ -36,12 +36,12 @@ from contentmodel import (
     FunctionTool,
     HostedFileContent,
     HostedTool,
-    HostedVectorStoreContent,
     TextContent,
     ToolChoice,
     ToolGroup,
     UriContent,
 )
+from contentmodel.content import HostedVectorStoreContent
 from contentmodel.runner import AsyncToolRunner, ToolRunner
 from contentmodel.tools import (
     Tool,

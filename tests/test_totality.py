@@ -22,15 +22,15 @@ from contentmodel import (
     ReasoningContent,
     StreamError,
     TextContent,
-    WebSearchToolCallContent,
-    encode_stream,
     fold,
     fold_stream,
     unfold,
 )
 from contentmodel import events as ev
+from contentmodel.content import WebSearchToolCallContent
 from contentmodel.engine.streams.framing import write_sse
 from contentmodel.html import page
+from contentmodel.streams import encode_stream
 from contentmodel_conformance import streams
 
 STREAMS = ("anthropic-messages", "openai-chat", "openai-responses", "google-generate-content")

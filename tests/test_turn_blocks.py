@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 import contentmodel
 from conftest import APIS, records
 from contentmodel import (
-    CONTENT_TYPES,
     ChatChoice,
     ChatMessage,
     ChatRequest,
@@ -33,6 +32,7 @@ from contentmodel import (
     UriContent,
 )
 from contentmodel.accounting import unaccounted, vocabulary_of
+from contentmodel.content import CONTENT_TYPES
 from contentmodel.engine.json import steps_of
 from contentmodel_conformance import laws
 from contentmodel_conformance.strategies import model

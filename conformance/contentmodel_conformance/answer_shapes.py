@@ -5,17 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from contentmodel import (
-    ChatChoice,
-    ChatMessage,
-    ChatResponse,
-    FinishReason,
-    ReasoningContent,
-    TextContent,
-    UriContent,
-    WebSearchToolCallContent,
-    WebSearchToolResultContent,
-)
+from contentmodel import ChatChoice, ChatMessage, ChatResponse, FinishReason, ReasoningContent, TextContent, UriContent
+from contentmodel.content import WebSearchToolCallContent, WebSearchToolResultContent
 from contentmodel_conformance.shapes import Shape, assistant, call, cited, picture, searches, text
 
 

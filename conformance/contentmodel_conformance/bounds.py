@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from contentmodel import ArgumentsDelta, ChatResponse, ContentModelError
+from contentmodel import ChatResponse, ContentModelError
 from contentmodel.accounting import audit, vocabulary_of
-from contentmodel.events import Fold
+from contentmodel.events import ArgumentsDelta, Fold
 from contentmodel.unfolding import unfold
 from contentmodel_conformance.laws import LawBroken, Refused, Words, crossed, decode, encode
 from contentmodel_conformance.streams import encode as encode_stream

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args, get_origin, is_typeddict
 
 import contentmodel
+from contentmodel.content import CONTENT_TYPES
 from contentmodel.engine.losses.reasons import REASONS
 from contentmodel.engine.table.hints import Hint
 from contentmodel_adapters.shared.mends import MENDS
@@ -138,7 +139,7 @@ def _policies() -> Iterator[str]:
 def _lost(adapter: Any) -> Iterator[str]:
     """The content types that no row of the adapter has, and that become something else or are dropped."""
     held = {row["model"] for row in _rows(adapter.describe())}
-    others = [kind.__name__ for kind in contentmodel.CONTENT_TYPES if kind.__name__ not in held]
+    others = [kind.__name__ for kind in CONTENT_TYPES if kind.__name__ not in held]
     yield from ("## Content without a place", "")
     yield from ("These types have no block here. They become what the policies say, or are lost and reported.", "")
     yield _code(others)

@@ -14,18 +14,20 @@ from contentmodel import (
     ChatOptions,
     ChatRequest,
     Citation,
-    CustomToolCallContent,
-    CustomToolResultContent,
     DataContent,
     FunctionCallContent,
     FunctionResultContent,
     FunctionTool,
     ReasoningContent,
-    Span,
     TextContent,
     ToolChoice,
     UnknownContent,
     UriContent,
+)
+from contentmodel.content import (
+    CustomToolCallContent,
+    CustomToolResultContent,
+    Span,
     WebSearchToolCallContent,
     WebSearchToolResultContent,
 )

@@ -11,8 +11,9 @@ from typing import Any
 
 import msgspec
 
-from contentmodel import ChatResponse, Citation, FunctionCallContent, Span, TextContent, convert_span
+from contentmodel import ChatResponse, Citation, FunctionCallContent, TextContent
 from contentmodel import events as ev
+from contentmodel.content import Span, convert_span
 from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.tools import ToolCallContent
 from contentmodel.engine.json import parse, steps_of, write

@@ -5,7 +5,8 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Any
 
-from contentmodel import ChatResponse, TextContent, convert_span
+from contentmodel import ChatResponse, TextContent
+from contentmodel.content import convert_span
 from contentmodel.events import fold
 from contentmodel.unfolding import unfold
 from contentmodel_conformance import streams

@@ -11,7 +11,8 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from contentmodel import ChatRequest, FunctionCallContent, FunctionResultContent, MediaContent, TextContent
+from contentmodel import ChatRequest, FunctionCallContent, FunctionResultContent, TextContent
+from contentmodel.content import MediaContent
 from contentmodel.content.tools import CustomToolCallContent, CustomToolResultContent
 from contentmodel.engine.json import write
 from contentmodel_conformance import laws

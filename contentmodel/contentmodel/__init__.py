@@ -1,146 +1,59 @@
-"""A typed content model for LLM conversations, and lossless adapters for the providers' wire formats."""
+"""A typed content model for LLM conversations, and lossless adapters for the providers' wire formats.
 
-from contentmodel.accounting import Unaccounted, audit
+Convert a payload of one API to another, and read what the target could not carry:
+
+    encoded = contentmodel.convert(payload, source="anthropic-messages", target="openai-chat")
+    encoded.payload, encoded.losses
+
+Decode it into the model, change it, and encode it again:
+
+    chat = contentmodel.adapter("openai-chat")
+    request = chat.decode_request(payload)
+    chat.encode_request(request).payload
+
+Call a model through its official SDK, with messages of the model:
+
+    client = contentmodel.chat_client("anthropic-messages", model="claude-opus-5")
+    client.complete(contentmodel.ChatRequest(messages=[contentmodel.user("What is a monad?")])).text
+
+More is in modules, by subject: `content` (all content types), `events`, `streams`, `client` (its streams and errors),
+`errors`, `tools`, `runner` (the agent loop), `history`, `server`, `rules`, `capabilities`, and `authoring` (to write an
+adapter).
+"""
+
+from contentmodel.accounting import audit
 from contentmodel.adapter import Adapter, adapter, adapters
-from contentmodel.client import (
-    AsyncChatClient,
-    AsyncChatStream,
-    AuthenticationError,
-    ChatClient,
-    ChatStream,
-    ClientError,
-    ConnectionFailed,
-    InvalidRequestError,
-    RateLimitError,
-    ServerError,
-    TimeoutExceeded,
-    async_chat_client,
-    chat_client,
-)
-from contentmodel.content import CONTENT_TYPES, Content
-from contentmodel.content.base import AIContent, Protected
-from contentmodel.content.citations import Citation, Span
-from contentmodel.content.documents import DocumentContent
-from contentmodel.content.hosted import (
-    AdvisorToolCallContent,
-    AdvisorToolResultContent,
-    ApplyPatchToolCallContent,
-    ApplyPatchToolResultContent,
-    BrowserToolCallContent,
-    BrowserToolResultContent,
-    CodeInterpreterToolCallContent,
-    CodeInterpreterToolResultContent,
-    ComputerUseToolCallContent,
-    ComputerUseToolResultContent,
-    FileSearchToolCallContent,
-    FileSearchToolResultContent,
-    ImageGenerationToolCallContent,
-    ImageGenerationToolResultContent,
-    MapsToolCallContent,
-    MapsToolResultContent,
-    McpListToolsToolCallContent,
-    McpListToolsToolResultContent,
-    McpServerToolCallContent,
-    McpServerToolResultContent,
-    MediaProcessingToolCallContent,
-    MediaProcessingToolResultContent,
-    MemoryToolCallContent,
-    MemoryToolResultContent,
-    ProgramToolCallContent,
-    ProgramToolResultContent,
-    ShellToolCallContent,
-    ShellToolResultContent,
-    TextEditorToolCallContent,
-    TextEditorToolResultContent,
-    ToolSearchToolCallContent,
-    ToolSearchToolResultContent,
-    UrlContextToolCallContent,
-    UrlContextToolResultContent,
-    WebFetchToolCallContent,
-    WebFetchToolResultContent,
-    WebSearchToolCallContent,
-    WebSearchToolResultContent,
-)
-from contentmodel.content.media import (
+from contentmodel.client import AsyncChatClient, ChatClient, async_chat_client, chat_client
+from contentmodel.content import (
+    AIContent,
+    Citation,
+    Content,
     DataContent,
-    HostedFileContent,
-    HostedVectorStoreContent,
-    MediaContent,
-    UriContent,
-    media_type_matches,
-)
-from contentmodel.content.outcomes import (
-    CompactionContent,
-    ConfigurationContent,
+    DocumentContent,
     ErrorContent,
-    ReferenceContent,
-    ToolChangeContent,
-    UnknownContent,
-    UsageContent,
-)
-from contentmodel.content.reasoning import ReasoningContent
-from contentmodel.content.text import TextContent, convert_span, join_texts, splice_text
-from contentmodel.content.tools import (
-    Caller,
-    CustomToolCallContent,
-    CustomToolResultContent,
     FunctionCallContent,
     FunctionResultContent,
+    HostedFileContent,
     HostedToolCallContent,
     HostedToolResultContent,
-    InputRequestContent,
-    InputResponseContent,
-    ToolApprovalRequestContent,
-    ToolApprovalResponseContent,
+    Protected,
+    ReasoningContent,
+    TextContent,
     ToolCallContent,
     ToolResultContent,
+    UnknownContent,
+    UriContent,
 )
 from contentmodel.convert import check, convert, detect
-from contentmodel.cuts import safe_cuts
 from contentmodel.engine.losses.encoded import Encoded, EncodedStream
 from contentmodel.engine.losses.loss import Loss, LossError
 from contentmodel.engine.pipeline.lowering import POLICIES
-from contentmodel.engine.pipeline.marks import NO_RESULT
 from contentmodel.engine.pipeline.names import Maps
-from contentmodel.errors import (
-    ContentModelError,
-    DecodeError,
-    DetectError,
-    EncodeError,
-    Fault,
-    StreamError,
-    ToolArgumentsError,
-    UnknownApiError,
-)
-from contentmodel.events import (
-    EVENT_TYPES,
-    ArgumentsDelta,
-    BlockCatchUp,
-    BlockDelta,
-    BlockStart,
-    BlockStop,
-    CitationDelta,
-    Fold,
-    MediaDelta,
-    Notice,
-    OutputDelta,
-    ReasoningDelta,
-    SignatureDelta,
-    StreamEvent,
-    TextDelta,
-    TurnComplete,
-    TurnError,
-    TurnStart,
-    UnknownDelta,
-    UsageDelta,
-    WireEvent,
-    fold,
-    grown,
-)
+from contentmodel.errors import ContentModelError, DecodeError, EncodeError, StreamError, UnknownApiError
+from contentmodel.events import StreamEvent, fold
 from contentmodel.interop import Hooks, register_hooks
 from contentmodel.message import ChatMessage, Origin, assistant, system, tool_result, user
-from contentmodel.partial import PartialJsonReader, partial_json
-from contentmodel.planning import Plan, plan
+from contentmodel.planning import plan
 from contentmodel.request import (
     ChatOptions,
     ChatRequest,
@@ -153,17 +66,9 @@ from contentmodel.request import (
     ToolGroup,
 )
 from contentmodel.response import ChatChoice, ChatResponse, FinishReason
-from contentmodel.rules import Alphabet, Rule, Rules, Violation
+from contentmodel.rules import Violation
 from contentmodel.serialize import dumps, loads, schema
-from contentmodel.streams import (
-    StreamConverter,
-    aconvert_stream,
-    adecode_stream,
-    convert_stream,
-    decode_stream,
-    encode_stream,
-    fold_stream,
-)
+from contentmodel.streams import convert_stream, decode_stream, fold_stream
 from contentmodel.unfolding import unfold
 from contentmodel.usage import Usage
 
@@ -181,59 +86,25 @@ register_hooks(_pydantic_hooks)
 __all__ = [
     "AIContent",
     "Adapter",
-    "AdvisorToolCallContent",
-    "AdvisorToolResultContent",
-    "Alphabet",
-    "ApplyPatchToolCallContent",
-    "ApplyPatchToolResultContent",
-    "ArgumentsDelta",
     "AsyncChatClient",
-    "AsyncChatStream",
-    "AuthenticationError",
-    "BlockCatchUp",
-    "BlockDelta",
-    "BlockStart",
-    "BlockStop",
-    "BrowserToolCallContent",
-    "BrowserToolResultContent",
-    "CONTENT_TYPES",
-    "Caller",
     "ChatChoice",
     "ChatClient",
     "ChatMessage",
     "ChatOptions",
     "ChatRequest",
     "ChatResponse",
-    "ChatStream",
     "Citation",
-    "CitationDelta",
-    "ClientError",
-    "CodeInterpreterToolCallContent",
-    "CodeInterpreterToolResultContent",
-    "CompactionContent",
-    "ComputerUseToolCallContent",
-    "ComputerUseToolResultContent",
-    "ConfigurationContent",
-    "ConnectionFailed",
     "Content",
     "ContentModelError",
     "CustomTool",
-    "CustomToolCallContent",
-    "CustomToolResultContent",
     "DataContent",
     "DecodeError",
-    "DetectError",
     "DocumentContent",
-    "EVENT_TYPES",
     "EncodeError",
     "Encoded",
     "EncodedStream",
     "ErrorContent",
-    "Fault",
-    "FileSearchToolCallContent",
-    "FileSearchToolResultContent",
     "FinishReason",
-    "Fold",
     "FunctionCallContent",
     "FunctionResultContent",
     "FunctionTool",
@@ -241,114 +112,44 @@ __all__ = [
     "HostedTool",
     "HostedToolCallContent",
     "HostedToolResultContent",
-    "HostedVectorStoreContent",
-    "ImageGenerationToolCallContent",
-    "ImageGenerationToolResultContent",
-    "InputRequestContent",
-    "InputResponseContent",
-    "InvalidRequestError",
     "Loss",
     "LossError",
     "Maps",
-    "MapsToolCallContent",
-    "MapsToolResultContent",
-    "McpListToolsToolCallContent",
-    "McpListToolsToolResultContent",
-    "McpServerToolCallContent",
-    "McpServerToolResultContent",
-    "MediaContent",
-    "MediaDelta",
-    "MediaProcessingToolCallContent",
-    "MediaProcessingToolResultContent",
-    "MemoryToolCallContent",
-    "MemoryToolResultContent",
-    "NO_RESULT",
-    "Notice",
     "Origin",
-    "OutputDelta",
     "POLICIES",
-    "PartialJsonReader",
-    "Plan",
-    "ProgramToolCallContent",
-    "ProgramToolResultContent",
     "Protected",
-    "RateLimitError",
     "ReasoningContent",
-    "ReasoningDelta",
     "ReasoningOptions",
-    "ReferenceContent",
     "ResponseFormat",
-    "Rule",
-    "Rules",
-    "ServerError",
-    "ShellToolCallContent",
-    "ShellToolResultContent",
-    "SignatureDelta",
-    "Span",
-    "StreamConverter",
     "StreamError",
     "StreamEvent",
     "TextContent",
-    "TextDelta",
-    "TextEditorToolCallContent",
-    "TextEditorToolResultContent",
-    "TimeoutExceeded",
-    "ToolApprovalRequestContent",
-    "ToolApprovalResponseContent",
-    "ToolArgumentsError",
     "ToolCallContent",
-    "ToolChangeContent",
     "ToolChoice",
     "ToolGroup",
     "ToolResultContent",
-    "ToolSearchToolCallContent",
-    "ToolSearchToolResultContent",
-    "TurnComplete",
-    "TurnError",
-    "TurnStart",
-    "Unaccounted",
     "UnknownApiError",
     "UnknownContent",
-    "UnknownDelta",
     "UriContent",
-    "UrlContextToolCallContent",
-    "UrlContextToolResultContent",
     "Usage",
-    "UsageContent",
-    "UsageDelta",
     "Violation",
-    "WebFetchToolCallContent",
-    "WebFetchToolResultContent",
-    "WebSearchToolCallContent",
-    "WebSearchToolResultContent",
-    "WireEvent",
-    "aconvert_stream",
     "adapter",
     "adapters",
-    "adecode_stream",
     "assistant",
     "async_chat_client",
     "audit",
     "chat_client",
     "check",
     "convert",
-    "convert_span",
     "convert_stream",
     "decode_stream",
     "detect",
     "dumps",
-    "encode_stream",
     "fold",
     "fold_stream",
-    "grown",
-    "join_texts",
     "loads",
-    "media_type_matches",
-    "partial_json",
     "plan",
-    "safe_cuts",
     "schema",
-    "splice_text",
     "system",
     "tool_result",
     "unfold",

@@ -20,7 +20,14 @@ from contentmodel.engine.pipeline.added_tools import AddedTools
 from contentmodel.engine.pipeline.apart import with_media_apart, with_media_back
 from contentmodel.engine.pipeline.instructions import hoist_instructions, place_instructions, tell_instructions
 from contentmodel.engine.pipeline.lowering import check_choices
-from contentmodel.engine.pipeline.marks import BEGUN, begun_before, needs_error_mark, with_error_read, with_error_told
+from contentmodel.engine.pipeline.marks import (
+    BEGUN,
+    NO_RESULT,
+    begun_before,
+    needs_error_mark,
+    with_error_read,
+    with_error_told,
+)
 from contentmodel.engine.pipeline.names import Maps, SchemaMap, with_counted_calls
 from contentmodel.engine.pipeline.origins import is_native
 from contentmodel.engine.pipeline.pairing import with_fitting_calls
@@ -129,6 +136,7 @@ __all__ = [
     "Loss",
     "LossError",
     "Maps",
+    "NO_RESULT",
     "Named",
     "Note",
     "One",

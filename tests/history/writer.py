@@ -16,20 +16,9 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-from contentmodel import (
-    BlockStart,
-    BlockStop,
-    ChatResponse,
-    FunctionCallContent,
-    FunctionResultContent,
-    Origin,
-    ReasoningContent,
-    TextContent,
-    TextDelta,
-    TurnComplete,
-    TurnStart,
-)
+from contentmodel import ChatResponse, FunctionCallContent, FunctionResultContent, Origin, ReasoningContent, TextContent
 from contentmodel.content.base import Protected
+from contentmodel.events import BlockStart, BlockStop, TextDelta, TurnComplete, TurnStart
 from contentmodel.history import ConflictError, TurnStore, record
 
 CONVERSATION = "crash"

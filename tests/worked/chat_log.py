@@ -13,13 +13,11 @@ from contentmodel import (
     DecodeError,
     EncodeError,
     ErrorContent,
-    Fault,
     FinishReason,
     FunctionCallContent,
     FunctionResultContent,
     FunctionTool,
     HostedTool,
-    Rules,
     TextContent,
 )
 from contentmodel.authoring import (
@@ -43,6 +41,8 @@ from contentmodel.authoring import (
     row,
     spread,
 )
+from contentmodel.errors import Fault
+from contentmodel.rules import Rules
 
 API = "chat-log"
 TABLE = Table(API)

@@ -53,7 +53,7 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Matrix(msgspec.Struct, frozen=True, kw_only=True):
-    """All of it, in the order of the APIs' ids and of `contentmodel.CONTENT_TYPES`."""
+    """All of it, in the order of the APIs' ids and of `contentmodel.content.CONTENT_TYPES`."""
 
     version: int = VERSION
     apis: tuple[Api, ...] = ()

@@ -9,14 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from contentmodel import (
-    DataContent,
-    ErrorContent,
-    ReferenceContent,
-    TextContent,
-    UriContent,
-)
-from contentmodel.content import hosted
+from contentmodel import DataContent, ErrorContent, TextContent, UriContent
+from contentmodel.content import ReferenceContent, hosted
 from contentmodel.content.tools import HostedToolCallContent, HostedToolResultContent
 
 __all__ = ["handmade_turns"]

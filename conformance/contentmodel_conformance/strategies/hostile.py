@@ -25,11 +25,11 @@ from contentmodel import (
     FunctionCallContent,
     FunctionResultContent,
     FunctionTool,
-    MediaContent,
     Origin,
     TextContent,
 )
 from contentmodel.accounting import leaves
+from contentmodel.content import MediaContent
 from contentmodel_conformance.strategies.hints import every_hint
 from contentmodel_conformance.strategies.transcripts import Limits, transcripts
 

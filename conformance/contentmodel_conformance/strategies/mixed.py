@@ -17,13 +17,11 @@ from contentmodel import (
     Origin,
     Protected,
     ReasoningContent,
-    Span,
     TextContent,
     UnknownContent,
     UriContent,
-    WebSearchToolCallContent,
-    WebSearchToolResultContent,
 )
+from contentmodel.content import Span, WebSearchToolCallContent, WebSearchToolResultContent
 
 __all__ = ["mixed_answers"]
 

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
 from contentmodel import (
-    CONTENT_TYPES,
     ChatMessage,
     ChatOptions,
     ChatRequest,
@@ -25,6 +24,7 @@ from contentmodel import (
     TextContent,
     ToolChoice,
 )
+from contentmodel.content import CONTENT_TYPES
 from contentmodel.engine.table.introspect import fields_of
 from contentmodel.interop import options_of
 from contentmodel_conformance.strategies.sdk import json_values

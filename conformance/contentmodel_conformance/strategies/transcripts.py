@@ -27,13 +27,11 @@ from contentmodel import (
     Origin,
     Protected,
     ReasoningContent,
-    Span,
     TextContent,
     UriContent,
     Usage,
-    WebSearchToolCallContent,
-    WebSearchToolResultContent,
 )
+from contentmodel.content import Span, WebSearchToolCallContent, WebSearchToolResultContent
 from contentmodel.content.tools import CustomToolCallContent, CustomToolResultContent
 from contentmodel_conformance.strategies.toolsets import Toolset
 

@@ -1,4 +1,8 @@
-"""The AIContent hierarchy: what a message is made of. `Content` is the tagged union of all of it."""
+"""The content types: what messages are made of.
+
+`Content` is the tagged union of all of them, `CONTENT_TYPES` lists them, and `AIContent` is their base class. The root
+of the package has those that most programs need.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +10,84 @@ from functools import reduce
 from operator import or_
 from typing import TYPE_CHECKING, Annotated, Any
 
-from contentmodel.content import base, citations, documents, hosted, media, outcomes, reasoning, text, tools
-from contentmodel.content.base import AIContent
+from contentmodel.content import documents, hosted, media, outcomes, reasoning, text, tools
+from contentmodel.content.base import AIContent, Protected
+from contentmodel.content.citations import Citation, Span
+from contentmodel.content.documents import DocumentContent
+from contentmodel.content.hosted import (
+    AdvisorToolCallContent,
+    AdvisorToolResultContent,
+    ApplyPatchToolCallContent,
+    ApplyPatchToolResultContent,
+    BrowserToolCallContent,
+    BrowserToolResultContent,
+    CodeInterpreterToolCallContent,
+    CodeInterpreterToolResultContent,
+    ComputerUseToolCallContent,
+    ComputerUseToolResultContent,
+    FileSearchToolCallContent,
+    FileSearchToolResultContent,
+    ImageGenerationToolCallContent,
+    ImageGenerationToolResultContent,
+    MapsToolCallContent,
+    MapsToolResultContent,
+    McpListToolsToolCallContent,
+    McpListToolsToolResultContent,
+    McpServerToolCallContent,
+    McpServerToolResultContent,
+    MediaProcessingToolCallContent,
+    MediaProcessingToolResultContent,
+    MemoryToolCallContent,
+    MemoryToolResultContent,
+    ProgramToolCallContent,
+    ProgramToolResultContent,
+    ShellToolCallContent,
+    ShellToolResultContent,
+    TextEditorToolCallContent,
+    TextEditorToolResultContent,
+    ToolSearchToolCallContent,
+    ToolSearchToolResultContent,
+    UrlContextToolCallContent,
+    UrlContextToolResultContent,
+    WebFetchToolCallContent,
+    WebFetchToolResultContent,
+    WebSearchToolCallContent,
+    WebSearchToolResultContent,
+)
+from contentmodel.content.media import (
+    DataContent,
+    HostedFileContent,
+    HostedVectorStoreContent,
+    MediaContent,
+    UriContent,
+    media_type_matches,
+)
+from contentmodel.content.outcomes import (
+    CompactionContent,
+    ConfigurationContent,
+    ErrorContent,
+    ReferenceContent,
+    ToolChangeContent,
+    UnknownContent,
+    UsageContent,
+)
+from contentmodel.content.reasoning import ReasoningContent
+from contentmodel.content.text import TextContent, convert_span, join_texts, splice_text
+from contentmodel.content.tools import (
+    Caller,
+    CustomToolCallContent,
+    CustomToolResultContent,
+    FunctionCallContent,
+    FunctionResultContent,
+    HostedToolCallContent,
+    HostedToolResultContent,
+    InputRequestContent,
+    InputResponseContent,
+    ToolApprovalRequestContent,
+    ToolApprovalResponseContent,
+    ToolCallContent,
+    ToolResultContent,
+)
 from contentmodel.interop import Discriminated
 
 _ABSTRACT = {"AIContent", "MediaContent", "ToolCallContent", "ToolResultContent"}
@@ -45,16 +125,82 @@ else:
     tools.Content, documents.Contents = Content, Contents
 
 __all__ = [
-    "CONTENT_TYPES",
     "AIContent",
+    "AdvisorToolCallContent",
+    "AdvisorToolResultContent",
+    "ApplyPatchToolCallContent",
+    "ApplyPatchToolResultContent",
+    "BrowserToolCallContent",
+    "BrowserToolResultContent",
+    "CONTENT_TYPES",
+    "Caller",
+    "Citation",
+    "CodeInterpreterToolCallContent",
+    "CodeInterpreterToolResultContent",
+    "CompactionContent",
+    "ComputerUseToolCallContent",
+    "ComputerUseToolResultContent",
+    "ConfigurationContent",
     "Content",
     "Contents",
-    "base",
-    "citations",
-    "documents",
-    "hosted",
-    "media",
-    "outcomes",
-    "text",
-    "tools",
+    "CustomToolCallContent",
+    "CustomToolResultContent",
+    "DataContent",
+    "DocumentContent",
+    "ErrorContent",
+    "FileSearchToolCallContent",
+    "FileSearchToolResultContent",
+    "FunctionCallContent",
+    "FunctionResultContent",
+    "HostedFileContent",
+    "HostedToolCallContent",
+    "HostedToolResultContent",
+    "HostedVectorStoreContent",
+    "ImageGenerationToolCallContent",
+    "ImageGenerationToolResultContent",
+    "InputRequestContent",
+    "InputResponseContent",
+    "MapsToolCallContent",
+    "MapsToolResultContent",
+    "McpListToolsToolCallContent",
+    "McpListToolsToolResultContent",
+    "McpServerToolCallContent",
+    "McpServerToolResultContent",
+    "MediaContent",
+    "MediaProcessingToolCallContent",
+    "MediaProcessingToolResultContent",
+    "MemoryToolCallContent",
+    "MemoryToolResultContent",
+    "ProgramToolCallContent",
+    "ProgramToolResultContent",
+    "Protected",
+    "ReasoningContent",
+    "ReferenceContent",
+    "ShellToolCallContent",
+    "ShellToolResultContent",
+    "Span",
+    "TextContent",
+    "TextEditorToolCallContent",
+    "TextEditorToolResultContent",
+    "ToolApprovalRequestContent",
+    "ToolApprovalResponseContent",
+    "ToolCallContent",
+    "ToolChangeContent",
+    "ToolResultContent",
+    "ToolSearchToolCallContent",
+    "ToolSearchToolResultContent",
+    "UnknownContent",
+    "UriContent",
+    "UrlContextToolCallContent",
+    "UrlContextToolResultContent",
+    "UsageContent",
+    "WebFetchToolCallContent",
+    "WebFetchToolResultContent",
+    "WebSearchToolCallContent",
+    "WebSearchToolResultContent",
+    "convert_span",
+    "join_texts",
+    "media_type_matches",
+    "result_type",
+    "splice_text",
 ]
