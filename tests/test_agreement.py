@@ -10,11 +10,14 @@ import anthropic
 import google.genai
 import pytest
 from openai.types.chat.chat_completion import Choice
+from openai.types.responses.response import IncompleteDetails
 
 import contentmodel
 from contentmodel import convert
+from contentmodel.accounting import vocabulary_of_api
 from contentmodel_conformance import agreement, check_adapter, laws, readers
 from contentmodel_conformance.agreement import Excuses, compare
+from contentmodel_conformance.precision import precision
 from contentmodel_conformance.readers import READERS
 from contentmodel_conformance.readers.reading import (
     ASSISTANT,
@@ -318,10 +321,16 @@ def test_an_answer_that_is_incomplete_without_a_reason_was_cut_off(target: str) 
     agreement.agreement((READERS[RESPONSES], READERS[target]), adapter, there, "response", payload)
 
 
+def words_of(hint: Any) -> list[str]:
+    """Return the words of an optional Literal."""
+    return [word for option in get_args(hint) for word in get_args(option)]
+
+
 REASONS = [
     *((GEMINI, reason.value) for reason in google.genai.types.FinishReason),
     *((ANTHROPIC, reason) for reason in get_args(anthropic.types.StopReason)),
     *((CHAT, reason) for reason in get_args(Choice.model_fields["finish_reason"].annotation)),
+    *((RESPONSES, reason) for reason in words_of(IncompleteDetails.model_fields["reason"].annotation)),
 ]
 
 
@@ -331,6 +340,7 @@ def test_adapters_and_readers_agree_on_every_finish_reason_of_the_sdks(source: s
         GEMINI: {"candidates": [{"finishReason": reason}]},
         ANTHROPIC: {**ANSWERS[ANTHROPIC], "content": [], "stop_reason": reason},
         CHAT: {**ANSWERS[CHAT], "choices": [{"index": 0, "message": {"role": "assistant"}, "finish_reason": reason}]},
+        RESPONSES: {**ANSWERS[RESPONSES], "status": "incomplete", "incomplete_details": {"reason": reason}},
     }[source]
     for target in READERS.keys() - {source}:
         adapter, there = contentmodel.adapter(source), contentmodel.adapter(target)
@@ -341,3 +351,14 @@ def test_a_call_that_is_marked_as_a_thought_is_a_call() -> None:
     part = {"functionCall": {"name": "look"}, "thought": True, "text": "Hm."}
     reading = READERS[GEMINI]("response", {"candidates": [{"content": {"parts": [part]}}]})
     assert (len(values(reading, CALL)), values(reading, ASSISTANT)) == (1, [])
+
+
+def test_a_value_that_a_json_text_spells_with_escapes_is_not_there_once() -> None:
+    # The text of the arguments has half an emoji as an escape, and so not the characters of the reasoning.
+    half = "\udfff"
+    call = {"type": "function_call", "call_id": "c", "name": "look", "arguments": '{"q":"\\udfff"}'}
+    thought = {"type": "reasoning", "summary": [{"type": "summary_text", "text": half}]}
+    source = {**ANSWERS[RESPONSES], "output": [thought, call]}
+    encoded = convert(source, source=RESPONSES, target=ANTHROPIC, kind="response")
+    assert encoded.payload["content"][0]["input"] == {"q": half}
+    precision(source, encoded, vocabulary_of_api(RESPONSES), vocabulary_of_api(ANTHROPIC), most=100)

@@ -495,3 +495,13 @@ def test_approvals_that_the_provider_asked_for_are_sent() -> None:
     messages = [ChatMessage(role="assistant", contents=[asked]), ChatMessage(role="user", contents=[given])]
     payload = contentmodel.adapter("openai-responses").encode_request(ChatRequest(messages=messages)).payload
     assert [item["type"] for item in payload["input"]] == ["mcp_approval_request", "mcp_approval_response"]
+
+
+@pytest.mark.parametrize("target", ["google-generate-content", "openai-chat", "anthropic-messages"])
+def test_calls_and_results_with_empty_ids_cross_to_other_apis(target: str) -> None:
+    call = {"type": "function_call", "call_id": "", "name": "", "arguments": ""}
+    strange = {"type": "custom_tool_call_output", "call_id": "0", "output": "", "id": ""}
+    result = {"type": "function_call_output", "id": "", "output": ""}
+    answer = {"id": "", "object": "response", "created_at": 0, "model": "m", "output": [call, strange, result]}
+    encoded = contentmodel.convert(answer, source="openai-responses", target=target, kind="response")
+    assert contentmodel.audit(answer, encoded) == []

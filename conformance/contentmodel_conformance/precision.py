@@ -69,7 +69,10 @@ class _Once:
     """The scalars that a JSON value has once, and not in a longer text either. Both alphabets of base64 are one."""
 
     def __init__(self, root: Any) -> None:
-        self._counts = Counter(_standard(value) for _, value in _scalars(root) if value.__class__ is not bool)
+        values = [value for _, value in _scalars(root) if value.__class__ is not bool]
+        # A JSON text may spell a value in another way than the payload around it: the halves of an emoji as escapes.
+        values += [inner for value in values for _, inner in _scalars(_spelled(value))]
+        self._counts = Counter(_standard(value) for value in values)
         self._text = json.dumps(root, ensure_ascii=False)
 
     def __contains__(self, value: Any) -> bool:
@@ -77,6 +80,15 @@ class _Once:
             self._counts[_standard(value)] == 1
             and self._text.count(json.dumps(value, ensure_ascii=False).strip('"')) == 1
         )
+
+
+def _spelled(value: Any) -> Any:
+    """Return the object or array that a text spells as JSON; an empty array if it spells none."""
+    try:
+        found = json.loads(value) if value.__class__ is str and not _is_whole(value) else []
+    except ValueError:
+        return []
+    return found if isinstance(found, dict | list) else []
 
 
 _STANDARD = str.maketrans("-_", "+/", "=")

@@ -30,7 +30,7 @@ from contentmodel_conformance.readers.reading import (
 
 _ROLES = {"system": SYSTEM, "developer": SYSTEM, "user": USER, "assistant": ASSISTANT}
 _TEXTS = ("input_text", "output_text", "text")
-_INCOMPLETE = {"max_output_tokens": LENGTH, "content_filter": FILTERED}
+_INCOMPLETE = {"max_output_tokens": LENGTH, "max_messages": LENGTH, "content_filter": FILTERED}
 
 
 def read(kind: str, payload: dict[str, Any]) -> Reading:
