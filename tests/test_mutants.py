@@ -58,6 +58,13 @@ def test_only_precision_finds_a_loss_that_covers_more_than_was_lost() -> None:
     assert tuple(outcome.check for outcome in report.failures) == mutant.checks == ("precision/crossing",)
 
 
+def test_only_members_of_the_sdk_have_references_to_sets_of_tools() -> None:
+    mutant = MUTANTS["takes-references-for-added-tools"]
+    with mutant.broken() as (adapter, other):
+        report = check_adapter(adapter, only=["accounting", "precision", "tracing"], others=[other])
+    assert tuple(outcome.check for outcome in report.failures) == mutant.checks
+
+
 @pytest.mark.parametrize(("api", "other"), PAIRS, ids=[" and ".join(pair) for pair in PAIRS])
 def test_the_good_adapters_pass_the_same_checks(api: str, other: str) -> None:
     checks = {

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 
 from contentmodel import audit, convert
+from contentmodel.accounting import unaccounted, vocabulary_of_api
 
 ANTHROPIC, CHAT, RESPONSES, GEMINI = "anthropic-messages", "openai-chat", "openai-responses", "google-generate-content"
 
@@ -37,11 +39,76 @@ def spoken() -> dict[str, Any]:
     return {"id": "i", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice]}
 
 
+UNKNOWN = {"x": [1, 2]}
+CALLER = {"type": "program", "caller_id": "program_1"}
+GIVEN = {"type": "function_call_output", "id": "fco_1", "call_id": "c", "output": "o", "caller": CALLER}
+REFUSED = {
+    "code": "refused",
+    "message": "No.",
+    "moderation_details": {"categories": ["a"], "moderation_stage": "input"},
+}
+IMAGE_CALL = {"type": "image_generation_call", "id": "ig_1", "result": None, "status": "failed", "error": REFUSED}
+MCP_CALL = {"type": "mcp_call", "id": "mcp_1", "name": "n", "server_label": "s", "arguments": "{}"}
+NUMBERED = {**MCP_CALL, "error": {"type": "http_error", "code": 0, "message": ""}}
+NO_WORDS = {**MCP_CALL, "error": {"type": "mcp_tool_execution_error", "content": UNKNOWN}}
+ENDED = {"outcome": {"type": "timeout", "unknown": UNKNOWN}, "stdout": "a", "stderr": "b"}
+SHELL = {"type": "shell_call_output", "call_id": "c", "output": [ENDED]}
+UNSAFE = {"id": "check_1", "code": "malicious", "message": "Stop."}
+CLICK = {
+    "type": "computer_call",
+    "id": "cu_1",
+    "call_id": "c",
+    "status": "completed",
+    "action": {"type": "screenshot"},
+    "pending_safety_checks": [UNSAFE],
+}
+SEARCH = {"exaAiSearch": {"apiKey": "k", "unknown": UNKNOWN}}
+ASKED = {"model": "m", "messages": [{"role": "user", "content": "a"}]}
+
+
+def asked(block: dict[str, Any]) -> dict[str, Any]:
+    return {"model": "m", "max_tokens": 1, "messages": [{"role": "user", "content": [block]}]}
+
+
+def request(item: dict[str, Any]) -> dict[str, Any]:
+    return {"model": "m", "input": [item]}
+
+
+def answer(item: dict[str, Any]) -> dict[str, Any]:
+    return {"id": "r", "object": "response", "created_at": 1, "model": "m", "status": "completed", "output": [item]}
+
+
 CASES: dict[str, tuple[str, dict[str, Any], str]] = {
     "the image of a document of a late result": (ANTHROPIC, late(DOCUMENT), "request"),
     "the citations of a late result": (ANTHROPIC, late(FOUND), "request"),
     "the audio of a transcript": (CHAT, spoken(), "response"),
-    "the id of added tools": (RESPONSES, {"model": "m", "input": [ADDED]}, "request"),
+    "the id of added tools": (RESPONSES, request(ADDED), "request"),
+    "the id of tools that an answer adds": (RESPONSES, answer(ADDED), "response"),
+    "the name of a set of tools that is added": (
+        ANTHROPIC,
+        asked({"type": "tool_addition", "tool": {"type": "mcp_toolset_reference", "server_name": "s"}}),
+        "request",
+    ),
+    "the citations of a system text": (
+        ANTHROPIC,
+        {**asked(TEXT), "system": [{**TEXT, "citations": [CITED]}, {"type": "text", "text": "b"}]},
+        "request",
+    ),
+    "the citations of a user's text": (ANTHROPIC, asked({**TEXT, "citations": [CITED]}), "request"),
+    "the image of a document": (ANTHROPIC, asked(DOCUMENT), "request"),
+    "the unknown field of a part of a document": (
+        ANTHROPIC,
+        asked({"type": "document", "source": {"type": "content", "content": [{**TEXT, "unknown": UNKNOWN}]}}),
+        "request",
+    ),
+    "the caller of a result": (RESPONSES, answer(GIVEN), "response"),
+    "the details of an error": (RESPONSES, request(IMAGE_CALL), "request"),
+    "the number of an error without a message": (RESPONSES, request(NUMBERED), "request"),
+    "the message of an error that is no text": (RESPONSES, request(NO_WORDS), "request"),
+    "what is beside the sign of a failure": (RESPONSES, request(SHELL), "request"),
+    "the id in the arguments of a call": (RESPONSES, request(CLICK), "request"),
+    "the settings of a hosted tool": (GEMINI, {"contents": [], "tools": [SEARCH]}, "request"),
+    "the old name of the tool choice": (CHAT, {**ASKED, "function_call": "none"}, "request"),
 }
 
 
@@ -64,3 +131,32 @@ def test_a_tool_that_is_lost_is_one_loss(target: str) -> None:
 def test_the_role_of_added_tools_means_nothing_elsewhere() -> None:
     losses = convert({"model": "m", "input": [ADDED]}, source=RESPONSES, target=CHAT, kind="request").losses
     assert {loss.path: loss.kind for loss in losses}["$.input[0].role"] == "insignificant"
+
+
+@pytest.mark.parametrize("target", [ANTHROPIC, CHAT, GEMINI])
+def test_an_id_that_is_gone_from_the_arguments_of_a_call_is_missed(target: str) -> None:
+    encoded = convert(request(CLICK), source=RESPONSES, target=target, kind="request")
+    output = json.loads(json.dumps(encoded.payload).replace("check_1", ""))
+    missed = unaccounted(
+        request(CLICK), output, encoded.losses, vocabulary_of_api(RESPONSES), vocabulary_of_api(target)
+    )
+    assert [one.path for one in missed] == ["$.input[0].pending_safety_checks[0].id"]
+
+
+def test_a_number_that_became_a_text_is_there_once() -> None:
+    assert unaccounted({"a": 404}, {"b": "404"}, ()) == []
+    assert [one.value for one in unaccounted({"a": 404, "b": "404"}, {"c": "404"}, ())] == [404]
+
+
+@pytest.mark.parametrize("target", [ANTHROPIC, CHAT, GEMINI])
+@pytest.mark.parametrize(
+    ("payload", "kind", "path"),
+    [
+        (answer({"type": "web_search_call", "id": "", "status": "completed"}), "response", "$.output[0]"),
+        ({"input": [], "tool_choice": {"type": "function", "name": ""}}, "request", "$.tool_choice"),
+    ],
+    ids=["a hosted call and its result", "the tool of a choice"],
+)
+def test_what_is_lost_as_a_whole_is_one_loss(target: str, payload: dict[str, Any], kind: str, path: str) -> None:
+    losses = [loss for loss in convert(payload, source=RESPONSES, target=target, kind=kind).losses if loss.path == path]
+    assert len(losses) == 1 or all(loss.kind != "dropped" for loss in losses)

@@ -34,6 +34,7 @@ from contentmodel import (
 from contentmodel.accounting import (
     COVERING,
     NAME,
+    Unaccounted,
     Vocabulary,
     counted,
     leaves,
@@ -234,6 +235,11 @@ def conversion(source: Any, target: Any, kind: str, payload: Any) -> None:
     """Whatever a payload holds, it is refused with a DecodeError, or becomes a payload of the target whose losses have
     their paths, and which can be audited and checked; nothing else is raised.
     """
+    converted(source, target, kind, payload)
+
+
+def converted(source: Any, target: Any, kind: str, payload: Any) -> tuple[Encoded, list[Unaccounted]]:
+    """The law of conversion. Return what the payload became, and what an audit finds."""
     try:
         encoded = crossed(source, target, kind, payload)
     except DecodeError as error:
@@ -244,9 +250,10 @@ def conversion(source: Any, target: Any, kind: str, payload: Any) -> None:
         if not loss.path.startswith("$"):
             raise LawBroken("conversion", "$", "a loss has no JSON path", Words("a path from $"), loss.path)
     words = vocabulary_of(source), vocabulary_of(target)
-    list(unaccounted(told_by(source, kind, payload), encoded.payload, encoded.losses, *words))
+    missing = unaccounted(told_by(source, kind, payload), encoded.payload, encoded.losses, *words)
     if kind == "request":
         target.check_request(encoded.payload, None)
+    return encoded, missing
 
 
 def _names_places(error: DecodeError) -> None:
@@ -261,7 +268,12 @@ def accounting(
     """Every value of the source is in the output, under the path of a loss, or a word of structure."""
     vocabulary = vocabulary or vocabulary_of_api(encoded.source_api)
     target = target or vocabulary_of_api(encoded.api)
-    for value in unaccounted(source, encoded.payload, encoded.losses, vocabulary, target):
+    all_are_there(unaccounted(source, encoded.payload, encoded.losses, vocabulary, target))
+
+
+def all_are_there(missing: Iterable[Unaccounted]) -> None:
+    """Raise LawBroken for the first of the values that an audit misses."""
+    for value in missing:
         raise LawBroken("accounting", value.path, str(value), value.value, ABSENT)
 
 

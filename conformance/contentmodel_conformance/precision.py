@@ -10,7 +10,7 @@ from itertools import islice
 from operator import itemgetter
 from typing import Any
 
-from contentmodel import Encoded
+from contentmodel import Encoded, Loss
 from contentmodel.accounting import COVERING, Leaf, Vocabulary, counted, unaccounted
 from contentmodel.engine.json import child_path
 from contentmodel_conformance.laws import ABSENT, LawBroken
@@ -24,13 +24,14 @@ Steps = tuple[Any, ...]
 
 def precision(source: Any, encoded: Encoded, vocabulary: Vocabulary, target: Vocabulary, *, most: int = MOST) -> None:
     """Whatever is deleted from an output, alone or with a block around it, the audit misses it: no loss covers
-    more than what was lost.
+    more than what was lost. The loss of a whole value is the only one at its path.
 
     Deleted are values that the source has once and the output has once, also as a part of a longer text. May be
     deleted: words of either API, what the source does not have, what a loss names by its own path, and a text that
     spells JSON: the audit counts the values in it.
     """
     losses = encoded.losses
+    reported_once(losses)
     lost = {loss.path for loss in losses if loss.kind in COVERING}
     known = {leaf.value: leaf.above[-1] for leaf in counted(source, vocabulary, losses) if not _may_go(leaf, lost)}
     for steps, value in _carried(known, source, encoded.payload, target, most):
@@ -39,6 +40,16 @@ def precision(source: Any, encoded: Encoded, vocabulary: Vocabulary, target: Voc
         if all(one.path != known[value] for one in missed):
             detail = f"the audit did not miss it when {deleted} was deleted from the output"
             raise LawBroken("precision", known[value], detail, value, ABSENT)
+
+
+def reported_once(losses: Collection[Loss]) -> None:
+    """Raise LawBroken if a value that is lost as a whole has another loss at its path."""
+    counts = Counter(loss.path for loss in losses)
+    for loss in losses:
+        if loss.exact and loss.kind == "dropped" and loss.path != "$" and counts[loss.path] > 1:
+            codes = [other.code for other in losses if other.path == loss.path]
+            detail = f"{loss.what} is lost, and reported more than once"
+            raise LawBroken("precision", loss.path, detail, [loss.code], codes)
 
 
 def _may_go(leaf: Leaf, lost: Collection[str]) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -33,9 +33,9 @@ class Vocabulary(msgspec.Struct, frozen=True):
 
     Words of its own for what every API has in words of its own (`structure`), names of things that other fields name as
     well (`references`), JSON of the caller's own, in which no field is either (`data`), the arguments of calls
-    (`arguments`), objects that are calls (`calls`), types of objects that are a call and its result (`pairs`), and
-    numbers that may be texts (`numbers`). A store (`keeps_all`) has in its own places what the fields of other APIs
-    name.
+    (`arguments`), objects that are calls (`calls`), types of objects that are a call and its result (`pairs`), numbers
+    that may be texts (`numbers`), and the usual names of fields of the payload that have another (`aliases`). A store
+    (`keeps_all`) has in its own places what the fields of other APIs name.
     """
 
     structure: frozenset[str] = frozenset()
@@ -45,6 +45,7 @@ class Vocabulary(msgspec.Struct, frozen=True):
     calls: frozenset[str] = frozenset()
     pairs: frozenset[str] = frozenset()
     numbers: frozenset[str] = frozenset()
+    aliases: Mapping[str, str] = {}
     keeps_all: bool = False
 
 
@@ -162,8 +163,8 @@ class Leaf(NamedTuple):
 
 class _Place(NamedTuple):
     """Where a value is: its path and those of all that it is in, the key that it has, that of the object or list around
-    it, the object, and whether it is in the caller's own JSON, among definitions of tools, among counters, or in a
-    choice of tools.
+    it, the object, and whether it is in the caller's own JSON, among definitions of tools, among counters, in a choice
+    of tools, or in the arguments of a call.
     """
 
     above: tuple[str, ...] = ("$",)
@@ -174,6 +175,7 @@ class _Place(NamedTuple):
     is_tool: bool = False
     is_count: bool = False
     is_choice: bool = False
+    is_argument: bool = False
 
 
 def _leaves(root: Any, vocabulary: Vocabulary) -> Iterator[Leaf]:
@@ -194,8 +196,11 @@ def _leaves(root: Any, vocabulary: Vocabulary) -> Iterator[Leaf]:
 
 
 def _member(place: _Place, root: Any, holder: dict[str, Any], key: str, vocabulary: Vocabulary) -> _Place:
+    above = (*place.above, child_path(place.above[-1], key))
+    if holder is root:
+        key = vocabulary.aliases.get(key, key)
     return _Place(
-        (*place.above, child_path(place.above[-1], key)),
+        above,
         key,
         place.key,
         holder,
@@ -203,6 +208,7 @@ def _member(place: _Place, root: Any, holder: dict[str, Any], key: str, vocabula
         place.is_tool or (key in _TOOLS and len(place.above) <= 2),
         place.is_count or key in _COUNTS,
         place.is_choice or key in _CHOICES,
+        place.is_argument or (key in vocabulary.arguments and holder is not root),
     )
 
 
@@ -219,7 +225,7 @@ def _sort_of(
         return WORD
     if place.is_choice and value.__class__ is str:
         return NAME
-    if place.key not in names or value.__class__ is not str or place.holder is root:
+    if place.key not in names or value.__class__ is not str or place.holder is root or place.is_argument:
         return VALUE
     return _sort_of_name(place, vocabulary)
 
@@ -333,6 +339,7 @@ def vocabulary_of(reader: Any) -> Vocabulary:
         references=_steps(_holding(_NAMES, rows)),
         data=_steps(_holding({"arguments"}, calls, "dict") | _holding({"parameters", "schema"}, rows, "dict")),
         arguments=_steps(arguments),
+        aliases={key: value for row in rows for key, value in row.get("aliases", {}).items() if "." not in key},
         keeps_all=not getattr(reader, "issuer", "?"),
         pairs=frozenset(str(pair["call"]["constants"].get("type")) for pair in described.get("pairs", ())),
         numbers=_steps(path for path, field in respelled if field["form"] in ("int", "int|float")),
@@ -484,7 +491,8 @@ class _Held:
     def take_in_text(self, value: Any) -> bool:
         """Return whether a longer text holds a text that was looked for, or the parts of the JSON that it spells."""
         if not isinstance(value, str):
-            return self._take_part(json.dumps(value))
+            spelled = json.dumps(value)
+            return self._take_part(spelled) or self.take(spelled)
         if self._take_part(value) or self._take_part(unmarked(value)):
             return True
         parts = [part for part in _inside(value) or () if not _says_nothing(part)]

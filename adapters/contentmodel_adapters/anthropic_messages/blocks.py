@@ -498,7 +498,7 @@ CLIENT_RESULT: dict[str, Spec] = {
     "is_error": "is_error",
     "content": ("outputs", TextOrBlocks(RESULT_PARTS, "string")),
 }
-CLIENT_UNSAID = ("name", "status", "caller")
+CLIENT_UNSAID = ("name", "status")
 CLIENT_RESULTS = [
     row("tool_result", FunctionResultContent, CLIENT_RESULT, Silent(*CLIENT_UNSAID)),
     row(

@@ -10,6 +10,7 @@ from contentmodel.authoring import (
     Codec,
     DecodeContext,
     EncodeContext,
+    Fields,
     Hint,
     ProtobufJson,
     Renamed,
@@ -85,6 +86,9 @@ FUNCTION = TABLE.union(
     ],
     find=_row_of_function,
 )
+
+
+SETTINGS = Fields({}, rest="settings")
 
 
 class Tools(Codec[list[Tool]]):
@@ -168,9 +172,11 @@ def _decode_member(name: str, member: Any, entry: dict[str, Any], context: Decod
         return made if camel == name else [_hinted(tool, KEY, name, context) for tool in made]
     kind = HOSTED_KINDS.get(camel, name)
     tool = HostedTool(kind=kind, extra={API: {**KEY.entry(name), **MEMBER.entry({name: member})}})
+    fields = None
     if member.__class__ is dict:
         tool = HostedTool(kind=kind, settings=member, extra=KEY.extra(API, name))
-    context.trace(None, [tool], entry, name, spread=False)
+        fields = SETTINGS
+    context.trace(fields, [tool], entry, name, spread=False)
     return [tool]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import msgspec
@@ -180,7 +180,15 @@ def encode_message(message: ChatMessage, context: EncodeContext) -> list[dict[st
     if message.role == "tool":
         return _encode_results(message, context)
     wire = PLAIN.encode(message, context)
+    _lose_citations(message.contents, context)
     return [wire] if context.native or message.contents else []
+
+
+def _lose_citations(contents: Iterable[object], context: EncodeContext) -> None:
+    """Report the citations of texts: only messages of the assistant have a field for them."""
+    for content in contents:
+        if content.__class__ is TextContent and content.annotations is not None:
+            context.lose_attributes(content, ("annotations",))
 
 
 def encode_assistant(message: ChatMessage, context: EncodeContext) -> dict[str, Any]:
@@ -206,6 +214,8 @@ def _encode_results(message: ChatMessage, context: EncodeContext) -> list[dict[s
         else:
             results.append(_as_function_result(content, context))
     wires = RESULTS.encode_list(results, context)
+    for result in results:
+        _lose_citations(getattr(result, "outputs", ()), context)
     if not is_native(message, context) or is_own_answer(message, context):
         # The call says it; some hosts want it here too, and what came so goes home so.
         wires = [_without_name(wire) for wire in wires]

@@ -343,18 +343,22 @@ class FailureObject(Codec[list[AIContent]]):
         if value.__class__ is str:
             failure = ErrorContent(message=value)
         else:
-            message, code = value.get(self._message_of(value)), value.get("code", value.get("type"))
+            said = {name: value[key] for name, key in self._fields_of(value).items()}
+            code = said.get("code")
             failure = ErrorContent(
-                message=message if isinstance(message, str) else "",
-                code=None if code is None else str(code),
-                details=value,
+                message=said.get("message", ""), code=None if code is None else str(code), details=value
             )
         return [failure]
 
     def places(self, value: Any, wire: Any, path: str) -> Iterable[Place]:
-        coded = "code" if wire.__class__ is dict and "code" in wire else "type"
-        row = Fields({"message": self._message_of(wire), "code": coded}) if wire.__class__ is dict else None
+        row = Fields(self._fields_of(wire), rest="details") if wire.__class__ is dict else None
         return [(value[0], path, wire, row)]
+
+    def _fields_of(self, wire: dict[str, Any]) -> dict[str, str]:
+        """Return the fields of an object that are the message and the code, by attribute."""
+        fields = {"message": self._message_of(wire), "code": "code" if "code" in wire else "type"}
+        classes = {"message": (str,), "code": (str, int)}
+        return {name: key for name, key in fields.items() if wire.get(key).__class__ in classes[name]}
 
     def _message_of(self, wire: dict[str, Any]) -> str:
         return "message" if "message" in wire else self._field

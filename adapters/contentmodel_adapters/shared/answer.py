@@ -45,7 +45,8 @@ def of_the_model(messages: list[ChatMessage], context: EncodeContext) -> list[Ch
         return messages
     for message in messages:
         if message.role in _OTHERS:
-            context.lose(message, None, reasons.OTHERS_MESSAGE, role=message.role)
+            for lost in (message, *message.contents):
+                context.lose(lost, None, reasons.OTHERS_MESSAGE, role=message.role)
     return [message for message in messages if message.role not in _OTHERS]
 
 

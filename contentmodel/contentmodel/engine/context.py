@@ -237,6 +237,10 @@ class EncodeContext:
     def degrade(self, content: AIContent, reason: Reason, *carried: str, **values: Any) -> None:
         """Report that `content` is sent as something less, and as lost what is in none of its `carried` attributes."""
         self.lose(content, None, reason, **values)
+        self.lose_rest(content, *carried)
+
+    def lose_rest(self, content: Any, *carried: str) -> None:
+        """Report as lost what is in none of the `carried` attributes of `content`."""
         self.lose_attributes(
             content, tuple(name for name in content.__struct_fields__ if name not in (*carried, *_APART))
         )

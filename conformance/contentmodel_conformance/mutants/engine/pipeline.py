@@ -198,6 +198,12 @@ def writes_added_tools_twice(original: Any, self: Any, request: Any) -> Any:
     return request
 
 
+@change(toolsets, "_added_names", ANTHROPIC, "accounting/sdk-members")
+def takes_references_for_added_tools(original: Any, content: Any) -> list[Any]:
+    """Takes a reference to a set of tools for tools that are in the list of the request."""
+    return []
+
+
 @change(toolsets._Fitter, "_without_namespace", CHAT, "maps/crossing", other=RESPONSES)
 def drops_namespaces_of_calls(original: Any, self: Any, call: Any) -> Any:
     """Drops the namespace of a call, whose name may be that of another tool then."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from contentmodel.content.tools import ToolCallContent
-from contentmodel.engine.json import Json, JsonObject, write
+from contentmodel.engine.json import Json, JsonObject, child_path, value_at, write
 from contentmodel.engine.losses.loss import RESIDUE, Loss, Note, pruned
 from contentmodel.engine.losses.provenance import ModelPaths, with_distinct_parts
 from contentmodel.engine.losses.reasons import (
@@ -132,7 +132,7 @@ class Encoded:
         wire = self._source[1].paths(self._source[0])
         losses = [loss for note in notes for loss in wire.losses(note, model)]
         signs = {loss.path for note in notes if _is_worded_sign(note) for loss in wire.losses(note, model)}
-        return pruned([loss for loss in losses if not _repeats(loss, signs)])
+        return pruned([left for loss in losses for left in _beside_signs(loss, signs, self._source[0])])
 
 
 class EncodedContents:
@@ -210,10 +210,22 @@ def _is_worded_sign(note: Note) -> bool:
 
 
 def _repeats(loss: Loss, signs: Collection[str]) -> bool:
-    """Return whether a loss says that a field is gone which became a text."""
+    """Return whether a loss says that a field is gone which became a text, or that has such a field in it."""
     if not signs or loss.code not in ("no-field", "provider-field"):
         return False
     return any(sign == loss.path or sign.startswith(f"{loss.path}.") for sign in signs)
+
+
+def _beside_signs(loss: Loss, signs: Collection[str], payload: Any) -> Iterator[Loss]:
+    """Yield a loss; in the place of one that repeats what became a text, the losses of the fields beside that text."""
+    if not _repeats(loss, signs):
+        yield loss
+    elif loss.path not in signs and loss.exact:
+        around = value_at(payload, loss.path)
+        for key, value in around.items() if around.__class__ is dict else ():
+            if not _is_empty(value) and not _is_word(key, value):
+                path, what = child_path(loss.path, key), child_path(loss.what, key)
+                yield from _beside_signs(msgspec.structs.replace(loss, path=path, what=what), signs, payload)
 
 
 def _notes(context: EncodeContext) -> Iterator[Note]:

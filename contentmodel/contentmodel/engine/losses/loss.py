@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 import msgspec
 
@@ -142,19 +142,29 @@ def loss_of(
 
 
 def pruned(losses: list[Loss]) -> tuple[Loss, ...]:
-    """Return each loss once, without the parts of what was dropped as a whole, and fields that are the whole."""
+    """Return each loss once, without the parts of what was dropped as a whole, and one loss of each such place."""
     gone = [loss for loss in losses if loss.exact and loss.kind in ("dropped", "insignificant")]
     if not gone:
         return tuple(dict.fromkeys(losses))
     inside = set(_inside(sorted({loss.path for loss in losses}), {loss.path for loss in gone}))
-    wholes = {loss.path for loss in gone if loss.family != "provider fields"}
-    return tuple(
-        dict.fromkeys(
-            loss
-            for loss in losses
-            if loss.path not in inside and not (loss.family == "provider fields" and loss.path in wholes)
-        )
-    )
+    wholes: dict[str, Loss] = {}
+    for loss in sorted(gone, key=_rank):
+        wholes.setdefault(loss.path, loss)
+    return tuple(dict.fromkeys(loss for loss in losses if loss.path not in inside and not _is_part_of(loss, wholes)))
+
+
+def _rank(loss: Loss) -> tuple[bool, bool]:
+    """Return the order of losses at one path: of whole objects before fields, of values before what means nothing."""
+    return loss.family == "provider fields", loss.kind != "dropped"
+
+
+def _is_part_of(loss: Loss, wholes: Mapping[str, Loss]) -> bool:
+    """Return whether another loss at the path of a loss says that all of the value is gone."""
+    whole = wholes.get(loss.path, loss)
+    # What has no place of its own has the path "$": such losses are of several things.
+    if whole == loss or loss.path == "$":
+        return False
+    return whole.kind == "dropped" or loss.family == "provider fields"
 
 
 def _inside(paths: list[str], dropped: set[str]) -> Iterator[str]:

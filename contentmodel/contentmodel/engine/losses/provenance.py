@@ -341,7 +341,7 @@ class WirePaths:
             yield model.loss(note)
             return
         place, field, has_place = found
-        if not has_place and note.reason is reasons.EMPTY_MESSAGE:
+        if not has_place and note.reason in (reasons.EMPTY_MESSAGE, reasons.OTHERS_MESSAGE):
             # The API has no such object: what was in the message is lost itself, each content at its path.
             return
         what = what_of(note)

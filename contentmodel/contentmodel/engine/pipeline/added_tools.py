@@ -24,6 +24,11 @@ if TYPE_CHECKING:
 ADDED = Hint[Literal[True]](None, "added", "a tool is a copy of one that a message adds")
 
 
+def is_added(tool: Tool) -> bool:
+    """Return whether a tool of a request is a copy of one that a message adds."""
+    return any(ADDED.is_in(own) for own in (tool.extra or {}).values())
+
+
 class AddedTools:
     """Reads and leaves out the added tools of one API.
 

@@ -97,6 +97,24 @@ def as_text(content: object) -> str:
     return getattr(content, "text", None) or ""
 
 
+def words_of(content: object, context: EncodeContext) -> str:
+    """Return the words of a content, and report as lost what is not in them; all of it if it has none."""
+    text = as_text(content)
+    if text or isinstance(content, TextContent):
+        context.lose_rest(content, *spelled(content))
+        context.lose_attributes(content, ("protected",))
+        lose_parts(content, context)
+    else:
+        context.lose(content, None, reasons.NO_PLACE)
+    return text
+
+
+def lose_parts(content: object, context: EncodeContext) -> None:
+    """Report what the words of a document do not have of its parts."""
+    for part in content.parts if isinstance(content, DocumentContent) else ():
+        words_of(part, context)
+
+
 _SPELLED = ("title", "name", "uri", "text", "message", "parts", "item_id")
 
 
@@ -174,6 +192,7 @@ def _output(content: AIContent, context: EncodeContext) -> AIContent:
     """An output as the result of a function may hold it: text and media, with nothing of the hosted tool's own."""
     if isinstance(content, UriContent | HostedFileContent | ErrorContent | DocumentContent | ReferenceContent):
         context.degrade(content, reasons.AS_TEXT, *spelled(content))
+        lose_parts(content, context)
         return context.replaced(content, TextContent(text=as_text(content)))
     if isinstance(content, TextContent | DataContent):
         context.lose_attributes(content, ("annotations", "protected"))
@@ -188,6 +207,7 @@ def _words(content: AIContent, context: EncodeContext) -> list[AIContent]:
     if not text:
         return []
     context.degrade(content, reasons.AS_TEXT, *spelled(content))
+    lose_parts(content, context)
     return [context.replaced(content, TextContent(text=text))]
 
 

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from contentmodel.content.documents import DocumentContent
 from contentmodel.content.media import MediaContent
 from contentmodel.content.text import TextContent
 from contentmodel.content.tools import (
@@ -26,7 +25,7 @@ from contentmodel.content.tools import (
 )
 from contentmodel.engine.losses import reasons
 from contentmodel.engine.pipeline.call_ids import with_ids
-from contentmodel.engine.pipeline.lowering import as_text
+from contentmodel.engine.pipeline.lowering import words_of
 from contentmodel.engine.pipeline.marks import APART, LATE, NO_RESULT, announcing
 from contentmodel.engine.pipeline.names import NAMED, acceptor, with_names
 from contentmodel.engine.pipeline.origins import is_native
@@ -348,24 +347,9 @@ class _Pairing:
     def _told(self, result: ToolResultContent) -> list[AIContent]:
         self._context.degrade(result, reasons.LATE_RESULT, "call_id", "outputs")
         media = [output for output in result.outputs if isinstance(output, MediaContent)]
-        words = [self._words(output) for output in result.outputs if not isinstance(output, MediaContent)]
+        words = [words_of(output, self._context) for output in result.outputs if not isinstance(output, MediaContent)]
         text = "\n".join([LATE.write(result.call_id or ""), *filter(None, words)])
         return [self._context.replaced(result, TextContent(text=text)), *media]
-
-    def _words(self, output: AIContent) -> str:
-        """Return the text of an output; one that has none is lost."""
-        text = as_text(output)
-        if not text and not isinstance(output, TextContent):
-            self._context.lose(output, None, reasons.NO_PLACE)
-        else:
-            self._leave_all_but_words(output)
-        return text
-
-    def _leave_all_but_words(self, output: AIContent) -> None:
-        self._context.leave_residue(output, own=True)
-        self._context.lose_attributes(output, ("annotations",))
-        for part in output.parts if isinstance(output, DocumentContent) else ():
-            self._words(part)
 
     def _answer_waiting(self) -> None:
         """The conversation goes on: calls that still wait get a result that says that there is none."""

@@ -21,6 +21,7 @@ from contentmodel.content.tools import (
     FunctionResultContent,
 )
 from contentmodel.engine.losses import reasons
+from contentmodel.engine.pipeline.added_tools import is_added
 from contentmodel.engine.pipeline.names import Maps, SourceTool, as_custom_call, is_text_alone
 from contentmodel.engine.pipeline.origins import is_native
 from contentmodel.pairs import Place, TranscriptIndex
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from contentmodel.content.base import AIContent
     from contentmodel.content.tools import ToolResultContent
     from contentmodel.engine.context import DecodeContext, EncodeContext
+    from contentmodel.engine.json import Json
     from contentmodel.message import ChatMessage
     from contentmodel.request import ChatRequest, Tool, ToolChoice
 
@@ -101,6 +103,11 @@ class _Fitter:
         self._namespaces = {group.name for group in groups}
         self._defined: set[str] = set()
         self._index = TranscriptIndex(request.messages)
+        contents = (content for message in request.messages for content in message.contents)
+        nameless = [name for content in contents for name in _added_names(content) if name is None]
+        copies = [tool for tool in request.tools if is_added(tool) and tool.name is None]
+        self._has_nameless = len(nameless) <= len(copies)
+        """Whether all tools without names that messages add are in the list; what only refers to a tool is not."""
         self._custom_calls: set[Place | None] = set()
         self._renamed: dict[Place | None, tuple[str | None, str | None]] = {}
         """The names that calls had and have, by their places."""
@@ -194,9 +201,11 @@ class _Fitter:
         """Whether the request has the tools that a message of another API adds."""
         if change.action != "add" or is_native(message, self._context):
             return False
-        names = (tool.get("name") for tool in change.tools if isinstance(tool, dict))
         # A name that is no text is the name of no tool.
-        return all(name is None or (isinstance(name, str) and name in self._taken) for name in names)
+        return all(
+            self._has_nameless if name is None else isinstance(name, str) and name in self._taken
+            for name in _names_of(change)
+        )
 
     def _call(self, call: Call, place: Place) -> AIContent:
         is_custom = call.__class__ is CustomToolCallContent
@@ -246,6 +255,14 @@ class _Fitter:
             return result
         self._context.lose(result, "name", reasons.NAMESPACE_IN_NAME)
         return self._context.replace(result, name=name)
+
+
+def _names_of(change: ToolChangeContent) -> list[Json]:
+    return [tool.get("name") for tool in change.tools if isinstance(tool, dict)]
+
+
+def _added_names(content: object) -> list[Json]:
+    return _names_of(content) if isinstance(content, ToolChangeContent) and content.action == "add" else []
 
 
 def _as(model: type[_M], content: AIContent, **changed: object) -> _M:

@@ -408,10 +408,13 @@ class PairRow:
 
 
 class Fields:
-    """Where the attributes of a model value stand on the wire, for values that no row makes."""
+    """Where the attributes of a model value stand on the wire, for values that no row makes.
 
-    def __init__(self, paths: Mapping[str, str]) -> None:
-        self._paths = paths
+    The attribute `rest` has all other fields.
+    """
+
+    def __init__(self, paths: Mapping[str, str], rest: str | None = None) -> None:
+        self._paths, self._rest = paths, rest
 
     def row_of(self, value: object) -> Fields:
         return self
@@ -422,6 +425,8 @@ class Fields:
 
     def fields_of(self, attribute: str, wire: Mapping[str, Json]) -> list[str]:
         """The fields of a wire object that say an attribute, or what is inside it, or that of which it is a part."""
+        if attribute == self._rest:
+            return [key for key in wire if key not in self._paths.values()]
         fields = [key for name, key in self._paths.items() if name == attribute or name.startswith(f"{attribute}.")]
         return fields or (self.fields_of(attribute.rpartition(".")[0], wire) if "." in attribute else [])
 
