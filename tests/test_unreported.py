@@ -133,6 +133,19 @@ def test_the_role_of_added_tools_means_nothing_elsewhere() -> None:
     assert {loss.path: loss.kind for loss in losses}["$.input[0].role"] == "insignificant"
 
 
+@pytest.mark.parametrize("target", [CHAT, RESPONSES, GEMINI])
+def test_a_definition_that_is_added_is_moved_and_a_reference_to_a_set_of_tools_is_lost(target: str) -> None:
+    tools: dict[str, dict[str, Any]] = {
+        "moved": {"type": "tool_definition", "definition": {"name": "f", "input_schema": {"type": "object"}}},
+        "dropped": {"type": "mcp_toolset_reference", "server_name": "s"},
+    }
+    for kind, tool in tools.items():
+        encoded = convert(asked({"type": "tool_addition", "tool": tool}), source=ANTHROPIC, target=target)
+        path = "$.messages[0].content[0]"
+        assert [loss.kind for loss in encoded.losses if loss.path == path] == [kind]
+        assert (kind == "moved") == ("tools" in encoded.payload)
+
+
 @pytest.mark.parametrize("target", [ANTHROPIC, CHAT, GEMINI])
 def test_an_id_that_is_gone_from_the_arguments_of_a_call_is_missed(target: str) -> None:
     encoded = convert(request(CLICK), source=RESPONSES, target=target, kind="request")

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from contentmodel.content.base import AIContent
     from contentmodel.content.tools import ToolResultContent
     from contentmodel.engine.context import DecodeContext, EncodeContext
-    from contentmodel.engine.json import Json
+    from contentmodel.engine.json import Json, JsonObject
     from contentmodel.message import ChatMessage
     from contentmodel.request import ChatRequest, Tool, ToolChoice
 
@@ -258,7 +258,13 @@ class _Fitter:
 
 
 def _names_of(change: ToolChangeContent) -> list[Json]:
-    return [tool.get("name") for tool in change.tools if isinstance(tool, dict)]
+    return [_name_of(tool) for tool in change.tools if isinstance(tool, dict)]
+
+
+def _name_of(tool: JsonObject) -> Json:
+    """Return the name of a tool that a message adds, or of the definition in it."""
+    holders = (tool, *(inner for inner in tool.values() if isinstance(inner, dict)))
+    return next((holder["name"] for holder in holders if holder.get("name") is not None), None)
 
 
 def _added_names(content: object) -> list[Json]:
