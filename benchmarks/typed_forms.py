@@ -25,12 +25,12 @@ from contentmodel.engine.table.codecs import (
     LIST,
     OBJECTS,
     STRINGS,
-    Allowed,
     ArgumentsObject,
     ArgumentsText,
     Codec,
-    Home,
-    Sealed,
+    EnumString,
+    Opaque,
+    ProviderOnly,
 )
 from contentmodel.engine.table.fields import Aliases, Gathered, Group, ProtobufJson, Rest
 from contentmodel.engine.table.introspect import fields_of, struct_in
@@ -103,9 +103,9 @@ class Forms:
         """
         if codec in _LISTS:
             return Annotated[_LISTS[codec], Meta(min_length=1)], value
-        if type(codec) in (Codec, ArgumentsText, ArgumentsObject, Allowed, Home) and codec.classes:
+        if type(codec) in (Codec, ArgumentsText, ArgumentsObject, EnumString, ProviderOnly) and codec.classes:
             return reduce(or_, (dict[str, Any] if kind is dict else kind for kind in codec.classes)), value
-        if isinstance(codec, Sealed):
+        if isinstance(codec, Opaque):
             return str, f"Protected(issuer={codec.issuer!r}, kind={codec.kind!r}, data={value})"
         if isinstance(codec, Record):
             form = self.form(codec.row, None)
@@ -136,7 +136,7 @@ class Forms:
 
     def untyped(self, codec: Codec, value: str) -> str:
         """Return the expression of the wire value, given that of the attribute."""
-        if isinstance(codec, Sealed):
+        if isinstance(codec, Opaque):
             return f"{value}.data if {value}.issuer == {codec.issuer!r} else {self.name(_refuse)}()"
         if isinstance(codec, Record):
             return f"{self.name(self.form(codec.row, None).build)}({value})"

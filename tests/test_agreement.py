@@ -14,7 +14,7 @@ from openai.types.responses.response import IncompleteDetails
 
 import contentmodel
 from contentmodel import convert
-from contentmodel.accounting import vocabulary_of_api
+from contentmodel.auditing import vocabulary_of_api
 from contentmodel_conformance import agreement, check_adapter, laws, readers
 from contentmodel_conformance.agreement import Excuses, compare
 from contentmodel_conformance.precision import precision

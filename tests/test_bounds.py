@@ -14,8 +14,8 @@ from contentmodel.cli.pieces import Page
 from contentmodel.cli.transcript import transcript
 from contentmodel.content import Span, convert_span, join_texts, splice_text
 from contentmodel.content.text import SpanConverter
-from contentmodel.cuts import safe_cuts
 from contentmodel.html import page
+from contentmodel.split_points import split_points
 from contentmodel_conformance.answer_shapes import RESPONSES
 from contentmodel_conformance.bounds import RATIO, sizes
 from contentmodel_conformance.shapes import REQUESTS
@@ -51,7 +51,7 @@ def test_a_page_of_a_transcript_is_linear(shape: Callable[[int], Any]) -> None:
 
 @each_shape
 def test_finding_cuts_is_linear(shape: Callable[[int], Any]) -> None:
-    grows_evenly(lambda value: safe_cuts(messages_of(value)), shape)
+    grows_evenly(lambda value: split_points(messages_of(value)), shape)
 
 
 @pytest.mark.parametrize("name", ["agent-turns", "unanswered-turns", "orphan-results", "ids-of-other-letters"])

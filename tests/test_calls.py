@@ -9,11 +9,11 @@ import msgspec
 import pytest
 
 import contentmodel
-from contentmodel import Maps, convert, decode_stream, fold_stream
-from contentmodel.engine.pipeline.marks import APART, LATE, NO_RESULT
+from contentmodel import Renames, convert, decode_stream, fold_stream
 from contentmodel.engine.pipeline.names import Bijection, _call_id, _tool_name
+from contentmodel.engine.pipeline.sentinels import APART, LATE, NO_RESULT
 from contentmodel.events import Fold
-from contentmodel.rules import Alphabet
+from contentmodel.rules import IdentifierRule
 from contentmodel.streams import StreamConverter, convert_stream, encode_stream
 from contentmodel.unfolding import unfold
 from contentmodel_conformance import laws
@@ -180,12 +180,12 @@ def test_calls_of_one_turn_with_one_id_are_told_apart() -> None:
 
 
 def test_a_bijection_gives_no_two_texts_the_same() -> None:
-    ids = Bijection(Alphabet("[a-z_0-9]", 29), _call_id)
+    ids = Bijection(IdentifierRule("[a-z_0-9]", 29), _call_id)
     texts = ["a:0", "a.0", "a_0", "A", "x" * 40, ""]
     given = [ids(text) for text in texts]
     assert len(set(given)) == len(texts)
     assert given == [ids(text) for text in texts]
-    assert all(Alphabet("[a-z_0-9]", 29).accepts(text) for text in given)
+    assert all(IdentifierRule("[a-z_0-9]", 29).accepts(text) for text in given)
     # What another text was turned into is taken, though it would be taken as it is.
     assert ids(given[0]) != given[0]
 
@@ -193,7 +193,7 @@ def test_a_bijection_gives_no_two_texts_the_same() -> None:
 @pytest.mark.parametrize("make", [_call_id, _tool_name])
 @pytest.mark.parametrize("characters", ["[A-Za-z0-9]", "[A-Z]", "[-.:]", "(?=[a-zA-Z])[0-9A-Z]", "[a-z_0-9]", "[^c]"])
 def test_made_ids_and_names_fit_any_alphabet_with_room(characters: str, make: Any) -> None:
-    takes = Alphabet(characters, 22 if characters == "[-.:]" else 9)
+    takes = IdentifierRule(characters, 22 if characters == "[-.:]" else 9)
     names = Bijection(takes, make)
     texts = ["toolu_01ABC", "a b", "", "\udfff", *(f"call_{number:020}" for number in range(500))]
     made = [names(text) for text in texts]
@@ -204,18 +204,18 @@ def test_made_ids_and_names_fit_any_alphabet_with_room(characters: str, make: An
 @pytest.mark.parametrize(("characters", "longest"), [("[a-z]", 3), ("[0-9]", 9), ("[é]", 64), ("a", 64), ("[ab]", 20)])
 def test_an_alphabet_without_room_is_refused(characters: str, longest: int) -> None:
     with pytest.raises(ValueError, match="no ids or names can be made"):
-        Bijection(Alphabet(characters, longest), _call_id)
+        Bijection(IdentifierRule(characters, longest), _call_id)
 
 
 @pytest.mark.parametrize("name", ["a.b", "ü", "9 lives", "x" * 200, " "])
 def test_made_up_names_are_readable_and_fit(name: str) -> None:
-    names = Bijection(Alphabet("[a-zA-Z0-9_-]", 64), _tool_name)
+    names = Bijection(IdentifierRule("[a-zA-Z0-9_-]", 64), _tool_name)
     assert re.fullmatch(r"[a-zA-Z_][a-zA-Z0-9_-]{8,63}", names(name))
 
 
 def test_maps_are_plain_data() -> None:
-    maps = Maps(ids={"a": "b"}, names={"c": "d"})
-    assert msgspec.json.decode(msgspec.json.encode(maps), type=Maps) == maps
+    maps = Renames(ids={"a": "b"}, names={"c": "d"})
+    assert msgspec.json.decode(msgspec.json.encode(maps), type=Renames) == maps
 
 
 def _gemini_calls(*names: str) -> dict[str, Any]:

@@ -12,7 +12,7 @@ import pytest
 import contentmodel
 from conftest import APIS, records
 from contentmodel import ChatMessage, ChatRequest, HostedTool, LossError, TextContent, convert
-from contentmodel.accounting import unaccounted
+from contentmodel.auditing import unaccounted
 from contentmodel.errors import DetectError
 from contentmodel.streams import StreamConverter
 from contentmodel_conformance import laws

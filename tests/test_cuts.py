@@ -24,7 +24,7 @@ from contentmodel import (
     plan,
 )
 from contentmodel.content import CustomToolCallContent, ToolApprovalRequestContent, ToolApprovalResponseContent
-from contentmodel.cuts import safe_cuts
+from contentmodel.split_points import split_points
 from contentmodel_conformance.strategies.transcripts import transcripts
 
 
@@ -70,12 +70,12 @@ def thought(issuer: str) -> ReasoningContent:
     ],
 )
 def test_a_cut_splits_nothing_that_belongs_together(messages: list[ChatMessage], cuts: list[int]) -> None:
-    assert safe_cuts(messages) == cuts
+    assert split_points(messages) == cuts
 
 
 def test_signatures_that_bind_nothing_can_be_cut_before() -> None:
     messages = [HELLO, ANSWER, HELLO, said("assistant", thought("anthropic"), TextContent(text="x"))]
-    assert safe_cuts(messages, prefix_bound=False) == [0, 1, 2, 3, 4]
+    assert split_points(messages, prefix_bound=False) == [0, 1, 2, 3, 4]
 
 
 @pytest.mark.parametrize("api", APIS)
@@ -84,7 +84,7 @@ def test_no_pair_is_on_both_sides_of_a_cut(api: str, data: st.DataObject) -> Non
     messages = data.draw(transcripts(api)).messages
     ids = [c.call_id for m in messages for c in m.contents if isinstance(c, ToolCallContent)]
     once = {call_id for call_id in ids if ids.count(call_id) == 1}
-    for cut in safe_cuts(messages):
+    for cut in split_points(messages):
         calls = {c.call_id for m in messages[:cut] for c in m.contents if isinstance(c, ToolCallContent)}
         results = {c.call_id for m in messages[cut:] for c in m.contents if isinstance(c, ToolResultContent)}
         assert once.isdisjoint(calls & results)

@@ -603,7 +603,7 @@ def test_answer_calls_a_tool_in_its_namespace_again(target: str) -> None:
         else:
             content = FunctionCallContent(call_id="c", name=name, arguments={"input": "a"})
         response = ChatResponse(choices=[ChatChoice(messages=[ChatMessage(role="assistant", contents=[content])])])
-        undone = encoded.maps.undo(response, adapter(target).restore_arguments)
+        undone = encoded.maps.restored_names(response, adapter(target).restore_arguments)
         made: Any = undone.messages[0].tool_calls[0]
         assert (type(made), made.namespace, made.name) == (kind, namespace, source)
 
@@ -625,7 +625,7 @@ def test_names_of_tools_in_namespaces_fit_the_alphabet(target: str) -> None:
     [name, _] = names_in(adapter(target).decode_request(encoded.payload))[0]
     content = FunctionCallContent(call_id="c", name=name, arguments={})
     response = ChatResponse(choices=[ChatChoice(messages=[ChatMessage(role="assistant", contents=[content])])])
-    [call] = encoded.maps.undo(response, adapter(target).restore_arguments).messages[0].tool_calls
+    [call] = encoded.maps.restored_names(response, adapter(target).restore_arguments).messages[0].tool_calls
     assert isinstance(call, FunctionCallContent)
     assert (call.namespace, call.name) == ("a b" * 50, "wait")
 

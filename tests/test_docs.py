@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import contentmodel
-from contentmodel_adapters.shared.mends import MENDS
+from contentmodel_adapters.shared.auto_fixes import MENDS
 from contentmodel_conformance.pages import pages
 
 ROOT = Path(__file__).parent.parent

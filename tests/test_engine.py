@@ -17,7 +17,7 @@ from contentmodel import (
     UnknownContent,
 )
 from contentmodel.engine.context import DecodeContext, EncodeContext
-from contentmodel.engine.table.codecs import Renamed, Sealed
+from contentmodel.engine.table.codecs import MappedEnum, Opaque
 from contentmodel.engine.table.tables import Row, Table, row
 from contentmodel.message import Origin
 
@@ -215,7 +215,7 @@ def test_a_row_of_ones_own() -> None:
     union = table.union(
         "block",
         [
-            row("say", TextContent, {"words": "text", "proof": ("protected", Sealed("test", "signature"))}),
+            row("say", TextContent, {"words": "text", "proof": ("protected", Opaque("test", "signature"))}),
             row("file", DataContent, {"data.base64": "data", "data.kind": "media_type"}),
             row("answer", FunctionResultContent, {"to": "call_id"}),
         ],
@@ -242,7 +242,7 @@ def test_a_traceback_shows_the_compiled_row() -> None:
 
 @pytest.mark.parametrize("word", ["stop", "here:stop", "here:here:stop", "end", "other"])
 def test_renamed_words_come_back_also_where_they_imitate_its_own_prefix(word: str) -> None:
-    codec = Renamed({"end": "stop", "over": "stop"})
+    codec = MappedEnum({"end": "stop", "over": "stop"})
     held = codec.decode(word, DecodeContext("here", Origin(api="here", issuer="x")), {}, "word")
     assert codec.encode(held, EncodeContext("here", "x", "response"), None) == word
 

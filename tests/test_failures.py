@@ -20,7 +20,7 @@ from contentmodel import (
     adapter,
     convert,
 )
-from contentmodel.accounting import audit
+from contentmodel.auditing import audit
 from contentmodel.engine.json import parse
 from contentmodel.events import ENDED, TurnError
 from contentmodel.failures import STATUSES, error_kind, error_status, kind_of_status

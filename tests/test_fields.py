@@ -72,7 +72,10 @@ def _faults(context: DecodeContext) -> list[tuple[str, str]]:
 
 
 def _notes(context: EncodeContext) -> list[tuple[Any, ...]]:
-    return [(owner.__class__, field, reason.code, api, values) for owner, field, reason, api, values in context.notes]
+    return [
+        (owner.__class__, field, reason.code, api, values)
+        for owner, field, reason, api, values in context.pending_losses
+    ]
 
 
 @pytest.fixture(scope="module")

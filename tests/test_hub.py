@@ -46,7 +46,7 @@ from contentmodel.events import (
     UsageDelta,
     WireEvent,
 )
-from contentmodel.server import EventReader, Hub, Log, Reader, Told
+from contentmodel.server import EncodedEvent, EventReader, Hub, Log, Reader
 from contentmodel.server.hub import FAILED, INTERRUPTED
 from contentmodel.server.log import told
 from contentmodel.server.sse import HEARTBEAT, NAMES, frame, frames, name_of
@@ -72,15 +72,15 @@ def log_of(events: list[StreamEvent], kept: int = 10**9) -> Log:
     return log
 
 
-def rest(reader: Reader, size: int = 10**9) -> list[Told]:
+def rest(reader: Reader, size: int = 10**9) -> list[EncodedEvent]:
     """Everything that a reader gives now."""
-    found: list[Told] = []
+    found: list[EncodedEvent] = []
     while batch := reader.take(size):
         found += batch
     return found
 
 
-def events_of(said: list[Told]) -> list[StreamEvent]:
+def events_of(said: list[EncodedEvent]) -> list[StreamEvent]:
     return [one.event for one in said]
 
 

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 import contentmodel
-from contentmodel.accounting import leaves, unaccounted
+from contentmodel.auditing import leaves, unaccounted
 from contentmodel.engine.context import EncodeContext
 from contentmodel.engine.json import child_path
 from contentmodel.engine.losses import reasons
@@ -33,7 +33,7 @@ ENTRIES = {name: entry for name, entry in vars(reasons).items() if isinstance(en
 
 def reports() -> Iterator[tuple[str, ast.Call, ast.expr]]:
     """Every call that reports a loss, with where it is and its reason."""
-    at = {"lose": 2, "synthesize": 1, "loss_of": 0}
+    at = {"report_loss": 2, "synthesize": 1, "loss_of": 0}
     for path in SOURCES:
         for node in ast.walk(ast.parse(path.read_text())):
             if not isinstance(node, ast.Call):
@@ -81,14 +81,14 @@ def test_an_entry_has_a_code_in_kebab_case_a_kind_and_a_sentence(code: str) -> N
 
 def test_a_text_in_place_of_an_entry_is_unlisted() -> None:
     context = EncodeContext("some-api", "somebody", "request")
-    context.lose(None, None, "no {place} for it", kind="degraded")
+    context.report_loss(None, None, "no {place} for it", kind="degraded")
     [loss] = Encoded({}, None, context).losses
     assert (loss.kind, loss.why, loss.code) == ("degraded", "no {place} for it", "unlisted")
 
 
 def test_values_in_a_text_are_not_templates() -> None:
     context = EncodeContext("some-api", "somebody", "request")
-    context.lose(None, "role", reasons.NO_ROLE, role="{target}")
+    context.report_loss(None, "role", reasons.NO_ROLE, role="{target}")
     [loss] = Encoded({}, None, context).losses
     assert (loss.why, loss.code) == ("some-api has no role '{target}': sent as the user's", "no-role")
 

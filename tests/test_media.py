@@ -24,7 +24,7 @@ from contentmodel import (
     UriContent,
     convert,
 )
-from contentmodel.accounting import audit
+from contentmodel.auditing import audit
 from contentmodel.content.media import standard_base64
 
 CHAT, RESPONSES, ANTHROPIC, GEMINI = APIS_BY_NAME = (

@@ -29,12 +29,12 @@ from contentmodel.content import (
     WebSearchToolCallContent,
     WebSearchToolResultContent,
 )
-from contentmodel.cuts import safe_cuts
-from contentmodel.engine.pipeline.marks import NO_RESULT
+from contentmodel.engine.pipeline.sentinels import NO_RESULT
 from contentmodel.pairs import Place, TranscriptIndex, missing_ids
 from contentmodel.runner import ToolRunner
 from contentmodel.runner.turns import without_settled_questions
 from contentmodel.server.transcript import sendable
+from contentmodel.split_points import split_points
 from scripted import Scripted, answer
 
 ROWS = contentmodel.adapter("turn-blocks")
@@ -130,7 +130,7 @@ def test_runner_server_and_pages_pair_as_the_encoders_do(case: str) -> None:
     assert answered(sendable(messages)) == expected
     found = TranscriptIndex(messages).result_of
     assert len(found) == sum(text is not None for _, text in expected)
-    cuts = safe_cuts(messages)
+    cuts = split_points(messages)
     assert all(cut <= call[0] or cut > result[0] for call, result in found.items() for cut in cuts)
 
 
@@ -327,7 +327,7 @@ def test_result_of_an_id_that_is_used_again_belongs_to_the_later_call() -> None:
     index = TranscriptIndex(REPEATED)
     assert index.result_of == {(3, 0): (4, 0), (5, 0): (6, 0)}
     assert index.unanswered == [(1, 0)]
-    assert safe_cuts(REPEATED) == [0, 1, 2, 3, 5, 7]
+    assert split_points(REPEATED) == [0, 1, 2, 3, 5, 7]
     assert sendable(REPEATED) == REPEATED
 
 
@@ -408,7 +408,7 @@ def test_cut_does_not_split_a_call_from_the_question_about_it() -> None:
         message("assistant", request("x")),
         message("user", response("x")),
     ]
-    assert safe_cuts(messages) == [0, 1, 4]
+    assert split_points(messages) == [0, 1, 4]
 
 
 def test_gemini_result_without_id_belongs_to_the_call_without_id_first() -> None:

@@ -15,18 +15,18 @@ from contentmodel.message import Origin
 ORDER = {
     "anthropic-messages": """
         *with_fitting_settings *_with_added_tools_apart *with_known_tools with_sendable_tools hoist_instructions
-        settle_foreign join_results join_assistant without_blank_texts with_readable_media with_a_turn
+        normalize_foreign join_results join_assistant without_blank_texts with_readable_media with_a_turn
         _with_fitting_calls _tell_instructions with_fitting_schemas; with_limit with_model""",
     "google-generate-content": """
         *tell_url *with_fitting_settings *with_known_tools with_counted_calls with_sendable_tools hoist_instructions
-        with_media_type without_cited_instructions settle_foreign join_results join_assistant without_citations
+        with_media_type without_cited_instructions normalize_foreign join_results join_assistant without_citations
         with_readable_media _with_fitting_calls with_fitting_schemas names_of_results with_failures with_begun
         with_a_turn _with_signed_calls;""",
     "openai-chat": """
-        *with_fitting_settings *with_known_tools *place_instructions settle_foreign _with_readable_media with_a_turn
+        *with_fitting_settings *with_known_tools *place_instructions normalize_foreign _with_readable_media with_a_turn
         with_fitting_calls with_fitting_schemas; with_model with_voice *with_aliases""",
     "openai-responses": """
-        *with_fitting_settings *_with_added_tools_apart *with_known_tools with_sendable_tools settle_foreign
+        *with_fitting_settings *_with_added_tools_apart *with_known_tools with_sendable_tools normalize_foreign
         with_readable_media _with_a_turn _with_fitting_calls with_fitting_schemas;""",
 }
 """The passes over a request, and behind the semicolon over its payload; with a star, those of native requests too."""

@@ -999,8 +999,10 @@ def test_who_answers_may_say_more() -> None:
 def test_a_result_may_be_given_in_place_of_approval() -> None:
     result, log, made = wanting()
     calls = result.messages[0].tool_calls
-    by_hand = ChatMessage(role="tool", contents=[result_of(made_call, "by hand") for made_call in reversed(calls)])
-    asked = msgspec.structs.replace(result.request, messages=[*result.request.messages, by_hand])
+    has_no_origin = ChatMessage(
+        role="tool", contents=[result_of(made_call, "by hand") for made_call in reversed(calls)]
+    )
+    asked = msgspec.structs.replace(result.request, messages=[*result.request.messages, has_no_origin])
     more, client = run([answer("Done.")], made, asked)
     assert (more.text, log.args) == ("Done.", [])
     check_pairs(client.requests[0].messages)

@@ -31,7 +31,7 @@ from contentmodel import (
     UnknownContent,
     UriContent,
 )
-from contentmodel.accounting import unaccounted, vocabulary_of
+from contentmodel.auditing import unaccounted, vocabulary_of
 from contentmodel.content import CONTENT_TYPES
 from contentmodel.engine.json import steps_of
 from contentmodel_conformance import laws

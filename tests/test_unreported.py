@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from contentmodel import audit, convert
-from contentmodel.accounting import unaccounted, vocabulary_of_api
+from contentmodel.auditing import unaccounted, vocabulary_of_api
 
 ANTHROPIC, CHAT, RESPONSES, GEMINI = "anthropic-messages", "openai-chat", "openai-responses", "google-generate-content"
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from contentmodel.accounting import leaves
+from contentmodel.auditing import leaves
 from contentmodel.engine.json import value_at
 from contentmodel_conformance import laws
 from contentmodel_conformance.laws import ABSENT, LawBroken, Words

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from contentmodel import ChatResponse, ContentModelError
-from contentmodel.accounting import audit, vocabulary_of
+from contentmodel.auditing import audit, vocabulary_of
 from contentmodel.events import ArgumentsDelta, Fold
 from contentmodel.unfolding import unfold
 from contentmodel_conformance.laws import LawBroken, Refused, Words, crossed, decode, encode

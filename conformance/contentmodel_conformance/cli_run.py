@@ -91,7 +91,13 @@ def run(
 
 
 def _run(
-    target: str, *, deep: bool, seed: int, only: list[str] | None, recordings: Recordings | None, tell: suite.Told
+    target: str,
+    *,
+    deep: bool,
+    seed: int,
+    only: list[str] | None,
+    recordings: Recordings | None,
+    tell: suite.EncodedEvent,
 ) -> Report:
     given: dict[str, Any] = {"deep": deep, "seed": seed, "only": only, "corpus": recordings, "progress": tell}
     if target == "all":
@@ -168,7 +174,7 @@ def _read_report(path: Path) -> Report:
 
 
 @contextmanager
-def _progress() -> Iterator[suite.Told]:
+def _progress() -> Iterator[suite.EncodedEvent]:
     """A bar on standard error where a terminal shows it, and nothing else."""
     console = err()
     if not console.is_terminal:

@@ -22,7 +22,7 @@ from contentmodel import (
     ReasoningContent,
     TextContent,
 )
-from contentmodel.accounting import leaves
+from contentmodel.auditing import leaves
 from contentmodel.content.tools import FunctionCallContent, FunctionResultContent
 from contentmodel.engine.json import write
 from contentmodel.events import fold

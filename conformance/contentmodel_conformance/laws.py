@@ -31,7 +31,8 @@ from contentmodel import (
     loads,
     schema,
 )
-from contentmodel.accounting import (
+from contentmodel.adapter import traced
+from contentmodel.auditing import (
     COVERING,
     NAME,
     Unaccounted,
@@ -42,7 +43,6 @@ from contentmodel.accounting import (
     vocabulary_of,
     vocabulary_of_api,
 )
-from contentmodel.adapter import traced
 from contentmodel.content.media_types import kind_of_media
 from contentmodel.engine.json import child_path, value_at, write
 from contentmodel.serialize import to_builtins

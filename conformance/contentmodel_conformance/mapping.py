@@ -35,7 +35,7 @@ def maps(source: Any, target: Any, kind: str, payload: Any) -> None:
     ids = {getattr(content, "call_id", None) for message in request.messages for content in message.contents}
     has_new_ids = not _NEW_IDS.isdisjoint(loss.code for loss in encoded.losses)
     for answer in _answers(target.decode_request(encoded.payload)):
-        whole = encoded.maps.undo(answer, target.restore_arguments)
+        whole = encoded.maps.restored_names(answer, target.restore_arguments)
         for call in _calls(whole):
             known = before.get(call.call_id)
             if call.call_id not in ids and not has_new_ids:

@@ -23,7 +23,7 @@ def as_page(report: Report, changes: Iterable[Change] = ()) -> str:
         headline=rendering.headline(report),
         changes=list(rendering.change_lines(changes)),
         reasons=rendering.reasons(report),
-        notes=rendering.notes(report),
+        pending_losses=rendering.pending_losses(report),
         shown=rendering.SHOWN,
     )
     return page

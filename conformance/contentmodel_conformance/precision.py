@@ -11,7 +11,7 @@ from operator import itemgetter
 from typing import Any
 
 from contentmodel import Encoded, Loss
-from contentmodel.accounting import COVERING, Leaf, Vocabulary, counted, unaccounted
+from contentmodel.auditing import COVERING, Leaf, Vocabulary, counted, unaccounted
 from contentmodel.engine.json import child_path
 from contentmodel_conformance.laws import ABSENT, LawBroken
 

@@ -37,7 +37,7 @@ class Progress(msgspec.Struct, frozen=True):
     outcome: Outcome | None
 
 
-Told: TypeAlias = Callable[[Progress], None]
+EncodedEvent: TypeAlias = Callable[[Progress], None]
 
 
 def check_adapter(
@@ -48,7 +48,7 @@ def check_adapter(
     corpus: Path | str | Recordings | None = None,
     others: Iterable[Any] | None = None,
     only: Sequence[str] | None = None,
-    progress: Told | None = None,
+    progress: EncodedEvent | None = None,
     payloads: Mapping[str, Payloads] | None = None,
     limits: Limits | None = None,
     reader: Reader | None = None,
@@ -93,7 +93,7 @@ def check_adapters(
     seed: int = 0,
     corpus: Path | str | Recordings | None = None,
     only: Sequence[str] | None = None,
-    progress: Told | None = None,
+    progress: EncodedEvent | None = None,
 ) -> Report:
     """The same for several adapters, by API id; by default for all that are installed. Each pair is tried once."""
     found = contentmodel.adapters() if adapters is None else dict(adapters)
@@ -116,7 +116,7 @@ def check_corpus(
     adapters: Mapping[str, Any] | None = None,
     *,
     only: Sequence[str] | None = None,
-    progress: Told | None = None,
+    progress: EncodedEvent | None = None,
 ) -> Report:
     """The checks on recorded traffic alone: how much of it keeps each law, and the first difference of each that fails.
 
@@ -157,7 +157,7 @@ def run_check(
     trial.run(lambda: _run_unless_skipped(check, subject, trial))
     if trial.skipped:
         return Outcome(status="skipped", note=trial.skipped, **known)
-    note = "; ".join(trial.notes)
+    note = "; ".join(trial.pending_losses)
     if trial.findings:
         status = "failed"
     elif trial.tried == trial.refused:
@@ -203,7 +203,7 @@ def _report(
     deep: bool,
     seed: int,
     only: Sequence[str] | None,
-    progress: Told | None,
+    progress: EncodedEvent | None,
     target: str | None = None,
     fail_fast: bool = False,
 ) -> Report:

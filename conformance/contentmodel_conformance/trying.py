@@ -64,7 +64,7 @@ class Trial:
         self.examples = DEEP if deep else QUICK
         self.tried = self.refused = self.failed = 0
         self.findings: list[Finding] = []
-        self.notes: list[str] = []
+        self.pending_losses: list[str] = []
         self.why_refused = self.skipped = ""
         self.hangs = False
         self._end = time.process_time() + SECONDS[deep]
@@ -80,8 +80,8 @@ class Trial:
 
     def note(self, text: str) -> None:
         """Says something about this check, once."""
-        if text not in self.notes:
-            self.notes.append(text)
+        if text not in self.pending_losses:
+            self.pending_losses.append(text)
 
     def each(self, values: SearchStrategy[Any], law: Law, label: str = "", share: float = 1.0) -> None:
         """Tries a law on generated values: `share` of the examples, one at least. The least failure counts."""

@@ -21,8 +21,8 @@ More is in modules, by subject: `content` (all content types), `events`, `stream
 adapter).
 """
 
-from contentmodel.accounting import audit
 from contentmodel.adapter import Adapter, adapter, adapters
+from contentmodel.auditing import audit
 from contentmodel.client import AsyncChatClient, ChatClient, async_chat_client, chat_client
 from contentmodel.content import (
     AIContent,
@@ -48,7 +48,7 @@ from contentmodel.convert import check, convert, detect
 from contentmodel.engine.losses.encoded import Encoded, EncodedStream
 from contentmodel.engine.losses.loss import Loss, LossError
 from contentmodel.engine.pipeline.lowering import POLICIES
-from contentmodel.engine.pipeline.names import Maps
+from contentmodel.engine.pipeline.names import Renames
 from contentmodel.errors import ContentModelError, DecodeError, EncodeError, StreamError, UnknownApiError
 from contentmodel.events import StreamEvent, fold
 from contentmodel.interop import Hooks, register_hooks
@@ -114,12 +114,12 @@ __all__ = [
     "HostedToolResultContent",
     "Loss",
     "LossError",
-    "Maps",
     "Origin",
     "POLICIES",
     "Protected",
     "ReasoningContent",
     "ReasoningOptions",
+    "Renames",
     "ResponseFormat",
     "StreamError",
     "StreamEvent",

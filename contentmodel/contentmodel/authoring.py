@@ -13,58 +13,58 @@ from contentmodel.engine.context import DecodeContext, EncodeContext
 from contentmodel.engine.json import camel_name, canonical, child_path, kind_of, parse, snake_name, steps_of, write
 from contentmodel.engine.losses import reasons
 from contentmodel.engine.losses.encoded import Encoded
-from contentmodel.engine.losses.loss import Loss, LossError, Note, family_of, loss_of, significant, what_of
+from contentmodel.engine.losses.loss import Loss, LossError, PendingLoss, family_of, loss_of, significant, what_of
 from contentmodel.engine.objects import list_of, object_at, object_of, objects_of, place_at, text_of
 from contentmodel.engine.pipeline import media, passes
 from contentmodel.engine.pipeline.added_tools import AddedTools
-from contentmodel.engine.pipeline.apart import with_media_apart, with_media_back
-from contentmodel.engine.pipeline.instructions import hoist_instructions, place_instructions, tell_instructions
+from contentmodel.engine.pipeline.detached_media import with_media_apart, with_media_back
+from contentmodel.engine.pipeline.instructions import hoist_instructions, instructions_as_text, place_instructions
 from contentmodel.engine.pipeline.lowering import check_choices
-from contentmodel.engine.pipeline.marks import (
+from contentmodel.engine.pipeline.names import Renames, SchemaMap, with_counted_calls
+from contentmodel.engine.pipeline.origins import is_native
+from contentmodel.engine.pipeline.pairing import with_fitting_calls
+from contentmodel.engine.pipeline.sentinels import (
     BEGUN,
     NO_RESULT,
     begun_before,
     needs_error_mark,
+    with_error_mark,
     with_error_read,
-    with_error_told,
 )
-from contentmodel.engine.pipeline.names import Maps, SchemaMap, with_counted_calls
-from contentmodel.engine.pipeline.origins import is_native
-from contentmodel.engine.pipeline.pairing import with_fitting_calls
 from contentmodel.engine.pipeline.steps import message_pass, payload_pass, request_pass, response_pass
 from contentmodel.engine.pipeline.toolsets import Kinds, with_custom_calls, with_custom_results, with_known_tools
 from contentmodel.engine.streams.decoder import (
-    OpenBlock,
+    BlockState,
     StreamDecoder,
     laid_out,
-    lay_over,
     lengthen,
     longer,
     longer_list,
+    merge_into,
     settle_entry,
 )
 from contentmodel.engine.streams.encoder import StreamEncoder
-from contentmodel.engine.streams.outgoing import Outgoing, Written, growing, is_half_a_call
+from contentmodel.engine.streams.outgoing import OutgoingBlock, Written, growing, is_incomplete_call
 from contentmodel.engine.table import hints
 from contentmodel.engine.table.codecs import (
     LIST,
-    Allowed,
     ArgumentsObject,
     ArgumentsText,
     Codec,
     DataUri,
-    Home,
+    EnumString,
+    MappedEnum,
+    Opaque,
     Pair,
     Place,
-    Renamed,
-    Sealed,
+    ProviderOnly,
     is_data_uri,
     spread,
 )
 from contentmodel.engine.table.error_words import ErrorBody, ErrorWords
 from contentmodel.engine.table.hints import Hint, escaped, wire_fields
 from contentmodel.engine.table.introspect import fields_of
-from contentmodel.engine.table.nested import Blocks, BlocksOrOne, One, OneOf, Outputs, Record, TextOrBlocks, WordsOf
+from contentmodel.engine.table.nested import Blocks, BlocksOrOne, One, OneOf, Outputs, Record, TextField, TextOrBlocks
 from contentmodel.engine.table.respelling import number_of
 from contentmodel.engine.table.roles import Roles
 from contentmodel.engine.table.rows import Pieces
@@ -94,16 +94,25 @@ from contentmodel.engine.table.tables import (
     row,
 )
 from contentmodel.limits import LimitHeaders
-from contentmodel.rules import Alphabet, Broken, Find, FindByModel, Rules, Severity, Violation, objects, one_object
+from contentmodel.rules import (
+    Broken,
+    Find,
+    FindByModel,
+    IdentifierRule,
+    Rules,
+    Severity,
+    Violation,
+    objects,
+    one_object,
+)
 
 __all__ = [
     "AddedTools",
     "Aliases",
-    "Allowed",
-    "Alphabet",
     "ArgumentsObject",
     "ArgumentsText",
     "BEGUN",
+    "BlockState",
     "Blocks",
     "BlocksOrOne",
     "Broken",
@@ -116,6 +125,7 @@ __all__ = [
     "DecodeContext",
     "EncodeContext",
     "Encoded",
+    "EnumString",
     "ErrorBody",
     "ErrorWords",
     "Failure",
@@ -127,7 +137,7 @@ __all__ = [
     "Gathered",
     "Group",
     "Hint",
-    "Home",
+    "IdentifierRule",
     "Implied",
     "Kinds",
     "LIST",
@@ -135,29 +145,29 @@ __all__ = [
     "ListedModel",
     "Loss",
     "LossError",
-    "Maps",
+    "MappedEnum",
     "NO_RESULT",
     "Named",
-    "Note",
     "One",
     "OneOf",
-    "OpenBlock",
-    "Outgoing",
+    "Opaque",
+    "OutgoingBlock",
     "Outputs",
     "Pair",
     "PairRow",
+    "PendingLoss",
     "Pieces",
     "Place",
     "ProtobufJson",
+    "ProviderOnly",
     "Range",
     "Record",
-    "Renamed",
+    "Renames",
     "Rest",
     "Roles",
     "Row",
     "Rules",
     "SchemaMap",
-    "Sealed",
     "Severity",
     "Shape",
     "Sign",
@@ -167,11 +177,11 @@ __all__ = [
     "StreamEncoder",
     "Table",
     "TableAdapter",
+    "TextField",
     "TextOrBlocks",
     "Union",
     "VERSION",
     "Violation",
-    "WordsOf",
     "Written",
     "begun_before",
     "camel_name",
@@ -184,19 +194,20 @@ __all__ = [
     "growing",
     "hints",
     "hoist_instructions",
+    "instructions_as_text",
     "is_data_uri",
     "is_error_alone",
-    "is_half_a_call",
+    "is_incomplete_call",
     "is_native",
     "kind_of",
     "laid_out",
-    "lay_over",
     "lengthen",
     "list_of",
     "longer",
     "longer_list",
     "loss_of",
     "media",
+    "merge_into",
     "message_pass",
     "needs_error_mark",
     "number_of",
@@ -219,15 +230,14 @@ __all__ = [
     "snake_name",
     "spread",
     "steps_of",
-    "tell_instructions",
     "text_of",
     "what_of",
     "wire_fields",
     "with_counted_calls",
     "with_custom_calls",
     "with_custom_results",
+    "with_error_mark",
     "with_error_read",
-    "with_error_told",
     "with_fitting_calls",
     "with_known_tools",
     "with_media_apart",

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from contentmodel.content.outcomes import ErrorContent
     from contentmodel.engine.losses.loss import Loss
-    from contentmodel.engine.pipeline.names import Maps
+    from contentmodel.engine.pipeline.names import Renames
     from contentmodel.events import StreamEvent
     from contentmodel.limits import RateLimits
     from contentmodel.request import ChatRequest
@@ -106,7 +106,7 @@ class ChatStream(Protocol):
         ...
 
     @property
-    def maps(self) -> Maps:
+    def maps(self) -> Renames:
         """What stood for which id and tool name; it is undone in the events already."""
         ...
 
@@ -151,7 +151,7 @@ class AsyncChatStream(Protocol):
         ...
 
     @property
-    def maps(self) -> Maps:
+    def maps(self) -> Renames:
         """What stood for which id and tool name; it is undone in the events already."""
         ...
 

@@ -10,7 +10,7 @@ from contentmodel.engine.json import kind_of, parse
 from contentmodel.engine.losses.encoded import Encoded, EncodedStream
 from contentmodel.engine.losses.loss import LossError, significant
 from contentmodel.engine.pipeline.lowering import check_choices
-from contentmodel.engine.pipeline.names import Maps
+from contentmodel.engine.pipeline.names import Renames
 from contentmodel.engine.streams.framing import AnyFraming, begins_like_sse
 from contentmodel.errors import DecodeError, DetectError, Fault
 from contentmodel.literals import OnLoss, PayloadKind, Policies
@@ -26,7 +26,7 @@ class ConvertOptions(TypedDict, total=False):
 
     source: str | None
     model: str | None
-    maps: Maps | None
+    maps: Renames | None
     policies: Policies | None
     on_loss: OnLoss
 
@@ -58,7 +58,7 @@ def convert(
     source: str | None = None,
     kind: PayloadKind | None = None,
     model: str | None = None,
-    maps: Maps | None = None,
+    maps: Renames | None = None,
     policies: Policies | None = None,
     on_loss: OnLoss = "report",
 ) -> Encoded | EncodedStream:
@@ -89,7 +89,7 @@ def convert(
         encoded = writer.encode_request(value, chosen, model)
     else:
         replaced = None if trace is None else trace[1].replaced
-        answer = value if maps is None else maps.undo(value, reader.restore_arguments, replaced)
+        answer = value if maps is None else maps.restored_names(value, reader.restore_arguments, replaced)
         encoded = writer.encode_response(answer, chosen)
     if trace is not None:
         encoded.trace_to(*trace)
@@ -192,7 +192,7 @@ def _convert_stream(
     payload: Payload,
     source: str | None,
     target: str,
-    maps: Maps | None,
+    maps: Renames | None,
     policies: Policies | None,
     on_loss: OnLoss,
 ) -> EncodedStream:

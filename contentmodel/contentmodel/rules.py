@@ -168,7 +168,7 @@ class Rules(Sequence[Rule]):
         return len(self._rules)
 
 
-class Alphabet(msgspec.Struct, frozen=True):
+class IdentifierRule(msgspec.Struct, frozen=True):
     """What an API takes for an id or a name: the `characters` (a regular expression's class) and how many at most."""
 
     characters: str

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from contentmodel.adapter import adapter
 from contentmodel.engine.losses.loss import Loss, LossError, significant
 from contentmodel.engine.pipeline.lowering import check_choices, check_policies
-from contentmodel.engine.pipeline.names import Maps
+from contentmodel.engine.pipeline.names import Renames
 from contentmodel.events import Fold, StreamEvent
 from contentmodel.literals import OnLoss, Policies
 
@@ -98,7 +98,7 @@ class StreamConverter:
         source: str,
         target: str,
         *,
-        maps: Maps | None = None,
+        maps: Renames | None = None,
         policies: Policies | None = None,
         on_loss: OnLoss = "report",
     ) -> None:
@@ -109,7 +109,7 @@ class StreamConverter:
         # No API's stream has a place for the tokens so far.
         self._decoder.counts = False
         self._encoder = adapter(target).stream_encoder(chosen)
-        self._undone = None if maps in (None, Maps()) else maps.undoing(self._reader.restore_arguments)
+        self._undone = None if maps in (None, Renames()) else maps.undoing(self._reader.restore_arguments)
         self._raises = on_loss == "raise"
 
     @property
@@ -146,7 +146,7 @@ def convert_stream(
     *,
     source: str,
     target: str,
-    maps: Maps | None = None,
+    maps: Renames | None = None,
     policies: Policies | None = None,
     on_loss: OnLoss = "report",
 ) -> Iterator[bytes]:
@@ -166,7 +166,7 @@ async def aconvert_stream(
     *,
     source: str,
     target: str,
-    maps: Maps | None = None,
+    maps: Renames | None = None,
     policies: Policies | None = None,
     on_loss: OnLoss = "report",
 ) -> AsyncIterator[bytes]:

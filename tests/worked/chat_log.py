@@ -27,9 +27,9 @@ from contentmodel.authoring import (
     DecodeContext,
     EncodeContext,
     Group,
+    MappedEnum,
     Place,
     Record,
-    Renamed,
     Roles,
     Row,
     Table,
@@ -104,7 +104,7 @@ LOG = TABLE.record(
 )
 
 
-ENDED = Renamed({"done": "stop", "cut": "length", "called": "tool_calls"})
+ENDED = MappedEnum({"done": "stop", "cut": "length", "called": "tool_calls"})
 
 
 class Reply(Group):
@@ -133,9 +133,9 @@ class Reply(Group):
         self, value: list[ChatChoice], wire: dict[str, Any], context: EncodeContext, owner: ChatResponse
     ) -> None:
         for choice in value[1:]:
-            context.lose(choice, None, f"{API} has one reply")
+            context.report_loss(choice, None, f"{API} has one reply")
         for choice in value[:1]:
-            context.lose_attributes(choice, ("logprobs",))
+            context.report_lost_attributes(choice, ("logprobs",))
             context.leave_residue(choice)
             message = passes.joined_messages(choice.messages or [ChatMessage(role="assistant")], context)
             wire["line"] = LINE.encode(message, context)
@@ -143,7 +143,7 @@ class Reply(Group):
                 wire["ended"] = self._word(choice.finish_reason, context)
 
     def _word(self, finish: FinishReason, context: EncodeContext) -> str:
-        context.lose_attributes(finish, ("stop_sequence", "resumable"))
+        context.report_lost_attributes(finish, ("stop_sequence", "resumable"))
         said = finish.raw
         is_ours = isinstance(said, str) and ENDED.decode(said, context, None, "") == finish.reason
         return str(said if is_ours else ENDED.encode(finish.reason, context, finish))
@@ -177,7 +177,7 @@ class ChatLog(TableAdapter):
     def stream_encoder(self, policies: Mapping[str, str] | None = None) -> Any:
         raise EncodeError(f"{API} has no stream: fold the events, and encode the response")
 
-    request_passes = (request_pass(place_instructions, native=True), message_pass(passes.settle_foreign))
+    request_passes = (request_pass(place_instructions, native=True), message_pass(passes.normalize_foreign))
     answer_passes = (message_pass(passes.settle_answer),)
 
 

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from contentmodel.authoring import (
-    Allowed,
     Blocks,
     DecodeContext,
     EncodeContext,
+    EnumString,
     Kinds,
     OneOf,
     Row,
@@ -19,6 +19,7 @@ from contentmodel.authoring import (
     TableAdapter,
     TextOrBlocks,
     hoist_instructions,
+    instructions_as_text,
     media,
     message_pass,
     passes,
@@ -26,7 +27,6 @@ from contentmodel.authoring import (
     reasons,
     request_pass,
     response_pass,
-    tell_instructions,
     with_custom_calls,
     with_fitting_calls,
     with_known_tools,
@@ -43,9 +43,9 @@ from contentmodel_adapters.anthropic_messages.stream_encoder import Encoder
 from contentmodel_adapters.anthropic_messages.tools import ADDED, CURRENT, OUTPUT_FORMAT, TOOLS, ChoiceAndParallel
 from contentmodel_adapters.shared import settings
 from contentmodel_adapters.shared.answer import of_the_model
-from contentmodel_adapters.shared.fitting import ANTHROPIC, restored_arguments, with_fitting_schemas
 from contentmodel_adapters.shared.hosted import fixed_names, with_sendable_tools
 from contentmodel_adapters.shared.media import GOOGLE_FILES
+from contentmodel_adapters.shared.schema_adaptation import ANTHROPIC, restored_arguments, with_fitting_schemas
 from contentmodel_adapters.shared.settings import with_fitting_settings
 from contentmodel_adapters.shared.usage import counted
 
@@ -69,17 +69,17 @@ REQUEST = TABLE.record(
         "stream": "options.stream",
         "service_tier": (
             "options.service_tier",
-            Allowed("options.service_tier", "auto", "standard_only"),
+            EnumString("options.service_tier", "auto", "standard_only"),
         ),
         "metadata.user_id": "options.user",
         "thinking.type": (
             "options.reasoning.mode",
-            Allowed("options.reasoning.mode", "enabled", "disabled", "adaptive", "between_tools"),
+            EnumString("options.reasoning.mode", "enabled", "disabled", "adaptive", "between_tools"),
         ),
         "thinking.budget_tokens": "options.reasoning.budget_tokens",
         "output_config.effort": (
             "options.reasoning.effort",
-            Allowed("options.reasoning.effort", "low", "medium", "high", "xhigh", "max"),
+            EnumString("options.reasoning.effort", "low", "medium", "high", "xhigh", "max"),
         ),
         "output_config.format": ("options.response_format", OneOf(OUTPUT_FORMAT)),
     },
@@ -98,7 +98,7 @@ TABLE.keep(
 IMAGES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 # A document by URL is a PDF (types/beta/beta_url_pdf_source_param.py of anthropic 2.11).
 LINKS = ("image/*", "application/pdf")
-READS = media.Reads((*IMAGES, "application/pdf", "text/plain"), LINKS, private=GOOGLE_FILES, texts=True)
+READS = media.MediaSupport((*IMAGES, "application/pdf", "text/plain"), LINKS, private=GOOGLE_FILES, texts=True)
 
 
 def _with_added_tools_apart(request: ChatRequest, context: EncodeContext) -> ChatRequest:
@@ -111,7 +111,7 @@ def _with_fitting_calls(request: ChatRequest, context: EncodeContext) -> ChatReq
 
 
 def _tell_instructions(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
-    return tell_instructions(messages, context, after_user=context.known.takes.later_system)
+    return instructions_as_text(messages, context, after_user=context.known.takes.later_system)
 
 
 REQUEST_PASSES = (
@@ -120,7 +120,7 @@ REQUEST_PASSES = (
     request_pass(with_known_tools, native=True, kinds=Kinds()),
     request_pass(with_sendable_tools, current=CURRENT),
     request_pass(hoist_instructions),
-    message_pass(passes.settle_foreign),
+    message_pass(passes.normalize_foreign),
     message_pass(passes.join_results),
     message_pass(passes.join_assistant),
     message_pass(passes.without_blank_texts),
@@ -136,9 +136,9 @@ def with_limit(payload: dict[str, Any], request: ChatRequest, context: EncodeCon
     """Return a payload with the limit that the API requires, which is not negative."""
     limit = payload.get("max_tokens")
     if limit is None:
-        context.lose(request, "options.max_output_tokens", reasons.OUTPUT_LIMIT)
+        context.report_loss(request, "options.max_output_tokens", reasons.OUTPUT_LIMIT)
     elif limit < 0:
-        context.lose(request, "options.max_output_tokens", reasons.REFUSED_SETTING, rule=f"{limit} is negative")
+        context.report_loss(request, "options.max_output_tokens", reasons.REFUSED_SETTING, rule=f"{limit} is negative")
     if limit is None or limit < 0:
         payload["max_tokens"] = MAX_TOKENS + budget_of(payload)
     return payload
@@ -147,7 +147,7 @@ def with_limit(payload: dict[str, Any], request: ChatRequest, context: EncodeCon
 def with_model(payload: dict[str, Any], request: ChatRequest, context: EncodeContext) -> dict[str, Any]:
     """Return a payload with the fields that every request has; the name of a model that is unknown is empty."""
     if "model" not in payload:
-        context.lose(request, "model", reasons.NO_MODEL)
+        context.report_loss(request, "model", reasons.NO_MODEL)
     return {"model": "", "messages": [], **payload}
 
 

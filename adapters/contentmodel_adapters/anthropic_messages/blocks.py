@@ -19,18 +19,18 @@ from contentmodel.authoring import (
     Implied,
     Named,
     One,
+    Opaque,
     Outputs,
     Pair,
     Record,
     Row,
-    Sealed,
     Shape,
     Sign,
     Silent,
     Spec,
     Table,
+    TextField,
     TextOrBlocks,
-    WordsOf,
     is_error_alone,
     row,
 )
@@ -81,9 +81,9 @@ from contentmodel_adapters.shared.hosted import Lines, output_columns
 API = "anthropic-messages"
 TABLE = Table(API)
 
-SIGNATURE = Sealed("anthropic", "signature")
-ENCRYPTED = Sealed("anthropic", "encrypted")
-REDACTED = Sealed("anthropic", "redacted")
+SIGNATURE = Opaque("anthropic", "signature")
+ENCRYPTED = Opaque("anthropic", "encrypted")
+REDACTED = Opaque("anthropic", "redacted")
 ARGUMENTS = ArgumentsObject()
 
 
@@ -291,7 +291,7 @@ UNSAID = ("name", "status", "is_error")
 EXIT_CODE = Failure(Sign("content.return_code", failed=1))
 IS_ERROR = Sign("is_error", failed=True)
 STATUS = Sign("status", ("failed", "error"), failed="failed")
-WORDS = WordsOf(TextContent, "text")
+WORDS = TextField(TextContent, "text")
 
 
 _PRINTED = {"content.content": [], "content.return_code": 0, "content.stderr": "", "content.stdout": ""}

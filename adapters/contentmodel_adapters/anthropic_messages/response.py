@@ -170,7 +170,7 @@ class Answer(OnlyChoice):
 def encode_blocks(messages: list[ChatMessage], context: EncodeContext) -> list[dict[str, Any]]:
     """Return the blocks of an answer."""
     for message in messages:
-        context.lose_attributes(message, ("author_name", "message_id"))
+        context.report_lost_attributes(message, ("author_name", "message_id"))
         context.leave_residue(message, own=True)
     return CONTENT.encode_list([content for message in messages for content in message.contents], context)
 

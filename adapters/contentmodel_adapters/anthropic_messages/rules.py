@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple, TypeAlias
 
 from contentmodel.authoring import (
-    Alphabet,
     Broken,
     Capabilities,
     Find,
     FindByModel,
+    IdentifierRule,
     Range,
     Rules,
     Severity,
@@ -25,12 +25,12 @@ from contentmodel.authoring import (
 from contentmodel.capabilities import canonical
 from contentmodel.content.media_types import kind_of_media, media_type_of_link
 from contentmodel_adapters.anthropic_messages.capabilities import CAPABILITIES
-from contentmodel_adapters.shared.judging import bad_base64, subschemas, unsampled
+from contentmodel_adapters.shared.rule_helpers import bad_base64, subschemas, unsampled
 
 RULES = Rules("anthropic-messages", CAPABILITIES)
-CALL_IDS = Alphabet("[a-zA-Z0-9_-]", 64)
+CALL_IDS = IdentifierRule("[a-zA-Z0-9_-]", 64)
 """The API says no longest; 64 is what Bedrock, which runs the same models, takes."""
-TOOL_NAMES = Alphabet("[a-zA-Z0-9_-]", 128)
+TOOL_NAMES = IdentifierRule("[a-zA-Z0-9_-]", 128)
 
 DOCS = "platform.claude.com/docs/en/build-with-claude"
 TOOLS = "platform.claude.com/docs/en/agents-and-tools/tool-use"

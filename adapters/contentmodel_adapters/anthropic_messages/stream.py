@@ -7,11 +7,11 @@ from typing import Any
 import msgspec
 
 from contentmodel.authoring import (
-    OpenBlock,
+    BlockState,
     StreamDecoder,
     kind_of,
-    lay_over,
     list_of,
+    merge_into,
     object_at,
     object_of,
     parse,
@@ -75,7 +75,7 @@ class Decoder(StreamDecoder):
 
     def __init__(self, adapter: Any, *, deltas: bool = True) -> None:
         super().__init__(adapter, deltas=deltas)
-        self._open: dict[int, OpenBlock] = {}
+        self._open: dict[int, BlockState] = {}
 
     def reads_quickly(self, name: str | None, data: bytes) -> bool:
         if not data.startswith(_BEGINNING):
@@ -104,7 +104,7 @@ class Decoder(StreamDecoder):
         elif kind == "message_delta":
             self._change(wire)
         elif kind == "message_stop":
-            lay_over(self.answer, {key: value for key, value in wire.items() if key != "type"})
+            merge_into(self.answer, {key: value for key, value in wire.items() if key != "type"})
             self.finish()
         elif kind == "error":
             self.fail_with(wire)
@@ -115,7 +115,7 @@ class Decoder(StreamDecoder):
             self.wire_event(name, wire)
 
     def _begin(self, message: dict[str, Any]) -> None:
-        lay_over(self.answer, {**message, "content": None})
+        merge_into(self.answer, {**message, "content": None})
         self.begin({**message, "content": []})
         # A call by a program that goes on is there from the start.
         for index, block in enumerate(list_of(message, "content")):
@@ -164,7 +164,7 @@ class Decoder(StreamDecoder):
         place = place_at(wire, "index", API)
         raise DecodeError(API, [Fault("$.index", f"block {place} has not started")])
 
-    def _change_block(self, block: OpenBlock, kind: Any, delta: dict[str, Any]) -> None:
+    def _change_block(self, block: BlockState, kind: Any, delta: dict[str, Any]) -> None:
         """A delta that comes whole."""
         if kind == "signature_delta" and delta.get("signature").__class__ is str:
             block.wire["signature"] = delta["signature"]
@@ -185,7 +185,7 @@ class Decoder(StreamDecoder):
         if block is not None:
             self.stop(block, self._settled(block), is_complete=is_complete)
 
-    def _settled(self, block: OpenBlock) -> Any:
+    def _settled(self, block: BlockState) -> Any:
         typed = block.pieces.pop("input", None)
         wire = block.settle()
         text = "".join(typed or ())
@@ -210,7 +210,7 @@ class Decoder(StreamDecoder):
             if value is not None or self.answer.get(key) is None:
                 self.answer[key] = value
         usage = self.answer.get("usage")
-        lay_over(self.answer, changes)
+        merge_into(self.answer, changes)
         if "usage" in wire and self.answer.get("usage") != usage:
             self.count(USAGE, self.answer["usage"])
 

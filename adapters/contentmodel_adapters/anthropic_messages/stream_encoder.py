@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from contentmodel.authoring import (
-    Outgoing,
+    OutgoingBlock,
     StreamEncoder,
     Written,
     growing,
-    is_half_a_call,
+    is_incomplete_call,
     list_of,
     object_of,
     reasons,
@@ -43,7 +43,7 @@ class Encoder(StreamEncoder):
 
     # -- blocks ------------------------------------------------------------------------------------------------
 
-    def waits(self, block: Outgoing) -> bool:
+    def waits(self, block: OutgoingBlock) -> bool:
         """A text of nothing but white space is dropped, but for the API's own: nobody knows yet that it is one."""
         at_home = self._origin is not None and self._origin.api == self.api
         if at_home or block.content.__class__ is not TextContent or not _is_blank(block.content.text):
@@ -51,7 +51,7 @@ class Encoder(StreamEncoder):
         known, block.state = block.state or 0, len(block.deltas)
         return all(delta.__class__ is not TextDelta or _is_blank(delta.text) for delta in block.deltas[known:])
 
-    def open(self, block: Outgoing) -> None:
+    def open(self, block: OutgoingBlock) -> None:
         wires = self.encode_start(block.content)
         if len(wires) != 1:
             return
@@ -68,11 +68,11 @@ class Encoder(StreamEncoder):
         block.grow = growing(head % (self._count, delta.encode(), text.encode()), b"}}\n\n")
         self.say_begun(block)
 
-    def shut(self, block: Outgoing) -> None:
+    def shut(self, block: OutgoingBlock) -> None:
         live = block.grow is not None
-        if is_half_a_call(block):
+        if is_incomplete_call(block):
             if not live:
-                self.lose((block.choice, block.index), block.content, reasons.HALF_A_CALL)
+                self.report_loss((block.choice, block.index), block.content, reasons.HALF_A_CALL)
             self._count += live
             return
         wires = self.encode_block(block)
@@ -84,7 +84,7 @@ class Encoder(StreamEncoder):
             self._write_whole(block, wire)
         block.cited = len(block.content.annotations or ())
 
-    def _write_whole(self, block: Outgoing, wire: dict[str, Any]) -> None:
+    def _write_whole(self, block: OutgoingBlock, wire: dict[str, Any]) -> None:
         """A block that is there already, in the steps that the API takes."""
         growth = growth_of(wire)
         start = wire if growth is None else {**wire, growth[0]: {} if growth[0] == "input" else ""}
@@ -99,7 +99,7 @@ class Encoder(StreamEncoder):
         event = {"type": "content_block_start", "index": self._count, "content_block": start}
         self.put(event, "content_block_start")
 
-    def _end_block(self, block: Outgoing, wire: dict[str, Any], *, sent: int) -> None:
+    def _end_block(self, block: OutgoingBlock, wire: dict[str, Any], *, sent: int) -> None:
         growth = growth_of(wire)
         if growth is not None:
             field, delta, text = growth
@@ -127,12 +127,12 @@ class Encoder(StreamEncoder):
             for wire in self.encode([content], places=[(0, index)]):
                 field = (growth_of(wire) or ("",))[0]
                 left = {field: wire[field][written.sent :]} if text_of(wire, field) else {}
-                self._write_whole(Outgoing(index, content, 0), {**wire, **left})
+                self._write_whole(OutgoingBlock(index, content, 0), {**wire, **left})
             written.sent = len(text)
         elif len(content.annotations or ()) > written.cited:
-            self.lose((0, index), content, reasons.AFTER_BLOCK, field="annotations")
+            self.report_loss((0, index), content, reasons.AFTER_BLOCK, field="annotations")
         elif written.call is not None:
-            self.lose((0, index), content, reasons.WRITTEN_BEFORE)
+            self.report_loss((0, index), content, reasons.WRITTEN_BEFORE)
 
     # -- the end -----------------------------------------------------------------------------------------------
 

@@ -198,13 +198,13 @@ class ChoiceAndParallel(Codec[tuple[ToolChoice | None, bool | None]]):
         choice, parallel = value
         if choice is None and not (parallel is not None and owner.tools):
             if parallel is not None:
-                context.lose(owner, "options.parallel_tool_calls", reasons.PARALLEL_WITHOUT_TOOLS)
+                context.report_loss(owner, "options.parallel_tool_calls", reasons.PARALLEL_WITHOUT_TOOLS)
             return None
         wire = {"type": "auto"} if choice is None else self._choice.encode(choice, context, owner)
         if parallel is None:
             return wire
         if wire.get("type") == "none":
-            context.lose(owner, "options.parallel_tool_calls", reasons.PARALLEL_WITHOUT_CALLS)
+            context.report_loss(owner, "options.parallel_tool_calls", reasons.PARALLEL_WITHOUT_CALLS)
             return wire
         return {**wire, "disable_parallel_tool_use": not parallel}
 

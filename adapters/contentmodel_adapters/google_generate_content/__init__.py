@@ -66,9 +66,9 @@ from contentmodel_adapters.google_generate_content.tools import (
 )
 from contentmodel_adapters.shared import settings
 from contentmodel_adapters.shared.answer import of_the_model
-from contentmodel_adapters.shared.fitting import GOOGLE, restored_arguments, with_fitting_schemas
 from contentmodel_adapters.shared.hosted import with_sendable_tools
 from contentmodel_adapters.shared.modalities import Modalities
+from contentmodel_adapters.shared.schema_adaptation import GOOGLE, restored_arguments, with_fitting_schemas
 from contentmodel_adapters.shared.settings import with_fitting_settings
 from contentmodel_adapters.shared.texts import with_settled_texts
 from contentmodel_adapters.shared.times import date_of
@@ -125,22 +125,22 @@ TABLE.keep(
 
 
 # Cloud Storage is read on Vertex AI.
-READS = media.Reads(schemes=("http", "https", "gs"), in_answers=True, typed_links=True, untyped=YOUTUBE)
+READS = media.MediaSupport(schemes=("http", "https", "gs"), in_answers=True, typed_links=True, untyped=YOUTUBE)
 
 
 def tell_url(request: ChatRequest, context: EncodeContext) -> ChatRequest:
     """Report what the URL of a request has, and not its body: the model, and whether the answer is a stream."""
     if request.model is not None:
-        context.lose(request, "model", reasons.IN_URL)
+        context.report_loss(request, "model", reasons.IN_URL)
     if request.options.stream is not None:
-        context.lose(request, "options.stream", reasons.IN_URL)
+        context.report_loss(request, "options.stream", reasons.IN_URL)
     return request
 
 
 def without_cited_instructions(request: ChatRequest, context: EncodeContext) -> ChatRequest:
     """Report the citations of instructions as lost."""
     for instruction in request.instructions:
-        context.lose_attributes(instruction, ("annotations",))
+        context.report_lost_attributes(instruction, ("annotations",))
     return request
 
 
@@ -186,7 +186,7 @@ REQUEST_PASSES = (
     request_pass(hoist_instructions),
     request_pass(with_media_type),
     request_pass(without_cited_instructions),
-    message_pass(passes.settle_foreign),
+    message_pass(passes.normalize_foreign),
     message_pass(passes.join_results),
     message_pass(passes.join_assistant),
     message_pass(passes.without_citations, needs=(Citation,)),
@@ -207,7 +207,7 @@ def completed(payload: dict[str, Any], response: ChatResponse, context: EncodeCo
     if created is not None and not isinstance(created, str):
         date = date_of(created)
         lost = reasons.TIME_DROPPED if date is None else reasons.TIME_REWRITTEN
-        context.lose(response, "created", lost, form="as a date in text")
+        context.report_loss(response, "created", lost, form="as a date in text")
         del payload["createTime"]
         payload |= {} if date is None else {"createTime": date}
     if "usageMetadata" in payload:

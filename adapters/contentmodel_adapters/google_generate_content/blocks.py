@@ -22,15 +22,15 @@ from contentmodel.authoring import (
     Gathered,
     Hint,
     Implied,
+    Opaque,
     Place,
     ProtobufJson,
     Row,
-    Sealed,
     Sign,
     Silent,
     Spec,
     Table,
-    WordsOf,
+    TextField,
     hints,
     parse,
     reasons,
@@ -75,7 +75,7 @@ KEY_OF_RESPONSE = Hint[Literal["", "error", "result"]](
     API, "response", 'the key of the only text in the response of a function, "" if the response is JSON'
 )
 
-SIGNED: dict[str, Spec] = {"thoughtSignature": ("protected", Sealed("google", "signature"))}
+SIGNED: dict[str, Spec] = {"thoughtSignature": ("protected", Opaque("google", "signature"))}
 
 
 class OwnId(Codec[str]):
@@ -133,7 +133,7 @@ class ResponseObject(Codec[list[AIContent]]):
 
     def encode(self, value: list[Any], context: EncodeContext, owner: Any) -> dict[str, Any]:
         if owner.is_error and not context.native:
-            context.lose(owner, "is_error", reasons.ERROR_KEY)
+            context.report_loss(owner, "is_error", reasons.ERROR_KEY)
         texts = [WORDS.encode([content], context, owner) or "" for content in value]
         name = None if value[0].extra is None else KEY_OF_RESPONSE.of(value[0], API)
         if name == "" and len(texts) == 1:
@@ -164,7 +164,7 @@ def _object_of(text: str) -> dict[str, Any] | None:
     return value if isinstance(value, dict) else None
 
 
-WORDS = WordsOf(TextContent, "text")
+WORDS = TextField(TextContent, "text")
 CALL_ID = OwnId()
 ARGUMENTS = ArgumentsObject()
 
@@ -196,7 +196,7 @@ class FileUri(Codec[tuple[str, str | None]]):
         uri, kind = value
         told = kind_of_media(owner.media_type) or self.decode(uri, context, {}, "")[1]  # type: ignore[arg-type]
         if kind not in (None, told):
-            context.lose(owner, "kind", reasons.OTHER_WORD, word=told)
+            context.report_loss(owner, "kind", reasons.OTHER_WORD, word=told)
         return uri
 
     def describe(self) -> str:

@@ -246,7 +246,7 @@ class Answer(Codec[list[ChatMessage]]):
     def encode(self, value: list[ChatMessage], context: EncodeContext, owner: Any) -> dict[str, Any]:
         first, *others = value
         for other in others:
-            context.lose_attributes(other, ("author_name", "message_id"))
+            context.report_lost_attributes(other, ("author_name", "message_id"))
             context.leave_residue(other, own=True)
         if others:
             contents = [content for message in value for content in message.contents]
@@ -305,7 +305,7 @@ def with_signed_calls(messages: list[ChatMessage], context: EncodeContext) -> li
 
 
 def _signed(call: Any, context: EncodeContext) -> Any:
-    context.lose(call, "protected", reasons.PLACEHOLDER_SIGNATURE)
+    context.report_loss(call, "protected", reasons.PLACEHOLDER_SIGNATURE)
     sealed = Protected(issuer="google", kind="signature", data=SKIP)
     return context.replace(call, protected=sealed)
 
@@ -321,7 +321,7 @@ def with_begun(messages: list[ChatMessage], context: EncodeContext) -> list[Chat
         return messages
     if first.role != "assistant" and not _is_placeholder(messages):
         return messages
-    context.lose(first, None, reasons.BEGUN_BEFORE)
+    context.report_loss(first, None, reasons.BEGUN_BEFORE)
     contents: list[Any] = [TextContent(text=begun_before(first.contents))]
     return [ChatMessage(role="user", contents=contents, origin=first.origin), *messages]
 

@@ -17,9 +17,9 @@ from contentmodel.authoring import (
     EncodeContext,
     ErrorBody,
     ErrorWords,
-    Home,
     Pieces,
     Place,
+    ProviderOnly,
     Record,
     canonical,
     escaped,
@@ -117,7 +117,7 @@ CHOICE = TABLE.record(
         "index": "index",
         "content": ("messages", CANDIDATE_CONTENT),
         "finishReason": ("finish_reason", FINISH),
-        "logprobsResult": ("logprobs", Home("logprobs")),
+        "logprobsResult": ("logprobs", ProviderOnly("logprobs")),
     },
 )
 SEARCH_ID, URLS_ID = "grounding", "url_context"
@@ -308,7 +308,7 @@ def _supports(index: int, content: Any, chunks: Chunks, context: EncodeContext) 
         if context.native:
             yield SUPPORT.encode(citation, context)
         elif citation.url is None or converter is None:
-            context.lose(citation, None, reasons.CITATION_WITHOUT_URL)
+            context.report_loss(citation, None, reasons.CITATION_WITHOUT_URL)
         else:
             yield _foreign_support(index, converter, citation, chunks, context)
 
@@ -320,7 +320,7 @@ def _foreign_support(
     chunk = {"web": {"uri": citation.url, **({"title": citation.title} if citation.title else {})}}
     span = converter.convert(citation.span or Span(start=0, end=len(converter.text)), "byte")
     if citation.span is not None:
-        context.lose(citation, "span", reasons.CITATION_UNITS)
+        context.report_loss(citation, "span", reasons.CITATION_UNITS)
     made = msgspec.structs.replace(citation, span=span, source_indices=[chunks.place(chunk)])
     support = SUPPORT.encode(context.replaced(citation, made), context)
     support["segment"] = {**support.get("segment", {}), **({"partIndex": index} if index else {})}

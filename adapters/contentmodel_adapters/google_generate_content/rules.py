@@ -11,10 +11,10 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple, TypeAlias
 
-from contentmodel.authoring import Alphabet, Broken, Capabilities, Rules, child_path, one_object
+from contentmodel.authoring import Broken, Capabilities, IdentifierRule, Rules, child_path, one_object
 from contentmodel.authoring import objects as _objects
 from contentmodel_adapters.google_generate_content.capabilities import CAPABILITIES
-from contentmodel_adapters.shared.judging import (
+from contentmodel_adapters.shared.rule_helpers import (
     declares,
     declares_by_model,
     last_name,
@@ -26,9 +26,9 @@ from contentmodel_adapters.shared.judging import (
 )
 
 RULES = Rules("google-generate-content", CAPABILITIES)
-CALL_IDS = Alphabet(".", 64)
+CALL_IDS = IdentifierRule(".", 64)
 """The API says no letters and no longest; 64 is what the narrowest of the others take."""
-TOOL_NAMES = Alphabet("(?=[a-zA-Z_])[a-zA-Z0-9_.:-]", 64)
+TOOL_NAMES = IdentifierRule("(?=[a-zA-Z_])[a-zA-Z0-9_.:-]", 64)
 """Refusals say at most 64, the SDK 128: names that are made keep to the one, the rule to the other."""
 
 Request: TypeAlias = dict[str, Any]

@@ -13,13 +13,13 @@ from typing import Annotated, Any
 import msgspec
 
 from contentmodel.authoring import (
-    OpenBlock,
+    BlockState,
     StreamDecoder,
     kind_of,
     laid_out,
-    lay_over,
     list_of,
     longer,
+    merge_into,
     place_at,
     steps_of,
 )
@@ -47,8 +47,8 @@ class Candidate:
         self.rest: dict[str, Any] = {}
         self.content: dict[str, Any] | None = None
         self.parts: list[dict[str, Any]] = []
-        self.blocks: list[OpenBlock] = []
-        self.open: OpenBlock | None = None
+        self.blocks: list[BlockState] = []
+        self.open: BlockState | None = None
         self.arguments: dict[str, Any] | None = None
         self.ids = CallIds(answer_id=answer_id)
 
@@ -119,7 +119,7 @@ class Decoder(StreamDecoder):
             return False
         usage = chunk.usage_metadata
         if usage is not None and usage != answer.get("usageMetadata"):
-            lay_over(answer, {"usageMetadata": usage})
+            merge_into(answer, {"usageMetadata": usage})
             self.count(USAGE, answer["usageMetadata"])
         self.more(block, "text", part.text, ReasoningDelta if part.thought else TextDelta)
         return True
@@ -130,7 +130,7 @@ class Decoder(StreamDecoder):
             return
         candidates = wire.pop("candidates", None)
         usage = self.answer.get("usageMetadata")
-        lay_over(self.answer, wire, FIRST)
+        merge_into(self.answer, wire, FIRST)
         if not self._has_begun:
             self.begin(dict(self.answer))
         elif wire.get("usageMetadata") is not None and wire["usageMetadata"] != usage:
@@ -150,7 +150,7 @@ class Decoder(StreamDecoder):
         if candidate is None:
             candidate = self._candidates[number] = Candidate(len(self._candidates), id_of_answer(self.answer))
         content = wire.pop("content", None)
-        lay_over(candidate.rest, {k: v for k, v in wire.items() if k != "logprobsResult"})
+        merge_into(candidate.rest, {k: v for k, v in wire.items() if k != "logprobsResult"})
         if wire.get("logprobsResult").__class__ is dict:
             said = candidate.rest.get("logprobsResult")
             candidate.rest["logprobsResult"] = longer(said, wire["logprobsResult"])
@@ -159,7 +159,7 @@ class Decoder(StreamDecoder):
         parts = content.pop("parts", None)
         if candidate.content is None:
             candidate.content = {}
-        lay_over(candidate.content, content if parts is None else {**content, "parts": []})
+        merge_into(candidate.content, content if parts is None else {**content, "parts": []})
         for part in parts if parts.__class__ is list else ():
             if part.__class__ is not dict:
                 raise DecodeError(API, [Fault("$.candidates[*].content.parts", f"got {kind_of(part)} for an object")])
@@ -197,7 +197,7 @@ class Decoder(StreamDecoder):
         self.more(block, "text", text, ReasoningDelta if part.get("thought") else TextDelta)
         return True
 
-    def _start(self, candidate: Candidate, part: dict[str, Any]) -> OpenBlock:
+    def _start(self, candidate: Candidate, part: dict[str, Any]) -> BlockState:
         text = part.get("text")
         is_text = text.__class__ is str and is_plain(part)
         content = self._decode(candidate, {**part, "text": ""} if is_text else part)
@@ -252,16 +252,16 @@ class Decoder(StreamDecoder):
         block = candidate.open
         if block is None:
             return
-        lay_over(block.wire, {key: value for key, value in part.items() if key != "functionCall"})
+        merge_into(block.wire, {key: value for key, value in part.items() if key != "functionCall"})
         self._add_arguments(candidate, block, call)
         if not call.get("willContinue"):
             rest = {k: v for k, v in call.items() if k not in ("partialArgs", "willContinue", "args")}
-            lay_over(block.wire["functionCall"], rest)
+            merge_into(block.wire["functionCall"], rest)
             if call.get("args").__class__ is dict:
                 candidate.arguments = {**(candidate.arguments or {}), **call["args"]}
             self._stop_open(candidate, is_ended=True)
 
-    def _add_arguments(self, candidate: Candidate, block: OpenBlock, call: dict[str, Any]) -> None:
+    def _add_arguments(self, candidate: Candidate, block: BlockState, call: dict[str, Any]) -> None:
         for entry in list_of(call, "partialArgs"):
             path = entry.get("jsonPath") if entry.__class__ is dict else None
             if path.__class__ is not str or candidate.arguments is None:

@@ -8,10 +8,10 @@ from typing import Any
 import msgspec
 
 from contentmodel.authoring import (
-    Outgoing,
+    OutgoingBlock,
     Written,
     growing,
-    is_half_a_call,
+    is_incomplete_call,
     list_of,
     object_of,
     objects_of,
@@ -73,7 +73,7 @@ class Encoder(JoiningEncoder):
             self.put({"candidates": [{"index": number}], **self._head})
         self._begun = max(self._begun, choice + 1)
 
-    def open(self, block: Outgoing) -> None:
+    def open(self, block: OutgoingBlock) -> None:
         if block.content.protected is not None or _is_beside(block.content):
             return
         parts = _parts(self.encode_start(block.content))
@@ -90,10 +90,10 @@ class Encoder(JoiningEncoder):
             block.grow = self.texts_of(block).beginning(block, block.grow)
         self.say_begun(block)
 
-    def shut(self, block: Outgoing) -> None:
+    def shut(self, block: OutgoingBlock) -> None:
         content, place = block.content, (block.choice, block.index)
-        if is_half_a_call(block):
-            self.lose(place, content, reasons.HALF_A_CALL)
+        if is_incomplete_call(block):
+            self.report_loss(place, content, reasons.HALF_A_CALL)
             return
         if _is_beside(content):
             self._beside.setdefault(block.choice, []).append((-1, block.index, content))
@@ -120,13 +120,13 @@ class Encoder(JoiningEncoder):
             self._cite(place, block.place, content)
         block.cited = len(content.annotations or ())
 
-    def _text_of(self, block: Outgoing, parts: list[Any]) -> str | None:
+    def _text_of(self, block: OutgoingBlock, parts: list[Any]) -> str | None:
         """Return what a block adds to the texts before it; None if its parts are anything else."""
         if any(part.get("text").__class__ is not str or part.get("thought") for part in parts):
             return None
         return "".join(part["text"] for part in parts) if isinstance(block.content, _TEXTS) else None
 
-    def _count(self, block: Outgoing, text: str | None) -> None:
+    def _count(self, block: OutgoingBlock, text: str | None) -> None:
         if text is None:
             self.texts_of(block).end()
         else:
@@ -134,7 +134,7 @@ class Encoder(JoiningEncoder):
             # Another content that became a text is another text.
             self.start(block)
 
-    def _shut_live(self, block: Outgoing, parts: list[Any]) -> None:
+    def _shut_live(self, block: OutgoingBlock, parts: list[Any]) -> None:
         """What is left of a text: a signature comes with a part of its own."""
         part = parts[0] if parts else {}
         left = block.left(text_of(part, "text"))
@@ -164,7 +164,7 @@ class Encoder(JoiningEncoder):
             self._cite((written.choice, index), written.place, content)
             written.cited = len(content.annotations)
         if written.call is not None:
-            self.lose((written.choice, index), content, reasons.WRITTEN_BEFORE)
+            self.report_loss((written.choice, index), content, reasons.WRITTEN_BEFORE)
 
     # -- the end -----------------------------------------------------------------------------------------------
 

@@ -12,8 +12,8 @@ from contentmodel.authoring import (
     EncodeContext,
     Fields,
     Hint,
+    MappedEnum,
     ProtobufJson,
-    Renamed,
     Row,
     camel_name,
     hints,
@@ -215,11 +215,11 @@ def _encode_hosted(tool: HostedTool, entry: dict[str, Any], context: EncodeConte
         return
     known = declaration(tool, CURRENT)
     if known is None:
-        context.lose(tool, None, reasons.NO_HOSTED_TOOL)
+        context.report_loss(tool, None, reasons.NO_HOSTED_TOOL)
         return
     context.leave_residue(tool, own=True)
     is_ours = context.is_ours(tool)
-    context.lose_attributes(tool, ("name",) if is_ours else ("name", "settings"))
+    context.report_lost_attributes(tool, ("name",) if is_ours else ("name", "settings"))
     settings = dict(tool.settings) if is_ours else {}
     entry[known.tag] = [settings] if known.tag == "mcpServers" else settings
 
@@ -270,7 +270,7 @@ TOOL_CHOICE = Choice(
 _LEVELS = ("minimal", "low", "medium", "high", "xhigh")
 
 
-class Level(Renamed):
+class Level(MappedEnum):
     """thinkingLevel: the words of the others in capitals."""
 
     def __init__(self) -> None:
@@ -279,7 +279,7 @@ class Level(Renamed):
 
     def encode(self, value: Any, context: EncodeContext, owner: Any) -> Any:
         if not context.native and value not in _LEVELS:
-            context.lose(owner, "options.reasoning.effort", reasons.NO_LEVEL, level=value)
+            context.report_loss(owner, "options.reasoning.effort", reasons.NO_LEVEL, level=value)
             return None
         spelled = LEVEL.of(owner, API)
         if spelled is not None and spelled.lower() == value:

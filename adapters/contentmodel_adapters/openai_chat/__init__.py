@@ -9,12 +9,12 @@ import msgspec
 
 from contentmodel.authoring import (
     Aliases,
-    Allowed,
     Blocks,
     Column,
     Columns,
     DecodeContext,
     EncodeContext,
+    EnumString,
     Hint,
     Kinds,
     OneOf,
@@ -54,10 +54,10 @@ from contentmodel_adapters.openai_chat.tools import (
 )
 from contentmodel_adapters.shared import settings
 from contentmodel_adapters.shared.answer import of_the_model
-from contentmodel_adapters.shared.fitting import OPENAI, restored_arguments, with_fitting_schemas
 from contentmodel_adapters.shared.media import GOOGLE_FILES
 from contentmodel_adapters.shared.modalities import Modalities
 from contentmodel_adapters.shared.openai_errors import ERRORS, LIMIT_HEADERS
+from contentmodel_adapters.shared.schema_adaptation import OPENAI, restored_arguments, with_fitting_schemas
 from contentmodel_adapters.shared.settings import with_fitting_settings
 from contentmodel_adapters.shared.texts import with_settled_texts
 from contentmodel_adapters.shared.times import seconds_of
@@ -91,13 +91,13 @@ REQUEST = TABLE.record(
         "metadata": "options.metadata",
         "service_tier": (
             "options.service_tier",
-            Allowed("options.service_tier", "auto", "default", "flex", "scale", "priority", "fast"),
+            EnumString("options.service_tier", "auto", "default", "flex", "scale", "priority", "fast"),
         ),
         "verbosity": "options.verbosity",
         "modalities": ("options.modalities", Modalities(str.lower, "text", "audio")),
         "reasoning_effort": (
             "options.reasoning.effort",
-            Allowed("options.reasoning.effort", "none", "minimal", "low", "medium", "high", "xhigh", "max"),
+            EnumString("options.reasoning.effort", "none", "minimal", "low", "medium", "high", "xhigh", "max"),
         ),
     },
     Columns(
@@ -164,7 +164,7 @@ def with_aliases(payload: dict[str, Any], request: ChatRequest, context: EncodeC
 SEEN = ("image/png", "image/jpeg", "image/gif", "image/webp", "application/*", "text/*")
 # A file has data or an id, and no URL (types/chat/chat_completion_content_part_param.py of openai 3.52).
 LINKS = ("image/*",)
-READS = media.Reads(SEEN, LINKS, ("http", "https", "data"), GOOGLE_FILES, named=True)
+READS = media.MediaSupport(SEEN, LINKS, ("http", "https", "data"), GOOGLE_FILES, named=True)
 HEARS = msgspec.structs.replace(READS, media_types=(*SEEN, "audio/wav", "audio/mpeg"))
 
 
@@ -177,7 +177,7 @@ REQUEST_PASSES = (
     request_pass(with_fitting_settings, native=True, form=settings.OPENAI),
     request_pass(with_known_tools, native=True, kinds=Kinds(custom=True)),
     request_pass(place_instructions, native=True),
-    message_pass(passes.settle_foreign),
+    message_pass(passes.normalize_foreign),
     message_pass(_with_readable_media, needs=media.TYPES),
     request_pass(passes.with_a_turn),
     request_pass(with_fitting_calls, ids=CALL_IDS, names=TOOL_NAMES, media_apart="always"),
@@ -188,7 +188,7 @@ REQUEST_PASSES = (
 def with_model(payload: dict[str, Any], request: ChatRequest, context: EncodeContext) -> dict[str, Any]:
     """Return a payload with the fields that every request has; the name of a model that is unknown is empty."""
     if "model" not in payload:
-        context.lose(request, "model", reasons.NO_MODEL)
+        context.report_loss(request, "model", reasons.NO_MODEL)
     return {"model": "", "messages": [], **payload}
 
 
@@ -205,9 +205,9 @@ def with_voice(payload: dict[str, Any], request: ChatRequest, context: EncodeCon
         return payload
     kinds = context.known.takes.media
     if kinds is not None and "audio" in kinds:
-        context.lose(request, "options.modalities", reasons.VOICE)
+        context.report_loss(request, "options.modalities", reasons.VOICE)
         return {**payload, "audio": {"voice": VOICE, "format": "pcm16" if payload.get("stream") else "wav"}}
-    context.lose(request, "options.modalities", reasons.NO_VOICE, model=payload["model"])
+    context.report_loss(request, "options.modalities", reasons.NO_VOICE, model=payload["model"])
     rest = [word for word in modalities if word != "audio"]
     without = {key: value for key, value in payload.items() if key != "modalities"}
     return {**without, "modalities": rest} if rest else without
@@ -220,10 +220,10 @@ def completed(payload: dict[str, Any], response: ChatResponse, context: EncodeCo
     filled = {"id": "", "object": "chat.completion", "created": 0, "model": "", "choices": [], **payload}
     created = filled["created"]
     if response.created is None:
-        context.lose(response, "created", reasons.UNKNOWN_TIME)
+        context.report_loss(response, "created", reasons.UNKNOWN_TIME)
     if not isinstance(created, int):
         seconds = seconds_of(created)
-        context.lose(response, "created", reasons.TIME_ROUNDED)
+        context.report_loss(response, "created", reasons.TIME_ROUNDED)
         filled["created"] = 0 if seconds is None else int(seconds)
     if "usage" in filled:
         filled["usage"] = complete_usage(filled["usage"])

@@ -8,15 +8,15 @@ from __future__ import annotations
 from typing import Any
 
 from contentmodel.authoring import (
-    Allowed,
     ArgumentsText,
     DataUri,
+    EnumString,
     Field,
     Filled,
-    Home,
     Implied,
+    Opaque,
+    ProviderOnly,
     Row,
-    Sealed,
     Shape,
     Silent,
     Table,
@@ -69,7 +69,7 @@ REFUSAL = row("refusal", ErrorContent, {"refusal": "message"}, Implied({"code": 
 
 # How closely a model looks at an image (types/chat/chat_completion_content_part_image_param.py of openai 3.54,
 # seen 2026-11-22).
-DETAIL = Allowed("detail", "auto", "low", "high", "original")
+DETAIL = EnumString("detail", "auto", "low", "high", "original")
 
 CONTENT = TABLE.union(
     "content part",
@@ -170,10 +170,10 @@ REASONING_DETAILS = TABLE.union(
         row(
             "reasoning.text",
             ReasoningContent,
-            {"text": "text", "signature": ("protected", Sealed(API, "signature"))},
+            {"text": "text", "signature": ("protected", Opaque(API, "signature"))},
         ),
         row("reasoning.summary", ReasoningContent, {"summary": "text"}, Implied({"kind": "summary"})),
-        row("reasoning.encrypted", ReasoningContent, {"data": ("protected", Sealed(API, "encrypted"))}),
+        row("reasoning.encrypted", ReasoningContent, {"data": ("protected", Opaque(API, "encrypted"))}),
     ],
 )
 
@@ -215,7 +215,7 @@ TOOL_RESULT = Row(
     FunctionResultContent,
     {
         "tool_call_id": "call_id",
-        "name": ("name", Home("name", str, silent=True)),
+        "name": ("name", ProviderOnly("name", str, silent=True)),
         "content": ("outputs", TextOrBlocks(RESULT_CONTENT, "string")),
     },
     Filled({"content": ""}),

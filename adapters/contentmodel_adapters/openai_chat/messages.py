@@ -23,14 +23,14 @@ from contentmodel.authoring import (
     Roles,
     Row,
     Silent,
+    TextField,
     TextOrBlocks,
-    WordsOf,
     hints,
     is_native,
     needs_error_mark,
     reasons,
+    with_error_mark,
     with_error_read,
-    with_error_told,
     with_media_apart,
     with_media_back,
 )
@@ -71,7 +71,7 @@ class Said(One[AIContent]):
         return value.__class__ is dict and any(value.values())
 
 
-class SaidWords(WordsOf):
+class SaidWords(TextField):
     """Words that are not blank, for the same reason."""
 
     def holds(self, value: Any) -> bool:
@@ -188,7 +188,7 @@ def _lose_citations(contents: Iterable[object], context: EncodeContext) -> None:
     """Report the citations of texts: only messages of the assistant have a field for them."""
     for content in contents:
         if content.__class__ is TextContent and content.annotations is not None:
-            context.lose_attributes(content, ("annotations",))
+            context.report_lost_attributes(content, ("annotations",))
 
 
 def encode_assistant(message: ChatMessage, context: EncodeContext) -> dict[str, Any]:
@@ -206,7 +206,7 @@ def encode_assistant(message: ChatMessage, context: EncodeContext) -> dict[str, 
 def _encode_results(message: ChatMessage, context: EncodeContext) -> list[dict[str, Any]]:
     results = []
     if message.extra is not None or message.message_id is not None or message.author_name is not None:
-        context.lose_attributes(message, ("author_name", "message_id"))
+        context.report_lost_attributes(message, ("author_name", "message_id"))
         context.leave_residue(message)
     for content in message.contents:
         if content.__class__ is FunctionResultContent and content.is_error is None and not needs_error_mark(content):
@@ -230,7 +230,7 @@ def _as_function_result(content: Any, context: EncodeContext) -> Any:
     """Another result as a function's; a failure says so in its words, which have no flag beside them here."""
     if not isinstance(content, ToolResultContent):
         return content
-    told = with_error_told(content, context)
+    told = with_error_mark(content, context)
     if content.__class__ is not FunctionResultContent:
         context.degrade(content, reasons.ONE_RESULT_KIND, *FunctionResultContent.__struct_fields__)
     fields = {name: getattr(told, name) for name in FunctionResultContent.__struct_fields__}
@@ -261,7 +261,7 @@ def _collect_citations(message: ChatMessage, context: EncodeContext) -> list[Any
         if content.__class__ is not TextContent:
             continue
         if content.annotations is not None and not cited:
-            context.lose_attributes(content, ("annotations",))
+            context.report_lost_attributes(content, ("annotations",))
             continue
         converter = SpanConverter(content.text)
         for citation in content.annotations or ():
@@ -325,7 +325,7 @@ def encode_answer(messages: list[ChatMessage], context: EncodeContext) -> dict[s
     contents = [content for message in messages for content in message.contents]
     message = messages[0] if len(messages) == 1 else _joined(messages[0], contents, context)
     for other in messages[1:]:
-        context.lose_attributes(other, ("author_name", "message_id"))
+        context.report_lost_attributes(other, ("author_name", "message_id"))
         context.leave_residue(other, own=True)
     wire = encode_assistant(message, context)
     own = (message.extra or {}).get(API, {})

@@ -11,8 +11,8 @@ from contentmodel.authoring import (
     EncodeContext,
     ErrorBody,
     Filled,
-    Home,
     Place,
+    ProviderOnly,
     Record,
     spread,
 )
@@ -54,7 +54,7 @@ CHOICE = TABLE.record(
         "index": "index",
         "message": ("messages", Message()),
         "finish_reason": ("finish_reason", FINISH),
-        "logprobs": ("logprobs", Home("logprobs")),
+        "logprobs": ("logprobs", ProviderOnly("logprobs")),
     },
     Filled({"message": {"role": "assistant", "content": None, "refusal": None}}),
 )

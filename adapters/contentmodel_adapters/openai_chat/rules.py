@@ -10,10 +10,10 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from contentmodel.authoring import Alphabet, Broken, Capabilities, Rules, child_path, objects, one_object
+from contentmodel.authoring import Broken, Capabilities, IdentifierRule, Rules, child_path, objects, one_object
 from contentmodel.request import ReasoningOptions
 from contentmodel_adapters.openai_chat.capabilities import CAPABILITIES
-from contentmodel_adapters.shared.judging import (
+from contentmodel_adapters.shared.rule_helpers import (
     bad_base64,
     declares,
     declares_by_model,
@@ -26,8 +26,8 @@ from contentmodel_adapters.shared.judging import (
 from contentmodel_adapters.shared.settings import thinks
 
 RULES = Rules("openai-chat", CAPABILITIES)
-CALL_IDS = Alphabet(".", 40)
-TOOL_NAMES = Alphabet("[a-zA-Z0-9_-]", 64)
+CALL_IDS = IdentifierRule(".", 40)
+TOOL_NAMES = IdentifierRule("[a-zA-Z0-9_-]", 64)
 
 _OPENAI = r"(?:ft:)?(?:gpt-\d|gpt-audio|chatgpt-|o\d(?:-|$)).*"
 _SDK = "openai/types/chat/completion_create_params.py of openai 3.52.0"

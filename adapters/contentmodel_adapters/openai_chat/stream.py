@@ -13,15 +13,15 @@ from typing import Any
 import msgspec
 
 from contentmodel.authoring import (
+    BlockState,
     DecodeContext,
-    OpenBlock,
     StreamDecoder,
     kind_of,
     laid_out,
-    lay_over,
     lengthen,
     longer,
     longer_list,
+    merge_into,
     object_of,
     parse,
     settle_entry,
@@ -74,7 +74,7 @@ class Choice:
         self.rest: dict[str, Any] = {}
         self.message: dict[str, Any] = {}
         self.texts: dict[str, list[str]] = {}
-        self.blocks: dict[Key, OpenBlock] = {}
+        self.blocks: dict[Key, BlockState] = {}
         self.calls = StreamedCalls()
         self.details: dict[bytes, int] = {}
         """Where the first detail of each name stands."""
@@ -161,7 +161,7 @@ class Decoder(StreamDecoder):
     def _read_head(self, wire: dict[str, Any]) -> None:
         usage = self.answer.get("usage")
         said = {key: value for key, value in wire.items() if key not in OWN and (key != "usage" or value is not None)}
-        lay_over(self.answer, said, FIRST)
+        merge_into(self.answer, said, FIRST)
         if not self._has_begun and self.answer.get("id"):
             self.begin({"object": "chat.completion", **self.answer})
         elif self._has_begun and said.get("usage") is not None and said["usage"] != usage:
@@ -260,7 +260,7 @@ class Decoder(StreamDecoder):
                 lengthen(choice.rest, key, value)
             elif key != "finish_reason" or value is not None:
                 # Null is that of a chunk that is not the last, and not of the answer.
-                lay_over(choice.rest, {key: value})
+                merge_into(choice.rest, {key: value})
 
     def _read_field(self, choice: Choice, key: str, value: Any) -> None:
         """A field of a delta that is no text."""
@@ -290,17 +290,17 @@ class Decoder(StreamDecoder):
         elif value.__class__ is str and message.get(key).__class__ is str and message[key] != value:
             lengthen(message, key, value)
         else:
-            lay_over(message, {key: value})
+            merge_into(message, {key: value})
 
     # -- blocks ------------------------------------------------------------------------------------------------
 
-    def _open_text(self, choice: Choice, column: str) -> OpenBlock | None:
+    def _open_text(self, choice: Choice, column: str) -> BlockState | None:
         if choice.is_detailed and column in ("reasoning", "reasoning_content"):
             # The details have the same words.
             return None
         return self._open(choice, (column, 0), {}, _blank(column))
 
-    def _open(self, choice: Choice, key: Key, wire: dict[str, Any], content: Any) -> OpenBlock:
+    def _open(self, choice: Choice, key: Key, wire: dict[str, Any], content: Any) -> BlockState:
         """A block begins; the one before it, where it is a text or a whole call, is complete."""
         if choice.current is not None:
             self._stop_early(choice, choice.current)
@@ -347,7 +347,7 @@ class Decoder(StreamDecoder):
         wire = choice.message.setdefault("function_call", {})
         text = value.get("arguments")
         grows = text.__class__ is str
-        lay_over(wire, {name: said for name, said in value.items() if name != "arguments" or not grows})
+        merge_into(wire, {name: said for name, said in value.items() if name != "arguments" or not grows})
         block = choice.blocks.get(("function_call", 0))
         if block is None and any(value.values()):
             stub = {"role": "assistant", "function_call": {"name": " ", **wire, "arguments": " "}}
@@ -377,7 +377,7 @@ class Decoder(StreamDecoder):
             block = self._open(choice, ("reasoning_details", place), details[place], content)
         else:
             block = choice.blocks["reasoning_details", place]
-            lay_over(block.wire, {key: value for key, value in entry.items() if key not in _DETAIL_TEXTS})
+            merge_into(block.wire, {key: value for key, value in entry.items() if key not in _DETAIL_TEXTS})
             if entry.get("signature") and not any(entry.get(key) for key in _DETAIL_TEXTS):
                 self._sign(block)
         for key in _DETAIL_TEXTS:
@@ -388,7 +388,7 @@ class Decoder(StreamDecoder):
             elif key in entry:
                 block.wire.setdefault(key, entry[key])
 
-    def _sign(self, block: OpenBlock) -> None:
+    def _sign(self, block: BlockState) -> None:
         content = REASONING_DETAILS.decode_list([{"text": "", **block.wire}], self.context())[0]
         if content.protected is not None:
             self.emit(SignatureDelta(index=block.index, protected=content.protected))
@@ -396,7 +396,7 @@ class Decoder(StreamDecoder):
     def _grow_audio(self, choice: Choice, value: dict[str, Any]) -> None:
         wire = choice.message.setdefault("audio", {})
         key = ("audio", 0)
-        lay_over(wire, {name: said for name, said in value.items() if name not in ("data", "transcript")})
+        merge_into(wire, {name: said for name, said in value.items() if name not in ("data", "transcript")})
         block = choice.blocks.get(key)
         if block is None and not any(value.values()):
             # Filled in with blanks (Snowflake): nothing is said.
@@ -453,7 +453,7 @@ class Decoder(StreamDecoder):
                     self.catch_up(choice.blocks[key], self.remains(choice.blocks[key]))
             raise
 
-    def remains(self, block: OpenBlock) -> Any:
+    def remains(self, block: BlockState) -> Any:
         place = self._texts.get(block.index)
         if place is not None:
             choice, (column, _) = place

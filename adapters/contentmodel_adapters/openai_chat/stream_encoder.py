@@ -8,12 +8,12 @@ from typing import Any
 import msgspec
 
 from contentmodel.authoring import (
-    Note,
-    Outgoing,
+    OutgoingBlock,
+    PendingLoss,
     Written,
     family_of,
     growing,
-    is_half_a_call,
+    is_incomplete_call,
     list_of,
     loss_of,
     object_of,
@@ -66,7 +66,7 @@ class Encoder(JoiningEncoder):
 
     # -- blocks ------------------------------------------------------------------------------------------------
 
-    def open(self, block: Outgoing) -> None:
+    def open(self, block: OutgoingBlock) -> None:
         self._begin_choice(block.choice)
         message = self.encode_start(block.content)
         for column in TEXTS:
@@ -85,7 +85,7 @@ class Encoder(JoiningEncoder):
             self._chunk(self._begun, {"role": "assistant", **said})
             self._begun += 1
 
-    def _open_text(self, block: Outgoing, column: str) -> None:
+    def _open_text(self, block: OutgoingBlock, column: str) -> None:
         block.grow = growing(
             b"data: " + self._prefix % block.choice + b'"%b":' % column.encode(), b'},"finish_reason":null}]}\n\n'
         )
@@ -97,7 +97,7 @@ class Encoder(JoiningEncoder):
             block.grow = self.texts_of(block).beginning(block, block.grow)
         self.say_begun(block)
 
-    def _open_call(self, block: Outgoing, wire: dict[str, Any]) -> None:
+    def _open_call(self, block: OutgoingBlock, wire: dict[str, Any]) -> None:
         kind = _kind_of(wire)
         if kind is None or not isinstance(block.content, ToolCallContent):
             return
@@ -120,11 +120,11 @@ class Encoder(JoiningEncoder):
         self._calls[choice] = number = self._calls.get(choice, -1) + 1
         return number
 
-    def shut(self, block: Outgoing) -> None:
+    def shut(self, block: OutgoingBlock) -> None:
         self._begin_choice(block.choice)
         content = block.content
-        if is_half_a_call(block) and block.grow is None:
-            self.lose((block.choice, block.index), content, reasons.HALF_A_CALL)
+        if is_incomplete_call(block) and block.grow is None:
+            self.report_loss((block.choice, block.index), content, reasons.HALF_A_CALL)
             return
         texts = self.texts_of(block)
         block.place = texts.size + len(texts.before(getattr(content, "text", None) or ""))
@@ -133,9 +133,9 @@ class Encoder(JoiningEncoder):
         message = self.encode([placed_content], places=place)
         columns = [column for column in ORDER if message.get(column) is not None]
         if columns:
-            note = Note(content, None, reasons.COLUMN_APART)
+            note = PendingLoss(content, None, reasons.COLUMN_APART)
             self._columns[block.index] = what_of(note), family_of(note), columns
-        if block.grow is not None and not is_half_a_call(block):
+        if block.grow is not None and not is_incomplete_call(block):
             self._write_rest(block, message)
         if message.get("content").__class__ is str:
             message["content"] = texts.add(message["content"])
@@ -159,7 +159,7 @@ class Encoder(JoiningEncoder):
                             self.add_losses((choice, index), [loss])
                         latest = max(latest, ORDER[column])
 
-    def _write_rest(self, block: Outgoing, message: dict[str, Any]) -> None:
+    def _write_rest(self, block: OutgoingBlock, message: dict[str, Any]) -> None:
         """What has not been written of a live block's words."""
         said = next((message[column] for column in TEXTS if isinstance(message.get(column), str)), None)
         for wire in objects_of(message, "tool_calls"):
@@ -200,7 +200,7 @@ class Encoder(JoiningEncoder):
             self._citations.setdefault(written.choice, []).extend(citations[written.cited :])
             written.cited = len(citations)
         if any(message.get(column) for column in ("tool_calls", "function_call")):
-            self.lose(place, content, reasons.WRITTEN_BEFORE)
+            self.report_loss(place, content, reasons.WRITTEN_BEFORE)
 
     # -- the end -----------------------------------------------------------------------------------------------
 

@@ -45,7 +45,7 @@ class GrammarObject(Codec[dict[str, Any]]):
         if value.get("type") == "grammar":
             return {"type": "grammar", "grammar": {name: item for name, item in value.items() if name != "type"}}
         if value != {"type": "text"}:
-            context.lose(owner, "format", reasons.NO_TEXT_FORMAT)
+            context.report_loss(owner, "format", reasons.NO_TEXT_FORMAT)
             return None
         return value
 

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from contentmodel.authoring import (
-    Allowed,
     Blocks,
     DecodeContext,
     EncodeContext,
+    EnumString,
     Kinds,
     OneOf,
     Row,
@@ -17,7 +17,7 @@ from contentmodel.authoring import (
     StreamDecoder,
     StreamEncoder,
     TableAdapter,
-    WordsOf,
+    TextField,
     media,
     message_pass,
     passes,
@@ -41,10 +41,10 @@ from contentmodel_adapters.openai_responses.stream import Decoder
 from contentmodel_adapters.openai_responses.stream_encoder import Encoder
 from contentmodel_adapters.openai_responses.tools import ADDED, CURRENT, TEXT_FORMAT, TOOL_CHOICE, TOOLS
 from contentmodel_adapters.shared import settings
-from contentmodel_adapters.shared.fitting import OPENAI, restored_arguments, with_fitting_schemas
 from contentmodel_adapters.shared.hosted import with_sendable_tools
 from contentmodel_adapters.shared.media import GOOGLE_FILES
 from contentmodel_adapters.shared.openai_errors import ERRORS, LIMIT_HEADERS
+from contentmodel_adapters.shared.schema_adaptation import OPENAI, restored_arguments, with_fitting_schemas
 from contentmodel_adapters.shared.settings import with_fitting_settings
 from contentmodel_adapters.shared.times import seconds_of
 from contentmodel_adapters.shared.usage import counted
@@ -54,7 +54,7 @@ REQUEST = TABLE.record(
     ChatRequest,
     {
         "model": "model",
-        "instructions": ("instructions", WordsOf(TextContent, "text", between="\n\n")),
+        "instructions": ("instructions", TextField(TextContent, "text", between="\n\n")),
         "input": ("messages", Items()),
         "tools": ("tools", Blocks(TOOLS)),
         "tool_choice": ("options.tool_choice", TOOL_CHOICE),
@@ -71,17 +71,17 @@ REQUEST = TABLE.record(
         "metadata": "options.metadata",
         "service_tier": (
             "options.service_tier",
-            Allowed("options.service_tier", "auto", "default", "flex", "scale", "priority", "fast", "ultrafast"),
+            EnumString("options.service_tier", "auto", "default", "flex", "scale", "priority", "fast", "ultrafast"),
         ),
         "previous_response_id": "options.previous_response_id",
         "conversation": "options.conversation_id",
         "reasoning.effort": (
             "options.reasoning.effort",
-            Allowed("options.reasoning.effort", "none", "minimal", "low", "medium", "high", "xhigh", "max"),
+            EnumString("options.reasoning.effort", "none", "minimal", "low", "medium", "high", "xhigh", "max"),
         ),
         "reasoning.summary": (
             "options.reasoning.summary",
-            Allowed("options.reasoning.summary", "auto", "concise", "detailed"),
+            EnumString("options.reasoning.summary", "auto", "concise", "detailed"),
         ),
     },
 )
@@ -89,7 +89,9 @@ REQUEST = TABLE.record(
 
 # What input_image and input_file take inline (rules.py, media_is_readable).
 READ = ("image/png", "image/jpeg", "image/gif", "image/webp", "application/*", "text/*")
-READS = media.Reads(READ, ("image/*", "application/*", "text/*"), ("http", "https", "data"), GOOGLE_FILES, named=True)
+READS = media.MediaSupport(
+    READ, ("image/*", "application/*", "text/*"), ("http", "https", "data"), GOOGLE_FILES, named=True
+)
 
 
 def _with_added_tools_apart(request: ChatRequest, context: EncodeContext) -> ChatRequest:
@@ -114,7 +116,7 @@ REQUEST_PASSES = (
     request_pass(_with_added_tools_apart, native=True),
     request_pass(with_known_tools, native=True, kinds=Kinds(custom=True, custom_results=True, namespaces=True)),
     request_pass(with_sendable_tools, current=CURRENT),
-    message_pass(passes.settle_foreign),
+    message_pass(passes.normalize_foreign),
     message_pass(media.with_readable_media, needs=media.TYPES, reads=READS),
     request_pass(_with_a_turn),
     request_pass(_with_fitting_calls),
@@ -153,11 +155,11 @@ def completed(payload: dict[str, Any], response: ChatResponse, context: EncodeCo
         _tell_failure(payload, error, response, context)
     filled = {**defaults, **payload}
     if response.created is None:
-        context.lose(response, "created", reasons.UNKNOWN_TIME)
+        context.report_loss(response, "created", reasons.UNKNOWN_TIME)
     if not isinstance(filled["created_at"], int | float):
         seconds = seconds_of(filled["created_at"])
         lost = reasons.TIME_DROPPED if seconds is None else reasons.TIME_REWRITTEN
-        context.lose(response, "created", lost, form="in seconds since 1970")
+        context.report_loss(response, "created", lost, form="in seconds since 1970")
         filled["created_at"] = seconds or 0
     usage = filled.get("usage")
     if usage is not None:
@@ -232,13 +234,13 @@ def _tell_failure(
     """Give a response that has an error its status; report the word and the finish reason that do not fit."""
     if response.error is not None and ERRORS.kind_of(payload["error"]) != ERRORS.kind_of(error):
         named = "kind" if response.error.code is None else "code"
-        context.lose(response.error, named, reasons.NO_ERROR_WORD)
+        context.report_loss(response.error, named, reasons.NO_ERROR_WORD)
     finish = response.choices[0].finish_reason
     if payload.get("status", "completed") == "completed":
         payload["status"] = "failed"
         if finish is not None and finish.reason != "error":
             word = finish.raw or finish.reason
-            context.lose(response.choices[0], "finish_reason.raw", reasons.NO_FINISH_REASON, word=word)
+            context.report_loss(response.choices[0], "finish_reason.raw", reasons.NO_FINISH_REASON, word=word)
 
 
 def in_response(error: dict[str, Any]) -> dict[str, Any]:

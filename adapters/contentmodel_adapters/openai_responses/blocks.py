@@ -12,25 +12,25 @@ from typing import Any
 import msgspec
 
 from contentmodel.authoring import (
-    Allowed,
     Blocks,
     Codec,
     DataUri,
     DecodeContext,
     EncodeContext,
+    EnumString,
     Failure,
     Field,
     Fields,
     Filled,
     Implied,
+    Opaque,
     Place,
     Row,
-    Sealed,
     Shape,
     Sign,
     Silent,
     Table,
-    WordsOf,
+    TextField,
     hints,
     reasons,
     row,
@@ -52,8 +52,8 @@ API = "openai-responses"
 TABLE = Table(API)
 
 DATA_URI = DataUri()
-ENCRYPTED = Sealed("openai", "encrypted")
-WORDS = WordsOf(TextContent, "text")
+ENCRYPTED = Opaque("openai", "encrypted")
+WORDS = TextField(TextContent, "text")
 
 
 def named_row(name: str, tag: str, model: type[Any], fields: dict[str, Any], *others: Field, **options: Any) -> Row:
@@ -103,8 +103,8 @@ OUTPUT_TEXT = row(
 REFUSAL = row("refusal", ErrorContent, {"refusal": "message"}, Implied({"code": "refusal"}), Filled({"refusal": ""}))
 # How closely a model looks at an image or a file (types/responses/image_detail.py and response_input_file_param.py of
 # openai 3.54, seen 2026-11-22).
-IMAGE_DETAIL = Allowed("detail", "auto", "low", "high", "original")
-FILE_DETAIL = Allowed("detail", "auto", "low", "high")
+IMAGE_DETAIL = EnumString("detail", "auto", "low", "high", "original")
+FILE_DETAIL = EnumString("detail", "auto", "low", "high")
 MEDIA = [
     named_row(
         "image.data",
@@ -319,8 +319,8 @@ class MadeImage(Codec[list[AIContent]]):
 
     def encode(self, value: list[Any], context: EncodeContext, owner: Any) -> Any:
         for content in value[1:]:
-            context.lose(content, None, reasons.ONE_IMAGE)
-        context.lose_attributes(value[0], ("media_type", "name"))
+            context.report_loss(content, None, reasons.ONE_IMAGE)
+        context.report_lost_attributes(value[0], ("media_type", "name"))
         return value[0].data
 
     def describe(self) -> str:

@@ -27,8 +27,8 @@ from contentmodel.authoring import (
     reasons,
     row,
     wire_fields,
+    with_error_mark,
     with_error_read,
-    with_error_told,
 )
 from contentmodel.content.outcomes import (
     ConfigurationContent,
@@ -294,7 +294,7 @@ class _Writer:
     def _turn(self, message: ChatMessage) -> None:
         contents = message.contents
         if message.author_name is not None or message.message_id is not None:
-            self.context.lose_attributes(message, ("author_name", "message_id"))
+            self.context.report_lost_attributes(message, ("author_name", "message_id"))
         self.context.leave_residue(message)
         if not contents and message.role == "assistant" and self.context.native:
             self.items.append(MESSAGE.encode(message, self.context))
@@ -309,7 +309,7 @@ class _Writer:
         kind = content.__class__
         pair = _pair_of(content) if kind in _PAIR_BY_CALL or kind in _PAIR_BY_RESULT else None
         if kind in _FUNCTION_RESULTS and needs_error_mark(content):
-            content = with_error_told(content, self.context)
+            content = with_error_mark(content, self.context)
         if kind is ReasoningContent:
             self._reasoning(content)
         elif pair is not None and kind in _PAIR_BY_CALL:
@@ -357,7 +357,7 @@ class _Writer:
         if not is_given and context.kind == "request" and content.annotations:
             # Citations stand in output_text, and only an item that the API gave may hold that.
             for citation in content.annotations:
-                context.lose(citation, None, reasons.NO_CITATION_IN_REQUEST)
+                context.report_loss(citation, None, reasons.NO_CITATION_IN_REQUEST)
             content = context.replace(content, annotations=None)
         parts = OUTPUT.encode_list([content], context)
         if not parts:

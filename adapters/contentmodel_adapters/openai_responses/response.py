@@ -112,11 +112,11 @@ class Output(OnlyChoice):
         finish = choice.finish_reason
         if finish is not None and finish_of(wire, choice) != finish:
             wire.update(status_of(finish))
-            context.lose_attributes(finish, ("stop_sequence",))
+            context.report_lost_attributes(finish, ("stop_sequence",))
             ends = finish_of(wire, choice)
             if ends is not None and ends.reason != finish.reason and finish.reason not in ("refusal", "tool_calls"):
                 ended = finish.raw or finish.reason
-                context.lose(choice, "finish_reason.raw", reasons.NO_FINISH_REASON, word=ended)
+                context.report_loss(choice, "finish_reason.raw", reasons.NO_FINISH_REASON, word=ended)
 
 
 RESPONSE = TABLE.record(

@@ -10,12 +10,12 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any, TypeAlias
 
-from contentmodel.authoring import Alphabet, Broken, Capabilities, Rules, child_path, objects, one_object
+from contentmodel.authoring import Broken, Capabilities, IdentifierRule, Rules, child_path, objects, one_object
 from contentmodel.content.media_types import media_type_of_link
 from contentmodel.request import ReasoningOptions
 from contentmodel_adapters.openai_responses.capabilities import CAPABILITIES
 from contentmodel_adapters.openai_responses.items import PREFIXES
-from contentmodel_adapters.shared.judging import (
+from contentmodel_adapters.shared.rule_helpers import (
     bad_base64,
     declares,
     declares_by_model,
@@ -27,8 +27,8 @@ from contentmodel_adapters.shared.judging import (
 from contentmodel_adapters.shared.settings import thinks
 
 RULES = Rules("openai-responses", CAPABILITIES)
-CALL_IDS = Alphabet(".", 64)
-TOOL_NAMES = Alphabet("[a-zA-Z0-9_-]", 128)
+CALL_IDS = IdentifierRule(".", 64)
+TOOL_NAMES = IdentifierRule("[a-zA-Z0-9_-]", 128)
 
 Find: TypeAlias = Callable[[dict[str, Any]], Iterator[Broken]]
 Found: TypeAlias = Iterator[tuple[str, dict[str, Any]]]

@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from contentmodel.authoring import OpenBlock, StreamDecoder, kind_of, laid_out, lay_over, list_of, object_at, text_of
+from contentmodel.authoring import BlockState, StreamDecoder, kind_of, laid_out, list_of, merge_into, object_at, text_of
 from contentmodel.content.outcomes import ErrorContent
 from contentmodel.errors import DecodeError, Fault
 from contentmodel.events import (
@@ -75,12 +75,12 @@ class Item:
 
     def __init__(self, wire: dict[str, Any]) -> None:
         self.wire = wire
-        self.blocks: dict[Key, OpenBlock] = {}
+        self.blocks: dict[Key, BlockState] = {}
         self.done: dict[str, Any] | None = None
         self.decoded: tuple[str, list[Any]] | None = None
         """The role and the contents that were made of it when it was done; None if it has faults."""
 
-    def ordered(self) -> Iterator[OpenBlock]:
+    def ordered(self) -> Iterator[BlockState]:
         """The blocks in the order in which the table reads them: summaries before contents."""
         for key in sorted(self.blocks, key=lambda key: (key[0] != "summary", key[1])):
             yield self.blocks[key]
@@ -171,7 +171,7 @@ class Decoder(StreamDecoder):
         return True
 
     def _first(self, response: dict[str, Any]) -> None:
-        lay_over(self.answer, {key: value for key, value in response.items() if key != "output"})
+        merge_into(self.answer, {key: value for key, value in response.items() if key != "output"})
         self.begin({**self.answer, "output": []})
 
     # -- items and parts ---------------------------------------------------------------------------------------
@@ -219,7 +219,7 @@ class Decoder(StreamDecoder):
         else:
             self._part(item, field, number, object_at(wire, "part", API))
 
-    def _open_item(self, item: Item) -> OpenBlock:
+    def _open_item(self, item: Item) -> BlockState:
         """The block of an item that is no list of parts."""
         growing = next((field for kind, field, _ in CALLS.values() if kind == item.wire.get("type")), None)
         contents = self._contents({**item.wire} if growing is None else {growing: "", **item.wire})
@@ -230,7 +230,7 @@ class Decoder(StreamDecoder):
         """The contents of one item."""
         return [content for message in decode_items([wire], self.context()) for content in message.contents]
 
-    def _part(self, item: Item, field: str, number: int, part: dict[str, Any]) -> OpenBlock:
+    def _part(self, item: Item, field: str, number: int, part: dict[str, Any]) -> BlockState:
         """A part begins."""
         note = {**item.wire, "content": [], "summary": []} if item.wire.get("type") == "reasoning" else dict(item.wire)
         found = self._contents({**note, field: [{**part}]})

@@ -14,10 +14,10 @@ from typing import Any
 import msgspec
 
 from contentmodel.authoring import (
-    Outgoing,
+    OutgoingBlock,
     StreamEncoder,
     Written,
-    is_half_a_call,
+    is_incomplete_call,
     list_of,
     object_of,
     reasons,
@@ -69,7 +69,7 @@ class Encoder(StreamEncoder):
         """The ids of calls that broke off."""
         self._parts: Counter[str] = Counter()
         """How many parts each list of the open item has."""
-        self._group: list[Outgoing] = []
+        self._group: list[OutgoingBlock] = []
         self._item: dict[str, Any] | None = None
         self._ids = ItemIds({})
         self._done: list[dict[str, Any]] = []
@@ -90,7 +90,7 @@ class Encoder(StreamEncoder):
 
     # -- live blocks -------------------------------------------------------------------------------------------
 
-    def open(self, block: Outgoing) -> None:
+    def open(self, block: OutgoingBlock) -> None:
         content = block.content
         if content.__class__ is ReasoningContent and content.kind is None:
             return
@@ -102,7 +102,7 @@ class Encoder(StreamEncoder):
         elif item.get("type") in ("function_call", "custom_tool_call"):
             self._open_call(block, item)
 
-    def _open_part(self, block: Outgoing, item: dict[str, Any], part: dict[str, Any]) -> None:
+    def _open_part(self, block: OutgoingBlock, item: dict[str, Any], part: dict[str, Any]) -> None:
         field = PARTS[part["type"]][0]
         if not self._continues(block.content, is_open=True):
             self._close_group()
@@ -120,7 +120,7 @@ class Encoder(StreamEncoder):
         for block in group:
             self._whole_part(block)
 
-    def _begin_part(self, block: Outgoing, part: dict[str, Any]) -> None:
+    def _begin_part(self, block: OutgoingBlock, part: dict[str, Any]) -> None:
         """Adds an empty part to the item that is open."""
         field, number, grown, growth, added = PARTS[part["type"]]
         place = {**self._place(), number: self._parts[field]}
@@ -130,7 +130,7 @@ class Encoder(StreamEncoder):
         block.state = place, field
         block.grow = self._growing(f"{growth}.delta", {**place, **rest})
 
-    def _open_call(self, block: Outgoing, item: dict[str, Any]) -> None:
+    def _open_call(self, block: OutgoingBlock, item: dict[str, Any]) -> None:
         self._close_group()
         field, growth = ITEMS[item["type"]]
         self._add(self._named(item, block.content), {field: ""})
@@ -189,17 +189,17 @@ class Encoder(StreamEncoder):
         together = self._items_of([*contents, content], is_open=is_open)
         return len(together) == len(self._items_of(contents, is_open=is_open)) == 1
 
-    def shut(self, block: Outgoing) -> None:
+    def shut(self, block: OutgoingBlock) -> None:
         content = block.content
-        if is_half_a_call(block):
+        if is_incomplete_call(block):
             self._close_group(but=block)
             self._halves.add(content.call_id)
             if block.grow is None:
-                self.lose((block.choice, block.index), content, reasons.HALF_A_CALL)
+                self.report_loss((block.choice, block.index), content, reasons.HALF_A_CALL)
             return
         if isinstance(content, ToolResultContent) and not block.is_complete and content.call_id in self._halves:
             # One item has both, and would look whole.
-            self.lose((block.choice, block.index), content, reasons.HALF_A_CALL)
+            self.report_loss((block.choice, block.index), content, reasons.HALF_A_CALL)
             return
         self._keep(block.index, content)
         block.cited = len(content.annotations or ())
@@ -231,7 +231,7 @@ class Encoder(StreamEncoder):
         if isinstance(content, ToolCallContent):
             self._calls.setdefault(content.call_id, {})[content.__class__] = content
 
-    def _end_live(self, block: Outgoing) -> None:
+    def _end_live(self, block: OutgoingBlock) -> None:
         items = self._items_of([block.content])
         item = items[0] if items else {}
         part, growth = _only_part(item), ITEMS.get(text_of(item, "type"))
@@ -264,7 +264,7 @@ class Encoder(StreamEncoder):
         self._event(f"{growth}.done", **place, **{field: text_of(part, field)}, **rest)
         self._event(f"{added}.done", **place, part={**part, **_no_annotations(part, part.get("annotations"))})
 
-    def _whole_part(self, block: Outgoing) -> None:
+    def _whole_part(self, block: OutgoingBlock) -> None:
         items = self._items_of([block.content])
         part = _only_part(items[0]) if items else None
         self._group.append(block)
@@ -275,7 +275,7 @@ class Encoder(StreamEncoder):
                 self.say(block, said)
             self._end_part(part, block.state[0])
 
-    def _close_group(self, but: Outgoing | None = None) -> None:
+    def _close_group(self, but: OutgoingBlock | None = None) -> None:
         """Writes what is left of the open group: the end of its item, or all of it where it was held back."""
         group, self._group = [block for block in self._group if block is not but], []
         item, self._item = self._item, None
@@ -335,10 +335,10 @@ class Encoder(StreamEncoder):
             return
         text = content.text if isinstance(content, TextContent) else ""
         if written.call is not None:
-            self.lose((0, index), content, reasons.WRITTEN_BEFORE)
+            self.report_loss((0, index), content, reasons.WRITTEN_BEFORE)
         elif len(text) > written.sent:
             self._close_group()
-            self._group = [Outgoing(index, msgspec.structs.replace(content, text=text[written.sent :]), 0)]
+            self._group = [OutgoingBlock(index, msgspec.structs.replace(content, text=text[written.sent :]), 0)]
             self._close_group()
             written.sent = len(text)
         elif len(content.annotations or ()) > written.cited:
@@ -355,7 +355,7 @@ class Encoder(StreamEncoder):
             if self._item is not None:
                 self._cite_in(index, written, self._place(), [block.index for block in self._group])
         else:
-            self.lose((0, index), content, reasons.AFTER_BLOCK, field="annotations")
+            self.report_loss((0, index), content, reasons.AFTER_BLOCK, field="annotations")
         written.cited = len(content.annotations)
 
     def _cite_in(self, index: int, written: Written, place: dict[str, Any], indices: list[int]) -> dict[str, Any]:

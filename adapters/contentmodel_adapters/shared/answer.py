@@ -46,7 +46,7 @@ def of_the_model(messages: list[ChatMessage], context: EncodeContext) -> list[Ch
     for message in messages:
         if message.role in _OTHERS:
             for lost in (message, *message.contents):
-                context.lose(lost, None, reasons.OTHERS_MESSAGE, role=message.role)
+                context.report_loss(lost, None, reasons.OTHERS_MESSAGE, role=message.role)
     return [message for message in messages if message.role not in _OTHERS]
 
 
@@ -62,9 +62,9 @@ class OnlyChoice(Group):
         self, value: list[ChatChoice], wire: dict[str, Any], context: EncodeContext, owner: ChatResponse
     ) -> None:
         for choice in value[1:]:
-            context.lose(choice, None, reasons.ONE_CHOICE)
+            context.report_loss(choice, None, reasons.ONE_CHOICE)
         for choice in value[:1]:
-            context.lose_attributes(choice, ("logprobs",))
+            context.report_lost_attributes(choice, ("logprobs",))
             context.leave_residue(choice)
             self.write_choice(choice, (choice.extra or {}).get(context.api, {}), wire, context)
 

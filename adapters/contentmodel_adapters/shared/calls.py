@@ -12,7 +12,7 @@ from typing import Any, Self
 
 import msgspec
 
-from contentmodel.authoring import Encoded, Loss, Maps
+from contentmodel.authoring import Encoded, Loss, Renames
 from contentmodel.client import ClientError
 from contentmodel.content.outcomes import ErrorContent
 from contentmodel.events import ENDED, Fold, StreamEvent, TurnError
@@ -26,7 +26,7 @@ class Call:
         self.adapter = adapter
         self.payload = payload
         self.model = model
-        self.maps: Maps = encoded.maps
+        self.maps: Renames = encoded.maps
         self._encoded = encoded
 
     @property
@@ -36,9 +36,9 @@ class Call:
 
     def undone(self, response: ChatResponse) -> ChatResponse:
         """An answer in the ids, names and arguments of the request."""
-        if self.maps == Maps():
+        if self.maps == Renames():
             return response
-        return self.maps.undo(response, self.adapter.restore_arguments)
+        return self.maps.restored_names(response, self.adapter.restore_arguments)
 
     def undoing(self) -> Callable[[StreamEvent], list[StreamEvent]]:
         """Return a function that does the same for the events of one stream."""
@@ -64,7 +64,7 @@ class Reading:
         return self._call.losses
 
     @property
-    def maps(self) -> Maps:
+    def maps(self) -> Renames:
         """What stood for which id and tool name: it is undone in the events already."""
         return self._call.maps
 

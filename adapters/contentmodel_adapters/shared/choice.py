@@ -58,7 +58,7 @@ class Choice(Codec[ToolChoice]):
             if value.mode == "other" or (meant is not None and _same(meant, value)):
                 return raw
         elif not all(WHOLE.is_in(residue) for residue in (value.extra or {}).values()):
-            context.lose(owner, "options.tool_choice", reasons.TOOL_CHOICE_PARTS)
+            context.report_loss(owner, "options.tool_choice", reasons.TOOL_CHOICE_PARTS)
         return self._written(value, context, owner)
 
     def _written(self, value: ToolChoice, context: EncodeContext, owner: Any) -> Any:
@@ -67,7 +67,7 @@ class Choice(Codec[ToolChoice]):
         written = self._write(choice, tools)
         if written is not None:
             return written
-        context.lose(owner, "options.tool_choice", reasons.NO_TOOL_CHOICE)
+        context.report_loss(owner, "options.tool_choice", reasons.NO_TOOL_CHOICE)
         by_mode = self._write(ToolChoice(mode=choice.mode), tools) if choice.hosted is None else None
         return self._fallback if by_mode is None else by_mode
 

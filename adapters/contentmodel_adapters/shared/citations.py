@@ -24,7 +24,7 @@ def moved_citation(citation: Citation, converter: SpanConverter, before: int, co
     """Return `placed` in the place of the citation; a span in other numbers is reported."""
     made = placed(citation, converter, before)
     if citation.span is not None and made.span is not None and made.span != citation.span:
-        context.lose(citation, "span", reasons.CITATION_UNITS)
+        context.report_loss(citation, "span", reasons.CITATION_UNITS)
     moved: Citation = context.replaced(citation, made)
     return moved
 

@@ -59,9 +59,9 @@ class Grammar(Codec[dict[str, Any]]):
         text = f"The input matches this {syntax} grammar:\n{definition}"
         if value.keys() == {"type", "syntax", "definition"} and definition.__class__ is str and self.holds(text):
             if not context.native:
-                context.lose(owner, "format$.type", reasons.GRAMMAR_AS_TEXT)
+                context.report_loss(owner, "format$.type", reasons.GRAMMAR_AS_TEXT)
             return text
-        context.lose(owner, "format", reasons.NO_TEXT_FORMAT)
+        context.report_loss(owner, "format", reasons.NO_TEXT_FORMAT)
         return None
 
     def describe(self) -> str:

@@ -14,8 +14,8 @@ from contentmodel.authoring import (
     DecodeContext,
     EncodeContext,
     Outputs,
+    TextField,
     Union,
-    WordsOf,
     hints,
     reasons,
     snake_name,
@@ -100,7 +100,7 @@ def _of_the_model(tool: HostedTool, context: EncodeContext, current: Current) ->
         made = msgspec.structs.replace(made, name=known.name)
     others = [] if known.takes is None else [name for name in tool.settings if name not in known.takes]
     for name in others:
-        context.lose(tool, f"settings.{name}", reasons.TOOL_SETTING, tag=known.tag)
+        context.report_loss(tool, f"settings.{name}", reasons.TOOL_SETTING, tag=known.tag)
     if others:
         kept = {name: value for name, value in tool.settings.items() if name not in others}
         made = msgspec.structs.replace(made, settings=kept)
@@ -119,9 +119,9 @@ def _is_sendable(tool: Any, context: EncodeContext, current: Current) -> bool:
     elif any(hosted.crosses for hosted in known):
         return True
     if known and known[-1].needs:
-        context.lose(tool, None, reasons.NEEDS_SETTINGS, needs=" and ".join(known[-1].needs))
+        context.report_loss(tool, None, reasons.NEEDS_SETTINGS, needs=" and ".join(known[-1].needs))
     else:
-        context.lose(tool, None, reasons.NO_HOSTED_TOOL)
+        context.report_loss(tool, None, reasons.NO_HOSTED_TOOL)
     return False
 
 
@@ -132,7 +132,7 @@ def fixed_names(request: ChatRequest, current: Current, takes: Capabilities) -> 
     return [name for name in found if name is not None]
 
 
-_WORDS = WordsOf(TextContent, "text")
+_WORDS = TextField(TextContent, "text")
 
 
 class Lines(Codec[list[AIContent]]):

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from contentmodel.authoring import Renamed
+from contentmodel.authoring import MappedEnum
 
-AUDIO = Renamed(
+AUDIO = MappedEnum(
     {"wav": "audio/wav", "mp3": "audio/mpeg", "flac": "audio/flac", "opus": "audio/opus", "aac": "audio/aac"}
 )
 """`input_audio.format` of OpenAI's APIs: the short name of a format, where others have a media type."""

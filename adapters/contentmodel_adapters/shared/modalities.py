@@ -29,7 +29,7 @@ class Modalities(Codec[list[str]]):
         spelled = [self._spell(word) for word in value]
         known = [word for word in spelled if word in self._words]
         if len(known) < len(spelled):
-            context.lose(owner, "options.modalities", reasons.NO_MODALITY)
+            context.report_loss(owner, "options.modalities", reasons.NO_MODALITY)
         return known or None
 
     def describe(self) -> str:

@@ -60,7 +60,7 @@ class Replay:
         lost: list[str] = []
         fitted: dict[str, Any] = self._fit(wire, "", lost)
         for name in dict.fromkeys(lost):
-            context.lose(message, None, reasons.ANSWER_FIELDS, name=name)
+            context.report_loss(message, None, reasons.ANSWER_FIELDS, name=name)
         return fitted
 
     def _fit(self, value: Any, field: str, lost: list[str]) -> Any:

@@ -88,9 +88,9 @@ def _fit_thinking(options: ChatOptions, request: ChatRequest, context: EncodeCon
         if said is None or said == made.fields.get(name):
             continue
         if made.why:
-            context.lose(request, f"options.reasoning.{name}", lost, why=made.why)
+            context.report_loss(request, f"options.reasoning.{name}", lost, why=made.why)
         else:
-            context.lose(request, f"options.reasoning.{name}", reasons.THINKING_REWORDED)
+            context.report_loss(request, f"options.reasoning.{name}", reasons.THINKING_REWORDED)
     fitted = msgspec.structs.replace(asked, **{name: made.fields.get(name) for name in _THINKING})
     return msgspec.structs.replace(options, reasoning=context.replaced(asked, fitted))
 
@@ -235,7 +235,7 @@ def _fit_sampling(options: ChatOptions, request: ChatRequest, context: EncodeCon
         if fitted != value:
             usual = (takes.sampling or {}).get(name) == taken
             why = context.known.why(_taken(name, taken, usual=usual), "sampling", "sampling_while_thinking")
-            context.lose(request, f"options.{name}", _sampling_loss(value, fitted, taken), why=why)
+            context.report_loss(request, f"options.{name}", _sampling_loss(value, fitted, taken), why=why)
             changes[name] = fitted
     return msgspec.structs.replace(options, **changes) if changes else options
 
@@ -276,11 +276,11 @@ def _fit_stops(options: ChatOptions, request: ChatRequest, context: EncodeContex
         return options
     if most == 0:
         why = context.known.why("takes no stop sequences", "stop_sequences")
-        context.lose(request, "options.stop_sequences", reasons.STOP_SEQUENCE_LIMIT, why=why)
+        context.report_loss(request, "options.stop_sequences", reasons.STOP_SEQUENCE_LIMIT, why=why)
         return msgspec.structs.replace(options, stop_sequences=None)
     why = context.known.why(f"takes {most} stop sequences", "stop_sequences")
     for index in range(most, len(asked)):
-        context.lose(request, f"options.stop_sequences$[{index}]", reasons.STOP_SEQUENCE_LIMIT, why=why)
+        context.report_loss(request, f"options.stop_sequences$[{index}]", reasons.STOP_SEQUENCE_LIMIT, why=why)
     return msgspec.structs.replace(options, stop_sequences=asked[:most])
 
 
@@ -288,7 +288,7 @@ def _fit_calls(options: ChatOptions, request: ChatRequest, context: EncodeContex
     if options.parallel_tool_calls is None or context.known.takes.parallel_tool_calls:
         return options
     why = context.known.why("takes no word on parallel calls", "parallel_tool_calls")
-    context.lose(request, "options.parallel_tool_calls", reasons.PARALLEL_NOT_TAKEN, why=why)
+    context.report_loss(request, "options.parallel_tool_calls", reasons.PARALLEL_NOT_TAKEN, why=why)
     return msgspec.structs.replace(options, parallel_tool_calls=None)
 
 
@@ -297,7 +297,7 @@ def _fit_format(options: ChatOptions, request: ChatRequest, context: EncodeConte
     if made is None or made.schema is None or context.known.takes.structured_output:
         return options
     why = context.known.why("takes no schema of its answer", "structured_output")
-    context.lose(request, "options.response_format", reasons.FORMAT_NOT_TAKEN, why=why)
+    context.report_loss(request, "options.response_format", reasons.FORMAT_NOT_TAKEN, why=why)
     return msgspec.structs.replace(options, response_format=None)
 
 
@@ -315,5 +315,7 @@ def _loose(tool: Any, context: EncodeContext) -> Any:
         return tool if inner is tool.tools else context.replace(tool, tools=inner)
     if not isinstance(tool, FunctionTool) or not tool.strict:
         return tool
-    context.lose(tool, "strict", reasons.STRICT_NOT_TAKEN, why=context.known.why("has no strict tools", "strict_tools"))
+    context.report_loss(
+        tool, "strict", reasons.STRICT_NOT_TAKEN, why=context.known.why("has no strict tools", "strict_tools")
+    )
     return context.replace(tool, strict=None)

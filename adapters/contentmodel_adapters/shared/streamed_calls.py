@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from contentmodel.authoring import canonical, lay_over, object_of
+from contentmodel.authoring import canonical, merge_into, object_of
 
 
 class StreamedCalls:
@@ -91,6 +91,6 @@ def lay_call(old: dict[str, Any], new: dict[str, Any]) -> None:
     """What a later delta says of a call. Ids and names that come again are the same ones."""
     for name, value in new.items():
         if value.__class__ is dict and old.get(name).__class__ is dict:
-            lay_over(old[name], value, tuple(value))
+            merge_into(old[name], value, tuple(value))
         else:
-            lay_over(old, {name: value}, ("id", "type"))
+            merge_into(old, {name: value}, ("id", "type"))

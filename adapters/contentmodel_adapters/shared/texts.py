@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import takewhile
 from typing import Any
 
-from contentmodel.authoring import EncodeContext, Outgoing, StreamEncoder, Union, passes
+from contentmodel.authoring import EncodeContext, OutgoingBlock, StreamEncoder, Union, passes
 from contentmodel.content.text import TextContent
 from contentmodel.message import ChatMessage
 
@@ -42,7 +42,7 @@ class JoinedTexts:
         needs_line = self._is_parted and text and self._end and not self._end.endswith(EMPTY_LINE)
         return EMPTY_LINE if needs_line else ""
 
-    def beginning(self, block: Outgoing, grow: Callable[[str], bytes]) -> Callable[[str], bytes]:
+    def beginning(self, block: OutgoingBlock, grow: Callable[[str], bytes]) -> Callable[[str], bytes]:
         """Return what writes the first piece of a live block, with what is before it, and leaves the rest to `grow`."""
 
         def begin(text: str) -> bytes:
@@ -69,11 +69,11 @@ class JoiningEncoder(StreamEncoder):
         super().__init__(adapter, policies)
         self._texts: dict[int, JoinedTexts] = {}
 
-    def texts_of(self, block: Outgoing) -> JoinedTexts:
+    def texts_of(self, block: OutgoingBlock) -> JoinedTexts:
         """Return the texts of the block's choice."""
         return self._texts.setdefault(block.choice, JoinedTexts())
 
-    def start(self, block: Outgoing) -> None:
+    def start(self, block: OutgoingBlock) -> None:
         if block.content.__class__ is not TextContent and self.completes:
             self.texts_of(block).part()
 

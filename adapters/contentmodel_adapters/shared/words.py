@@ -41,12 +41,12 @@ class FinishWords(Codec[FinishReason]):
 
     def encode(self, value: FinishReason, context: EncodeContext, owner: Any) -> str | int:
         if value.stop_sequence is not None and not self._tells_sequence:
-            context.lose(value, "stop_sequence", reasons.STOP_SEQUENCE)
+            context.report_loss(value, "stop_sequence", reasons.STOP_SEQUENCE)
         if value.raw is not None and (context.native or self.reasons.get(value.raw) == value.reason):
             return value.raw
         word = self.words.get(value.reason)
         if value.reason not in self._implied and (word is None or self.reasons.get(word) != value.reason):
-            context.lose(owner, "finish_reason.raw", reasons.NO_FINISH_REASON, word=value.reason)
+            context.report_loss(owner, "finish_reason.raw", reasons.NO_FINISH_REASON, word=value.reason)
         return self.otherwise if word is None else word
 
     def describe(self) -> str:

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from contentmodel import DecodeError
-from contentmodel.accounting import STRUCTURE, vocabulary_of
+from contentmodel.auditing import STRUCTURE, vocabulary_of
 from contentmodel_conformance import laws, mapping
 from contentmodel_conformance.checks.payloads import sources
 from contentmodel_conformance.checks.registry import check

@@ -24,7 +24,7 @@ from contentmodel_conformance.strategies.transcripts import answers
 from contentmodel_conformance.subject import Subject, limits_of, samples
 from contentmodel_conformance.trying import Law, Trial
 
-Told = tuple[Any, int | None]
+EncodedEvent = tuple[Any, int | None]
 """An answer, and in pieces of how many characters it is told; None: of any size."""
 
 Body = list[dict[str, Any]]
@@ -34,7 +34,7 @@ ALL_UP_TO = 2_000
 """The length, in bytes, up to which a stream is cut at every byte."""
 
 
-def told(subject: Subject) -> st.SearchStrategy[Told]:
+def told(subject: Subject) -> st.SearchStrategy[EncodedEvent]:
     """Answers of this API where its limits are known, and of an API without an adapter, to be told as turns."""
     made = answers("anthropic-messages").map(elsewhere)
     if subject.limits is not None:
@@ -42,13 +42,13 @@ def told(subject: Subject) -> st.SearchStrategy[Told]:
     return st.tuples(made, st.sampled_from((None, 1, 3, 7)))
 
 
-def events_of(one: Told) -> list[Any]:
+def events_of(one: EncodedEvent) -> list[Any]:
     """The turn that an answer is told in."""
     response, size = one
     return list(unfold(response, size=size))
 
 
-def raw_of(adapter: Any, one: Told) -> bytes:
+def raw_of(adapter: Any, one: EncodedEvent) -> bytes:
     """The bytes of the stream that an adapter writes of it."""
     return streams.encode(adapter, events_of(one))[0]
 
@@ -100,7 +100,7 @@ def of_events(subject: Subject, law: Callable[[Sequence[Any]], Any]) -> Law:
     "streams",
 )
 def cuts(subject: Subject, trial: Trial) -> None:
-    def law(case: tuple[Told, list[int]]) -> None:
+    def law(case: tuple[EncodedEvent, list[int]]) -> None:
         raw = raw_of(subject.adapter, case[0])
         inside = [at for at, byte in enumerate(raw) if 0x80 <= byte < 0xC0]
         streams.cuts(subject.adapter, raw, [*(place % (len(raw) + 1) for place in case[1]), *inside])
@@ -135,7 +135,7 @@ def _readings(adapter: Any, raw: bytes) -> None:
 
 @check(streams.separation, "written", "two streams that it wrote, read in turns", "streams")
 def separation(subject: Subject, trial: Trial) -> None:
-    def law(case: tuple[Told, Told, int]) -> None:
+    def law(case: tuple[EncodedEvent, EncodedEvent, int]) -> None:
         one, other, size = case
         streams.separation(subject.adapter, raw_of(subject.adapter, one), raw_of(subject.adapter, other), size)
 
@@ -214,7 +214,7 @@ def unfinished(subject: Subject, trial: Trial) -> None:
 
 @check(streams.accumulation, "written", "streams that it wrote", "accumulator")
 def accumulation(subject: Subject, trial: Trial) -> None:
-    def law(one: Told) -> None:
+    def law(one: EncodedEvent) -> None:
         try:
             streams.accumulation(subject.api, subject.adapter, events_of(one))
         except CannotAccumulate:
@@ -225,16 +225,16 @@ def accumulation(subject: Subject, trial: Trial) -> None:
     trial.each(told(subject), law, subject.api)
 
 
-def _has_distinct_ids(one: Told) -> bool:
+def _has_distinct_ids(one: EncodedEvent) -> bool:
     calls = [call.call_id for call in _calls(one)]
     return len(calls) == len(set(calls))
 
 
-def _has_halves(one: Told) -> bool:
+def _has_halves(one: EncodedEvent) -> bool:
     return any("\\ud" in call.arguments_text for call in _calls(one))
 
 
-def _calls(one: Told) -> list[Any]:
+def _calls(one: EncodedEvent) -> list[Any]:
     return [call for choice in one[0].choices for message in choice.messages for call in message.tool_calls]
 
 
@@ -243,7 +243,7 @@ def _calls(one: Told) -> list[Any]:
 
 @check(streams.prefix, "written", "streams that it wrote, broken off anywhere", "streams")
 def broken_off(subject: Subject, trial: Trial) -> None:
-    def law(case: tuple[Told, list[int]]) -> None:
+    def law(case: tuple[EncodedEvent, list[int]]) -> None:
         raw = raw_of(subject.adapter, case[0])
         whole = streams.decode(subject.adapter, [raw])
         for place in case[1]:
@@ -254,7 +254,7 @@ def broken_off(subject: Subject, trial: Trial) -> None:
 
 @check(streams.malformed, "written", "streams that it wrote, an event of them no JSON", "streams")
 def malformed(subject: Subject, trial: Trial) -> None:
-    def law(case: tuple[Told, int]) -> None:
+    def law(case: tuple[EncodedEvent, int]) -> None:
         raw = raw_of(subject.adapter, case[0])
         if not body_in(raw):
             raise laws.Refused
@@ -340,7 +340,7 @@ def disordered(adapter: Any, body: Body) -> None:
 
 @check(streams.totality, "flipped", "streams that it wrote, some of their bytes flipped", "streams")
 def flipped(subject: Subject, trial: Trial) -> None:
-    def law(case: tuple[Told, list[tuple[int, int]]]) -> None:
+    def law(case: tuple[EncodedEvent, list[tuple[int, int]]]) -> None:
         streams.totality(subject.adapter, [with_flips(raw_of(subject.adapter, case[0]), case[1])])
 
     trial.each(st.tuples(told(subject), flips()), law)
@@ -361,6 +361,6 @@ def noise(subject: Subject, trial: Trial) -> None:
     trial.each(noises | framed, lambda raw: streams.totality(subject.adapter, [raw]))
 
 
-def _some() -> list[Told]:
+def _some() -> list[EncodedEvent]:
     """A few answers to be told, always the same."""
     return [(value, size) for value in samples("response") for size in (None, 3)]

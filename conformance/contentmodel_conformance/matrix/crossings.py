@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from contentmodel.accounting import unaccounted
+from contentmodel.auditing import unaccounted
 from contentmodel.engine.losses.encoded import Encoded
 from contentmodel.message import Origin
 from contentmodel_conformance.matrix.cases import covers, short

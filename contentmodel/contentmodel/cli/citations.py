@@ -10,7 +10,7 @@ from rich.text import Text
 from contentmodel.cli.console import safe_text
 from contentmodel.content.citations import Citation, Span
 from contentmodel.content.text import SpanConverter
-from contentmodel.shown import end_of_span, source_key
+from contentmodel.display import end_of_span, source_key
 
 _QUOTE = 160
 
@@ -46,9 +46,9 @@ def with_markers(text: str, size: int, citations: Sequence[Citation], numbers: S
     return result.append_text(safe_text(text[done:size]))
 
 
-def note_lines(notes: Iterable[tuple[int, Citation]]) -> Iterator[Text]:
+def note_lines(pending_losses: Iterable[tuple[int, Citation]]) -> Iterator[Text]:
     """A line for each note: the number, the source, the place in it, and the words quoted."""
-    for number, citation in notes:
+    for number, citation in pending_losses:
         line = Text(f"[{number}] ", style="cyan").append_text(safe_text(_source(citation), "dim"))
         if citation.cited_text:
             quote = " ".join(citation.cited_text.split())

@@ -24,7 +24,7 @@ from contentmodel.cli.read import Document, Source, decode, for_each, identify, 
 from contentmodel.convert import convert as convert_payload
 from contentmodel.engine.losses.loss import Loss, LossError, significant
 from contentmodel.engine.pipeline.lowering import POLICIES
-from contentmodel.engine.pipeline.names import Maps
+from contentmodel.engine.pipeline.names import Renames
 from contentmodel.request import ChatRequest
 from contentmodel.response import ChatResponse
 from contentmodel.serialize import dumps
@@ -174,9 +174,9 @@ def _convert_source(source: Source, order: Order, outputs: Outputs, documents: I
     return code, tally
 
 
-def _read_maps(path: str) -> Maps:
+def _read_maps(path: str) -> Renames:
     try:
-        return msgspec.json.decode(Path(path).read_bytes(), type=Maps)
+        return msgspec.json.decode(Path(path).read_bytes(), type=Renames)
     except (msgspec.MsgspecError, UnicodeError) as error:
         raise Problem(f"{path}: no maps that --maps wrote: {error}") from None
 
@@ -200,15 +200,15 @@ def _convert_all(
     return for_each(documents, work)
 
 
-def convert_document(document: Document, order: Order) -> tuple[bytes, tuple[Loss, ...], Maps]:
+def convert_document(document: Document, order: Order) -> tuple[bytes, tuple[Loss, ...], Renames]:
     """One document as the target writes it, what was lost, and the maps. LossError where losing is refused."""
     payload = identify(document, order.api, order.kind)
-    if order.undo is not None and payload.kind != "response":
+    if order.restored_names is not None and payload.kind != "response":
         raise Problem(f"--undo-maps: maps are undone in a response, and this is a {payload.kind}")
-    if order.undo is not None and payload.api == STORED:
+    if order.restored_names is not None and payload.api == STORED:
         raise Problem("--undo-maps: maps are undone in what the API answered, and not in a stored document")
     if order.target == STORED:
-        return dumps(decode(payload, document)), (), Maps()
+        return dumps(decode(payload, document)), (), Renames()
     if payload.api == STORED:
         return _convert_stored(decode(payload, document), order)
     for api in (order.target, payload.api):
@@ -219,14 +219,14 @@ def convert_document(document: Document, order: Order) -> tuple[bytes, tuple[Los
         source=payload.api,
         kind=payload.payload_kind,
         model=order.model,
-        maps=order.undo,
+        maps=order.restored_names,
         policies=order.policies,
         on_loss=order.on_loss,
     )
     return encoded.to_json(), encoded.losses, encoded.maps
 
 
-def _convert_stored(value: object, order: Order) -> tuple[bytes, tuple[Loss, ...], Maps]:
+def _convert_stored(value: object, order: Order) -> tuple[bytes, tuple[Loss, ...], Renames]:
     writer = load(order.target)
     if isinstance(value, ChatRequest):
         encoded = writer.encode_request(value, order.policies, order.model)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from contentmodel.cli.errors import Problem
 from contentmodel.cli.output import check_output
-from contentmodel.engine.pipeline.names import Maps
+from contentmodel.engine.pipeline.names import Renames
 from contentmodel.literals import OnLoss, PayloadKind, Policies
 
 
@@ -21,7 +21,7 @@ class Order:
     on_loss: OnLoss
     pretty: bool | None
     model: str | None
-    undo: Maps | None
+    restored_names: Renames | None
     quiet: bool
 
 

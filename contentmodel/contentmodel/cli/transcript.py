@@ -14,12 +14,12 @@ from contentmodel.cli.console import safe_text
 from contentmodel.cli.pieces import Page, Parts, draw, draw_outcome, indented, joined, usage_line
 from contentmodel.content.base import AIContent
 from contentmodel.content.tools import ToolResultContent
+from contentmodel.display import flowing, tool_name
 from contentmodel.engine.json import write
 from contentmodel.message import ChatMessage
 from contentmodel.pairs import TranscriptIndex
 from contentmodel.request import ChatOptions, ChatRequest
 from contentmodel.response import ChatChoice, ChatResponse, FinishReason
-from contentmodel.shown import flowing, tool_name
 from contentmodel.usage import Usage
 
 _ROLES = {"user": "green", "assistant": "blue", "system": "magenta", "developer": "magenta", "tool": "cyan"}

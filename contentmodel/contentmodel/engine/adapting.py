@@ -97,7 +97,7 @@ class TableAdapter:
 
         Raise EncodeError if a content that was made by hand, and so has no origin, has the wrong type.
         """
-        for content in contents if context.by_hand else ():
+        for content in contents if context.has_no_origin else ():
             require_valid(content)
         context.reasoning_fields = self.reasoning_fields
         message = ChatMessage(role="assistant", contents=contents, origin=context.origin)
@@ -193,7 +193,7 @@ class TableAdapter:
         context.known = self.knowing(request.model if model is None else model, policies)
         if model is not None and model != request.model:
             if request.model is not None:
-                context.lose(request, "model", reasons.OTHER_MODEL)
+                context.report_loss(request, "model", reasons.OTHER_MODEL)
             request = context.replace(request, model=model)
         context.model = model
         context.reasoning_fields = self.reasoning_fields
@@ -219,7 +219,7 @@ class TableAdapter:
             before = payload
             for path, what in places:
                 for owner, field in self._refused_at(path, request):
-                    context.lose(owner, field, reasons.REFUSED_SETTING, rule=f"{what}: {rule.says}")
+                    context.report_loss(owner, field, reasons.REFUSED_SETTING, rule=f"{what}: {rule.says}")
                 payload = without_path(payload, path)
             if payload == before:
                 break

@@ -21,7 +21,7 @@ from contentmodel.message import ChatMessage, Origin
 from contentmodel.usage import Usage
 
 if TYPE_CHECKING:
-    from contentmodel.engine.pipeline.names import Maps
+    from contentmodel.engine.pipeline.names import Renames
 
 
 _T = TypeVar("_T", bound=msgspec.Struct)
@@ -139,8 +139,8 @@ class EncodeContext:
     __slots__ = (
         "answer_id",
         "api",
-        "by_hand",
         "completes",
+        "has_no_origin",
         "is_open",
         "issuer",
         "kind",
@@ -148,8 +148,8 @@ class EncodeContext:
         "maps",
         "model",
         "native",
-        "notes",
         "origin",
+        "pending_losses",
         "policies",
         "reasoning_fields",
         "replacements",
@@ -170,9 +170,9 @@ class EncodeContext:
         # A request that was decoded from nowhere is made to fit like one of another API; what it says in an API's own
         # words (a hosted tool's settings) can only be meant for this one.
         self.origin = origin
-        self.by_hand = origin is None
+        self.has_no_origin = origin is None
         self.native = origin.api == api if origin is not None else kind == "response"
-        self.completes = self.by_hand or not self.native
+        self.completes = self.has_no_origin or not self.native
         """Whether what the API requires is filled in. What came from the API goes back as it was."""
         self.policies = policies or {}
         self.is_open = False
@@ -184,9 +184,9 @@ class EncodeContext:
         self.model: str | None = None
         """The model that the caller named for a request, if it did."""
         # What Note is made of: most notes are never read.
-        self.notes: list[tuple[object, str | None, Reason, str | None, JsonObject]] = []
+        self.pending_losses: list[tuple[object, str | None, Reason, str | None, JsonObject]] = []
         self.replacements: list[tuple[object, object]] = []
-        self.maps: Maps | None = None
+        self.maps: Renames | None = None
         self.reasoning_fields: tuple[str, ...] = ()
         """The fields of a message that hold reasoning of any issuer, each the name of a policy."""
         self.status: int | None = None
@@ -195,7 +195,7 @@ class EncodeContext:
     def is_ours(self, tool: object) -> bool:
         """Return whether the settings of a hosted tool are this API's: it came from it, or was made by hand for it."""
         extra: Mapping[str, JsonObject] | None = getattr(tool, "extra", None)
-        return self.native or (self.by_hand and (extra is None or self.api in extra))
+        return self.native or (self.has_no_origin and (extra is None or self.api in extra))
 
     def replaced(self, old: object, new: _V) -> _V:
         """Record that `new` is encoded in the place of `old`: what it loses, `old` loses. Return `new`."""
@@ -214,7 +214,7 @@ class EncodeContext:
         changed: ChatMessage = self.replaced(message, msgspec.structs.replace(message, contents=contents))
         return changed
 
-    def lose(
+    def report_loss(
         self,
         owner: object,
         field: str | None,
@@ -232,16 +232,16 @@ class EncodeContext:
         """
         if reason.__class__ is str:
             reason = unlisted(kind, reason)
-        self.notes.append((owner, field, reason, api, values))  # type: ignore[arg-type]
+        self.pending_losses.append((owner, field, reason, api, values))  # type: ignore[arg-type]
 
     def degrade(self, content: AIContent, reason: Reason, *carried: str, **values: Any) -> None:
         """Report that `content` is sent as something less, and as lost what is in none of its `carried` attributes."""
-        self.lose(content, None, reason, **values)
+        self.report_loss(content, None, reason, **values)
         self.lose_rest(content, *carried)
 
     def lose_rest(self, content: Any, *carried: str) -> None:
         """Report as lost what is in none of the `carried` attributes of `content`."""
-        self.lose_attributes(
+        self.report_lost_attributes(
             content, tuple(name for name in content.__struct_fields__ if name not in (*carried, *_APART))
         )
         self.leave_residue(content, own=True)
@@ -250,14 +250,14 @@ class EncodeContext:
         """Fields of `owner` that only other APIs know are left behind (`own`: this API's as well)."""
         if owner.extra is not None:
             # Which fields those are is found out when somebody asks.
-            self.notes.append((owner, None, RESIDUE, None if own else self.api, {}))
+            self.pending_losses.append((owner, None, RESIDUE, None if own else self.api, {}))
 
-    def lose_other_word(self, owner: object, name: str, word: object) -> None:
+    def report_other_word(self, owner: object, name: str, word: object) -> None:
         """The field `name` says something else than `word`, which is all that the target can say here."""
         if getattr(owner, name) not in (None, word):
-            self.lose(owner, name, reasons.OTHER_WORD, word=word)
+            self.report_loss(owner, name, reasons.OTHER_WORD, word=word)
 
-    def lose_attributes(self, owner: object, names: tuple[str, ...]) -> None:
+    def report_lost_attributes(self, owner: object, names: tuple[str, ...]) -> None:
         """Those of the fields `names` that say something have no place in the target's wire object."""
         for name in names:
             value, default = owner, None
@@ -269,9 +269,9 @@ class EncodeContext:
             if name == "annotations" and isinstance(value, list):
                 # Citations have places of their own: some APIs keep them beside the texts.
                 for citation in value:
-                    self.lose(citation, None, reason)
+                    self.report_loss(citation, None, reason)
             else:
-                self.lose(owner, name, reason)
+                self.report_loss(owner, name, reason)
 
 
 _APART = ("extra", "executor", "protected")

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from contentmodel.content.citations import Citation, Span
 from contentmodel.content.text import SpanConverter
+from contentmodel.display import end_of_span, source_key
 from contentmodel.html.images import link_to
 from contentmodel.html.nodes import Line, Marker, pieces
-from contentmodel.shown import end_of_span, source_key
 
 _QUOTE = 300
 

@@ -13,6 +13,7 @@ from contentmodel.content.tools import (
     ToolCallContent,
     ToolResultContent,
 )
+from contentmodel.display import flowing, tool_name
 from contentmodel.engine.json import write
 from contentmodel.engine.losses.loss import Loss
 from contentmodel.html.contents import DEEPEST, Page, json_words, more_fields, outcome, status, usage_line
@@ -21,7 +22,6 @@ from contentmodel.message import ChatMessage
 from contentmodel.pairs import Place, TranscriptIndex
 from contentmodel.request import ChatRequest
 from contentmodel.response import ChatChoice, ChatResponse, FinishReason
-from contentmodel.shown import flowing, tool_name
 
 TONES = ("user", "assistant", "system", "developer", "tool")
 """Roles that have a colour of their own."""

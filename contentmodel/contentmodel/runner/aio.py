@@ -11,7 +11,7 @@ from typing import Any, Self, TypeVar
 
 from contentmodel.client import AsyncChatClient
 from contentmodel.events import StreamEvent
-from contentmodel.runner.base import Asked, BaseRunner, BaseRunStream, Beginning, Run, clock, request_of
+from contentmodel.runner.base import BaseRunner, BaseRunStream, Beginning, Run, TurnRequest, clock, request_of
 from contentmodel.runner.jobs import on_loop
 from contentmodel.runner.keeping import Keeping
 from contentmodel.runner.loop import Ask, Check, Execute, Say
@@ -30,7 +30,7 @@ class AsyncToolRunner(BaseRunner):
 
     client: AsyncChatClient
 
-    async def run(self, request: Asked, *, cancellation: Cancellation | None = None) -> RunResult:
+    async def run(self, request: TurnRequest, *, cancellation: Cancellation | None = None) -> RunResult:
         """The run to its end; see `ToolRunner.run`. `cancellation` also stops it while the model is being asked.
 
         Where the task is cancelled, an observer's `run_ended` still gets the result.
@@ -54,7 +54,7 @@ class AsyncToolRunner(BaseRunner):
             raise
         return await keeping.kept_async(run.end())
 
-    def stream(self, request: Asked, *, cancellation: Cancellation | None = None) -> AsyncRunStream:
+    def stream(self, request: TurnRequest, *, cancellation: Cancellation | None = None) -> AsyncRunStream:
         """The events of a run, as they happen. Nothing happens before the stream is read."""
         return AsyncRunStream(Beginning(self, request, cancellation))
 

@@ -29,7 +29,7 @@ from contentmodel.tools.definition import Tool
 from contentmodel.tools.sets import Definition, ToolSet
 from contentmodel.tools.validation import InputLimits
 
-Asked = ChatRequest | Sequence[ChatMessage] | str
+TurnRequest = ChatRequest | Sequence[ChatMessage] | str
 """What a run begins with: a request, messages, or the words of a user."""
 
 clock = time.monotonic
@@ -216,7 +216,7 @@ class Run:
 class Beginning:
     """A run that begins when it is first asked for, in the context that it was asked for by its caller."""
 
-    def __init__(self, runner: BaseRunner, asked: Asked, cancellation: Cancellation | None) -> None:
+    def __init__(self, runner: BaseRunner, asked: TurnRequest, cancellation: Cancellation | None) -> None:
         self.request = request_of(asked)
         self.keeping = Keeping(runner.messages, self.request)
         self.run: Run | None = None
@@ -260,7 +260,7 @@ LATE = ErrorContent(code=TIME_LIMIT, message="the time of the run was up in the 
 STOPPED = ErrorContent(code=ENDED, message="the stream stopped in the middle of the answer")
 
 
-def request_of(asked: Asked) -> ChatRequest:
+def request_of(asked: TurnRequest) -> ChatRequest:
     """What a run begins with, as a request. ValueError where it asks for more than one answer at a time."""
     if isinstance(asked, str):
         return ChatRequest(messages=[ChatMessage(role="user", contents=[TextContent(text=asked)])])

@@ -8,7 +8,7 @@ from typing import Any
 from contentmodel.content.tools import FunctionCallContent
 from contentmodel.request import ChatRequest
 from contentmodel.response import ChatResponse
-from contentmodel.runner.jobs import Told
+from contentmodel.runner.jobs import EncodedEvent
 from contentmodel.runner.report import RunResult
 from contentmodel.tools.definition import Tool
 
@@ -36,7 +36,7 @@ class Observer:
         """Entered around the client's work for an answer that is not streamed."""
         return nullcontext()
 
-    def calling(self, run: Any, tool: Tool, call: FunctionCallContent) -> AbstractContextManager[Told]:
+    def calling(self, run: Any, tool: Tool, call: FunctionCallContent) -> AbstractContextManager[EncodedEvent]:
         """Entered around a run of a tool, in its own thread or task; it gives a function that is told the outcome.
 
         Of a call that was given up it is told why, whatever the tool still gave: a TimeoutError, Cancelled, OutOfTime.

@@ -10,7 +10,7 @@ from typing import Self, TypeVar
 
 from contentmodel.client import ChatClient
 from contentmodel.events import StreamEvent
-from contentmodel.runner.base import Asked, BaseRunner, BaseRunStream, Beginning, Run, clock, request_of
+from contentmodel.runner.base import BaseRunner, BaseRunStream, Beginning, Run, TurnRequest, clock, request_of
 from contentmodel.runner.keeping import Keeping
 from contentmodel.runner.loop import Ask, Check, Execute
 from contentmodel.runner.report import RunResult
@@ -50,7 +50,7 @@ class ToolRunner(BaseRunner):
 
     client: ChatClient
 
-    def run(self, request: Asked, *, cancellation: Cancellation | None = None) -> RunResult:
+    def run(self, request: TurnRequest, *, cancellation: Cancellation | None = None) -> RunResult:
         """The run to its end. A request that ends in calls without results begins with these.
 
         What the client raises goes through where nothing was done before; else it is a RunInterrupted, which has the
@@ -74,7 +74,7 @@ class ToolRunner(BaseRunner):
             raise
         return keeping.kept(run.end())
 
-    def stream(self, request: Asked, *, cancellation: Cancellation | None = None) -> RunStream:
+    def stream(self, request: TurnRequest, *, cancellation: Cancellation | None = None) -> RunStream:
         """The events of a run, as they happen. Nothing happens before the stream is read."""
         return RunStream(Beginning(self, request, cancellation))
 

@@ -9,7 +9,7 @@ with needs_extra("server"):
     from contentmodel.server.app import RunContext, create_app
     from contentmodel.server.hub import Hub, Live
     from contentmodel.server.limits import Limits
-    from contentmodel.server.log import Log, Reader, Told
+    from contentmodel.server.log import EncodedEvent, Log, Reader
     from contentmodel.server.sse import EventReader
 
-__all__ = ["EventReader", "Hub", "Limits", "Live", "Log", "Reader", "RunContext", "Told", "create_app"]
+__all__ = ["EventReader", "Hub", "Limits", "Live", "Log", "Reader", "RunContext", "EncodedEvent", "create_app"]

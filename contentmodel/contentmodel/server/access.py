@@ -11,7 +11,7 @@ from starlette.requests import Request
 
 from contentmodel.errors import DecodeError, Fault
 from contentmodel.history import AsyncTurnStore, Conversation, NotFoundError, Turn
-from contentmodel.server.bodies import Asked
+from contentmodel.server.request_models import TurnRequest
 from contentmodel.server.sent import HERE
 
 Authorize: TypeAlias = Callable[[Request, str | None], Any]
@@ -63,7 +63,7 @@ class Access:
     async def _allows(self, request: Request, conversation: str | None) -> bool:
         return self._authorize is None or await _is_true(self._authorize(request, conversation))
 
-    async def check_files(self, request: Request, conversation: str, asked: Asked) -> None:
+    async def check_files(self, request: Request, conversation: str, asked: TurnRequest) -> None:
         """Raise DecodeError if a file of a user's turn was not uploaded to this conversation by this caller."""
         faults = [
             Fault(path, "no such file was uploaded to this conversation")

@@ -25,19 +25,19 @@ from contentmodel.history.log_async import AsyncConversationLog
 from contentmodel.request import ChatOptions, ChatRequest
 from contentmodel.runner import AsyncToolRunner
 from contentmodel.serialize import to_builtins
-from contentmodel.server import bodies, queries
+from contentmodel.server import queries, request_models
 from contentmodel.server.access import Access, Authorize, Uploads
 from contentmodel.server.connections import Connections
-from contentmodel.server.conversing import Begun, Conversing
 from contentmodel.server.hub import Hub
 from contentmodel.server.limits import Limits
 from contentmodel.server.questions import turn_in
 from contentmodel.server.replies import answer, log_page, refuse, turn_json
 from contentmodel.server.sent import Rules
 from contentmodel.server.signals import heard
-from contentmodel.server.stored import follow_stored
+from contentmodel.server.stored_replay import follow_stored
 from contentmodel.server.streaming import EventStream
 from contentmodel.server.transcript import prepared
+from contentmodel.server.turn_service import StartedTurn, TurnService
 
 
 class RunContext(msgspec.Struct, frozen=True):
@@ -133,7 +133,7 @@ class Front:
     heartbeat: float
     poll: float
     store: AsyncTurnStore
-    conversing: Conversing
+    conversing: TurnService
 
     def __init__(
         self, runner: Runner, defaults: ChatRequest, access: Access, hub: Hub, rules: Rules, cursors: queries.Cursors
@@ -145,7 +145,7 @@ class Front:
         """Serve the conversations of an open store."""
         self.store = store
         prepare = partial(prepared, defaults=self._defaults)
-        self.conversing = Conversing(store, self.hub, prepare, self.limits.keys)
+        self.conversing = TurnService(store, self.hub, prepare, self.limits.keys)
 
     def routes(self) -> list[Route]:
         """Return the endpoints."""
@@ -218,16 +218,16 @@ class Front:
 
     async def post_turn(self, request: Request) -> Response:
         conversation = await self._conversation(request)
-        data = await bodies.body_of(request, self.limits.body_bytes)
-        asked = await bodies.decoded(bodies.asked_of, data, self.rules)
+        data = await request_models.body_of(request, self.limits.body_bytes)
+        asked = await request_models.decoded(request_models.asked_of, data, self.rules)
         await self._access.check_files(request, conversation, asked)
         begun, is_new = await self.conversing.ask(conversation, asked, self._choose(request, conversation))
         return await self._begun(request, begun, 201 if is_new else 200)
 
     async def post_approvals(self, request: Request) -> Response:
         turn = await self._turn(request)
-        data = await bodies.body_of(request, self.limits.answer_bytes)
-        asked = bodies.Asked(bodies.answers_of(data, self.rules), turn.id)
+        data = await request_models.body_of(request, self.limits.answer_bytes)
+        asked = request_models.TurnRequest(request_models.answers_of(data, self.rules), turn.id)
         begun, _ = await self.conversing.ask(turn.conversation, asked, self._choose(request, turn.conversation))
         return await self._begun(request, begun, 201)
 
@@ -239,7 +239,7 @@ class Front:
         runner = self._runner
         return lambda: runner if isinstance(runner, AsyncToolRunner) else runner(RunContext(conversation, request))
 
-    async def _begun(self, request: Request, begun: Begun, status: int) -> Response:
+    async def _begun(self, request: Request, begun: StartedTurn, status: int) -> Response:
         headers = {"location": request.url_for("turn", turn=begun.turn).path}
         if "text/event-stream" in request.headers.get("accept", "").lower():
             return await self._stream(begun.turn, queries.after_of(request), status, headers)

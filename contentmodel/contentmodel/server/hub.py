@@ -14,7 +14,7 @@ from contextlib import aclosing
 
 from contentmodel.content.outcomes import ErrorContent
 from contentmodel.events import StreamEvent, TurnError, TurnStart
-from contentmodel.server.log import KEPT, Log, Reader, Told
+from contentmodel.server.log import KEPT, EncodedEvent, Log, Reader
 from contentmodel.tools.cancellation import Cancellation
 
 logger = logging.getLogger("contentmodel.server")
@@ -52,7 +52,7 @@ class Live:
         """Whether there is nothing to tell to who has the event of this number."""
         return Reader(self.log, after).is_over
 
-    async def follow(self, after: int = 0, patience: float | None = None) -> AsyncGenerator[list[Told], None]:
+    async def follow(self, after: int = 0, patience: float | None = None) -> AsyncGenerator[list[EncodedEvent], None]:
         """What was said after the event of this number, as it comes, to the end of the turn.
 
         Where nothing is said for `patience` seconds, it gives an empty list, and goes on.

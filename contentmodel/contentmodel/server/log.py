@@ -34,7 +34,7 @@ CHUNK = 32_000
 """Bytes of events that a reader is given at once, or one event where it is longer."""
 
 
-class Told(msgspec.Struct, frozen=True):
+class EncodedEvent(msgspec.Struct, frozen=True):
     """An event as a client is told it: `data` is its JSON.
 
     `id` is its number in the turn, from 1. None is one that has no number: the client has what the last number says
@@ -46,9 +46,9 @@ class Told(msgspec.Struct, frozen=True):
     data: bytes
 
 
-def told(event: StreamEvent, number: int | None = None) -> Told:
+def told(event: StreamEvent, number: int | None = None) -> EncodedEvent:
     """An event, to be told. EncodeError where JSON cannot say it."""
-    return Told(number, event, write(to_builtins(event)))
+    return EncodedEvent(number, event, write(to_builtins(event)))
 
 
 class Log:
@@ -57,7 +57,7 @@ class Log:
     def __init__(self, kept: int = KEPT) -> None:
         self.last = 0
         self._limit = kept
-        self._kept: list[Told] = []
+        self._kept: list[EncodedEvent] = []
         self._size = 0
         self._fold = Fold()
         self._choices: dict[int, int] = {}
@@ -112,7 +112,7 @@ class Log:
             gone += 1
         del self._kept[:gone]
 
-    def since(self, number: int, size: int = CHUNK) -> list[Told] | None:
+    def since(self, number: int, size: int = CHUNK) -> list[EncodedEvent] | None:
         """The next events after the one of this number; None where they are gone, or never were."""
         place = number - (self.last - len(self._kept))
         if place < 0 or number > self.last:
@@ -160,7 +160,7 @@ class Reader:
         """Whether the client has been told everything, and nothing more will come."""
         return self._log.is_over and not self._is_lost and self._next is None and self._place == self._log.last
 
-    def take(self, size: int = CHUNK) -> list[Told]:
+    def take(self, size: int = CHUNK) -> list[EncodedEvent]:
         """What the client is told next, some `size` bytes of it; nothing where it has all there is."""
         if self._next is None:
             found = None if self._is_lost else self._log.since(self._place, size)
@@ -178,8 +178,8 @@ class Reader:
         self._rest = iter(events)
         self._next = next(self._rest, None)
 
-    def _pieces(self, size: int) -> list[Told]:
-        pieces: list[Told] = []
+    def _pieces(self, size: int) -> list[EncodedEvent]:
+        pieces: list[EncodedEvent] = []
         while self._next is not None and (size > 0 or not pieces):
             event, self._next = self._next, next(self._rest, None)
             # Only who has all of it is up to date: the last piece alone has the number.

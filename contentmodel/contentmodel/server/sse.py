@@ -19,7 +19,7 @@ from contentmodel.events import (
     WireEvent,
 )
 from contentmodel.serialize import loads
-from contentmodel.server.log import Told
+from contentmodel.server.log import EncodedEvent
 
 NAMES: dict[type[StreamEvent], str] = {
     TurnStart: "turn_start",
@@ -43,13 +43,13 @@ def name_of(event: StreamEvent) -> str:
     return next(name for kind, name in NAMES.items() if isinstance(event, kind))
 
 
-def frame(told: Told) -> bytes:
+def frame(told: EncodedEvent) -> bytes:
     """One event as it is sent."""
     number = b"" if told.id is None else b"id: %d\n" % told.id
     return number + write_sse(told.data, name_of(told.event))
 
 
-def frames(batch: Iterable[Told]) -> bytes:
+def frames(batch: Iterable[EncodedEvent]) -> bytes:
     """Events as they are sent; a heartbeat where there are none."""
     return b"".join(map(frame, batch)) or HEARTBEAT
 

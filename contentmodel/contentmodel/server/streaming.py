@@ -8,7 +8,7 @@ from contextlib import aclosing
 from starlette.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
-from contentmodel.server.log import Told
+from contentmodel.server.log import EncodedEvent
 from contentmodel.server.sse import frames
 
 
@@ -20,7 +20,7 @@ class EventStream(StreamingResponse):
 
     def __init__(
         self,
-        batches: AsyncGenerator[list[Told], None],
+        batches: AsyncGenerator[list[EncodedEvent], None],
         status: int = 200,
         headers: Mapping[str, str] | None = None,
     ) -> None:
@@ -41,6 +41,6 @@ class EventStream(StreamingResponse):
             await super().stream_response(send)
 
 
-async def _framed(batches: AsyncGenerator[list[Told], None]) -> AsyncGenerator[bytes, None]:
+async def _framed(batches: AsyncGenerator[list[EncodedEvent], None]) -> AsyncGenerator[bytes, None]:
     async for batch in batches:
         yield frames(batch)

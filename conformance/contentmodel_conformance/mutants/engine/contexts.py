@@ -27,7 +27,7 @@ def records_replacements_backwards(original: Any, self: Any, old: Any, new: Any)
     return new
 
 
-@change(EncodeContext, "lose_attributes", GOOGLE, "section/settings")
+@change(EncodeContext, "report_lost_attributes", GOOGLE, "section/settings")
 def loses_what_is_false_in_silence(original: Any, self: Any, owner: Any, names: Any) -> None:
     """Reports no loss of a value that is false, zero or empty."""
     for name in names:
@@ -43,7 +43,7 @@ def degrades_and_tells_no_fields(
     original: Any, self: Any, content: Any, reason: Any, *carried: str, **values: Any
 ) -> None:
     """Reports that a content became less, and not which of its fields are gone."""
-    self.lose(content, None, reason, **values)
+    self.report_loss(content, None, reason, **values)
 
 
 @change(EncodeContext, "leave_residue", CHAT, "accounting/unknown")
@@ -51,7 +51,7 @@ def leaves_residue_in_silence(original: Any, self: Any, owner: Any, *, own: bool
     """Reports no fields that only other APIs know."""
 
 
-@change(EncodeContext, "lose", ANTHROPIC, "accounting/crossing")
+@change(EncodeContext, "report_loss", ANTHROPIC, "accounting/crossing")
 def loses_the_whole_value(original: Any, self: Any, owner: Any, field: Any, reason: Any, **named: Any) -> None:
     """Reports a field that is lost as the loss of its owner."""
     original(self, owner, None, reason, **named)

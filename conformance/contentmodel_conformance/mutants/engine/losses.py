@@ -64,7 +64,7 @@ def takes_fields_for_repeated(original: Any, found: Any, signs: Any) -> bool:
     return found.code in ("no-field", "provider-field")
 
 
-@change(loss.Note, "at", CHAT, "accounting/crossing")
+@change(loss.PendingLoss, "at", CHAT, "accounting/crossing")
 def takes_no_place_for_exact(original: Any, self: Any, path: str, target: str, what: str, *, exact: bool = True) -> Any:
     """Reports every loss as somewhere in the value at its path."""
     return original(self, path, target, what, exact=False)

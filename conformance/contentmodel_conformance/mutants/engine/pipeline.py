@@ -9,16 +9,16 @@ import msgspec
 
 from contentmodel.content.text import TextContent
 from contentmodel.engine.pipeline import (
-    apart,
     call_ids,
+    detached_media,
     instructions,
     lowering,
-    marks,
     media,
     names,
     origins,
     pairing,
     passes,
+    sentinels,
     steps,
     toolsets,
 )
@@ -119,19 +119,19 @@ def tells_titles_alone(original: Any, content: Any) -> Any:
     return original(content).partition("\n")[0]
 
 
-@change(marks, "announced", CHAT, "settling/foreign")
+@change(sentinels, "announced", CHAT, "settling/foreign")
 def leaves_announcements_in_results(original: Any, result: Any) -> Any:
     """Leaves the announcement of media in the text of their result."""
     return result.outputs, original(result)[1]
 
 
-@change(marks, "with_error_read", CHAT, "settling/foreign")
+@change(sentinels, "with_error_read", CHAT, "settling/foreign")
 def reads_no_failures(original: Any, result: Any) -> Any:
     """Leaves the mark of a failure in the text of a result."""
     return result
 
 
-@change(apart, "with_media_apart", CHAT, "settling/foreign")
+@change(detached_media, "with_media_apart", CHAT, "settling/foreign")
 def leaves_media_in_results(original: Any, messages: Any, api: Any) -> Any:
     """Does not put media behind their result again that it took from there."""
     return messages
@@ -161,7 +161,7 @@ def keeps_long_ids(original: Any, self: Any, text: Any) -> Any:
     return True
 
 
-@change(names.Maps, "undo", CHAT, "maps/crossing")
+@change(names.Renames, "restored_names", CHAT, "maps/crossing")
 def leaves_names_of_the_target(original: Any, self: Any, response: Any, restore: Any, replaced: Any = None) -> Any:
     """Restores the ids of calls in an answer, and not the names of tools."""
     return original(replace(self, names={}), response, restore, replaced)

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from contentmodel.engine.streams import decoder, framing, outgoing
-from contentmodel.engine.streams.decoder import OpenBlock, StreamDecoder
+from contentmodel.engine.streams.decoder import BlockState, StreamDecoder
 from contentmodel.engine.streams.encoder import StreamEncoder
 from contentmodel.events import BlockStop
 from contentmodel_conformance.mutants.broken import ANTHROPIC, CHAT
@@ -111,7 +111,7 @@ def calls_broken_blocks_complete(
     original(self, block, content)
 
 
-@change(OpenBlock, "settle", ANTHROPIC, "stream-deltas/written")
+@change(BlockState, "settle", ANTHROPIC, "stream-deltas/written")
 def keeps_the_last_piece(original: Any, self: Any) -> Any:
     """Keeps the last of the pieces that a block has got."""
     self.pieces = {field: pieces[-1:] for field, pieces in self.pieces.items()}

@@ -8,7 +8,7 @@ import msgspec
 
 from contentmodel.engine.table import compile as compiling
 from contentmodel.engine.table import fields, hints, respelling, tree
-from contentmodel.engine.table.codecs import Allowed, ArgumentsObject
+from contentmodel.engine.table.codecs import ArgumentsObject, EnumString
 from contentmodel.engine.table.nested import Outputs, TextOrBlocks
 from contentmodel.engine.table.roles import Roles
 from contentmodel.engine.table.rows import PairRow, Row
@@ -23,7 +23,7 @@ replace = msgspec.structs.replace
 # -- codecs ------------------------------------------------------------------------------------------------------------
 
 
-@change(Allowed, "encode", ANTHROPIC, "rules/settings")
+@change(EnumString, "encode", ANTHROPIC, "rules/settings")
 def sends_any_word(original: Any, self: Any, value: Any, context: Any, owner: Any) -> Any:
     """Sends words of other APIs that the target does not have."""
     return value

@@ -11,7 +11,7 @@ import msgspec
 
 from contentmodel.content.tools import ToolCallContent
 from contentmodel.engine.json import Json, JsonObject, child_path, value_at, write
-from contentmodel.engine.losses.loss import RESIDUE, Loss, Note, pruned
+from contentmodel.engine.losses.loss import RESIDUE, Loss, PendingLoss, pruned
 from contentmodel.engine.losses.provenance import ModelPaths, with_distinct_parts
 from contentmodel.engine.losses.reasons import (
     MEANINGLESS_FIELD,
@@ -29,7 +29,7 @@ from contentmodel.response import ChatResponse
 if TYPE_CHECKING:
     from contentmodel.content.base import AIContent, Protected
     from contentmodel.engine.context import DecodeContext, EncodeContext
-    from contentmodel.engine.pipeline.names import Maps
+    from contentmodel.engine.pipeline.names import Renames
 
 
 class Encoded:
@@ -71,11 +71,11 @@ class Encoded:
         return None if self._source is None else self._source[1].api
 
     @property
-    def maps(self) -> Maps:
+    def maps(self) -> Renames:
         """What stands for which id and tool name: kept with the transcript, it undoes them in the target's answer."""
-        from contentmodel.engine.pipeline.names import Maps
+        from contentmodel.engine.pipeline.names import Renames
 
-        return self._context.maps or Maps()
+        return self._context.maps or Renames()
 
     @property
     def status(self) -> int | None:
@@ -89,7 +89,7 @@ class Encoded:
     @property
     def may_lose(self) -> bool:
         """Whether anything was noted: False is sure that nothing was lost, and costs nothing."""
-        return bool(self._context.notes)
+        return bool(self._context.pending_losses)
 
     @property
     def losses(self) -> tuple[Loss, ...]:
@@ -119,8 +119,8 @@ class Encoded:
         return f"Encoded(payload={self.payload!r}, losses={list(self.losses)!r})"
 
     def _resolve(self) -> tuple[Loss, ...]:
-        notes = [note for note in _notes(self._context) if holds(note)]
-        if not notes:
+        pending_losses = [note for note in _notes(self._context) if holds(note)]
+        if not pending_losses:
             return ()
         distinct = self._root if self._source or self._again is None else with_distinct_parts(self._root)
         if distinct is not self._root:
@@ -128,10 +128,10 @@ class Encoded:
             return self._again(distinct).losses  # type: ignore[misc]
         model = ModelPaths([self._root], self._context.replacements, self._context.api)
         if self._source is None:
-            return pruned([model.loss(note) for note in notes])
+            return pruned([model.loss(note) for note in pending_losses])
         wire = self._source[1].paths(self._source[0])
-        losses = [loss for note in notes for loss in wire.losses(note, model)]
-        signs = {loss.path for note in notes if _is_worded_sign(note) for loss in wire.losses(note, model)}
+        losses = [loss for note in pending_losses for loss in wire.losses(note, model)]
+        signs = {loss.path for note in pending_losses if _is_worded_sign(note) for loss in wire.losses(note, model)}
         return pruned([left for loss in losses for left in _beside_signs(loss, signs, self._source[0])])
 
 
@@ -156,7 +156,7 @@ class EncodedContents:
     @property
     def may_lose(self) -> bool:
         """Whether anything was noted: False is sure that nothing was lost, and costs nothing."""
-        return bool(self._context.notes)
+        return bool(self._context.pending_losses)
 
     def losses(self) -> list[tuple[Loss, ...]]:
         """Return the losses of each content. Their paths begin at the content, whose own path is empty."""
@@ -179,11 +179,11 @@ class EncodedStream(msgspec.Struct, frozen=True):
     losses: tuple[Loss, ...]
 
     @property
-    def maps(self) -> Maps:
+    def maps(self) -> Renames:
         """Nothing: an answer's ids and names stay."""
-        from contentmodel.engine.pipeline.names import Maps
+        from contentmodel.engine.pipeline.names import Renames
 
-        return Maps()
+        return Renames()
 
     def to_json(self) -> bytes:
         """The bytes of the stream."""
@@ -193,7 +193,7 @@ class EncodedStream(msgspec.Struct, frozen=True):
 # -- notes that stand for several ------------------------------------------------------------------------------------
 
 
-def holds(note: Note) -> bool:
+def holds(note: PendingLoss) -> bool:
     """Whether a note is a loss after all: text that was compact JSON is the same text again."""
     call = note.owner
     if note.reason is not SPELLING or not isinstance(call, ToolCallContent):
@@ -202,7 +202,7 @@ def holds(note: Note) -> bool:
     return bool(text) and write(call.arguments_object) != text.encode("utf-8", "surrogatepass")
 
 
-def _is_worded_sign(note: Note) -> bool:
+def _is_worded_sign(note: PendingLoss) -> bool:
     """Return whether a field that reports a failure became a text."""
     if note.field is not None or note.reason.code not in ("as-text", "error-as-text"):
         return False
@@ -228,33 +228,33 @@ def _beside_signs(loss: Loss, signs: Collection[str], payload: Any) -> Iterator[
                 yield from _beside_signs(msgspec.structs.replace(loss, path=path, what=what), signs, payload)
 
 
-def _notes(context: EncodeContext) -> Iterator[Note]:
+def _notes(context: EncodeContext) -> Iterator[PendingLoss]:
     """Every note, and with a content that is lost as a whole what belongs to it and stands elsewhere on the wire."""
-    for owner, field, reason, api, values in context.notes:
+    for owner, field, reason, api, values in context.pending_losses:
         if reason is RESIDUE:
             yield from _left_behind(owner, api)
             continue
-        yield Note(owner, field, reason, api, values)
+        yield PendingLoss(owner, field, reason, api, values)
         if field is None and reason.kind in ("dropped", "degraded") and isinstance(owner, msgspec.Struct):
             yield from _apart(owner)
 
 
-def _left_behind(owner: Any, kept: str | None) -> Iterator[Note]:
+def _left_behind(owner: Any, kept: str | None) -> Iterator[PendingLoss]:
     """The fields in the residue of every API but `kept`, without null and empty ones."""
     for api, residue in owner.extra.items():
         for key, value in residue.items() if api != kept else ():
             if not is_hint(key) and (not _is_empty(value) or _turns_on(owner, value)):
-                yield Note(owner, key, _reason_for(owner, api, key, value), api, {"source": api})
+                yield PendingLoss(owner, key, _reason_for(owner, api, key, value), api, {"source": api})
         if api != kept and not _keys_with_fields(api).isdisjoint(residue):
             yield from _around(owner, api, residue)
 
 
-def _around(owner: object, api: str, residue: JsonObject) -> Iterator[Note]:
+def _around(owner: object, api: str, residue: JsonObject) -> Iterator[PendingLoss]:
     """The fields of the wire object that held `owner` as one of its parts."""
     for hint in _hints_with_fields(api):
         for name, value in (hint.read(residue) or {}).items():
             if not is_hint(name) and not _is_word(name, value) and not _is_empty(value):
-                yield Note(owner, f"{AROUND}{name}", _reason_for(owner, api, name, value), api, {"source": api})
+                yield PendingLoss(owner, f"{AROUND}{name}", _reason_for(owner, api, name, value), api, {"source": api})
 
 
 def _turns_on(owner: object, value: object) -> bool:
@@ -307,9 +307,9 @@ def _is_word(name: str, value: object) -> bool:
     return name in ("type", "role") and value.__class__ is str
 
 
-def _apart(owner: msgspec.Struct) -> Iterator[Note]:
+def _apart(owner: msgspec.Struct) -> Iterator[PendingLoss]:
     protected: Protected | None = getattr(owner, "protected", None)
     if protected is not None:
-        yield Note(protected, None, OPAQUE_STATE, None, {"issuer": protected.issuer})
+        yield PendingLoss(protected, None, OPAQUE_STATE, None, {"issuer": protected.issuer})
     for api, residue in (getattr(owner, "extra", None) or {}).items():
         yield from _around(owner, api, residue)

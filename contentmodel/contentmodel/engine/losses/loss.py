@@ -59,7 +59,7 @@ class LossError(ContentModelError, ValueError):
 # -- losses without a path ---------------------------------------------------------------------------------------------
 
 
-class Note(msgspec.Struct, frozen=True):
+class PendingLoss(msgspec.Struct, frozen=True):
     """A loss before it has a path: the model object, which of its fields (None: all of it), and why.
 
     A field that is a JSON value is followed by the path inside of it: `parameters$.properties.age.minimum`.
@@ -105,7 +105,7 @@ _FAMILIES: dict[str, LossFamily] = {
 }
 
 
-def family_of(note: Note) -> LossFamily:
+def family_of(note: PendingLoss) -> LossFamily:
     """Return the family of content that a loss belongs to."""
     name = type(note.owner).__name__
     if note.field == "annotations":
@@ -121,7 +121,7 @@ def family_of(note: Note) -> LossFamily:
     return "other" if name.endswith("Content") else "settings"
 
 
-def what_of(note: Note) -> str:
+def what_of(note: PendingLoss) -> str:
     """Return the name of what was lost, for people."""
     name = type(note.owner).__name__
     if note.field is None:

@@ -16,7 +16,7 @@ import msgspec
 
 from contentmodel.engine.json import Json, JsonObject, child_path, snake_name, steps_of, value_at, wire_at, wire_path
 from contentmodel.engine.losses import reasons
-from contentmodel.engine.losses.loss import Loss, Note, what_of
+from contentmodel.engine.losses.loss import Loss, PendingLoss, what_of
 from contentmodel.engine.table.hints import AROUND, wire_key
 from contentmodel.engine.table.introspect import classes_in, fields_of
 
@@ -192,7 +192,7 @@ class ModelPaths:
         """Return the index of the value that an object is in, or was made of; None if it is in none of them."""
         return self._positions.tree(self.source(item))
 
-    def loss(self, note: Note) -> Loss:
+    def loss(self, note: PendingLoss) -> Loss:
         """Return the loss of a note with its path in the model."""
         path = self._positions.path(self.source(note.owner))
         path = "$" if path is None else path
@@ -331,7 +331,7 @@ class WirePaths:
 
     # -- paths of losses ---------------------------------------------------------------------------------------
 
-    def losses(self, note: Note, model: ModelPaths) -> Iterator[Loss]:
+    def losses(self, note: PendingLoss, model: ModelPaths) -> Iterator[Loss]:
         """Yield the loss of a note for each place in which the payload says what was lost.
 
         What the payload never had has its path in the model.
@@ -378,7 +378,7 @@ class WirePaths:
                 found = inner, f"{attribute}{dollar}{inside}"
         return found
 
-    def _paths(self, note: Note, place: Place, field: str | None) -> Iterator[tuple[str, str, bool]]:
+    def _paths(self, note: PendingLoss, place: Place, field: str | None) -> Iterator[tuple[str, str, bool]]:
         """Yield the paths of what was lost, each in two parts (of the field, inside of it), and if they are exact."""
         if note.api == self._api:
             field = note.field or ""

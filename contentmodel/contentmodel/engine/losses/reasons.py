@@ -1,8 +1,8 @@
 """Why a value is lost: one entry for each reason, with its stable code, the kind of loss and the text for people.
 
-To report a loss, pass an entry of this table to `EncodeContext.lose`, and the values that its text names:
+To report a loss, pass an entry of this table to `EncodeContext.report_loss`, and the values that its text names:
 
-    context.lose(message, "role", reasons.NO_ROLE, role=message.role)
+    context.report_loss(message, "role", reasons.NO_ROLE, role=message.role)
 
 `{target}` is filled in with the API that is encoded for. A new reason is a new entry here: a code in kebab-case that
 never changes, and one sentence that says what happened and why. An adapter outside of this project makes entries of

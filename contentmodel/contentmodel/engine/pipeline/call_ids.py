@@ -35,7 +35,7 @@ def with_ids(
         if call_id is None or not isinstance(content, ToolCallContent | ToolResultContent):
             continue
         if call_id != content.call_id:
-            context.lose(content, "call_id", reason)
+            context.report_loss(content, "call_id", reason)
             contents[at] = context.replace(content, call_id=call_id)
     return context.with_contents(message, contents)
 

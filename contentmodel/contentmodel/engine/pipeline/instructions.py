@@ -37,8 +37,8 @@ def hoist_instructions(request: ChatRequest, context: EncodeContext) -> ChatRequ
     if not hoisted:
         return request
     for message in hoisted:
-        context.lose(message, "role", reasons.INSTRUCTIONS_APART)
-        context.lose_attributes(message, ("author_name", "message_id"))
+        context.report_loss(message, "role", reasons.INSTRUCTIONS_APART)
+        context.report_lost_attributes(message, ("author_name", "message_id"))
         context.leave_residue(message, own=True)
     contents = [content for message in hoisted for content in message.contents]
     instructions, rest = [*request.instructions, *contents], request.messages[len(hoisted) :]
@@ -46,7 +46,7 @@ def hoist_instructions(request: ChatRequest, context: EncodeContext) -> ChatRequ
     return changed
 
 
-def tell_instructions(
+def instructions_as_text(
     messages: list[ChatMessage], context: EncodeContext, *, after_user: bool = False
 ) -> list[ChatMessage]:
     """Make user messages of later system and developer messages of other APIs, unless the target takes them there.
@@ -92,12 +92,12 @@ def _fits(run: list[ChatMessage], before: list[ChatMessage], after: list[ChatMes
 def _joined(run: list[ChatMessage], context: EncodeContext) -> ChatMessage:
     contents: list[AIContent] = [content for message in run for content in message.contents]
     for message in run[1:]:
-        context.lose_attributes(message, ("author_name", "message_id"))
+        context.report_lost_attributes(message, ("author_name", "message_id"))
         context.leave_residue(message, own=True)
     return context.with_contents(run[0], contents)
 
 
 def _as_user(message: ChatMessage, context: EncodeContext) -> ChatMessage:
-    context.lose(message, "role", reasons.NO_INSTRUCTIONS_HERE)
+    context.report_loss(message, "role", reasons.NO_INSTRUCTIONS_HERE)
     told: ChatMessage = context.replace(message, role="user")
     return told

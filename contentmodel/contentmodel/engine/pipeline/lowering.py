@@ -79,7 +79,7 @@ def lower(content: object, union: Union, context: EncodeContext) -> list[AIConte
             lowered = [c for c in made if union.has(type(c), native=context.native)]
             if lowered:
                 return lowered
-    context.lose(content, None, reasons.NO_BLOCK, place=union.name)
+    context.report_loss(content, None, reasons.NO_BLOCK, place=union.name)
     return []
 
 
@@ -102,10 +102,10 @@ def words_of(content: object, context: EncodeContext) -> str:
     text = as_text(content)
     if text or isinstance(content, TextContent):
         context.lose_rest(content, *spelled(content))
-        context.lose_attributes(content, ("protected",))
+        context.report_lost_attributes(content, ("protected",))
         lose_parts(content, context)
     else:
-        context.lose(content, None, reasons.NO_PLACE)
+        context.report_loss(content, None, reasons.NO_PLACE)
     return text
 
 
@@ -144,7 +144,7 @@ def reasoning_by_policy(content: ReasoningContent, context: EncodeContext, *, is
         return []
     if policy in context.reasoning_fields:
         if content.protected is not None:
-            context.lose(content.protected, None, reasons.OPAQUE_STATE, issuer=content.protected.issuer)
+            context.report_loss(content.protected, None, reasons.OPAQUE_STATE, issuer=content.protected.issuer)
         context.leave_residue(content)
         kept = ReasoningContent(text=content.text, extra=COLUMN.extra(context.api, policy))
         return [context.replaced(content, kept)]
@@ -195,7 +195,7 @@ def _output(content: AIContent, context: EncodeContext) -> AIContent:
         lose_parts(content, context)
         return context.replaced(content, TextContent(text=as_text(content)))
     if isinstance(content, TextContent | DataContent):
-        context.lose_attributes(content, ("annotations", "protected"))
+        context.report_lost_attributes(content, ("annotations", "protected"))
         context.leave_residue(content, own=True)
         plain = msgspec.structs.replace(content, extra=None, annotations=None, protected=None)
         return context.replaced(content, plain)

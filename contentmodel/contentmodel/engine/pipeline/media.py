@@ -30,9 +30,9 @@ from contentmodel.content.text import TextContent
 from contentmodel.content.tools import CustomToolResultContent, FunctionResultContent
 from contentmodel.engine.losses import reasons
 from contentmodel.engine.pipeline import lowering
-from contentmodel.engine.pipeline.marks import is_made_name, made_name
 from contentmodel.engine.pipeline.origins import is_native
 from contentmodel.engine.pipeline.passes import gives_words, left_out
+from contentmodel.engine.pipeline.sentinels import is_made_name, made_name
 from contentmodel.message import ChatMessage
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 _ALIASES = {"image/jpg": "image/jpeg", "audio/mp3": "audio/mpeg", "audio/x-wav": "audio/wav", "audio/wave": "audio/wav"}
 
 
-class Reads(msgspec.Struct, frozen=True):
+class MediaSupport(msgspec.Struct, frozen=True):
     """What a target reads of media: inline bytes of `media_types`, links to media of `links` (None: of any type).
 
     Links have one of `schemes`; those that begin with one of `private` only another provider can fetch. `texts`: a
@@ -63,7 +63,7 @@ class Reads(msgspec.Struct, frozen=True):
     untyped: tuple[str, ...] = ()
 
 
-def with_readable_media(messages: list[ChatMessage], context: EncodeContext, reads: Reads) -> list[ChatMessage]:
+def with_readable_media(messages: list[ChatMessage], context: EncodeContext, reads: MediaSupport) -> list[ChatMessage]:
     """Return the messages with the media of other APIs as the target reads them; what it does not read is left out.
 
     A link that it cannot fetch becomes a text. A user's message of which nothing is left says so in a text.
@@ -91,7 +91,7 @@ def _has_media(message: ChatMessage) -> bool:
     return False
 
 
-def _readable_message(message: ChatMessage, context: EncodeContext, reads: Reads) -> ChatMessage:
+def _readable_message(message: ChatMessage, context: EncodeContext, reads: MediaSupport) -> ChatMessage:
     is_answer = message.role == "assistant" and not reads.in_answers
     contents: list[AIContent] = []
     for content in message.contents:
@@ -103,7 +103,7 @@ def _readable_message(message: ChatMessage, context: EncodeContext, reads: Reads
     return readable if contents or message.role != "user" else left_out(readable, context)
 
 
-def _readable(content: AIContent, context: EncodeContext, reads: Reads) -> Iterable[AIContent]:
+def _readable(content: AIContent, context: EncodeContext, reads: MediaSupport) -> Iterable[AIContent]:
     if isinstance(content, _RESULTS) and not gives_words(content):
         outputs = [o for output in content.outputs for o in _readable(output, context, reads)]
         return (context.replace(content, outputs=outputs),)
@@ -115,7 +115,7 @@ def _readable(content: AIContent, context: EncodeContext, reads: Reads) -> Itera
 # -- links -------------------------------------------------------------------------------------------------------------
 
 
-def _readable_link(content: UriContent, context: EncodeContext, reads: Reads) -> Iterable[AIContent]:
+def _readable_link(content: UriContent, context: EncodeContext, reads: MediaSupport) -> Iterable[AIContent]:
     scheme = content.uri.partition(":")[0].lower()
     if scheme == "data" and ("data" not in reads.schemes or content.media_kind is None):
         inline = _inline(content, context, reads)
@@ -139,7 +139,7 @@ def _typed_link(content: UriContent, context: EncodeContext) -> Iterable[AIConte
         media_type = usual_media_type(content.media_kind)
     if media_type is None:
         return _as_unknown(content, context)
-    context.lose(content, "media_type", reasons.GUESSED_MEDIA_TYPE, media_type=media_type)
+    context.report_loss(content, "media_type", reasons.GUESSED_MEDIA_TYPE, media_type=media_type)
     return (context.replace(content, media_type=media_type),)
 
 
@@ -162,36 +162,36 @@ def _as_unknown(content: UriContent, context: EncodeContext) -> Iterable[AIConte
     return _as_text(content, context, reasons.LINK_OF_NO_KIND)
 
 
-def _inline(content: UriContent, context: EncodeContext, reads: Reads) -> Iterable[AIContent] | None:
+def _inline(content: UriContent, context: EncodeContext, reads: MediaSupport) -> Iterable[AIContent] | None:
     """Return what a data URI holds, as inline data is read; None if the URI is malformed."""
     try:
         data = DataContent.from_data_uri(content.uri, name=content.name)
     except ValueError:
         return None
     if "data" not in reads.schemes:
-        context.lose(content, "uri", reasons.DATA_URI)
+        context.report_loss(content, "uri", reasons.DATA_URI)
     return _readable_data(context.replaced(content, data), context, reads)
 
 
 # -- inline data -------------------------------------------------------------------------------------------------------
 
 
-def _readable_data(content: DataContent, context: EncodeContext, reads: Reads) -> Iterable[AIContent]:
+def _readable_data(content: DataContent, context: EncodeContext, reads: MediaSupport) -> Iterable[AIContent]:
     if content.text is not None and not reads.texts:
-        context.lose(content, "text", reasons.DOCUMENT_AS_BASE64)
+        context.report_loss(content, "text", reasons.DOCUMENT_AS_BASE64)
         inline = DataContent.from_bytes(content.to_bytes(), content.media_type or "text/plain")
         media_type = content.media_type or inline.media_type
         changed = msgspec.structs.replace(content, data=inline.data, text=None, media_type=media_type)
         content = context.replaced(content, changed)
     data = standard_base64(content.data)
     if data is None:
-        context.lose(content, None, reasons.NO_BASE64)
+        context.report_loss(content, None, reasons.NO_BASE64)
         return ()
     if data is not content.data:
-        context.lose(content, "data", reasons.BASE64_SPELLING)
+        context.report_loss(content, "data", reasons.BASE64_SPELLING)
         content = context.replace(content, data=data)
     if content.name is not None and is_made_name(content):
-        context.lose(content, "name", reasons.MADE_NAME)
+        context.report_loss(content, "name", reasons.MADE_NAME)
         content = context.replace(content, name=None)
     if content.media_type is None:
         return [made for typed in _with_type(content, context) for made in _read(typed, context, reads)]
@@ -202,13 +202,13 @@ def _with_type(content: DataContent, context: EncodeContext) -> Iterable[DataCon
     """Return inline data with the media type that its name or its first bytes tell: every API requires one."""
     media_type = media_type_of_name(content.name or "") or media_type_of_data(content.data)
     if media_type is None:
-        context.lose(content, None, reasons.UNTYPED_DATA)
+        context.report_loss(content, None, reasons.UNTYPED_DATA)
         return ()
-    context.lose(content, "media_type", reasons.GUESSED_MEDIA_TYPE, media_type=media_type)
+    context.report_loss(content, "media_type", reasons.GUESSED_MEDIA_TYPE, media_type=media_type)
     return (context.replace(content, media_type=media_type),)
 
 
-def _read(content: DataContent, context: EncodeContext, reads: Reads) -> Iterable[AIContent]:
+def _read(content: DataContent, context: EncodeContext, reads: MediaSupport) -> Iterable[AIContent]:
     if reads.texts and content.text is None and content.is_media_type("text/*"):
         content = _with_text(content, context)
     return [_named(typed, context, reads) for typed in _typed(content, context, reads)]
@@ -220,12 +220,12 @@ def _with_text(content: DataContent, context: EncodeContext) -> DataContent:
         text = content.to_bytes().decode("utf-8")
     except UnicodeDecodeError:
         return content
-    context.lose(content, "data", reasons.DOCUMENT_TEXT)
+    context.report_loss(content, "data", reasons.DOCUMENT_TEXT)
     made: DataContent = context.replace(content, data="", text=text)
     return made
 
 
-def _typed(content: DataContent, context: EncodeContext, reads: Reads) -> Iterable[AIContent]:
+def _typed(content: DataContent, context: EncodeContext, reads: MediaSupport) -> Iterable[AIContent]:
     if reads.media_types is None:
         return (content,)
     essence = essence_of(content.media_type)
@@ -234,21 +234,21 @@ def _typed(content: DataContent, context: EncodeContext, reads: Reads) -> Iterab
         if content.text is not None:
             context.degrade(content, reasons.DOCUMENT_AS_TEXT, "text", media_type=named)
             return (context.replaced(content, TextContent(text=content.text)),)
-        context.lose(content, None, reasons.NO_MEDIA_TYPE, media_type=named)
+        context.report_loss(content, None, reasons.NO_MEDIA_TYPE, media_type=named)
         return ()
     if named == essence:
         return (content,)
-    context.lose(content, "media_type", reasons.MEDIA_ALIAS, media_type=named)
+    context.report_loss(content, "media_type", reasons.MEDIA_ALIAS, media_type=named)
     return (context.replace(content, media_type=named),)
 
 
-def _named(content: AIContent, context: EncodeContext, reads: Reads) -> AIContent:
+def _named(content: AIContent, context: EncodeContext, reads: MediaSupport) -> AIContent:
     """Return inline data with the name that the target requires."""
     if content.__class__ is not DataContent:
         return content
     if content.name or not reads.named or content.media_kind in ("image", "audio"):
         return content
-    context.lose(content, "name", reasons.FILE_NAME)
+    context.report_loss(content, "name", reasons.FILE_NAME)
     return context.replace(content, name=made_name(content))
 
 
@@ -278,5 +278,5 @@ def _without_media(content: AIContent, context: EncodeContext, reason: Reason) -
     if content.__class__ is DataContent and content.transcript:
         context.degrade(content, reasons.TRANSCRIPT, "transcript")
         return (context.replaced(content, TextContent(text=content.transcript)),)
-    context.lose(content, None, reason)
+    context.report_loss(content, None, reason)
     return ()

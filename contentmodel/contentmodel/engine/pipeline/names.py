@@ -20,7 +20,7 @@ from contentmodel.events import ArgumentsDelta, BlockCatchUp, BlockStart, BlockS
 from contentmodel.message import ChatMessage
 from contentmodel.request import ChatRequest, CustomTool, FunctionTool, Tool, ToolChoice, ToolGroup
 from contentmodel.response import ChatChoice, ChatResponse
-from contentmodel.rules import Alphabet
+from contentmodel.rules import IdentifierRule
 
 if TYPE_CHECKING:
     from contentmodel.content.base import AIContent
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 @cache
-def acceptor(takes: Alphabet) -> Callable[[str], bool]:
+def validator(takes: IdentifierRule) -> Callable[[str], bool]:
     """Return a function that says whether the alphabet has a text.
 
     ValueError if the alphabet has too few texts: an id of another API could not be replaced by one of them.
@@ -52,14 +52,14 @@ _PRINTABLE = "".join(map(chr, range(0x21, 0x7F)))
 
 
 @cache
-def _letters(takes: Alphabet) -> tuple[str, str]:
+def _letters(takes: IdentifierRule) -> tuple[str, str]:
     """Return the characters, of those that ASCII can print, that may begin a text and those that may follow."""
     matches = re.compile(takes.pattern, re.DOTALL).fullmatch
     first = "".join(letter for letter in _PRINTABLE if matches(letter))
     return first, "".join(letter for letter in _PRINTABLE if matches(first[:1] + letter))
 
 
-def _spelled(digest: str, takes: Alphabet) -> str:
+def _spelled(digest: str, takes: IdentifierRule) -> str:
     """Return a digest in the letters of the alphabet."""
     first, rest = _letters(takes)
     number, index = divmod(int(digest, 16), len(first))
@@ -77,10 +77,10 @@ class Bijection:
     """
 
     def __init__(
-        self, takes: Alphabet, make: Callable[[str, str, Alphabet], str], reserved: Iterable[str] = ()
+        self, takes: IdentifierRule, make: Callable[[str, str, IdentifierRule], str], reserved: Iterable[str] = ()
     ) -> None:
         self._takes = takes
-        self._accepts = acceptor(takes)
+        self._accepts = validator(takes)
         self._make = make
         self.same: set[str] = set()
         """The texts that stand for themselves."""
@@ -121,12 +121,12 @@ class Bijection:
         return made
 
 
-def _call_id(text: str, digest: str, takes: Alphabet) -> str:
+def _call_id(text: str, digest: str, takes: IdentifierRule) -> str:
     # If fewer than eight digits fit, the id is too long, and is spelled in the alphabet's letters instead.
     return f"call_{digest[:24]}"[: max(takes.longest, 13)]
 
 
-def _tool_name(text: str, digest: str, takes: Alphabet) -> str:
+def _tool_name(text: str, digest: str, takes: IdentifierRule) -> str:
     readable = re.sub(r"\W", "_", text, flags=re.ASCII)[: min(takes.longest, 64) - 9] or "tool"
     return f"{readable if not readable[0].isdigit() else '_' + readable[1:]}_{digest[:8]}"
 
@@ -135,8 +135,8 @@ def with_names(
     request: ChatRequest,
     context: EncodeContext,
     *,
-    ids: Alphabet,
-    names: Alphabet,
+    ids: IdentifierRule,
+    names: IdentifierRule,
     reserved: Iterable[str] = (),
 ) -> ChatRequest:
     """A request of another API with ids and tool names that the target takes, the same on definitions, calls, results
@@ -150,7 +150,7 @@ def with_names(
         if choice is not options.tool_choice:
             options = context.replace(options, tool_choice=choice)
     messages = [rename.message(message) for message in request.messages]
-    context.maps = rename.maps(context.maps or Maps())
+    context.maps = rename.maps(context.maps or Renames())
     if not context.maps.ids and not context.maps.names:
         return request
     changed: ChatRequest = context.replace(request, tools=tools, options=options, messages=messages)
@@ -177,7 +177,7 @@ class SourceTool(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     is_custom: bool = False
 
 
-class Maps(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
+class Renames(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
     """What stands for what in a converted request: from the source's call `ids` and tool `names` to the target's.
 
     `schemas` are the source's parameters of tools whose schema the target got in another form, and `tools` the tools
@@ -191,7 +191,7 @@ class Maps(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid
     tools: dict[str, SourceTool] = {}
     calls: int = 0
 
-    def undo(
+    def restored_names(
         self,
         response: ChatResponse,
         restore: Restore,
@@ -238,7 +238,7 @@ class Maps(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid
 
     def undoing(self, restore: Restore) -> Callable[[StreamEvent], list[StreamEvent]]:
         """Return a function that does the same for the steps of one streamed answer, in their order."""
-        return (lambda event: [event]) if self == Maps() else _StreamUndoing(self, restore)
+        return (lambda event: [event]) if self == Renames() else _StreamUndoing(self, restore)
 
     def _counted_on(self, content: ToolCallContent | ToolResultContent) -> str | None:
         """Return the id of a call or a result; if an adapter gave it, with a number that no call of the source has."""
@@ -269,7 +269,7 @@ def with_counted_calls(request: ChatRequest, context: EncodeContext) -> ChatRequ
     contents = (content for message in request.messages for content in message.contents)
     calls = max((_numbered(c.call_id) for c in contents if isinstance(c, ToolCallContent)), default=0)
     if calls:
-        context.maps = msgspec.structs.replace(context.maps or Maps(), calls=calls)
+        context.maps = msgspec.structs.replace(context.maps or Renames(), calls=calls)
     return request
 
 
@@ -291,7 +291,7 @@ def as_custom_call(call: ToolCallContent) -> CustomToolCallContent:
 class _StreamUndoing:
     """Undoes maps in a stream. Arguments that are written in another form come whole, with the end of their block."""
 
-    def __init__(self, maps: Maps, restore: Restore) -> None:
+    def __init__(self, maps: Renames, restore: Restore) -> None:
         self._maps = maps
         self._restore = restore
         self._held: set[int] = set()
@@ -314,7 +314,7 @@ class _StreamUndoing:
         if source is not None and source.is_custom and isinstance(event, BlockStart) and not content.arguments:
             content = msgspec.structs.replace(content, arguments={"input": ""})
         message = ChatMessage(role="assistant", contents=[content])
-        answer = self._maps.undo(ChatResponse(choices=[ChatChoice(messages=[message])]), self._restore)
+        answer = self._maps.restored_names(ChatResponse(choices=[ChatChoice(messages=[message])]), self._restore)
         return answer.messages[0].contents[0]
 
 
@@ -329,7 +329,7 @@ class _Renamer:
         self._ids = ids
         self._names = names
 
-    def maps(self, before: Maps) -> Maps:
+    def maps(self, before: Renames) -> Renames:
         names = self._names.changed
         tools = {names.get(name, name): tool for name, tool in before.tools.items()}
         return msgspec.structs.replace(before, ids=self._ids.changed, names=names, tools=tools)
@@ -392,5 +392,5 @@ class _Renamer:
             held = getattr(value, field)
             names = [held] if field == "name" else held if field == "tools" else ()
             is_reserved = not self._names.reserved.isdisjoint(names)
-            self._context.lose(value, field, reasons.RESERVED_NAME if is_reserved else reasons.MAPPED_NAME)
+            self._context.report_loss(value, field, reasons.RESERVED_NAME if is_reserved else reasons.MAPPED_NAME)
         return self._context.replace(value, **new)

@@ -26,10 +26,10 @@ from contentmodel.content.tools import (
 from contentmodel.engine.losses import reasons
 from contentmodel.engine.pipeline.call_ids import with_ids
 from contentmodel.engine.pipeline.lowering import words_of
-from contentmodel.engine.pipeline.marks import APART, LATE, NO_RESULT, announcing
-from contentmodel.engine.pipeline.names import NAMED, acceptor, with_names
+from contentmodel.engine.pipeline.names import NAMED, validator, with_names
 from contentmodel.engine.pipeline.origins import is_native
 from contentmodel.engine.pipeline.passes import joined_messages, leave_empty
+from contentmodel.engine.pipeline.sentinels import APART, LATE, NO_RESULT, announcing
 from contentmodel.message import ChatMessage
 from contentmodel.pairs import Place, TranscriptIndex
 from contentmodel.request import FunctionTool
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from contentmodel.content.base import AIContent
     from contentmodel.engine.context import EncodeContext
     from contentmodel.request import ChatRequest
-    from contentmodel.rules import Alphabet
+    from contentmodel.rules import IdentifierRule
 
 _ROLES = frozenset({"assistant", "tool"})
 _CALLS = (FunctionCallContent, CustomToolCallContent)
@@ -82,8 +82,8 @@ def with_fitting_calls(
     request: ChatRequest,
     context: EncodeContext,
     *,
-    ids: Alphabet,
-    names: Alphabet,
+    ids: IdentifierRule,
+    names: IdentifierRule,
     media_apart: str = "never",
     is_continued: bool = False,
     reserved: Iterable[str] = (),
@@ -120,7 +120,7 @@ def _with_arguments(message: ChatMessage, context: EncodeContext) -> ChatMessage
     for at, content in enumerate(contents):
         if content.__class__ is FunctionCallContent and content.arguments in _NO_ARGUMENTS:
             if content.arguments is not None:
-                context.lose(content, "arguments", reasons.EMPTY_ARGUMENTS)
+                context.report_loss(content, "arguments", reasons.EMPTY_ARGUMENTS)
             contents[at] = context.replace(content, arguments={})
     return context.with_contents(message, contents)
 
@@ -179,7 +179,7 @@ def _with_names_of_calls(
             continue
         call = messages[place[0]].contents[place[1]]
         if isinstance(call, ToolCallContent) and call.name is not None and call.name != content.name:
-            context.lose(content, "name", reasons.NAME_OF_CALL)
+            context.report_loss(content, "name", reasons.NAME_OF_CALL)
             contents[at] = context.replace(content, name=call.name)
     return context.with_contents(messages[number], contents)
 
@@ -197,9 +197,9 @@ def _number(turn: Counter[str], call_id: str) -> str:
 class _Fit:
     """Finds out quickly whether nothing has to be done: one walk, and an early end where it is not certain."""
 
-    def __init__(self, ids: Alphabet, names: Alphabet, media_apart: str) -> None:
-        self._takes_id = acceptor(ids)
-        self._takes_name = acceptor(names)
+    def __init__(self, ids: IdentifierRule, names: IdentifierRule, media_apart: str) -> None:
+        self._takes_id = validator(ids)
+        self._takes_name = validator(names)
         self._media_apart = media_apart
         self._names: set[str | None] = {None}
 
@@ -301,7 +301,7 @@ class _Pairing:
         """The end of the transcript. What is told when all calls are answered is not there yet."""
         self._end_run()
         for content in self._later:
-            self._context.lose(content, None, reasons.AFTER_RESULTS)
+            self._context.report_loss(content, None, reasons.AFTER_RESULTS)
 
     def _end_run(self) -> None:
         if self._run:
@@ -363,7 +363,7 @@ class _Pairing:
         self._tell_later(last)
 
     def _no_result(self, call: ToolCallContent) -> ToolResultContent:
-        self._context.lose(call, None, reasons.MISSING_RESULT)
+        self._context.report_loss(call, None, reasons.MISSING_RESULT)
         model = CustomToolResultContent if call.__class__ is CustomToolCallContent else FunctionResultContent
         outputs: list[AIContent] = [TextContent(text=NO_RESULT)]
         return model(call_id=call.call_id, name=call.name, outputs=outputs)
@@ -375,7 +375,7 @@ class _Pairing:
         if not media:
             return result
         for output in media:
-            self._context.lose(output, None, reasons.MEDIA_AFTER_RESULT)
+            self._context.report_loss(output, None, reasons.MEDIA_AFTER_RESULT)
         self._later += [TextContent(text=APART.write(result.call_id or "")), *media]
         words = [output for output in result.outputs if not isinstance(output, MediaContent)]
         last, outputs = announcing(words, result.call_id, media)

@@ -33,8 +33,8 @@ from contentmodel.engine.losses import reasons
 from contentmodel.engine.pipeline import lowering
 from contentmodel.engine.pipeline.call_ids import with_call_ids
 from contentmodel.engine.pipeline.instructions import INSTRUCTION_ROLES
-from contentmodel.engine.pipeline.marks import LEFT_OUT, NO_TURN
 from contentmodel.engine.pipeline.origins import is_native
+from contentmodel.engine.pipeline.sentinels import LEFT_OUT, NO_TURN
 from contentmodel.message import ChatMessage
 from contentmodel.pairs import Place, TranscriptIndex, is_clients
 
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     OwnQuestions = Callable[[], set[Place]]
 
 
-def settle_foreign(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
+def normalize_foreign(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
     """Messages of other APIs without what only their API can read, and with tool results in messages of their own.
 
     Hosted calls and their results become function calls and results (policy "hosted_tools"); reasoning goes
@@ -85,7 +85,7 @@ def _settled_messages(
         return _split_results(kept, context)
     if message.contents and kept.role == "user":
         return [left_out(kept, context)]
-    context.lose(message, None, reasons.EMPTY_MESSAGE)
+    context.report_loss(message, None, reasons.EMPTY_MESSAGE)
     return []
 
 
@@ -101,7 +101,7 @@ def _without_own_questions(message: ChatMessage, number: int, own: OwnQuestions,
     if not asked:
         return message
     for at in sorted(asked):
-        context.lose(message.contents[at], None, reasons.OWN_QUESTION)
+        context.report_loss(message.contents[at], None, reasons.OWN_QUESTION)
     return context.with_contents(message, [c for at, c in enumerate(message.contents) if at not in asked])
 
 
@@ -110,7 +110,7 @@ _QUESTIONS = (ToolApprovalRequestContent, ToolApprovalResponseContent)
 
 def left_out(message: ChatMessage, context: EncodeContext) -> ChatMessage:
     """Return a user's message of which nothing can be sent, with a text that says so: no API takes an empty one."""
-    context.lose(message, None, reasons.LEFT_OUT)
+    context.report_loss(message, None, reasons.LEFT_OUT)
     return context.with_contents(message, [TextContent(text=LEFT_OUT)])
 
 
@@ -121,7 +121,7 @@ def with_a_turn(request: ChatRequest, context: EncodeContext) -> ChatRequest:
     """
     if context.native or any(message.contents for message in request.messages):
         return request
-    context.lose(request, "messages", reasons.NO_TURN)
+    context.report_loss(request, "messages", reasons.NO_TURN)
     placeholder = ChatMessage(role="user", contents=[TextContent(text=NO_TURN)], origin=request.origin)
     return msgspec.structs.replace(request, messages=[*request.messages, placeholder])
 
@@ -141,7 +141,7 @@ def without_broken_status(messages: list[ChatMessage], context: EncodeContext) -
     for message in messages:
         for content in message.contents:
             if isinstance(content, ToolCallContent) and content.status == "incomplete":
-                context.lose(content, "status", reasons.BROKEN_CALL)
+                context.report_loss(content, "status", reasons.BROKEN_CALL)
     return messages
 
 
@@ -153,7 +153,7 @@ def _drop_blank(content: AIContent, context: EncodeContext) -> bool:
     if not isinstance(content, TextContent) or not _is_blank(content):
         return False
     if content.text or content.extra is not None or content.annotations is not None:
-        context.lose(content, None, reasons.BLANK_TEXT)
+        context.report_loss(content, None, reasons.BLANK_TEXT)
     return True
 
 
@@ -163,7 +163,7 @@ def without_citations(messages: list[ChatMessage], context: EncodeContext) -> li
         if not is_native(message, context):
             for content in message.contents:
                 if content.annotations is not None:
-                    context.lose_attributes(content, ("annotations",))
+                    context.report_lost_attributes(content, ("annotations",))
     return messages
 
 
@@ -181,7 +181,7 @@ def _with_known_role(message: ChatMessage, context: EncodeContext) -> ChatMessag
     """Return a message of another API as the user's if no API but its own knows its role."""
     if message.role in _PLAIN:
         return message
-    context.lose(message, "role", reasons.NO_ROLE, role=message.role)
+    context.report_loss(message, "role", reasons.NO_ROLE, role=message.role)
     known: ChatMessage = context.replace(message, role="user")
     return known
 
@@ -228,7 +228,7 @@ def _leave_empty_text(content: AIContent, context: EncodeContext) -> bool:
 
 def leave_empty_text(content: AIContent, context: EncodeContext) -> None:
     """Report what an empty text that is not sent has beside its text."""
-    context.lose_attributes(content, ("protected",))
+    context.report_lost_attributes(content, ("protected",))
     context.leave_residue(content, own=True)
 
 
@@ -259,7 +259,7 @@ def with_waiting_finish(choice: ChatChoice, context: EncodeContext) -> ChatChoic
     waiting = waiting_finish(finish, [call for message in choice.messages for call in message.tool_calls])
     if waiting is finish:
         return choice
-    context.lose(choice, "finish_reason.raw", reasons.NO_FINISH_REASON, word=finish.raw or finish.reason)
+    context.report_loss(choice, "finish_reason.raw", reasons.NO_FINISH_REASON, word=finish.raw or finish.reason)
     changed: ChatChoice = context.replace(choice, finish_reason=waiting)
     return changed
 
@@ -300,7 +300,7 @@ def joined_messages(run: list[ChatMessage], context: EncodeContext) -> ChatMessa
 
 def leave_empty(message: ChatMessage, context: EncodeContext) -> None:
     """Report what a message that is not sent says beside its contents."""
-    context.lose_attributes(message, ("author_name", "message_id"))
+    context.report_lost_attributes(message, ("author_name", "message_id"))
     context.leave_residue(message, own=True)
 
 
@@ -311,7 +311,7 @@ def _settled(message: ChatMessage, context: EncodeContext, cited: frozenset[Sour
     for at, content in enumerate(message.contents):
         kind = content.__class__
         if message.role != "assistant" and _is_models_own(content):
-            context.lose(content, None, reasons.WRONG_ROLE, role=message.role)
+            context.report_loss(content, None, reasons.WRONG_ROLE, role=message.role)
         elif kind is TextContent or kind is FunctionCallContent:
             settled.append(content)
         elif kind is ReasoningContent:
@@ -319,11 +319,11 @@ def _settled(message: ChatMessage, context: EncodeContext, cited: frozenset[Sour
         elif kind is FunctionResultContent or kind is CustomToolResultContent:
             settled.append(_worded(_without_stored(content, message, context), context))
         elif _is_stored(content, message, context):
-            context.lose(content, None, reasons.STORED_ELSEWHERE)
+            context.report_loss(content, None, reasons.STORED_ELSEWHERE)
         else:
             unfinished = _unfinished(message, context) if unfinished is None else unfinished
             if at in unfinished:
-                context.lose(content, None, reasons.PENDING_HOSTED_CALL)
+                context.report_loss(content, None, reasons.PENDING_HOSTED_CALL)
             else:
                 settled.extend(_settle(content, context, cited))
     return context.with_contents(message, settled)
@@ -380,7 +380,7 @@ def _without_stored(
     if not stored:
         return result
     for output in stored:
-        context.lose(output, None, reasons.STORED_ELSEWHERE)
+        context.report_loss(output, None, reasons.STORED_ELSEWHERE)
     outputs = [output for output in result.outputs if not _is_stored(output, message, context)]
     return context.replace(result, outputs=outputs)
 
@@ -399,10 +399,10 @@ def _settle(content: AIContent, context: EncodeContext, cited: frozenset[Source]
     if isinstance(content, CompactionContent) and not _readable(content, context):
         lowered = lowering.compaction_as_text(content, context)
         if not lowered:
-            context.lose(content, None, reasons.UNREADABLE_COMPACTION)
+            context.report_loss(content, None, reasons.UNREADABLE_COMPACTION)
         return lowered
     if isinstance(content, _SERVER_ONLY) or (isinstance(content, UnknownContent) and content.api != context.api):
-        context.lose(content, None, reasons.NO_PLACE)
+        context.report_loss(content, None, reasons.NO_PLACE)
         return ()
     return (content,)
 
@@ -418,7 +418,7 @@ def _reasoning(content: ReasoningContent, context: EncodeContext, *, is_last: bo
         lowered = lowering.reasoning_by_policy(content, context, is_last=is_last)
         if lowered:
             return lowered
-    context.lose(content, None, reasons.FOREIGN_REASONING)
+    context.report_loss(content, None, reasons.FOREIGN_REASONING)
     return ()
 
 
@@ -437,14 +437,14 @@ def _hosted(
             return (TextContent(text=words),)
     outputs = content.outputs if isinstance(content, ToolResultContent) else []
     if not cited or not any(_source_of(output) in cited for output in outputs):
-        context.lose(content, None, reasons.FOREIGN_HOSTED_TOOL)
+        context.report_loss(content, None, reasons.FOREIGN_HOSTED_TOOL)
         return ()
     context.leave_residue(content, own=True)
     for output in outputs:
         if _source_of(output) in cited:
             context.degrade(output, reasons.CITED_SOURCE, "uri", "title")
         else:
-            context.lose(output, None, reasons.FOREIGN_HOSTED_TOOL)
+            context.report_loss(output, None, reasons.FOREIGN_HOSTED_TOOL)
     return ()
 
 
@@ -489,7 +489,7 @@ def _open_calls_last(message: ChatMessage, context: EncodeContext) -> list[AICon
     for at, content in enumerate(message.contents[:last]):
         (moved if (0, at) in unanswered else first).append(content)
     for call in moved:
-        context.lose(call, None, reasons.CALL_AFTER_RESULTS)
+        context.report_loss(call, None, reasons.CALL_AFTER_RESULTS)
     return [*first, message.contents[last], *moved, *message.contents[last + 1 :]]
 
 

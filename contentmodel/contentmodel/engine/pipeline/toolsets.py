@@ -22,7 +22,7 @@ from contentmodel.content.tools import (
 )
 from contentmodel.engine.losses import reasons
 from contentmodel.engine.pipeline.added_tools import is_added
-from contentmodel.engine.pipeline.names import Maps, SourceTool, as_custom_call, is_text_alone
+from contentmodel.engine.pipeline.names import Renames, SourceTool, as_custom_call, is_text_alone
 from contentmodel.engine.pipeline.origins import is_native
 from contentmodel.pairs import Place, TranscriptIndex
 from contentmodel.request import CustomTool, FunctionTool, ToolGroup
@@ -68,7 +68,7 @@ def with_known_tools(request: ChatRequest, context: EncodeContext, kinds: Kinds)
         options = msgspec.structs.replace(request.options, tool_choice=fitted)
         changed = msgspec.structs.replace(changed, options=context.replaced(request.options, options))
     if fitter.sources:
-        context.maps = msgspec.structs.replace(context.maps or Maps(), tools=fitter.sources)
+        context.maps = msgspec.structs.replace(context.maps or Renames(), tools=fitter.sources)
     fitted_request: ChatRequest = context.replaced(request, changed)
     return fitted_request
 
@@ -128,15 +128,15 @@ class _Fitter:
         if self._context.native or not isinstance(tool, FunctionTool | CustomTool):
             return False
         if tool.name in self._defined:
-            self._context.lose(tool, None, reasons.REPEATED_TOOL)
+            self._context.report_loss(tool, None, reasons.REPEATED_TOOL)
             return True
         self._defined.add(tool.name)
         return False
 
     def _spread(self, group: ToolGroup) -> Iterator[Tool]:
-        self._context.lose_attributes(group, ("description",))
+        self._context.report_lost_attributes(group, ("description",))
         if group.name is not None:
-            self._context.lose(group, "name", reasons.NAMESPACE_IN_NAME)
+            self._context.report_loss(group, "name", reasons.NAMESPACE_IN_NAME)
         self._context.leave_residue(group, own=True)
         for tool in group.tools:
             if group.name is None or tool.name is None:
@@ -144,7 +144,7 @@ class _Fitter:
                 continue
             name = self._name(group.name, tool.name)
             self._keep_source(name, group.name, tool)
-            self._context.lose(tool, "name", reasons.NAMESPACE_IN_NAME)
+            self._context.report_loss(tool, "name", reasons.NAMESPACE_IN_NAME)
             yield self._context.replace(tool, name=name)
 
     def _keep_source(self, name: str | None, namespace: str | None, tool: Tool) -> None:
@@ -192,7 +192,7 @@ class _Fitter:
         if content.__class__ in _RESULTS:
             return [self._result(content, self._index.call_of.get(place), message)]
         if isinstance(content, ToolChangeContent) and self._has_added(content, message):
-            self._context.lose(content, None, reasons.TOOLS_IN_ONE_LIST)
+            self._context.report_loss(content, None, reasons.TOOLS_IN_ONE_LIST)
             self._context.leave_residue(content, own=True)
             return []
         return [content]
@@ -221,20 +221,20 @@ class _Fitter:
         namespace = call.namespace
         if namespace is None or self._kinds.namespaces:
             return call
-        self._context.lose(call, "namespace", reasons.NAMESPACE_IN_NAME)
+        self._context.report_loss(call, "namespace", reasons.NAMESPACE_IN_NAME)
         if call.name is None or (namespace not in self._namespaces and call.name in self._taken):
             # A tool that was found by a tool search is its own namespace (recorded traffic, seen 2026-11-22).
             return msgspec.structs.replace(call, namespace=None)
         name = self._name(namespace, call.name)
         is_custom = call.__class__ is CustomToolCallContent and not self._kinds.custom
         self.sources.setdefault(name, SourceTool(name=call.name, namespace=namespace, is_custom=is_custom))
-        self._context.lose(call, "name", reasons.NAMESPACE_IN_NAME)
+        self._context.report_loss(call, "name", reasons.NAMESPACE_IN_NAME)
         return msgspec.structs.replace(call, name=name, namespace=None)
 
     def _as_function_call(self, call: CustomToolCallContent) -> FunctionCallContent:
         is_defined = call.name in self.sources
         if not is_defined and not self._context.native:
-            self._context.lose(call, None, reasons.AS_FUNCTION_CALL)
+            self._context.report_loss(call, None, reasons.AS_FUNCTION_CALL)
         made: FunctionCallContent = _as(FunctionCallContent, call, arguments=call.arguments_object)
         return made
 
@@ -253,7 +253,7 @@ class _Fitter:
         old, name = self._renamed.get(call, (None, None))
         if result.name is None or result.name != old or name == old:
             return result
-        self._context.lose(result, "name", reasons.NAMESPACE_IN_NAME)
+        self._context.report_loss(result, "name", reasons.NAMESPACE_IN_NAME)
         return self._context.replace(result, name=name)
 
 

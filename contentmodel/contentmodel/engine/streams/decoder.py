@@ -56,7 +56,7 @@ Grown = tuple[int, list[str], str, Callable[..., StreamEvent]]
 """What made a block longer: the block's number, the pieces it was added to, the text, and the kind of event."""
 
 
-class OpenBlock:
+class BlockState:
     """A block that is not complete: its wire object, and the pieces that its growing fields have got."""
 
     __slots__ = ("choice", "index", "joined", "pieces", "said", "wire")
@@ -92,7 +92,7 @@ class OpenBlock:
         return next(("".join(pieces) for pieces in self.pieces.values()), self.joined)
 
 
-class Repeat:
+class DeltaTemplate:
     """An event that only made a block longer. What is the same but for one string says the same of another text.
 
     The string stood once in JSON without a backslash, so it was the text; a next event that has the same bytes before
@@ -174,11 +174,11 @@ class StreamDecoder:
         self._held = 0
         """The bytes since the last complete event, at most."""
         self._envelope = ChatResponse(origin=adapter.answer_origin({}))
-        self._unstopped: dict[int, OpenBlock] = {}
+        self._unstopped: dict[int, BlockState] = {}
         self._has_begun = False
         self._blocks = 0
         self._read = 0
-        self._repeat: Repeat | None = None
+        self._repeat: DeltaTemplate | None = None
         self._grown: Grown | None = None
         self._wasted = 0
 
@@ -266,13 +266,13 @@ class StreamDecoder:
             if self.is_over:
                 return
 
-    def more(self, block: OpenBlock, field: str, text: str, event: Callable[..., StreamEvent]) -> None:
+    def more(self, block: BlockState, field: str, text: str, event: Callable[..., StreamEvent]) -> None:
         """`text` is more of a block's `field`; it is told where somebody wants to know."""
         block.grow(field, text)
         if self.deltas:
             self.events.append(event(index=block.index, text=text))
 
-    def grew(self, block: OpenBlock, pieces: list[str], text: str, event: Callable[..., StreamEvent]) -> None:
+    def grew(self, block: BlockState, pieces: list[str], text: str, event: Callable[..., StreamEvent]) -> None:
         """`text` was added to `pieces`, and that is all that the last event did."""
         if self.deltas:
             self.events.append(event(index=block.index, text=text))
@@ -282,8 +282,8 @@ class StreamDecoder:
         """Remembers an event that only made a block longer: the next one is likely to be the same but for its text."""
         grown, self._grown = self._grown, None
         # Where events always differ in more than that, it is not worth the trying.
-        if grown is not None and self._wasted < 8 and Repeat.teaches(data, grown):
-            self._repeat = Repeat(name, data, grown)
+        if grown is not None and self._wasted < 8 and DeltaTemplate.teaches(data, grown):
+            self._repeat = DeltaTemplate(name, data, grown)
 
     def _read_wire(self, wire: object, name: str | None) -> None:
         if wire.__class__ is not dict:
@@ -350,16 +350,16 @@ class StreamDecoder:
             self._envelope = msgspec.structs.replace(response, choices=[], error=None)
             self.emit(TurnStart(response=self._envelope))
 
-    def start(self, wire: JsonObject, content: AIContent, choice: int = 0) -> OpenBlock:
+    def start(self, wire: JsonObject, content: AIContent, choice: int = 0) -> BlockState:
         """A block begins."""
-        block = OpenBlock(self._blocks, wire, choice)
+        block = BlockState(self._blocks, wire, choice)
         self._blocks += 1
         self._unstopped[block.index] = block
         block.said = content
         self.events.append(BlockStart(index=block.index, content=content, choice=choice))
         return block
 
-    def stop(self, block: OpenBlock, content: AIContent, *, is_complete: bool = True) -> None:
+    def stop(self, block: BlockState, content: AIContent, *, is_complete: bool = True) -> None:
         """A block is complete, or broke off."""
         if self._unstopped.pop(block.index, None) is None:
             self.catch_up(block, content)
@@ -369,13 +369,13 @@ class StreamDecoder:
         block.said = content
         self.events.append(BlockStop(index=block.index, content=content, is_complete=is_complete))
 
-    def whole(self, content: AIContent, choice: int = 0) -> OpenBlock:
+    def whole(self, content: AIContent, choice: int = 0) -> BlockState:
         """A block that came whole."""
         block = self.start({}, content, choice)
         self.stop(block, content)
         return block
 
-    def catch_up(self, block: OpenBlock, content: AIContent) -> None:
+    def catch_up(self, block: BlockState, content: AIContent) -> None:
         """A stopped block turns out to be something else; one that is still open stops."""
         if block.index in self._unstopped:
             self.stop(block, content)
@@ -425,7 +425,7 @@ class StreamDecoder:
             self.stop(block, self.remains(block), is_complete=False)
         return {block.index for block in rest}
 
-    def remains(self, block: OpenBlock) -> Any:
+    def remains(self, block: BlockState) -> Any:
         """What has come of a block whose wire object cannot be read."""
         field, words = growing_field(block.said), block.words()
         return msgspec.structs.replace(block.said, **{field: words}) if field is not None and words else block.said
@@ -445,7 +445,7 @@ def laid_out(response: ChatResponse, blocks: Iterable[Iterable[int]]) -> Layout:
     return layout
 
 
-def lay_over(old: JsonObject, new: Mapping[str, object], first: Iterable[str] = ()) -> None:
+def merge_into(old: JsonObject, new: Mapping[str, object], first: Iterable[str] = ()) -> None:
     """Writes what a later event says over what earlier ones said. Null says nothing; `first` keep their first word."""
     for key, value in new.items():
         said = old.get(key)
@@ -483,7 +483,7 @@ def longer_list(old: object, new: JsonArray, by_index: dict[bytes, Json]) -> Jso
         if known is None or known is entry:
             made.append(entry)
         else:
-            lay_over(known, entry)
+            merge_into(known, entry)
     return made
 
 
@@ -494,7 +494,7 @@ def lengthen(owner: JsonObject, key: str, more: str) -> None:
     owner[key] = text
 
 
-def settle_entry(block: OpenBlock) -> None:
+def settle_entry(block: BlockState) -> None:
     """Puts the pieces of a call, a detail or audio where they belong: `a.b` is inside of an object."""
     for field, pieces in block.pieces.items():
         outer, _, inner = field.rpartition(".")

@@ -19,12 +19,12 @@ from contentmodel.engine.context import EncodeContext
 from contentmodel.engine.json import write
 from contentmodel.engine.losses import reasons
 from contentmodel.engine.losses.encoded import Encoded, EncodedContents
-from contentmodel.engine.losses.loss import Loss, Note, loss_of, pruned, what_of
+from contentmodel.engine.losses.loss import Loss, PendingLoss, loss_of, pruned, what_of
 from contentmodel.engine.losses.reasons import Reason
 from contentmodel.engine.pipeline.call_ids import StreamedCallIds
 from contentmodel.engine.pipeline.passes import is_empty_text, leave_empty_text, waiting_finish
 from contentmodel.engine.streams.framing import write_sse
-from contentmodel.engine.streams.outgoing import Outgoing, Written
+from contentmodel.engine.streams.outgoing import OutgoingBlock, Written
 from contentmodel.errors import StreamError
 from contentmodel.events import (
     ENDED,
@@ -87,13 +87,13 @@ class StreamEncoder:
         self._origin: Origin | None = None
         self._answer_id: str | None = None
         self._has_begun = False
-        self._queues: dict[int, OrderedDict[Outgoing, None]] = {}
+        self._queues: dict[int, OrderedDict[OutgoingBlock, None]] = {}
         """The blocks of each choice that are not written, in their order."""
-        self._blocks: dict[int, Outgoing] = {}
+        self._blocks: dict[int, OutgoingBlock] = {}
         self._written: dict[int, Written] = {}
         self._amended: list[tuple[int, AIContent]] = []
         """The blocks that turned out to be something else while another one was open."""
-        self.empty: dict[int, Outgoing] = {}
+        self.empty: dict[int, OutgoingBlock] = {}
         """Texts of another API without words, by their number: they are written if there is nothing else."""
         self._call_ids: dict[int, StreamedCallIds] = {}
         """The ids of calls and results of each choice."""
@@ -184,7 +184,7 @@ class StreamEncoder:
             if event.index in self._blocks or event.index in self._written:
                 raise StreamError(f"BlockStart for block {event.index}, which has started already")
             check_choice(event)
-            self._start(Outgoing(event.index, event.content, event.choice))
+            self._start(OutgoingBlock(event.index, event.content, event.choice))
         elif isinstance(event, BlockStop):
             block = self._blocks.get(event.index)
             if block is not None and block.is_stopped:
@@ -203,7 +203,7 @@ class StreamEncoder:
 
     # -- blocks ------------------------------------------------------------------------------------------------
 
-    def _start(self, block: Outgoing) -> None:
+    def _start(self, block: OutgoingBlock) -> None:
         if not self._has_begun:
             self._begin(ChatResponse(origin=self._origin))
         self._blocks[block.index] = block
@@ -221,10 +221,10 @@ class StreamEncoder:
         if self.is_native or not isinstance(content, ToolCallContent | ToolResultContent):
             return content
         if not content.call_id:
-            self.lose((choice, index), content, reasons.CALL_ID, field="call_id")
+            self.report_loss((choice, index), content, reasons.CALL_ID, field="call_id")
         return self._call_ids.setdefault(choice, StreamedCallIds(self._answer_id)).give(index, content)
 
-    def _open(self, block: Outgoing) -> None:
+    def _open(self, block: OutgoingBlock) -> None:
         """It is this block's turn to be written."""
         if block.is_stopped or self.waits(block):
             return
@@ -246,7 +246,7 @@ class StreamEncoder:
             return False
         return not isinstance(content, FunctionCallContent | CustomToolCallContent)
 
-    def _is_current(self, block: Outgoing) -> bool:
+    def _is_current(self, block: OutgoingBlock) -> bool:
         return self.concurrent or next(iter(self._queues[block.choice])) is block
 
     def _grow(self, event: BlockDelta) -> None:
@@ -263,7 +263,7 @@ class StreamEncoder:
         if not block.is_held and not (block.choice and not self.choices) and self._is_current(block):
             self._open(block)
 
-    def _write_delta(self, block: Outgoing, delta: BlockDelta) -> None:
+    def _write_delta(self, block: OutgoingBlock, delta: BlockDelta) -> None:
         kind = delta.__class__
         if kind is TextDelta or kind is ReasoningDelta or (kind is ArgumentsDelta and delta.path is None):  # type: ignore[attr-defined]
             text = delta.text  # type: ignore[attr-defined]
@@ -273,7 +273,7 @@ class StreamEncoder:
             # A citation or a signature: the block's end says it again, if there is one.
             block.deltas.append(delta)
 
-    def say(self, block: Outgoing, text: str) -> None:
+    def say(self, block: OutgoingBlock, text: str) -> None:
         """Writes more of a live block, and remembers it."""
         assert block.grow is not None
         block.pieces.append(text)
@@ -294,7 +294,7 @@ class StreamEncoder:
             self._close(block)
             self._advance(self._queues[block.choice])
 
-    def _close(self, block: Outgoing) -> None:
+    def _close(self, block: OutgoingBlock) -> None:
         """Writes what is left of a block that has stopped."""
         del self._blocks[block.index]
         del self._queues[block.choice][block]
@@ -306,16 +306,16 @@ class StreamEncoder:
             self.shut(block)
         self._written[block.index] = Written(block)
 
-    def _compare(self, block: Outgoing) -> None:
+    def _compare(self, block: OutgoingBlock) -> None:
         """The API's last word on a block may not be what it said before: what was written stays."""
         field = growing_field(block.content)
         if not block.pieces or field is None:
             return
         said, content = getattr(block.content, field), block.content
         if said.__class__ is str and not said.startswith("".join(block.pieces)):
-            self.lose((block.choice, block.index), content, reasons.WRITTEN_BEFORE, field=field)
+            self.report_loss((block.choice, block.index), content, reasons.WRITTEN_BEFORE, field=field)
 
-    def _advance(self, queue: OrderedDict[Outgoing, None]) -> None:
+    def _advance(self, queue: OrderedDict[OutgoingBlock, None]) -> None:
         """The blocks whose turn it is now."""
         while queue and not self.concurrent:
             block = next(iter(queue))
@@ -335,7 +335,7 @@ class StreamEncoder:
         else:
             if event.index not in self._blocks:
                 check_choice(event)
-                self._start(Outgoing(event.index, event.content, event.choice))
+                self._start(OutgoingBlock(event.index, event.content, event.choice))
             self._stop(BlockStop(index=event.index, content=event.content))
 
     def _amend(self) -> None:
@@ -400,17 +400,17 @@ class StreamEncoder:
     def begin(self, payload: JsonObject) -> None:
         """Writes what comes before everything; `payload` is the answer without its choices."""
 
-    def start(self, block: Outgoing) -> None:
+    def start(self, block: OutgoingBlock) -> None:
         """A block starts, behind all that started before it; it is opened when it can be written."""
 
-    def waits(self, block: Outgoing) -> bool:
+    def waits(self, block: OutgoingBlock) -> bool:
         """Whether this is a text that says nothing yet: it is begun with its first word."""
         return growing_field(block.content) == "text" and not block.content.text and not block.deltas
 
-    def open(self, block: Outgoing) -> None:
+    def open(self, block: OutgoingBlock) -> None:
         """Begins a block that can be written as it grows, and sets its `grow`; one that has none is held back."""
 
-    def shut(self, block: Outgoing) -> None:
+    def shut(self, block: OutgoingBlock) -> None:
         """Writes what is left of a block, or all of it where it was held back."""
         raise NotImplementedError
 
@@ -469,7 +469,7 @@ class StreamEncoder:
             leave_empty_text(content, context)
         return EncodedContents(None, contents, context, self._without_empty)
 
-    def say_begun(self, block: Outgoing) -> None:
+    def say_begun(self, block: OutgoingBlock) -> None:
         """Write the text that a live block began with.
 
         An object is written when the block is complete: it may change until then, and what was written cannot.
@@ -478,12 +478,12 @@ class StreamEncoder:
         if text:
             self.say(block, text)
 
-    def said(self, block: Outgoing) -> str:
+    def said(self, block: OutgoingBlock) -> str:
         """Return the text that a block began with."""
         text = getattr(block.content, growing_field(block.content) or "", None)
         return text if isinstance(text, str) else ""
 
-    def encode_block(self, block: Outgoing) -> Json:
+    def encode_block(self, block: OutgoingBlock) -> Json:
         """Return what the API has in the place of one finished block."""
         return self.encode([block.content], places=[(block.choice, block.index)])
 
@@ -533,9 +533,9 @@ class StreamEncoder:
         """Report that the usage of the answer does not reach the target."""
         self.add_losses(None, [loss_of(reason, "$.usage", "usage of ChatResponse", self.api, family="usage")])
 
-    def lose(self, place: Place, content: AIContent, reason: Reason, *, field: str | None = None) -> None:
+    def report_loss(self, place: Place, content: AIContent, reason: Reason, *, field: str | None = None) -> None:
         """Report that a block, or a field of it, does not reach the target."""
-        note = Note(content, field, reason)
+        note = PendingLoss(content, field, reason)
         path = f".{field}" if field else ""
         self.add_losses(place, [note.at(path, self.api, what_of(note))])
 

@@ -12,7 +12,7 @@ from contentmodel.engine.json import write
 from contentmodel.events import growing_field, grown
 
 
-class Outgoing:
+class OutgoingBlock:
     """A block on its way out."""
 
     __slots__ = (
@@ -75,7 +75,7 @@ class Written:
 
     __slots__ = ("call", "choice", "cited", "place", "sent")
 
-    def __init__(self, block: Outgoing) -> None:
+    def __init__(self, block: OutgoingBlock) -> None:
         self.choice, self.place, self.sent, self.cited = block.choice, block.place, block.sent, block.cited
         self.call = block.content if isinstance(block.content, ToolCallContent) else None
         text = getattr(block.content, growing_field(block.content) or "", None)
@@ -93,6 +93,6 @@ def growing(head: bytes, tail: bytes) -> Callable[[str], bytes]:
     return grow
 
 
-def is_half_a_call(block: Outgoing) -> bool:
+def is_incomplete_call(block: OutgoingBlock) -> bool:
     """Whether a call broke off: it must not look whole."""
     return not block.is_complete and isinstance(block.content, ToolCallContent)

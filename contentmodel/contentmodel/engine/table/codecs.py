@@ -179,7 +179,7 @@ class Pair(Codec[T]):
         return self._form
 
 
-class Renamed(Codec[str]):
+class MappedEnum(Codec[str]):
     """Words that the model spells otherwise. Words nobody knows go through; ones that would collide are marked."""
 
     classes = (str,)
@@ -204,7 +204,7 @@ class Renamed(Codec[str]):
         return "str"
 
 
-class Sealed(Codec[Protected]):
+class Opaque(Codec[Protected]):
     """Opaque state of one issuer: the wire's text on one side, `Protected` on the other. It never goes abroad."""
 
     classes = (str,)
@@ -226,14 +226,14 @@ class Sealed(Codec[Protected]):
     def encode(self, value: Protected, context: EncodeContext, owner: object) -> str | None:
         if value.issuer == self.issuer and value.kind == self.kind:
             return value.data
-        context.lose(owner, "protected", reasons.OPAQUE_STATE, issuer=value.issuer)
+        context.report_loss(owner, "protected", reasons.OPAQUE_STATE, issuer=value.issuer)
         return None
 
     def describe(self) -> str:
         return "opaque"
 
 
-class Allowed(Codec[str]):
+class EnumString(Codec[str]):
     """One of an API's own words. Any word comes in and goes home again; a foreign one has to be one of them."""
 
     classes = (str,)
@@ -249,14 +249,14 @@ class Allowed(Codec[str]):
     def encode(self, value: str, context: EncodeContext, owner: object) -> str | None:
         if context.native or value in self.words:
             return value
-        context.lose(owner, self.field, reasons.NO_WORD, word=value)
+        context.report_loss(owner, self.field, reasons.NO_WORD, word=value)
         return None
 
     def describe(self) -> str:
         return "str"
 
 
-class Home(Codec[Json]):
+class ProviderOnly(Codec[Json]):
     """What only its own API understands: it comes in and goes home again, and elsewhere it is a loss."""
 
     identity = False
@@ -273,10 +273,10 @@ class Home(Codec[Json]):
         return value
 
     def encode(self, value: Json, context: EncodeContext, owner: object) -> Json:
-        if context.native or context.by_hand:
+        if context.native or context.has_no_origin:
             return value
         if not self.silent:
-            context.lose(owner, self.field, reasons.OTHER_FORM)
+            context.report_loss(owner, self.field, reasons.OTHER_FORM)
         return None
 
 
@@ -300,7 +300,7 @@ class ArgumentsText(Codec[JsonObject | str]):
 
     def encode(self, value: JsonObject | str, context: EncodeContext, owner: object) -> str:
         if value == "" and context.completes:
-            context.lose(owner, "arguments", reasons.EMPTY_ARGUMENTS)
+            context.report_loss(owner, "arguments", reasons.EMPTY_ARGUMENTS)
             return "{}"
         return value if value.__class__ is str else write(value).decode()
 
@@ -330,10 +330,10 @@ class ArgumentsObject(Codec[JsonObject | str]):
         try:
             read = owner.arguments_object if isinstance(owner, ToolCallContent) else {}
         except ToolArgumentsError:
-            context.lose(owner, "arguments", reasons.ARGUMENTS_AS_OBJECT)
+            context.report_loss(owner, "arguments", reasons.ARGUMENTS_AS_OBJECT)
             return {self.key: value}
         # Whether the text was more than the object (its spacing, say) is found out when somebody asks.
-        context.lose(owner, "arguments", reasons.SPELLING)
+        context.report_loss(owner, "arguments", reasons.SPELLING)
         return read
 
 

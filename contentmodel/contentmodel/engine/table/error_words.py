@@ -85,7 +85,7 @@ class ErrorBody(Record[ErrorContent]):
         if not context.native:
             return self._encode_foreign(value, context, getattr(owner, "origin", None))
         wire = self.row.encode(value, context)
-        kind = error_kind(value) if context.by_hand else value.kind
+        kind = error_kind(value) if context.has_no_origin else value.kind
         if kind is not None and self.words.kind_of(wire) != kind:
             wire = {**wire, **self.words.fields_of(kind)}
         context.status = self.words.status_of(kind or self.words.kind_of(wire))
@@ -103,9 +103,9 @@ class ErrorBody(Record[ErrorContent]):
             kept = {key: residue[key] for key in fields if residue.get(key, 0).__class__ in (str, type(None))}
             fields = {**fields, **kept}
         elif error.code is not None and (kind is None or self.words.kind_of(fields) != kind):
-            context.lose(error, "code", reasons.NO_ERROR_WORD)
+            context.report_loss(error, "code", reasons.NO_ERROR_WORD)
         elif error.code is not None and error.code not in fields.values():
-            context.lose(error, "code", reasons.ERROR_REWORDED)
+            context.report_loss(error, "code", reasons.ERROR_REWORDED)
         context.leave_residue(_without_words(error, origin, kind, context, fields))
         plain = msgspec.structs.replace(error, code=error.code if is_kin else None, kind=None, extra=None)
         return {**fields, **self.row.encode(context.replaced(error, plain), context)}
@@ -123,7 +123,7 @@ def _without_words(
     own = error.extra.get(origin.api, {})
     for key in _WORDS:
         if own.get(key) is not None and own[key] not in fields.values():
-            context.notes.append((error, key, reasons.ERROR_REWORDED, origin.api, {}))
+            context.pending_losses.append((error, key, reasons.ERROR_REWORDED, origin.api, {}))
     residue = {key: value for key, value in own.items() if key not in _WORDS}
     left: ErrorContent = context.replace(error, extra={**error.extra, origin.api: residue})
     return left

@@ -120,11 +120,11 @@ class Columns(Field):
             extra = content.extra
             key = usual.get(content.__class__) if extra is None or api not in extra else self._column_of(content, api)
             if key is None:
-                context.lose(content, None, reasons.NO_PLACE_IN_MESSAGE)
+                context.report_loss(content, None, reasons.NO_PLACE_IN_MESSAGE)
                 continue
             place = self.order[key]
             if place < latest:
-                context.lose(content, None, reasons.COLUMN_APART, column=key)
+                context.report_loss(content, None, reasons.COLUMN_APART, column=key)
             else:
                 latest = place
             if key in dealt:
@@ -219,7 +219,7 @@ class Rest(Field):
     def write(self, value: object, wire: JsonObject, context: EncodeContext) -> None:
         settings = getattr(value, self.attributes[0])
         if settings and not context.is_ours(value):
-            context.lose(value, self.attributes[0], reasons.FOREIGN_SETTINGS)
+            context.report_loss(value, self.attributes[0], reasons.FOREIGN_SETTINGS)
             return
         for key, item in settings.items():
             wire.setdefault(key, item)
@@ -253,12 +253,12 @@ class Implied(Field):
 
     def finish(self, value: object, wire: JsonObject, context: EncodeContext) -> None:
         for name, word in self._checked.items():
-            context.lose_other_word(value, name, word)
+            context.report_other_word(value, name, word)
 
     def finish_source(self, code: Code) -> None:
         for name, word in self._checked.items():
             code.add(f"    if value.{name} is not None and value.{name} != {word!r}:")
-            code.add(f"        context.lose_other_word(value, {name!r}, {word!r})")
+            code.add(f"        context.report_other_word(value, {name!r}, {word!r})")
 
 
 class Filled(Field):
@@ -297,12 +297,12 @@ class Silent(Field):
         self.names, self._model = tuple(sorted(row.unmapped(self.silent))), row.model
 
     def finish(self, value: object, wire: JsonObject, context: EncodeContext) -> None:
-        context.lose_attributes(value, self.names)
+        context.report_lost_attributes(value, self.names)
 
     def finish_source(self, code: Code) -> None:
         if self.names:
             code.add(f"    if {' or '.join(self._is_said(path, code) for path in self.names)}:")
-            code.add(f"        context.lose_attributes(value, {code.name('unmapped', self.names)})")
+            code.add(f"        context.report_lost_attributes(value, {code.name('unmapped', self.names)})")
 
     def _is_said(self, path: str, code: Code) -> str:
         attribute, default = code.attribute(path), attribute_of(self._model, path)[2]

@@ -41,7 +41,7 @@ class Record(Codec[S]):
 
     def encode(self, value: S, context: EncodeContext, owner: object) -> JsonObject | None:
         if self.home and not context.native:
-            context.lose(value, None, reasons.FOREIGN_FORM)
+            context.report_loss(value, None, reasons.FOREIGN_FORM)
             return None
         return self.row.encode(value, context)
 
@@ -92,7 +92,7 @@ class One(Codec[list[S]]):
     def encode(self, value: list[S], context: EncodeContext, owner: object) -> JsonObject | None:
         blocks = self.union.encode_list(value, context)
         for content in value[1:]:
-            context.lose(content, None, reasons.ONE_OUTPUT)
+            context.report_loss(content, None, reasons.ONE_OUTPUT)
         return blocks[0] if blocks else None
 
     def describe(self) -> str:
@@ -217,7 +217,7 @@ class TextOrBlocks(Blocks[AIContent]):
                 if only.extra is not None:
                     context.leave_residue(only)
                 if only.protected is not None or only.annotations is not None:
-                    context.lose_attributes(only, self._attributes)
+                    context.report_lost_attributes(only, self._attributes)
                 return only.text
         return self.union.encode_list(value, context) or None
 
@@ -286,7 +286,7 @@ def _plain_text(content: AIContent) -> str | None:
     return content.text if content.annotations is None and content.protected is None else None
 
 
-class WordsOf(Codec[list[AIContent]]):
+class TextField(Codec[list[AIContent]]):
     """A string that is the words of one content of class `model`; `sets` are its other fields.
 
     Several contents (of another API, or after an edit) are joined by `between`.
@@ -317,18 +317,18 @@ class WordsOf(Codec[list[AIContent]]):
             if self._said_else(content) != self._nothing_else:
                 self._lose_what_else(content, context)
             for name, word in self.sets.items():
-                context.lose_other_word(content, name, word)
+                context.report_other_word(content, name, word)
             words.append(getattr(content, self.field))
         return self.between.join(words) if words else None
 
     def _lose_what_else(self, content: AIContent, context: EncodeContext) -> None:
-        context.lose_attributes(content, self._others)
+        context.report_lost_attributes(content, self._others)
         context.leave_residue(content)
 
     def _words_of_other(self, content: AIContent, context: EncodeContext) -> list[str]:
         if content.__class__ is TextContent:
             return [content.text]
-        context.lose(content, None, reasons.WORDS_ALONE)
+        context.report_loss(content, None, reasons.WORDS_ALONE)
         return []
 
     def describe(self) -> str:

@@ -54,7 +54,7 @@ class Roles(Codec[str]):
         own = value.removeprefix(self._prefix)
         if own != value and own not in self.to_model:
             return own
-        context.lose(owner, "role", reasons.NO_ROLE, role=value)
+        context.report_loss(owner, "role", reasons.NO_ROLE, role=value)
         return self.to_wire["user"]
 
     def describe(self) -> str:

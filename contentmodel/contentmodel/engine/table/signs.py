@@ -136,9 +136,9 @@ class Failure:
     def _report(self, result: ToolResultContent, context: EncodeContext) -> None:
         texts = [output for output in result.outputs if output.__class__ is TextContent] if self._worded else []
         for text in texts:
-            context.lose(text, None, reasons.TEXT_AS_ERROR)
+            context.report_loss(text, None, reasons.TEXT_AS_ERROR)
         if not texts:
-            context.lose(result, "outputs", reasons.ERROR_ADDED)
+            context.report_loss(result, "outputs", reasons.ERROR_ADDED)
 
     def around(self, decode: Decode, encode: Encode, model: type, api: str) -> Functions:
         """Return the functions of a row that has these signs."""
@@ -172,7 +172,7 @@ def _as_error(output: AIContent, api: str) -> AIContent:
 
 
 def _as_text(error: ErrorContent, context: EncodeContext) -> TextContent:
-    context.lose_attributes(error, ("details", "code") if error.message else ("details",))
+    context.report_lost_attributes(error, ("details", "code") if error.message else ("details",))
     own = {key: value for key, value in ((error.extra or {}).get(context.api) or {}).items() if key != FAILURE.key}
     extra = {**(error.extra or {}), context.api: own}
     kept = {api: residue for api, residue in extra.items() if residue} or None

@@ -188,13 +188,13 @@ class Union:
         if content.__class__ is UnknownContent:
             if content.api == self.api:
                 return [content.block]
-            context.lose(content, None, reasons.UNKNOWN_BLOCK, source=content.api)
+            context.report_loss(content, None, reasons.UNKNOWN_BLOCK, source=content.api)
             return []
         return self._encode_lowered(content, context)
 
     def _encode_lowered(self, content: object, context: EncodeContext) -> JsonArray:
         if not isinstance(content, AIContent):
-            context.lose(content, None, reasons.NO_BLOCK, place=self.name)
+            context.report_loss(content, None, reasons.NO_BLOCK, place=self.name)
             return []
         return self.encode_list(lower(content, self, context), context)
 

@@ -121,13 +121,13 @@ def blocks_of(content: AIContent, context: EncodeContext) -> list[Any]:
     if isinstance(content, UnknownContent) and content.api == API:
         return [content.block]
     if isinstance(content, DocumentContent):
-        context.lose(content, None, reasons.MCP_DOCUMENT_PARTS)
-        context.lose_attributes(content, ("title", "uri"))
+        context.report_loss(content, None, reasons.MCP_DOCUMENT_PARTS)
+        context.report_lost_attributes(content, ("title", "uri"))
         leave(content, context)
         return [block for part in content.parts for block in blocks_of(part, context)]
     write = _WRITERS.get(type(content))
     if write is None:
-        context.lose(content, None, reasons.MCP_NO_BLOCK)
+        context.report_loss(content, None, reasons.MCP_NO_BLOCK)
         return []
     leave(content, context)
     return [write(content, context)]
@@ -140,7 +140,7 @@ def notes_of(content: AIContent) -> dict[str, Any]:
 
 def leave(content: AIContent, context: EncodeContext) -> None:
     """Tells the context what every content may hold and no block can."""
-    context.lose_attributes(content, ("annotations", "protected"))
+    context.report_lost_attributes(content, ("annotations", "protected"))
     context.leave_residue(content)
 
 
@@ -236,17 +236,17 @@ def _read_resource(rest: dict[str, Any]) -> AIContent | None:
 
 def _write_data(content: DataContent, context: EncodeContext) -> dict[str, Any]:
     residue = _residue(content)
-    context.lose_attributes(content, ("transcript",))
+    context.report_lost_attributes(content, ("transcript",))
     resource = residue.pop("resource", None)
     kind = _TYPE.of(content, API) or _kind_of(content.media_type)
     if kind is not None and resource is None and content.text is None:
-        context.lose_attributes(content, ("name",))
+        context.report_lost_attributes(content, ("name",))
         return {**residue, "type": kind, "data": _base64(content, context), "mimeType": content.media_type}
     uri = _uri_of(content.name)
     if content.name is None and not _UNNAMED.of(content, API):
-        context.lose(content, "name", reasons.MCP_URI)
+        context.report_loss(content, "name", reasons.MCP_URI)
     if content.text is not None and not uri.startswith(_ATTACHMENT):
-        context.lose(content, None, reasons.MCP_TEXT_WITH_URI)
+        context.report_loss(content, None, reasons.MCP_TEXT_WITH_URI)
     said = {"uri": uri, "mimeType": content.media_type, "text": content.text}
     if content.text is None:
         said["blob"] = _base64(content, context)
@@ -269,7 +269,7 @@ def _base64(content: DataContent, context: EncodeContext) -> str:
     data = content.data
     if _STANDARD.fullmatch(data) or _SPELLING.of(content, API):
         return data
-    context.lose(content, "data", reasons.MCP_BASE64)
+    context.report_loss(content, "data", reasons.MCP_BASE64)
     standard = data.rstrip("=").replace("-", "+").replace("_", "/")
     return standard + "=" * (-len(standard) % 4)
 
@@ -300,7 +300,7 @@ def _read_link(rest: dict[str, Any]) -> AIContent | None:
 
 def _write_link(content: UriContent, context: EncodeContext) -> dict[str, Any]:
     if content.name is None:
-        context.lose(content, "name", reasons.MCP_LINK_NAME)
+        context.report_loss(content, "name", reasons.MCP_LINK_NAME)
     name = content.title or content.uri if content.name is None else content.name
     said = {"title": content.title, "description": content.text, "mimeType": content.media_type}
     written = {key: value for key, value in said.items() if value is not None}

@@ -20,7 +20,7 @@ CLOSE_TIMEOUT = 20.0
 """Seconds that closing waits for a server to end; the process is killed well before."""
 
 
-class Home:
+class ProviderOnly:
     """Opens something on a loop of its own, and runs coroutines there until it is closed.
 
     `opening(stack)` is awaited first: what it enters into the stack is left again, by the same task, at the end.

@@ -109,7 +109,7 @@ def result_to_mcp(result: Any) -> McpResult:
     root = result if isinstance(result, FunctionResultContent) else contents_of(result)
     outputs = list(root.outputs) if isinstance(root, FunctionResultContent) else root.contents
     context = EncodeContext(API, API, "result")
-    context.lose_attributes(root, ("annotations", "protected", "display"))
+    context.report_lost_attributes(root, ("annotations", "protected", "display"))
     fields = _fields_of_result(outputs)
     failed = any(isinstance(output, ErrorContent) for output in outputs) or getattr(root, "is_error", None) is True
     structured = _structured(outputs, context)
@@ -207,7 +207,7 @@ def _structured(outputs: list[AIContent], context: EncodeContext) -> dict[str, A
             return {"structuredContent": value}
         if not kept.get("added") and _say(outputs, kept["value"]):
             return {"structuredContent": kept["value"]}
-        context.lose(output, _STRUCTURED.key, reasons.MCP_EDITED_VALUE, api=API)
+        context.report_loss(output, _STRUCTURED.key, reasons.MCP_EDITED_VALUE, api=API)
     return {}
 
 
@@ -270,7 +270,7 @@ def _holdable(content: AIContent, block: Any, context: EncodeContext) -> Any:
     if not isinstance(made, dict) and getattr(made, "type", None) not in (None, "tool_use", "tool_result"):
         return made
     known = isinstance(block, dict) and block.get("type") in ("text", "image", "audio", "resource", "resource_link")
-    context.lose(content, None, reasons.MCP_NO_CLASS)
+    context.report_loss(content, None, reasons.MCP_NO_CLASS)
     if known and _with_less(block) is not None:
         return _with_less(block)
     return {"type": "text", "text": json.dumps(block, ensure_ascii=False)}

@@ -13,7 +13,7 @@ import msgspec
 from contentmodel.content.media import MediaContent
 from contentmodel.content.text import TextContent
 from contentmodel.content.tools import ToolResultContent
-from contentmodel.engine.pipeline.marks import APART, announced, announcing, media_seal
+from contentmodel.engine.pipeline.sentinels import APART, announced, announcing, media_seal
 from contentmodel.engine.table.hints import Hint
 from contentmodel.message import ChatMessage
 

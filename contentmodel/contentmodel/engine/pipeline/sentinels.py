@@ -92,7 +92,7 @@ def needs_error_mark(result: ToolResultContent) -> bool:
     return False
 
 
-def with_error_told(result: ToolResultContent, context: EncodeContext) -> ToolResultContent:
+def with_error_mark(result: ToolResultContent, context: EncodeContext) -> ToolResultContent:
     """Return a result with a mark before its first text, for APIs that have no flag for a failure.
 
     A result that did not fail gets a mark if its text imitates one: the mark says "false", so that the imitation stays.
@@ -100,7 +100,7 @@ def with_error_told(result: ToolResultContent, context: EncodeContext) -> ToolRe
     if not needs_error_mark(result):
         return result
     if result.is_error and not context.native:
-        context.lose(result, "is_error", reasons.NO_ERROR_FLAG)
+        context.report_loss(result, "is_error", reasons.NO_ERROR_FLAG)
     outputs, first = list(result.outputs), _first_text(result.outputs)
     word = "true" if result.is_error else "false"
     if first is None:

@@ -7,8 +7,8 @@ from typing import Any
 
 import msgspec
 
-from contentmodel.accounting import unaccounted
-from contentmodel.authoring import EncodeContext, Maps, SchemaMap, loss_of, parse, reasons, steps_of, write
+from contentmodel.auditing import unaccounted
+from contentmodel.authoring import EncodeContext, Renames, SchemaMap, loss_of, parse, reasons, steps_of, write
 from contentmodel.request import ChatRequest, FunctionTool, ToolGroup
 from contentmodel_adapters.shared import schemas
 from contentmodel_adapters.shared.arguments import Adapted, Dialect, Lost, Node, restore_arguments
@@ -65,7 +65,7 @@ def with_fitting_schemas(request: ChatRequest, context: EncodeContext, dialects:
     if options is not request.options:
         request = context.replace(request, options=options)
     if fitter.maps:
-        context.maps = msgspec.structs.replace(context.maps or Maps(), schemas=fitter.maps)
+        context.maps = msgspec.structs.replace(context.maps or Renames(), schemas=fitter.maps)
     return request
 
 
@@ -98,7 +98,7 @@ class _Fitter:
             adapted = _adapted(tool.parameters, strict)
             if adapted.possible:
                 return self._fitted(tool, adapted, strict)
-            self._context.lose(tool, "strict", reasons.NOT_STRICT, why=adapted.reasons[0].why)
+            self._context.report_loss(tool, "strict", reasons.NOT_STRICT, why=adapted.reasons[0].why)
             tool = self._changed(tool, strict=False)
         return self._fitted(tool, _adapted(tool.parameters, self._dialects.tools), self._dialects.tools)
 
@@ -130,11 +130,11 @@ class _Fitter:
         if made.strict and dialects.strict is not None:
             adapted = _adapted(made.schema, schemas.for_answers(dialects.strict))
             if not adapted.possible and not dialects.always_strict:
-                self._context.lose(made, "strict", reasons.NOT_STRICT, why=adapted.reasons[0].why)
+                self._context.report_loss(made, "strict", reasons.NOT_STRICT, why=adapted.reasons[0].why)
                 made, adapted = self._changed(made, strict=False), None
         adapted = adapted or _adapted(made.schema, dialects.answers)
         if not adapted.possible:
-            self._context.lose(made, None, reasons.REFUSED_SCHEMA, why=adapted.reasons[0].why)
+            self._context.report_loss(made, None, reasons.REFUSED_SCHEMA, why=adapted.reasons[0].why)
             return self._changed(options, response_format=None)
         self._lose(made, "schema", adapted)
         if adapted.schema is made.schema and made is options.response_format:
@@ -143,7 +143,7 @@ class _Fitter:
 
     def _lose(self, owner: Any, field: str, adapted: Adapted) -> None:
         for path, keyword, why in adapted.lost:
-            self._context.lose(owner, f"{field}{path}", _reason_for(keyword, why), keyword=keyword, why=why)
+            self._context.report_loss(owner, f"{field}{path}", _reason_for(keyword, why), keyword=keyword, why=why)
 
     def _changed(self, value: Any, **fields: Any) -> Any:
         return self._context.replace(value, **fields)

@@ -22,14 +22,14 @@ from contentmodel.history import AsyncTurnStore, Block, Turn
 from contentmodel.history.rows import usual_messages
 from contentmodel.response import ChatChoice, ChatResponse, FinishReason
 from contentmodel.server.hub import INTERRUPTED
-from contentmodel.server.log import Told, told
+from contentmodel.server.log import EncodedEvent, told
 
 UNSAID = ErrorContent(code="failed", message="the turn failed, and nothing is stored of why")
 
 
 async def follow_stored(
     store: AsyncTurnStore, turn: Turn, *, poll: float, patience: float
-) -> AsyncGenerator[list[Told], None]:
+) -> AsyncGenerator[list[EncodedEvent], None]:
     """The stored blocks of a turn, and its end; a turn that another process writes is looked at every `poll` seconds.
 
     Where nothing is new for `patience` seconds, it gives an empty list. The events have no numbers of their turn: who

@@ -23,7 +23,7 @@ from contentmodel.engine.json import child_path, snake_name
 from contentmodel.engine.losses.encoded import Encoded
 from contentmodel.engine.losses.loss import Loss
 from contentmodel.engine.losses.reasons import AS_TEXT
-from contentmodel.engine.pipeline.marks import APART, LATE, unmarked
+from contentmodel.engine.pipeline.sentinels import APART, LATE, unmarked
 from contentmodel.engine.table.respelling import spelled_number
 from contentmodel.errors import UnknownApiError
 

@@ -16,16 +16,16 @@ import msgspec
 
 from contentmodel.history import AsyncTurnStore, ConflictError
 from contentmodel.runner import AsyncToolRunner
-from contentmodel.server.bodies import Asked
 from contentmodel.server.hub import Hub
 from contentmodel.server.questions import asking_turn, check_answers
+from contentmodel.server.request_models import TurnRequest
 from contentmodel.server.runs import Prepare, TurnRun
 
 ChooseRunner = Callable[[], AsyncToolRunner | Awaitable[AsyncToolRunner]]
 """Gives the runner of one turn."""
 
 
-class Begun(msgspec.Struct, frozen=True):
+class StartedTurn(msgspec.Struct, frozen=True):
     """A user's turn, and the model's that answers it, by their ids."""
 
     conversation: str
@@ -33,13 +33,13 @@ class Begun(msgspec.Struct, frozen=True):
     turn: str
 
 
-class Conversing:
+class TurnService:
     """Begins turns in a store and runs them in a hub. Remembers the latest `keys` idempotency keys."""
 
     def __init__(self, store: AsyncTurnStore, hub: Hub, prepare: Prepare, keys: int) -> None:
         self._store, self._hub, self._prepare, self._most_keys = store, hub, prepare, keys
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
-        self._keys: OrderedDict[tuple[str, str], tuple[bytes, asyncio.Task[Begun]]] = OrderedDict()
+        self._keys: OrderedDict[tuple[str, str], tuple[bytes, asyncio.Task[StartedTurn]]] = OrderedDict()
         self._tasks: set[asyncio.Task[Any]] = set()
 
     @property
@@ -47,7 +47,7 @@ class Conversing:
         """How many turns are about to begin."""
         return len(self._tasks)
 
-    async def ask(self, conversation: str, asked: Asked, choose: ChooseRunner) -> tuple[Begun, bool]:
+    async def ask(self, conversation: str, asked: TurnRequest, choose: ChooseRunner) -> tuple[StartedTurn, bool]:
         """Return the turns that a user's turn begins, and whether they are new.
 
         Raise ConflictError, NotFoundError or InvalidTurnError if it cannot begin there, and for an answer to a
@@ -67,7 +67,7 @@ class Conversing:
         for place in [place for place in self._keys if place[0] == conversation]:
             del self._keys[place]
 
-    async def _begin(self, conversation: str, asked: Asked, choose: ChooseRunner) -> Begun:
+    async def _begin(self, conversation: str, asked: TurnRequest, choose: ChooseRunner) -> StartedTurn:
         chosen = choose()
         runner = await chosen if isawaitable(chosen) else chosen
         lock = self._locks.setdefault(conversation, asyncio.Lock())
@@ -76,31 +76,31 @@ class Conversing:
             user = await self._store.add_turn(conversation, "user", asked.contents, previous, branch=asked.branch)
             turn = await self._store.begin_turn(conversation, "assistant", user)
             self._hub.begin(turn.id, conversation, TurnRun(self._store, turn, runner, self._prepare).events)
-        return Begun(conversation, user.id, turn.id)
+        return StartedTurn(conversation, user.id, turn.id)
 
-    async def _asking(self, conversation: str, asked: Asked) -> str:
+    async def _asking(self, conversation: str, asked: TurnRequest) -> str:
         """Return the id of the turn that asked what is answered, which then is the one that the new turn follows."""
         turn = await asking_turn(self._store, conversation, asked.previous)
         blocks = await self._store.blocks(turn)
         check_answers(turn, [block.content for block in blocks], asked.contents)
         return turn.id
 
-    def _task(self, work: Coroutine[Any, Any, Begun]) -> asyncio.Task[Begun]:
+    def _task(self, work: Coroutine[Any, Any, StartedTurn]) -> asyncio.Task[StartedTurn]:
         """Work that goes on when whoever asked for it leaves: a turn is begun as a whole, or not at all."""
         task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         return task
 
-    async def _again(self, asked: Asked, digest: bytes, task: asyncio.Task[Begun]) -> Begun:
+    async def _again(self, asked: TurnRequest, digest: bytes, task: asyncio.Task[StartedTurn]) -> StartedTurn:
         if asked.digest != digest:
             raise ConflictError(f"the idempotency_key {asked.key!r} was used for something else: use another one")
         return await asyncio.shield(task)
 
-    def _remember(self, place: tuple[str, str], digest: bytes, task: asyncio.Task[Begun]) -> None:
+    def _remember(self, place: tuple[str, str], digest: bytes, task: asyncio.Task[StartedTurn]) -> None:
         self._keys[place] = digest, task
 
-        def forget_failure(ended: asyncio.Task[Begun]) -> None:
+        def forget_failure(ended: asyncio.Task[StartedTurn]) -> None:
             known = self._keys.get(place)
             if known is not None and known[1] is ended and (ended.cancelled() or ended.exception() is not None):
                 del self._keys[place]

@@ -41,7 +41,7 @@ class _StrictBody(_Body, forbid_unknown_fields=True):
     """The same, without other fields."""
 
 
-class Asked(msgspec.Struct, frozen=True):
+class TurnRequest(msgspec.Struct, frozen=True):
     """A user's turn. `previous` is an id or START; None is after the turn that began last.
 
     Two with the same `digest` ask for the same thing. It stands for everything but the `key`.
@@ -89,7 +89,7 @@ async def decoded(decode: Callable[[bytes, Rules], T], data: bytes, rules: Rules
 # -- a user's turn -----------------------------------------------------------------------------------------------------
 
 
-def asked_of(data: bytes, rules: Rules) -> Asked:
+def asked_of(data: bytes, rules: Rules) -> TurnRequest:
     """Return the user's turn of a body. Raise DecodeError with everything that is wrong with it."""
     body, found = _body_of(data, _Body), _Found()
     found.unknown(data)
@@ -99,7 +99,7 @@ def asked_of(data: bytes, rules: Rules) -> Asked:
     key = found.value(body.idempotency_key, "idempotency_key", str | None, None)
     if isinstance(key, str) and not 0 < len(key) <= rules.limits.key_length:
         found.add("$.idempotency_key", f"expected text of 1 to {rules.limits.key_length} characters")
-    asked = Asked(contents, previous, branch, key)
+    asked = TurnRequest(contents, previous, branch, key)
     if branch and asked.has_answers:
         found.add("$.branch", "an answer cannot begin a branch: a question is answered once")
     found.refuse()

@@ -10,7 +10,7 @@ from contentmodel.message import ChatMessage
 from contentmodel.pairs import TranscriptIndex
 
 
-def safe_cuts(messages: Sequence[ChatMessage], *, prefix_bound: bool = True) -> list[int]:
+def split_points(messages: Sequence[ChatMessage], *, prefix_bound: bool = True) -> list[int]:
     """The positions `i` where `messages[:i]` and `messages[i:]` are both whole: 0 and `len(messages)` always are.
 
     A cut between the two would split a call from its result or from an approval request about it, a question (an
