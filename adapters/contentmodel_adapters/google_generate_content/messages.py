@@ -56,6 +56,7 @@ INSTRUCTION = Hint[dict[str, Any]](
     API, "instruction", "the fields of the system instruction beside its parts, on its first part", fields=True
 )
 ROLES = Roles(API, {"user": "user", "model": "assistant"}, {"user": "user", "assistant": "model", "tool": "user"})
+_OF_TOOLS = (ToolCallContent, ToolResultContent)
 _RESULT_ROLES = ("user", f"{API}:tool", f"{API}:function")
 """Roles of messages that hold results. Clients of the SDKs also send "tool" and "function" (ai.google.dev/gemini-api/
 docs/function-calling, seen 2026-11-22)."""
@@ -143,14 +144,13 @@ class CallIds:
         """The message with ids on every call and result, failures marked, the role "tool" where it is all results."""
         contents = message.contents
         for index, content in enumerate(contents):
-            inner = None if content.__class__ is TextContent else _inner_id(content)
-            if inner is not None:
+            if isinstance(content, HostedToolCallContent) and (inner := _inner_id(content)) is not None:
                 contents[index] = with_id(content, inner)
         self._index.add(contents, message.role)
         number, self._messages = self._messages, self._messages + 1
         functions = 0
         for index, content in enumerate(contents):
-            if not isinstance(content, ToolCallContent | ToolResultContent):
+            if not isinstance(content, _OF_TOOLS):
                 continue
             if content.call_id is None:
                 call = self._index.call_of.get((number, index))
@@ -163,9 +163,9 @@ class CallIds:
         return message
 
 
-def _inner_id(content: Any) -> str | None:
+def _inner_id(content: HostedToolCallContent) -> str | None:
     """Return the id that the arguments of a hosted call hold, if it has no other."""
-    if not isinstance(content, HostedToolCallContent) or content.call_id is not None or content.name is not None:
+    if content.call_id is not None or content.name is not None:
         return None
     inner = content.arguments.get("id") if content.arguments.__class__ is dict else None
     return inner if inner.__class__ is str else None
