@@ -1,4 +1,4 @@
-"""Conversations over HTTP: turns that are stored as they run, and streamed to whoever wants to see them.
+"""Serve conversations over HTTP: store turns while they run, and stream them to clients.
 
 Needs `contentmodel[server]`, and an ASGI server.
 """

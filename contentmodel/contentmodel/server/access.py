@@ -1,4 +1,4 @@
-"""Who may see what. A conversation that a caller may not see is to it as one that does not exist."""
+"""Access checks. A conversation that the caller may not see is reported as missing."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from contentmodel.server.request_models import TurnRequest
 from contentmodel.server.sent import HERE
 
 Authorize: TypeAlias = Callable[[Request, str | None], Any]
-"""Returns whether a request may be about a conversation (None: about none). May be asynchronous, as Uploads may."""
+"""Return whether a request may access a conversation (None: the request is about no conversation). May be async."""
 Uploads: TypeAlias = Callable[[Request, str, str], Any]
-"""Returns whether a file (its id is the last argument) was uploaded to a conversation by the sender of the request."""
+"""Return whether the sender of a request uploaded a file (last argument: its id) to a conversation. May be async."""
 
 BATCH = 100
-"""Conversations that are read at once for a list."""
+"""Number of conversations that are read at once for a list."""
 
 
 class Access:
-    """Asks the application. Without `authorize` everybody may see everything; without `uploads` there are no files."""
+    """Access checks by the application. Without `authorize`, all is allowed; without `uploads`, no file is accepted."""
 
     def __init__(self, authorize: Authorize | None, uploads: Uploads | None) -> None:
         self._authorize, self._uploads = authorize, uploads
 
     async def check(self, request: Request) -> None:
-        """Raise HTTPException (403) if a request that is about no conversation is not allowed."""
+        """Raise HTTPException (403) if `authorize` rejects a request that is about no conversation."""
         if not await self._allows(request, None):
             raise HTTPException(403, "this is not allowed")
 
@@ -40,11 +40,11 @@ class Access:
             raise NotFoundError(f"there is no conversation {conversation!r}")
 
     async def turn(self, request: Request, store: AsyncTurnStore, name: str) -> Turn:
-        """Return a turn. NotFoundError is the same for one that the caller may not see and for one that is missing."""
+        """Return a turn. Raise the same NotFoundError if the turn is missing and if the caller may not see it."""
         try:
             turn = await store.turn(name)
         except NotFoundError:
-            # Ask all the same: an error that demands a login is the same as for a turn that exists.
+            # Call `authorize` for a missing turn too: an error such as 401 must not reveal whether the turn exists.
             await self.shows(request, None)
             raise
         if not await self.shows(request, turn.conversation):
@@ -52,7 +52,7 @@ class Access:
         return turn
 
     async def shows(self, request: Request, conversation: str | None) -> bool:
-        """Return whether the caller may see a conversation. A refusal with 403 or 404 is False, others are raised."""
+        """Return whether the caller may see a conversation: False on 403 or 404. Other HTTP errors are raised."""
         try:
             return await self._allows(request, conversation)
         except HTTPException as error:
@@ -64,7 +64,7 @@ class Access:
         return self._authorize is None or await _is_true(self._authorize(request, conversation))
 
     async def check_files(self, request: Request, conversation: str, asked: TurnRequest) -> None:
-        """Raise DecodeError if a file of a user's turn was not uploaded to this conversation by this caller."""
+        """Raise DecodeError if this caller did not upload a file of the user's turn to this conversation."""
         faults = [
             Fault(path, "no such file was uploaded to this conversation")
             for path, name in asked.files
@@ -76,9 +76,10 @@ class Access:
     async def page(
         self, request: Request, store: AsyncTurnStore, size: int, after: Conversation | None, newest: bool, most: int
     ) -> tuple[list[Conversation], Conversation | None]:
-        """Return conversations that the caller may see, and where the next page begins, None if there is none.
+        """Return the conversations that the caller may see, and the last one read (None if there is no next page).
 
-        At most `most` stored conversations are looked at: then the page may be short, or empty, and go on all the same.
+        At most `most` stored conversations are read. If that limit is reached, the page may be short or empty even
+        though more conversations follow.
         """
         found: list[Conversation] = []
         place, left = after, most

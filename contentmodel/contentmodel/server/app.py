@@ -1,4 +1,4 @@
-"""The routes: what a chat front end needs of conversations, as a Starlette app."""
+"""The HTTP routes of a chat front end, as a Starlette app."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ from contentmodel.server.turn_service import StartedTurn, TurnService
 
 
 class RunContext(msgspec.Struct, frozen=True):
-    """What a runner is chosen by: the conversation, and the request that begins a turn in it."""
+    """The input for choosing a runner: the conversation, and the request that begins a turn in it."""
 
     conversation: str
     request: Request
@@ -68,27 +68,28 @@ def create_app(
     patience: float = 60.0,
     grace: float = 10.0,
 ) -> Starlette:
-    """Return an ASGI app of conversations that are kept in `store` and answered by `runner`.
+    """Return an ASGI app that stores conversations in `store` and answers them with `runner`.
 
-    `store` is one that was opened in the event loop that the app runs in, and is closed by whoever opened it; or where
-    it is, to be opened and closed with the app. `runner` runs every turn, or is asked for one at the beginning of each.
-    `model`, `instructions` and `options` hold where a stored conversation does not say its own.
+    `store` is a store, or the location of one. A store must have been opened in the event loop of the app, and the
+    caller closes it. If `store` is a location, the app opens and closes the store. `runner` is a runner for all
+    turns, or a function that returns the runner of one turn. `model`, `instructions` and `options` are defaults for
+    conversations that do not set their own.
 
-    `authorize` is asked about every request, with the conversation that it is about (None: with none), and may be
-    asynchronous. Only True allows a request. A conversation that is not allowed is answered as one that does not exist
-    (404); a request about none is refused (403). `authorize` may raise an HTTPException of its own, 401 for example.
-    None allows everything to everybody.
+    `authorize` is called for every request, with the conversation (None if the request is about none). It may be
+    asynchronous. Only True allows a request. A rejected request is answered with 404 if it is about a conversation,
+    else with 403. `authorize` may raise an HTTPException, 401 for example. None allows every request.
 
-    A client may send text, data, links of the `link_schemes`, files, and answers to questions that wait. `uploads` is
-    asked about each file, with the request, the conversation and the file's id, and may be asynchronous. Only True
-    accepts the file; None accepts no file. `limits` bounds what one client may ask of the server.
+    A client may send text, data, links of the `link_schemes`, files, and answers to pending questions. `uploads` is
+    called for each file, with the request, the conversation and the file's id. It may be asynchronous. Only True
+    accepts the file; None accepts no file. `limits` bounds the requests of one client.
 
-    `secret` is the key of the cursors of `GET /conversations`, 32 random bytes for example. Processes that serve the
-    same clients need the same one. None is a key of this process alone.
+    `secret` is the encryption key of the cursors of `GET /conversations`, for example 32 random bytes. Processes that
+    serve the same clients need the same key. None generates a key for this process.
 
-    In seconds: `heartbeat` is how often a stream sends something, `poll` how often a turn of another process is looked
-    at, `patience` how long a client may take for 64 kB that it is sent or sends before it is disconnected, `grace` how
-    long turns and connections have to end when the server is told to stop. `app.state.hub` is the Hub.
+    Times are in seconds. `heartbeat` is the interval of heartbeats in an idle stream. `poll` is the interval at which
+    a turn of another process is read from the store. `patience` is the time a client has to take or send 64 kB before
+    it is disconnected. `grace` is the time that turns and connections have to end after the server receives a stop
+    signal. `app.state.hub` is the Hub.
     """
     words = [TextContent(text=instructions)] if isinstance(instructions, str) else list(instructions)
     defaults = ChatRequest(model=model, instructions=list(words), options=options or ChatOptions())
@@ -116,7 +117,7 @@ def create_app(
 
 
 class App(Starlette):
-    """A Starlette app whose clients are bounded in time, outside of all middleware."""
+    """A Starlette app that limits the time of each client connection, outside of all middleware."""
 
     connections: Connections
 
@@ -128,7 +129,7 @@ class App(Starlette):
 
 
 class Front:
-    """The endpoints, and what they share."""
+    """The endpoints, and their shared state."""
 
     heartbeat: float
     poll: float
@@ -193,7 +194,7 @@ class Front:
         return answer({"turns": page, "next": page[-1]["id"] if len(found) > len(page) else None})
 
     async def _with_blocks(self, page: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        """Return turns with their blocks: as many of the first ones as fit on a page, and one at least."""
+        """Return turns with their blocks: as many as fit into `page_bytes`, and at least one."""
         shown: list[dict[str, Any]] = []
         left = self.limits.page_bytes
         for turn in page:
@@ -257,7 +258,7 @@ class Front:
         turn, after = await self._turn(request), queries.after_of(request)
         live = self.hub.find(turn.id)
         if live is not None and live.has_told_all(after):
-            # The answer that makes a browser's EventSource give up, which comes back by itself after every end.
+            # EventSource reconnects after every end of a stream. Status 204 makes it stop.
             return Response(status_code=204)
         return await self._stream(turn.id, after)
 
@@ -287,16 +288,16 @@ class Front:
     async def _blocks(self, turn: str) -> list[dict[str, Any]]:
         return [{"sequence": block.sequence, "content": block.content} for block in await self.store.blocks(turn)]
 
-    # -- who may -------------------------------------------------------------------------------------------------------
+    # -- access --------------------------------------------------------------------------------------------------------
 
     async def _conversation(self, request: Request) -> str:
-        """Return the name of the conversation that a request is about. NotFoundError if the caller may not see it."""
+        """Return the conversation of a request. Raise NotFoundError if the caller may not see it."""
         conversation = self._name("conversation", request.path_params["conversation"])
         await self._access.check_conversation(request, conversation)
         return conversation
 
     async def _turn(self, request: Request) -> Turn:
-        """Return the turn that a request is about. NotFoundError if there is none, or the caller may not see it."""
+        """Return the turn of a request. Raise NotFoundError if it is missing, or if the caller may not see it."""
         return await self._access.turn(request, self.store, self._name("turn", request.path_params["turn"]))
 
     def _name(self, kind: str, name: str) -> str:

@@ -1,8 +1,8 @@
-"""Bounds the time for which a client may keep its connection waiting. Knows no routes and no conversations.
+"""Limit the time for which a client may keep its connection waiting. Does not depend on routes or conversations.
 
-ASGI has no way to close a connection. Returning or raising is not enough: a server then closes the connection once the
-bytes that it holds have been sent, and a client that reads nothing never takes them. So the transport itself is
-aborted, where the server lets it be found (uvicorn does, with h11 and httptools); elsewhere TimeoutError is raised.
+ASGI has no way to close a connection. Returning or raising is not enough: the server closes the connection only after
+it has sent its buffered bytes, and a client that reads nothing never takes them. So the transport itself is aborted if
+it is accessible (it is with uvicorn, for h11 and httptools). Otherwise TimeoutError is raised.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ logger = logging.getLogger("contentmodel.server")
 CHUNK = 64 * 1024
 """Bytes that a client must take, or send, within `patience`."""
 LOOK = 0.1
-"""Seconds between two looks at what a client has left of its answer."""
+"""Seconds between two checks of the bytes that a client has not taken yet."""
 
 
 class Connections:
-    """Runs an ASGI app for clients that have `patience` seconds for each CHUNK, and `grace` seconds after `stop`."""
+    """Run an ASGI app for clients that have `patience` seconds for each CHUNK, and `grace` seconds after `stop`."""
 
     def __init__(self, patience: float, grace: float) -> None:
         self._patience, self._grace = patience, grace
@@ -32,7 +32,7 @@ class Connections:
         self._end: float | None = None
 
     def stop(self) -> None:
-        """Give every open connection `grace` seconds from now on."""
+        """Limit every open connection to `grace` more seconds."""
         self._end = asyncio.get_running_loop().time() + self._grace
         for deadline in self._open:
             when = deadline.when()
@@ -40,7 +40,7 @@ class Connections:
                 deadline.reschedule(self._end)
 
     async def serve(self, app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
-        """Run `app` for one request, and abort the connection if its client keeps it waiting."""
+        """Run `app` for one request, and abort the connection if its client is too slow."""
         transport = _transport_of(receive, send)
         deadline = self._latest[transport] = asyncio.timeout(None)
         try:
@@ -93,7 +93,7 @@ class Connections:
         return receive_in_time
 
     async def _drained(self, transport: Any, deadline: asyncio.Timeout) -> None:
-        """Wait until the client has taken the end of its answer, or sends another request on the connection."""
+        """Wait until the client has taken the whole response, or sends another request on the connection."""
         if transport is None:
             return
         self._expect_progress(deadline)
@@ -114,7 +114,7 @@ class Connections:
 
 
 def _pieces(message: Message) -> Iterator[Message]:
-    """Cut a body into chunks: a server waits for a slow client between two of them."""
+    """Split a body into chunks, so that the deadline is renewed after each chunk."""
     body = message.get("body", b"")
     if len(body) <= CHUNK:
         yield message
@@ -126,7 +126,7 @@ def _pieces(message: Message) -> Iterator[Message]:
 
 
 def _transport_of(receive: Receive, send: Send) -> Any:
-    """Return the transport of the connection, which uvicorn's request cycle has; None elsewhere."""
+    """Return the transport of the connection, an attribute of uvicorn's request cycle. None with other servers."""
     for call in (receive, send):
         transport = getattr(getattr(call, "__self__", None), "transport", None)
         if callable(getattr(transport, "abort", None)) and hasattr(transport, "get_write_buffer_size"):
@@ -135,7 +135,7 @@ def _transport_of(receive: Receive, send: Send) -> Any:
 
 
 async def _abort(transport: Any, receive: Receive) -> None:
-    """Drop the connection with the bytes that wait on it, and wait until the server knows."""
+    """Drop the connection and its buffered bytes, and wait until the server reports the disconnect."""
     transport.abort()
     while (await receive())["type"] != "http.disconnect":
         pass

@@ -1,7 +1,7 @@
-"""Turns that run now, and who follows them. Knows nothing of the web, of stores and of models.
+"""The running turns of one process, and their followers. Does not depend on HTTP, stores or models.
 
-A turn runs in a task of its own, whoever listens. What it says goes into its log; followers are woken, and read from
-the log at their own pace. Nobody waits for a follower.
+Each turn runs in its own task, with or without followers. Its events are added to its log. Each follower reads the log
+at its own speed, and never blocks the turn.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ BREAK_OFF = 2.0
 """Seconds that a cancelled turn has to end."""
 
 Events = Callable[[Cancellation], AsyncGenerator[StreamEvent, None]]
-"""The events of a turn, which end soon after the cancellation says so."""
+"""Return the events of a turn. The events must end soon after the cancellation is set."""
 
 
 class Live:
-    """A turn that runs, or has run a moment ago. `followers` counts who listens."""
+    """A turn that runs, or that ended recently. `followers` is the number of its followers."""
 
     def __init__(self, turn: str, conversation: str, kept: int) -> None:
         self.turn, self.conversation = turn, conversation
@@ -41,21 +41,21 @@ class Live:
         self._ended = asyncio.Event()
 
     def interrupt(self) -> None:
-        """Asks the turn to end."""
+        """Ask the turn to end."""
         self.cancellation.cancel()
 
     async def ended(self) -> None:
-        """Waits until the turn has ended, and nothing more is done about it."""
+        """Wait until the turn has ended and all of its work is done."""
         await self._ended.wait()
 
     def has_told_all(self, after: int) -> bool:
-        """Whether there is nothing to tell to who has the event of this number."""
+        """Return whether a client that has the event `after` has all events."""
         return Reader(self.log, after).is_over
 
     async def follow(self, after: int = 0, patience: float | None = None) -> AsyncGenerator[list[EncodedEvent], None]:
-        """What was said after the event of this number, as it comes, to the end of the turn.
+        """Yield the events after number `after` in batches, until the turn ends.
 
-        Where nothing is said for `patience` seconds, it gives an empty list, and goes on.
+        If there is no event for `patience` seconds, yield an empty list.
         """
         reader = Reader(self.log, after)
         self.followers += 1
@@ -68,14 +68,14 @@ class Live:
             self.followers -= 1
 
     def publish(self, event: StreamEvent) -> None:
-        """Tells an event to everybody who follows."""
+        """Add an event to the log, and wake the followers."""
         if not self.log.last and not isinstance(event, TurnStart):
             self.log.add(TurnStart(response=self.log.start))
         self.log.add(event)
         self._wake()
 
     def end(self, error: ErrorContent) -> None:
-        """Ends a turn that has not ended by itself; everything is over now."""
+        """Mark the turn as ended. If its log has no final event, publish a TurnError with `error`."""
         if not self.log.is_over:
             self.publish(TurnError(error=error, response=self.log.start))
         self._ended.set()
@@ -96,10 +96,10 @@ async def _happens(news: asyncio.Event, patience: float | None) -> bool:
 
 
 class Hub:
-    """The turns that run in this process. It belongs to one event loop.
+    """The turns that run in this process. A hub belongs to one event loop.
 
-    `kept` is how many bytes of a turn's latest events are kept for clients that lag or come back, `finished` how many
-    turns are kept after their end.
+    `kept` is the number of bytes of a turn's latest events that are kept for slow or reconnecting clients. `finished`
+    is the number of ended turns that are kept.
     """
 
     def __init__(self, *, kept: int = KEPT, finished: int = 32) -> None:
@@ -117,11 +117,11 @@ class Hub:
 
     @property
     def running(self) -> int:
-        """How many turns run."""
+        """The number of running turns."""
         return len(self._running)
 
     def begin(self, turn: str, conversation: str, events: Events) -> Live:
-        """Runs a turn in the background. Where the hub is stopping, it is interrupted at once."""
+        """Run a turn in the background. If the hub is stopping, interrupt the turn at once."""
         live = Live(turn, conversation, self._kept)
         if self.is_stopping:
             live.interrupt()
@@ -132,20 +132,20 @@ class Hub:
         return live
 
     def find(self, turn: str) -> Live | None:
-        """A turn that runs, or has run a moment ago."""
+        """Return a turn that runs or ended recently, or None."""
         return self._running.get(turn) or self._over.get(turn)
 
     def forget(self, conversation: str) -> None:
-        """Lets go of the turns of a conversation that have ended."""
+        """Forget the ended turns of a conversation."""
         for turn in [live.turn for live in self._over.values() if live.conversation == conversation]:
             del self._over[turn]
 
     def when_stopped(self, call: Callable[[], None]) -> None:
-        """Have `call` called once, as soon as `stop` is."""
+        """Register `call`, to be called once by the first `stop`."""
         self._listeners.append(call)
 
     def stop(self) -> None:
-        """Interrupt every turn that runs, and those that are still to begin. May be called more than once."""
+        """Interrupt every running turn, and every turn that begins later. May be called more than once."""
         for live in self._running.values():
             live.interrupt()
         if self._stopped_at is None:
@@ -154,9 +154,9 @@ class Hub:
                 call()
 
     async def close(self, grace: float = 10.0) -> None:
-        """Stop, and wait until every turn has ended. Turns that run `grace` seconds after `stop` are cancelled.
+        """Stop, and wait until every turn has ended. Cancel turns that still run `grace` seconds after `stop`.
 
-        A turn that ignores its cancellation for BREAK_OFF seconds is left behind, and logged.
+        A turn that ignores its cancellation for BREAK_OFF seconds is abandoned, and logged.
         """
         self.stop()
         left = (self._stopped_at or 0.0) + grace - asyncio.get_running_loop().time()
@@ -167,7 +167,7 @@ class Hub:
             logger.error("%s ignores its cancellation, and is left behind", task.get_name())
 
     async def _wait(self, seconds: float) -> set[asyncio.Task[None]]:
-        """Return the turns that still run after so many seconds."""
+        """Wait at most `seconds`, and return the turns that still run."""
         if not self._tasks:
             return set()
         return (await asyncio.wait(set(self._tasks), timeout=seconds))[1]
@@ -179,7 +179,7 @@ class Hub:
                 async for event in said:
                     live.publish(event)
         except Exception:
-            # Followers are told that it failed; why, is the server's own business.
+            # Followers get a generic error. The cause may contain private data, so it is only logged.
             logger.exception("the turn %s failed", live.turn)
             error = FAILED
         finally:

@@ -1,4 +1,4 @@
-"""The limits of what one web client may ask of a server."""
+"""Limits on the requests of one web client."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ import msgspec
 
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True):
-    """Limits of `create_app`. What exceeds one is refused with status 413, 400 or 503.
+    """Limits of `create_app`. A request that exceeds a limit is refused with status 413, 400 or 503.
 
     `body_bytes`: the longest request body. `answer_bytes`: the longest body of `/approvals`, and the longest answer
     among the contents of a turn. `contents`: the contents of one user turn, and the answers in one body.
     `key_length`: characters of an `idempotency_key`. `keys`: how many keys the process remembers, over all
-    conversations; the oldest is forgotten first. `id_length`: characters of ids, of file names and of conversation
-    names, which a store bounds to 500 itself. `link_length`: characters of a link.
-    `running`: turns that run at once in this process. `listed`: stored conversations that one list request looks at.
-    `page_bytes`: a page of turns with their blocks ends after this many bytes, and has one turn at least.
+    conversations; the oldest is forgotten first. `id_length`: characters of ids, file names and conversation names
+    (a store limits conversation names to 500). `link_length`: characters of a link.
+    `running`: turns that run at once in this process. `listed`: stored conversations that one list request reads.
+    `page_bytes`: a page of turns with their blocks ends after this many bytes, and has at least one turn.
     """
 
     body_bytes: int = 10_000_000

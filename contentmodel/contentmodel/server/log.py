@@ -1,8 +1,8 @@
-"""What a turn has said so far, for clients that come, go, lag and come again. Pure: no tasks, no sockets, no clocks.
+"""The events of a turn, for clients that connect late, are slow, or reconnect. Pure: no tasks, no sockets, no clocks.
 
-A log keeps the last events of a turn, as many as fit, and the fold of all of them. A reader is one client's place in
-it: it reads on where it stopped as long as the events are there, and is caught up with whole blocks where they are
-gone. So a client costs the turn nothing but a number, however slow it is.
+A log keeps the last events of a turn up to a size limit, and the fold of all events. A reader is one client's position
+in the log. It reads the next events while the log still has them, and gets whole blocks if they were dropped. So a slow
+client costs the turn only a number.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ from contentmodel.response import ChatResponse
 from contentmodel.serialize import to_builtins
 
 KEPT = 256_000
-"""Bytes of events that a log keeps, unless told otherwise."""
+"""Default number of bytes of events that a log keeps."""
 CHUNK = 32_000
-"""Bytes of events that a reader is given at once, or one event where it is longer."""
+"""Bytes of events that a reader returns at once. A single longer event is returned alone."""
 
 
 class EncodedEvent(msgspec.Struct, frozen=True):
-    """An event as a client is told it: `data` is its JSON.
+    """An event with its JSON, `data`.
 
-    `id` is its number in the turn, from 1. None is one that has no number: the client has what the last number says
-    only when all of what follows has come. 0 says that no number counts any more.
+    `id` is the event's number in the turn, from 1. If it is None, the event has no number: it is part of a catch-up,
+    and the client is up to date only after the last part. 0 means that earlier numbers are no longer valid.
     """
 
     id: int | None
@@ -47,12 +47,12 @@ class EncodedEvent(msgspec.Struct, frozen=True):
 
 
 def told(event: StreamEvent, number: int | None = None) -> EncodedEvent:
-    """An event, to be told. EncodeError where JSON cannot say it."""
+    """Encode an event. Raise EncodeError if it cannot be written as JSON."""
     return EncodedEvent(number, event, write(to_builtins(event)))
 
 
 class Log:
-    """The events of one turn. `last` is the number of the latest one, 0 where there is none."""
+    """The events of one turn. `last` is the number of the latest event, 0 if there is none."""
 
     def __init__(self, kept: int = KEPT) -> None:
         self.last = 0
@@ -77,11 +77,11 @@ class Log:
 
     @property
     def start(self) -> ChatResponse:
-        """What is known of the answer beside its blocks."""
+        """The response as known so far, without its blocks."""
         return self._start
 
     def add(self, event: StreamEvent) -> None:
-        """The turn goes on. StreamError where the event is about a block that has not started, or the turn is over."""
+        """Add an event. Raise StreamError if the turn is over, or if the event's block has not started."""
         if self.is_over:
             raise StreamError(f"{type(event).__name__} after the end of the turn")
         new = told(event, self.last + 1)
@@ -93,7 +93,7 @@ class Log:
         self._trim()
 
     def _remember(self, event: StreamEvent) -> None:
-        """What whoever is caught up is told of the event."""
+        """Keep the parts of the event that a catch-up needs."""
         if isinstance(event, TurnStart):
             self._start = event.response
         elif isinstance(event, UsageDelta):
@@ -113,7 +113,7 @@ class Log:
         del self._kept[:gone]
 
     def since(self, number: int, size: int = CHUNK) -> list[EncodedEvent] | None:
-        """The next events after the one of this number; None where they are gone, or never were."""
+        """Return the next events after `number`, about `size` bytes. None if they were dropped or never existed."""
         place = number - (self.last - len(self._kept))
         if place < 0 or number > self.last:
             return None
@@ -124,13 +124,13 @@ class Log:
         return self._kept[place:end]
 
     def state(self) -> dict[int, Any]:
-        """The blocks as far as they are known, by their numbers."""
+        """Return the current content of each block, by block number."""
         return {index: self._fold.content(index) for index in sorted(self._choices)}
 
     def catch_up(self, number: int, known: dict[int, Any]) -> list[StreamEvent]:
-        """What brings a client up to date that has seen the events up to `number`.
+        """Return the events that update a client which has the events up to `number`.
 
-        `known` are the blocks that it was told whole, as they were then: those that have not changed are left out.
+        `known` has the blocks that the client has already received whole. Unchanged blocks are left out.
         """
         state = self.state()
         events: list[StreamEvent] = [TurnStart(response=self._start)]
@@ -142,9 +142,9 @@ class Log:
 
 
 class Reader:
-    """One client's place in a log; `after` is the number of the last event that it has.
+    """One client's position in a log; `after` is the number of the last event that it has.
 
-    A client that begins when the turn is over is told what it came to; every other one all that was said.
+    A client that joins after the end gets the final state. Other clients get every event.
     """
 
     def __init__(self, log: Log, after: int = 0) -> None:
@@ -157,11 +157,11 @@ class Reader:
 
     @property
     def is_over(self) -> bool:
-        """Whether the client has been told everything, and nothing more will come."""
+        """Whether the turn has ended and the client has all of its events."""
         return self._log.is_over and not self._is_lost and self._next is None and self._place == self._log.last
 
     def take(self, size: int = CHUNK) -> list[EncodedEvent]:
-        """What the client is told next, some `size` bytes of it; nothing where it has all there is."""
+        """Return the next events, about `size` bytes. The list is empty if the client is up to date."""
         if self._next is None:
             found = None if self._is_lost else self._log.since(self._place, size)
             if found is not None:
@@ -171,7 +171,7 @@ class Reader:
         return self._pieces(size)
 
     def _catch_up(self) -> None:
-        # All of one moment, however long it takes to be sent: what comes after it goes on from there.
+        # A snapshot of one moment: it may be sent slowly, and the events after `log.last` follow it.
         events = self._log.catch_up(0 if self._is_lost else self._place, self._known)
         self._known = self._log.state()
         self._place, self._is_lost = self._log.last, False
@@ -182,7 +182,7 @@ class Reader:
         pieces: list[EncodedEvent] = []
         while self._next is not None and (size > 0 or not pieces):
             event, self._next = self._next, next(self._rest, None)
-            # Only who has all of it is up to date: the last piece alone has the number.
+            # Only the last piece has a number: a client that disconnects earlier must get the whole catch-up again.
             pieces.append(told(event, self._place if self._next is None else None))
             size -= len(pieces[-1].data)
         return pieces

@@ -1,4 +1,4 @@
-"""The queries and headers that web clients send, and the cursors that they send back."""
+"""Query parameters and headers of requests, and pagination cursors."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _number(name: str, wanted: str, text: str) -> int:
 
 
 class LogQuery(msgspec.Struct, frozen=True):
-    """What of a log is asked for: so many entries after the one of this number, of these kinds, of one turn."""
+    """A query of a log: at most `limit` entries after number `after`, optionally only of some kinds or of one turn."""
 
     limit: int
     after: int
@@ -45,7 +45,7 @@ class LogQuery(msgspec.Struct, frozen=True):
 
 
 def log_of(request: Request) -> LogQuery:
-    """Return what of a log a request asks for."""
+    """Return the log query of a request. Raise HTTPException (400) if it is invalid."""
     query = request.query_params
     kinds = query.getlist("kind")
     strange = next((kind for kind in kinds if not kind or len(kind) > LONGEST_KIND or not kind.isprintable()), None)
@@ -57,7 +57,7 @@ def log_of(request: Request) -> LogQuery:
 
 
 def limit_of(request: Request) -> int:
-    """Return how many items a page is to have."""
+    """Return the page size of a request. Raise HTTPException (400) if it is invalid."""
     text = request.query_params.get("limit", str(PAGE))
     if not (text.isascii() and text.isdigit() and len(text) < 9 and 1 <= int(text) <= LARGEST_PAGE):
         raise wrong("limit", f"a number from 1 to {LARGEST_PAGE}", text)
@@ -65,7 +65,7 @@ def limit_of(request: Request) -> int:
 
 
 def flag_of(request: Request, name: str) -> bool:
-    """Return whether a flag of the query is `true`; it may be `false`, or missing."""
+    """Return whether a query flag is `true`. A missing flag is false. Raise HTTPException (400) for other values."""
     text = request.query_params.get(name, "false")
     if text not in ("true", "false"):
         raise wrong(name, "true or false", text)
@@ -73,7 +73,7 @@ def flag_of(request: Request, name: str) -> bool:
 
 
 def wrong(name: str, wanted: str, text: str) -> HTTPException:
-    """Return the error about a part of a query."""
+    """Return the error for an invalid query parameter."""
     return HTTPException(400, f"{name}: expected {wanted}, got {text[:100]!r}")
 
 
@@ -83,10 +83,10 @@ class _Place(msgspec.Struct, array_like=True):
 
 
 class Cursors:
-    """Writes and reads the cursors of pages of conversations.
+    """Write and read the cursors of pages of conversations.
 
-    A page may end at a conversation that its reader may not see, so a cursor is encrypted. `secret` is the key: the
-    processes of one service need the same. None is a key of this process alone.
+    A cursor names the last conversation that was read, which the client may not be allowed to see. So it is encrypted.
+    `secret` is the key: all processes of one service need the same key. None generates a key for this process.
     """
 
     def __init__(self, secret: bytes | None) -> None:
@@ -94,11 +94,11 @@ class Cursors:
         self._fernet = Fernet(base64.urlsafe_b64encode(key))
 
     def write(self, place: Conversation) -> str:
-        """Return the cursor of the page behind a conversation; it stays good when that conversation is deleted."""
+        """Return the cursor of the page after a conversation. It stays valid if that conversation is deleted."""
         return self._fernet.encrypt(msgspec.json.encode(_Place(place.created_at, place.id))).decode()
 
     def read(self, request: Request) -> Conversation | None:
-        """Return the place where a page begins, None for the first page. Raise HTTPException for a foreign cursor."""
+        """Return where a page begins, None for the first page. Raise HTTPException (400) for an invalid cursor."""
         cursor = request.query_params.get("after")
         if cursor is None:
             return None

@@ -1,4 +1,4 @@
-"""Answers to questions: each is matched with a question that waits for it, by its id and by nothing else."""
+"""Check answers to questions. Each answer is matched with a pending question by its id."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ QUESTIONS: dict[type[AIContent], type[AIContent]] = {
     ToolApprovalResponseContent: ToolApprovalRequestContent,
     InputResponseContent: InputRequestContent,
 }
-"""The type of the question of each type of answer."""
+"""The question type of each answer type."""
 
 
 async def asking_turn(store: AsyncTurnStore, conversation: str, previous: str | None) -> Turn:
-    """Return the turn whose questions a new turn answers: the one that it follows.
+    """Return the turn whose questions a new turn answers: the turn that the new one follows.
 
-    Raise NotFoundError if there is none in this conversation, ConflictError if it is still being written.
+    Raise NotFoundError if the conversation has no such turn, and ConflictError if that turn is still being written.
     """
     name = (await store.conversation(conversation)).head if previous is None else previous
     if name is None or name == START:
@@ -38,7 +38,7 @@ async def asking_turn(store: AsyncTurnStore, conversation: str, previous: str | 
 
 
 async def turn_in(store: AsyncTurnStore, conversation: str, name: str) -> Turn:
-    """Return a turn of a conversation. NotFoundError is the same for a turn of another one and for none."""
+    """Return a turn of a conversation. Raise the same NotFoundError if it is missing or in another conversation."""
     missing = NotFoundError(f"the conversation {conversation!r} has no turn {name!r}")
     try:
         turn = await store.turn(name)
@@ -50,10 +50,10 @@ async def turn_in(store: AsyncTurnStore, conversation: str, name: str) -> Turn:
 
 
 def check_answers(turn: Turn, stored: Sequence[Any], contents: Sequence[AIContent]) -> None:
-    """Check that each answer among `contents` is to a question that waits at the end of a turn.
+    """Check that each answer among `contents` belongs to a pending question of a turn.
 
     `stored` are the contents of the turn. Raise NotFoundError for an id that the turn did not ask about, and
-    ConflictError for a question that was settled in the turn itself.
+    ConflictError for a question that was resolved in the turn itself.
     """
     asked: list[Any] = [content for content in stored if turn.role == "assistant"]
     waiting = {

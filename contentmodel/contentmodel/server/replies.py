@@ -1,4 +1,4 @@
-"""What web clients are answered: values of the model as JSON, and errors."""
+"""JSON responses and error responses."""
 
 from __future__ import annotations
 
@@ -22,22 +22,26 @@ logger = logging.getLogger("contentmodel.server")
 
 
 def answer(value: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
-    """Return a value of the model, or JSON, as an answer."""
+    """Return a JSON response with a value of the model, or with plain JSON."""
     return Response(write(to_builtins(value)), status, headers, "application/json")
 
 
 def turn_json(turn: Turn) -> dict[str, Any]:
-    """Return a turn as clients see it, without the process that writes it."""
+    """Return the JSON of a turn for clients, without its `writer`."""
     shown: dict[str, Any] = to_builtins(msgspec.structs.replace(turn, writer=None))
     return shown
 
 
 PRIVATE_KINDS = (QUESTION, ERROR)
-"""Kinds of log entries that no client sees: requests of the application to a model, and why they failed."""
+"""Kinds of log entries that are hidden from clients: the application's own model requests, and their errors."""
 
 
 def log_page(found: Sequence[LogEntry], limit: int, page_bytes: int) -> dict[str, Any]:
-    """Return a page of at most `limit` entries, and the `after` of the next page; `found` may have one more."""
+    """Return a page of at most `limit` entries, and the `after` of the next page (None if there is none).
+
+    Pass one entry more than `limit` if there are more. A page ends at `page_bytes`, and has at least one entry if any
+    is visible.
+    """
     shown: list[dict[str, Any]] = []
     left, last = page_bytes, 0
     for entry in found[:limit]:
@@ -71,7 +75,7 @@ STATUSES: tuple[tuple[type[Exception], int], ...] = (
 
 
 async def refuse(request: Request, error: Exception) -> Response:
-    """Return an error as JSON. What failed inside of the server is logged, and not told."""
+    """Return an error as a JSON response. Internal errors are logged, and the client gets a generic message."""
     headers: Mapping[str, str] | None = None
     if isinstance(error, HTTPException):
         status, message, headers = error.status_code, error.detail, error.headers

@@ -1,4 +1,4 @@
-"""The bodies that web clients send, checked as a whole before anything is done with them."""
+"""Decode and validate the request bodies of web clients."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from contentmodel.server.sent import ANSWERS, HERE, Rules, check_answer, content
 
 T = TypeVar("T")
 SMALL = 50_000
-"""Bytes of a body that is decoded in the event loop; a longer one is decoded in a thread."""
+"""Bodies up to this many bytes are decoded in the event loop; longer ones in a thread."""
 MOST_FAULTS = 20
-"""How many faults of one body are reported."""
+"""The number of faults of one body that are reported."""
 
 
 class _Body(msgspec.Struct):
-    """The fields of a turn's body, each still as JSON. Decoding it makes no objects for fields that are not here."""
+    """The fields of a turn's body as raw JSON. Unknown fields are skipped without creating objects."""
 
     content: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
     previous: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
@@ -38,13 +38,13 @@ class _Body(msgspec.Struct):
 
 
 class _StrictBody(_Body, forbid_unknown_fields=True):
-    """The same, without other fields."""
+    """The same fields; unknown fields are refused."""
 
 
 class TurnRequest(msgspec.Struct, frozen=True):
-    """A user's turn. `previous` is an id or START; None is after the turn that began last.
+    """A user's turn. `previous` is a turn id or START; None means after the turn that began last.
 
-    Two with the same `digest` ask for the same thing. It stands for everything but the `key`.
+    Requests with the same `digest` are equal except for their `key`.
     """
 
     contents: list[AIContent]
@@ -55,7 +55,7 @@ class TurnRequest(msgspec.Struct, frozen=True):
 
     @property
     def has_answers(self) -> bool:
-        """Whether there are answers to questions among the contents."""
+        """Whether the contents include answers to questions."""
         return any(isinstance(content, ANSWERS) for content in self.contents)
 
     @property
@@ -66,10 +66,10 @@ class TurnRequest(msgspec.Struct, frozen=True):
 
 
 async def body_of(request: Request, limit: int) -> bytes:
-    """Return the body of a request. Raise HTTPException if it is not JSON by its media type, or too long."""
+    """Return the body of a request. Raise HTTPException if its media type is not JSON, or if it is too long."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json" and not kind.endswith("+json"):
-        # A page of another site can send other media types without a preflight request.
+        # Other media types can be sent from another site without a preflight request (CSRF).
         raise HTTPException(415, f"expected a body of the type application/json, got {kind[:100] or 'none'}")
     data = bytearray()
     async for piece in request.stream():
@@ -80,7 +80,7 @@ async def body_of(request: Request, limit: int) -> bytes:
 
 
 async def decoded(decode: Callable[[bytes, Rules], T], data: bytes, rules: Rules) -> T:
-    """Return what `decode` makes of a body. A long body is decoded in a thread: other clients do not wait for it."""
+    """Decode a body with `decode`. A long body is decoded in a thread, so that it does not block other clients."""
     if len(data) <= SMALL:
         return decode(data, rules)
     return await asyncio.to_thread(decode, data, rules)
@@ -90,7 +90,7 @@ async def decoded(decode: Callable[[bytes, Rules], T], data: bytes, rules: Rules
 
 
 def asked_of(data: bytes, rules: Rules) -> TurnRequest:
-    """Return the user's turn of a body. Raise DecodeError with everything that is wrong with it."""
+    """Decode a user's turn. Raise DecodeError with all faults of the body."""
     body, found = _body_of(data, _Body), _Found()
     found.unknown(data)
     contents = _contents_of(body, rules, found)
@@ -116,7 +116,7 @@ class _Found:
         self.faults.append(Fault(path, message))
 
     def unknown(self, data: bytes) -> None:
-        """Add the first field of the body that is unknown."""
+        """Add a fault for the first unknown field of the body."""
         try:
             _body_of(data, _StrictBody)
         except DecodeError as error:
@@ -124,7 +124,7 @@ class _Found:
             self.add(path, f"unknown field {path.removeprefix('$.')!r}: there are {wanted}")
 
     def value(self, data: msgspec.Raw | msgspec.UnsetType, name: str, kind: Any, otherwise: Any) -> Any:
-        """Return the value of a field, decoded as `kind`; `otherwise` if it is missing or wrong."""
+        """Return a field's value, decoded as `kind`. Return `otherwise` if it is missing, or invalid (adds a fault)."""
         if data is msgspec.UNSET:
             return otherwise
         try:
@@ -165,7 +165,7 @@ def _contents_of(body: _Body, rules: Rules, found: _Found) -> list[AIContent]:
 
 @cache
 def _list_of(limit: int) -> Any:
-    """Return the type of a list with at most `limit` items. Its decoder stops at the first item that is too many."""
+    """Return a list type of at most `limit` items. Its decoder stops at the first excess item."""
     fields = [(f"item{index}", msgspec.Raw | msgspec.UnsetType, msgspec.UNSET) for index in range(limit)]
     return msgspec.defstruct("Contents", fields, array_like=True, forbid_unknown_fields=True)
 
@@ -199,7 +199,7 @@ def _digest(*said: Any) -> bytes:
 
 
 def answers_of(data: bytes, rules: Rules) -> list[AIContent]:
-    """Return the answers of a body to requests for approval. Raise DecodeError with all that is wrong with it."""
+    """Decode a body of answers to approval requests. Raise DecodeError with all of its faults."""
     check_answer(data, "$", rules)
     body, found = _body_of(data, dict[str, msgspec.Raw]), _Found()
     limit = rules.limits.contents

@@ -1,4 +1,4 @@
-"""A run of the tool loop as the events of a stored turn, each of them stored before it is told.
+"""Run the tool loop for a stored turn, and store each event before it is published.
 
 Blocks are stored in the turn, notices in the log of the conversation.
 """
@@ -26,15 +26,15 @@ from contentmodel.tools.cancellation import Cancellation
 logger = logging.getLogger("contentmodel.server")
 
 Prepare = Callable[[ChatRequest], ChatRequest]
-"""Makes the request of a stored transcript."""
+"""Build the request from a stored transcript."""
 TELLING = (InvalidRequestError, RateLimitError, ServerError, TimeoutExceeded)
 """Errors whose messages are sent to clients."""
 UNREMARKABLE = ("completed", "error", "cancelled")
-"""Ends of a run of which nothing is to be said beside its last event."""
+"""Stop reasons of a run that need no notice."""
 
 
 class TurnRun:
-    """The run that makes a turn, which `store` has begun."""
+    """A run that writes the turn `turn`, which was begun in `store`."""
 
     def __init__(self, store: AsyncTurnStore, turn: Turn, runner: AsyncToolRunner, prepare: Prepare) -> None:
         self._store, self._turn = store, turn
@@ -42,12 +42,12 @@ class TurnRun:
         self._interruption: TurnError | None = None
 
     async def events(self, cancellation: Cancellation) -> AsyncGenerator[StreamEvent, None]:
-        """The events of the turn. Whatever fails but the store itself is its last event, a TurnError."""
+        """Yield the events of the turn. If anything but the store fails, the last event is a TurnError."""
         async with aclosing(self._guarded(cancellation)) as run:
             recorded = arecord(run, self._store, self._turn)
             async for event in arecord_notices(recorded, AsyncConversationLog(self._store), self._turn):
                 yield event
-        # The store knows an interrupted turn by events that have no end. Clients are told one.
+        # The store marks the turn as interrupted, and has no final event. Clients get a TurnError.
         if self._interruption is not None:
             yield self._interruption
 
@@ -79,7 +79,7 @@ class TurnRun:
                         yield said
 
     async def _interrupt(self, event: TurnComplete | TurnError) -> None:
-        """The run was cancelled. What was complete until then is stored; what it cost is too."""
+        """End the stored turn as interrupted, with its usage. Blocks that were complete are already stored."""
         response = event.response
         await self._store.end_turn(
             self._turn,
@@ -93,7 +93,7 @@ class TurnRun:
 
 
 def _ending(run: AsyncRunStream, event: StreamEvent) -> list[StreamEvent]:
-    """The last event, and before it why the run is over, where that is worth a word."""
+    """Return the last event. If the stop reason is unusual, put a notice about it first."""
     result = run.result
     if result.stop in UNREMARKABLE:
         return [event]
@@ -101,10 +101,10 @@ def _ending(run: AsyncRunStream, event: StreamEvent) -> list[StreamEvent]:
 
 
 def error_of(error: Exception) -> ErrorContent:
-    """Return the message that a client gets about a failure.
+    """Return the error that is sent to a client.
 
-    It is the provider's own message if the error is about the request, a limit or the provider's state. Other errors
-    may name keys, addresses and databases of the application, so the client gets their code alone.
+    It has the provider's message if the error is about the request, a limit or the provider's state. Other messages
+    may contain keys, addresses or database names of the application, so only their code is sent.
     """
     if not isinstance(error, ContentModelError):
         return FAILED

@@ -1,7 +1,7 @@
-"""The contents that a web client may send: one strict class for each, and how it becomes a content of the model.
+"""The contents that a web client may send: one strict class for each, with its conversion to a model content.
 
-A content type or a field that no class here declares is refused. So a type that is added to the model is refused too,
-until somebody declares here what of it a client may choose.
+Content types and fields that are not declared here are refused. So a new content type of the model is refused until it
+is declared here.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from contentmodel.errors import DecodeError, Fault
 from contentmodel.server.limits import Limits
 
 HERE = "request"
-"""The `api` of a DecodeError about what a client sent."""
+"""The `api` of a DecodeError about a client's request."""
 
 Filled = Annotated[str, msgspec.Meta(min_length=1)]
 MediaType = Annotated[
@@ -32,31 +32,31 @@ MediaType = Annotated[
     msgspec.Meta(max_length=255, pattern=r"\A[A-Za-z0-9!#$&^_.+-]+/[A-Za-z0-9!#$&^_.+-]+(;[ -~]*)?\Z"),
 ]
 MediaKind: TypeAlias = Literal["image", "document", "audio", "video"]
-"""What a client may say that a link or a file is, where its media type does not."""
+"""The kinds that a client may set for a link or a file whose media type is missing."""
 SHOWN = 200
-"""Characters of what a client sent that an error quotes."""
+"""The number of characters of client input that an error quotes."""
 DEEPEST = 50
-"""How deeply the value of an answer may be nested."""
+"""The maximum nesting of the value of an answer."""
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 _UNKNOWN_FIELD = re.compile(r"Object contains unknown field `(.*)`\Z", re.DOTALL)
 
 
 class Rules(msgspec.Struct, frozen=True):
-    """What an application lets its clients send. `schemes` are those of links, in lower case."""
+    """Rules for client input. `schemes` are the allowed link schemes, in lower case."""
 
     limits: Limits = Limits()
     schemes: frozenset[str] = frozenset({"http", "https"})
 
 
 class Sent(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="type"):
-    """A content as a client sends it."""
+    """A content as sent by a client."""
 
     def faults(self, rules: Rules) -> Iterator[tuple[str, str]]:
-        """Yield each field that breaks a rule, and what is wrong with it."""
+        """Yield each invalid field with an error message."""
         yield from ()
 
     def content(self) -> AIContent:
-        """Return the content of the model, made of the declared fields alone."""
+        """Return the model content, made of the declared fields only."""
         raise TypeError(f"{type(self).__name__} makes no content")
 
 
@@ -72,7 +72,7 @@ class SentText(Sent, frozen=True, kw_only=True, tag=_tag(TextContent)):
 
 
 class SentMedia(Sent, frozen=True, kw_only=True):
-    """The optional name of media."""
+    """A media content with an optional name."""
 
     name: str | None = None
 
@@ -114,7 +114,7 @@ class SentLink(SentMedia, frozen=True, kw_only=True, tag=_tag(UriContent)):
 
 
 class SentFile(SentMedia, frozen=True, kw_only=True, tag=_tag(HostedFileContent)):
-    """A file that was uploaded to this conversation: the application is asked whether it was."""
+    """A file that the client uploaded to this conversation. `Access.check_files` checks this."""
 
     file_id: str
     media_type: MediaType | None = None
@@ -131,7 +131,7 @@ class SentFile(SentMedia, frozen=True, kw_only=True, tag=_tag(HostedFileContent)
 
 
 class SentAnswer(Sent, frozen=True, kw_only=True):
-    """An answer to a question that was asked, which the id alone names."""
+    """An answer to a question. `request_id` is the id of the question."""
 
     request_id: str
 
@@ -169,7 +169,7 @@ class SentInput(SentAnswer, frozen=True, kw_only=True, tag=_tag(InputResponseCon
 
 
 ACCEPTED: tuple[type[Sent], ...] = (SentText, SentData, SentLink, SentFile, SentApproval, SentInput)
-"""The whole table."""
+"""All content types that a client may send."""
 ACCEPTED_TYPES = tuple(str(kind.__struct_config__.tag) for kind in ACCEPTED)
 ANSWERS = (ToolApprovalResponseContent, InputResponseContent)
 
@@ -177,7 +177,7 @@ _decoder: msgspec.json.Decoder[Sent] = msgspec.json.Decoder(reduce(or_, ACCEPTED
 
 
 def content_of(data: msgspec.Raw, path: str, rules: Rules) -> AIContent:
-    """Return the content that a client sent. Raise DecodeError with the paths of what it may not send."""
+    """Decode a content from a client. Raise DecodeError with the path of each fault."""
     try:
         sent = _decoder.decode(data)
     except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
@@ -191,9 +191,9 @@ def content_of(data: msgspec.Raw, path: str, rules: Rules) -> AIContent:
 
 
 def check_answer(data: msgspec.Raw | bytes, path: str, rules: Rules) -> None:
-    """Raise DecodeError if an answer is too long, or if an object in it has a key twice.
+    """Raise DecodeError if an answer is too long, or if an object in it has a duplicate key.
 
-    Readers of JSON differ in which of two equal keys they take: an answer has to mean the same to all of them.
+    JSON parsers differ in which of two duplicate keys they use, so such an answer is ambiguous.
     """
     if len(memoryview(data)) > rules.limits.answer_bytes:
         raise DecodeError(HERE, [Fault(path, f"an answer has at most {rules.limits.answer_bytes} bytes")])
@@ -221,12 +221,12 @@ def _type_fault(error: Exception, path: str) -> Fault:
 
 
 def fault_of(error: Exception, path: str) -> Fault:
-    """Return an error of msgspec as a fault, with the path of the offending value."""
+    """Convert an error of msgspec to a fault, with the path of the invalid value."""
     if isinstance(error, RecursionError):
         return Fault(path, "nested too deeply")
     if not isinstance(error, msgspec.ValidationError):
         return Fault(path, f"not JSON: {error} (the text must be UTF-8, without unpaired surrogates)")
-    # The message may quote what the client sent, of any length.
+    # The message may quote client input of any length.
     message, mark, where = str(error).rpartition(" - at `$")
     message, where = (message, where.removesuffix("`")) if mark else (where, "")
     unknown = _UNKNOWN_FIELD.match(message)
@@ -236,7 +236,7 @@ def fault_of(error: Exception, path: str) -> Fault:
 
 
 def is_id(value: str, limit: int) -> bool:
-    """Return whether a text can be an id: not empty, not too long, printable, without blanks."""
+    """Return whether a text can be an id: 1 to `limit` printable characters without blanks."""
     return 0 < len(value) <= limit and value.isprintable() and " " not in value
 
 

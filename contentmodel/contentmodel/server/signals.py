@@ -1,4 +1,4 @@
-"""Hears when a server is told to stop, while there is still time to tell clients."""
+"""Detect the shutdown of the server early enough to notify clients."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from typing import Any
 
 @contextmanager
 def heard(stop: Callable[[], None]) -> Iterator[None]:
-    """Calls `stop` when the process is told to end, beside whatever the server itself does about it.
+    """Call `stop` when the process receives SIGINT or SIGTERM, before the server's own signal handler.
 
-    A server waits for open connections before it tells the application that it shuts down, and followers of a turn stay
-    as long as it runs: without this they would wait for each other. Where no server has asked for the signals, and
-    outside of the main thread, nothing is heard.
+    A server waits for open connections before it shuts down the application, and followers of a turn stay connected
+    while it runs. Without this, both would wait for each other. Does nothing if no handler of a server is installed,
+    or outside of the main thread.
     """
     if threading.current_thread() is not threading.main_thread():
         yield

@@ -1,4 +1,4 @@
-"""Events of a turn as server-sent events, both ways: their names, their numbers, their frames."""
+"""Encode and decode the events of a turn as server-sent events."""
 
 from __future__ import annotations
 
@@ -33,31 +33,31 @@ NAMES: dict[type[StreamEvent], str] = {
     TurnComplete: "turn_complete",
     TurnError: "turn_error",
 }
-"""What an event is called; the deltas have one name, and tell themselves apart by the `type` of their data."""
+"""The SSE name of each event type. All deltas share one name; the `type` of their data tells them apart."""
 
 HEARTBEAT = b": still here\n\n"
 
 
 def name_of(event: StreamEvent) -> str:
-    """The name of an event."""
+    """Return the SSE name of an event."""
     return next(name for kind, name in NAMES.items() if isinstance(event, kind))
 
 
 def frame(told: EncodedEvent) -> bytes:
-    """One event as it is sent."""
+    """Encode one event."""
     number = b"" if told.id is None else b"id: %d\n" % told.id
     return number + write_sse(told.data, name_of(told.event))
 
 
 def frames(batch: Iterable[EncodedEvent]) -> bytes:
-    """Events as they are sent; a heartbeat where there are none."""
+    """Encode events. An empty batch becomes a heartbeat."""
     return b"".join(map(frame, batch)) or HEARTBEAT
 
 
 class EventReader:
-    """Reads what `frames` wrote, wherever the bytes are cut.
+    """Decode the output of `frames`, fed in chunks of any size.
 
-    `last_event_id` is what to send as `Last-Event-ID` to go on: the number of the last event that was read whole.
+    `last_event_id` is the number of the last complete event. Send it as `Last-Event-ID` to resume.
     """
 
     def __init__(self) -> None:
@@ -68,7 +68,7 @@ class EventReader:
         return self._parser.last_event_id
 
     def feed(self, data: bytes) -> list[StreamEvent]:
-        """The events that these bytes complete. DecodeError where one is none."""
+        """Return the events that `data` completes. Raise DecodeError if one is invalid."""
         return [_event(said) for _, said in self._parser.feed(data)]
 
 

@@ -1,4 +1,4 @@
-"""Turns that do not run here, told from the store: what they came to, or what another process has stored so far."""
+"""Replay turns that do not run in this process from the store: ended turns, and turns that another process writes."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ UNSAID = ErrorContent(code="failed", message="the turn failed, and nothing is st
 async def follow_stored(
     store: AsyncTurnStore, turn: Turn, *, poll: float, patience: float
 ) -> AsyncGenerator[list[EncodedEvent], None]:
-    """The stored blocks of a turn, and its end; a turn that another process writes is looked at every `poll` seconds.
+    """Yield the stored blocks of a turn, and its final event. An open turn is read again every `poll` seconds.
 
-    Where nothing is new for `patience` seconds, it gives an empty list. The events have no numbers of their turn: who
-    comes back is told everything again.
+    If nothing is new for `patience` seconds, yield an empty list. The events have the number 0: a client that
+    reconnects gets everything again.
     """
     known: dict[int, Any] | None = None
     waited = 0.0
@@ -47,23 +47,23 @@ async def follow_stored(
         if not turn.is_open:
             return
         if waited >= patience:
-            # Whoever wrote it may have died meanwhile.
+            # The process that writes the turn may have died.
             await _shielded(store.recover())
             waited = 0.0
             yield []
         await asyncio.sleep(poll)
         waited += poll
-        # The turn first, then its blocks: when it has ended, all of them are there.
+        # Read the turn before its blocks: if it has ended, all of its blocks are stored.
         turn = await _shielded(store.turn(turn.id))
 
 
 async def _shielded(reading: Any) -> Any:
-    """What a store tells; a client that leaves meanwhile breaks off nothing inside the database."""
+    """Return the result of a store read. If the client disconnects, the read still completes."""
     return await asyncio.shield(asyncio.ensure_future(reading))
 
 
 def events_of(turn: Turn, blocks: Sequence[Block], known: dict[int, Any] | None = None) -> list[StreamEvent]:
-    """What a client is told of a stored turn. `known` are the blocks that it was told before."""
+    """Return the events of a stored turn. `known` are the blocks that the client already has; None for a new client."""
     envelope = ChatResponse(model=turn.model, origin=turn.origin, usage=turn.usage)
     events: list[StreamEvent] = [TurnStart(response=envelope)] if known is None else []
     for block in blocks:
@@ -93,13 +93,13 @@ def _finish(turn: Turn) -> FinishReason | None:
 
 
 def _laid_out(turn: Turn, blocks: Sequence[Block]) -> tuple[list[Any], Layout]:
-    """The messages without contents, and which blocks stand in each. A client may have blocks that were not stored."""
+    """Return the messages without contents, and the block numbers of each. Clients may also have unstored blocks."""
     if not blocks:
         return [], [[]]
     messages = usual_messages(turn.role, [block.content for block in blocks], turn.origin)
     numbers = iter(block.sequence for block in blocks)
     layout = [[[next(numbers) for _ in message.contents] for message in messages]]
-    # Only what the turn's own side has said comes from where the turn does: results are the application's.
+    # Only messages with the turn's role come from its origin. Tool results come from the application.
     origins = [message.origin if message.role == turn.role else None for message in messages]
     shells = [
         msgspec.structs.replace(message, contents=[], origin=origin)

@@ -1,4 +1,4 @@
-"""The events of a turn on their way to one client."""
+"""A streaming response with the events of a turn."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from contentmodel.server.sse import frames
 class EventStream(StreamingResponse):
     """Batches of events as server-sent events; an empty batch is a heartbeat.
 
-    It ends with the batches, or when the client leaves.
+    The response ends after the last batch, or when the client disconnects.
     """
 
     def __init__(
@@ -36,7 +36,7 @@ class EventStream(StreamingResponse):
         await super().__call__(scope, receive, send)
 
     async def stream_response(self, send: Send) -> None:
-        # Closed here and now: a client that leaves while it is sent something leaves the events half read.
+        # Close the batches explicitly: if the client disconnects during a send, the generator is left half read.
         async with aclosing(self._batches):
             await super().stream_response(send)
 

@@ -1,8 +1,8 @@
-"""The transcript of stored turns as a run goes on with it. Pure: messages in, messages out.
+"""Convert the transcript of stored turns to a request for a run. Pure: messages in, messages out.
 
-A store keeps what happened, in the order in which it happened: questions about calls, what somebody answered, results
-that came after other words. A model is told of calls and results alone, each result behind its call: the very messages
-that it was told when the call was settled, so that what it has cached of them stays good.
+A store keeps all contents in the order of their arrival: approval requests, answers, and results after later contents.
+The model gets only calls and results, each result after its call. These are the same messages that it got when the call
+was resolved, so its prompt cache stays valid.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from contentmodel.runner.turns import with_every_id, without, without_settled_qu
 
 
 def prepared(request: ChatRequest, defaults: ChatRequest) -> ChatRequest:
-    """A stored transcript as it is sent; what it does not say itself it takes from `defaults`."""
+    """Return the request to send for a stored transcript. Unset fields are taken from `defaults`."""
     said = {
         name: value for name in ChatOptions.__struct_fields__ if (value := getattr(request.options, name)) is not None
     }
@@ -33,8 +33,8 @@ def prepared(request: ChatRequest, defaults: ChatRequest) -> ChatRequest:
 
 
 def sendable(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
-    """The messages without what the application and its user had to settle among themselves, and in order."""
-    # A turn of the assistant that broke off before its first block is kept: the calls before it may have run in it.
+    """Drop resolved questions and their answers, and put the results of calls in order."""
+    # Keep an empty assistant message: its turn ended before the first block, but calls before it may have run in it.
     settled = without_settled_questions(with_every_id(messages))
     kept = [message for message in settled if message.contents or _is_assistant(message)]
     return [message for section in _sections(kept) for message in _in_order(section)]
@@ -45,7 +45,7 @@ def _is_assistant(message: ChatMessage) -> bool:
 
 
 def _sections(messages: Sequence[ChatMessage]) -> Iterator[list[ChatMessage]]:
-    """The messages, cut before each turn of the assistant."""
+    """Split the messages before each assistant turn."""
     section: list[ChatMessage] = []
     for message in messages:
         if _is_assistant(message) and message.contents and section and not _is_assistant(section[-1]):
@@ -56,7 +56,7 @@ def _sections(messages: Sequence[ChatMessage]) -> Iterator[list[ChatMessage]]:
 
 
 def _in_order(section: list[ChatMessage]) -> list[ChatMessage]:
-    """The assistant's messages, the results of their calls in the order of the calls, and the rest."""
+    """Return the assistant's messages, the results in the order of their calls, and the remaining messages."""
     begin = next((at for at, message in enumerate(section) if message.role != "assistant"), len(section))
     index = TranscriptIndex(section)
     found = (index.result_of[call] for call in index.calls if call in index.result_of and is_clients(section, call))

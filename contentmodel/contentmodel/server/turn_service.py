@@ -1,6 +1,6 @@
-"""How turns come to be: a user's turn is stored, the model's is begun behind it and runs. Knows no routes.
+"""Begin turns: store a user's turn, begin the model's turn after it, and run it. Does not depend on routes.
 
-Where several ask at once, one of them is first in each conversation, and the same key gives the same turns.
+Concurrent requests of one conversation run one after another. The same idempotency key returns the same turns.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from contentmodel.server.request_models import TurnRequest
 from contentmodel.server.runs import Prepare, TurnRun
 
 ChooseRunner = Callable[[], AsyncToolRunner | Awaitable[AsyncToolRunner]]
-"""Gives the runner of one turn."""
+"""Return the runner of one turn."""
 
 
 class StartedTurn(msgspec.Struct, frozen=True):
-    """A user's turn, and the model's that answers it, by their ids."""
+    """The ids of a user's turn and of the model's turn that answers it."""
 
     conversation: str
     user_turn: str
@@ -34,7 +34,7 @@ class StartedTurn(msgspec.Struct, frozen=True):
 
 
 class TurnService:
-    """Begins turns in a store and runs them in a hub. Remembers the latest `keys` idempotency keys."""
+    """Begin turns in a store, and run them in a hub. Remember the latest `keys` idempotency keys."""
 
     def __init__(self, store: AsyncTurnStore, hub: Hub, prepare: Prepare, keys: int) -> None:
         self._store, self._hub, self._prepare, self._most_keys = store, hub, prepare, keys
@@ -44,14 +44,14 @@ class TurnService:
 
     @property
     def beginning(self) -> int:
-        """How many turns are about to begin."""
+        """The number of turns that are about to begin."""
         return len(self._tasks)
 
     async def ask(self, conversation: str, asked: TurnRequest, choose: ChooseRunner) -> tuple[StartedTurn, bool]:
-        """Return the turns that a user's turn begins, and whether they are new.
+        """Begin the turns of a user's request. Return their ids, and whether they are new.
 
-        Raise ConflictError, NotFoundError or InvalidTurnError if it cannot begin there, and for an answer to a
-        question that does not wait there.
+        Raise ConflictError, NotFoundError or InvalidTurnError if the turn cannot begin there, or if it answers a
+        question that is not pending there.
         """
         place = None if asked.key is None else (conversation, asked.key)
         known = None if place is None else self._keys.get(place)
@@ -63,7 +63,7 @@ class TurnService:
         return await asyncio.shield(task), True
 
     def forget(self, conversation: str) -> None:
-        """Forgets the keys of a conversation."""
+        """Forget the keys of a conversation."""
         for place in [place for place in self._keys if place[0] == conversation]:
             del self._keys[place]
 
@@ -79,14 +79,14 @@ class TurnService:
         return StartedTurn(conversation, user.id, turn.id)
 
     async def _asking(self, conversation: str, asked: TurnRequest) -> str:
-        """Return the id of the turn that asked what is answered, which then is the one that the new turn follows."""
+        """Check the answers against the turn that asked. Return its id, which the new turn follows."""
         turn = await asking_turn(self._store, conversation, asked.previous)
         blocks = await self._store.blocks(turn)
         check_answers(turn, [block.content for block in blocks], asked.contents)
         return turn.id
 
     def _task(self, work: Coroutine[Any, Any, StartedTurn]) -> asyncio.Task[StartedTurn]:
-        """Work that goes on when whoever asked for it leaves: a turn is begun as a whole, or not at all."""
+        """Run `work` in a task that survives a client's disconnect: a turn is begun completely, or not at all."""
         task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
