@@ -1,4 +1,4 @@
-"""An adapter made of tables. The engine is imported with the first adapter, and not with the model."""
+"""An adapter made of tables. The engine is imported with the first adapter, not with the model."""
 
 from __future__ import annotations
 
@@ -43,40 +43,41 @@ class TableAdapter:
     response: Row
     rules: Rules
     errors: ErrorWords | None = None
-    """The words that the API has for the kinds of errors."""
+    """The error types of the API, by kind of error."""
     limit_headers: LimitHeaders | None = None
-    """The headers in which the API reports limits, if it does."""
+    """The headers in which the API reports rate limits; None if it has none."""
     also_takes: Mapping[str, tuple[type, ...]] = {}
-    """Fields, by their paths in a wire object, that take JSON classes beside those that the model holds."""
+    """Additional JSON classes that the API accepts, by the path of the field in a wire object."""
     requires: Mapping[str, type] = {}
-    """What a request cannot be without, and the JSON class that it has."""
+    """The required fields of a request, with their JSON classes."""
     takes_only = False
-    """Whether the API takes an object in the place of a list of it."""
+    """Whether the API accepts a single object in place of a list."""
     conversation = ""
-    """The field of a request that has its messages. A list in the place of a request is this field alone."""
+    """The request field with the messages. A list as the payload is read as this field."""
 
     request_passes: tuple[Pass, ...] = ()
-    """What fits a request to this API before the table writes it, in order."""
+    """Passes that adapt a request to this API before the table encodes it, in order."""
     request_payload_passes: tuple[Pass, ...] = ()
-    """What completes the payload of a request, in order: fields that the API requires, settings that it refuses."""
+    """Passes that complete the payload of a request, in order: required fields, refused settings."""
     answer_passes: tuple[Pass, ...] = ()
-    """What fits the messages of one choice of an answer to this API, in order."""
+    """Passes that adapt the messages of one choice of an answer to this API, in order."""
     response_passes: tuple[Pass, ...] = ()
-    """What fits the rest of an answer, in order."""
+    """Passes that adapt the rest of an answer, in order."""
     response_payload_passes: tuple[Pass, ...] = ()
-    """What completes the payload of an answer that did not come from this API, in order."""
+    """Passes that complete the payload of an answer from another API, in order."""
     reasoning_fields: tuple[str, ...] = ()
-    """The fields of a message that hold reasoning of any issuer, each the name of a policy."""
+    """The fields of a message that contain reasoning of any issuer. Each is the name of a policy."""
 
     meaningless: Mapping[str, Json] = {}
-    """Fields in no row that mean nothing outside of this API: each with the value that does, or a tuple of values, or
-    None for any.
+    """Unmapped fields that have no meaning outside of this API.
+
+    Each has the meaningless value, a tuple of such values, or None for any value.
     """
     repeated: frozenset[str] = frozenset()
     """Fields of an answer that repeat a setting of its request."""
 
     def _fitted(self, response: ChatResponse, context: EncodeContext) -> ChatResponse:
-        """Return a response as the passes leave it: those over the messages, choice by choice, then the others."""
+        """Return a response after all passes: the message passes for each choice, then the response passes."""
         choices = [self._fitted_choice(choice, context) for choice in response.choices]
         if any(new is not old for new, old in zip(choices, response.choices, strict=True)):
             response = context.replace(response, choices=choices)
@@ -89,13 +90,13 @@ class TableAdapter:
         return choice if messages is choice.messages else context.replace(choice, messages=messages)
 
     def encode_messages(self, messages: list[ChatMessage], context: EncodeContext) -> Json:
-        """Return what an answer of this API has in the place of prepared messages: blocks, items, a message."""
+        """Encode adapted messages as they are in an answer of this API: blocks, items or a message."""
         raise EncodeError(f"{self.api} does not encode contents without their answer")
 
     def encode_contents(self, contents: list[AIContent], context: EncodeContext) -> Json:
-        """Return what an answer of this API has in the place of contents, in the form of `encode_messages`.
+        """Encode contents as they are in an answer of this API, in the form of `encode_messages`.
 
-        Raise EncodeError if a content that was made by hand, and so has no origin, has the wrong type.
+        Raise EncodeError if a content without an origin (built by hand) has a field of the wrong type.
         """
         for content in contents if context.has_no_origin else ():
             require_valid(content)
@@ -104,24 +105,24 @@ class TableAdapter:
         return self.encode_messages(fitted([message], self.answer_passes, context), context)
 
     def origin_of(self, payload: Mapping[str, object]) -> Origin:
-        """Where a payload comes from, as far as it tells."""
+        """Return the origin of a payload, with the model if the payload names one."""
         model = payload.get("model")
         return Origin(api=self.api, issuer=self.issuer, model=model if isinstance(model, str) else None)
 
     def answer_origin(self, payload: Mapping[str, object]) -> Origin:
-        """The same for an answer, whole or streamed."""
+        """Return the origin of an answer, whole or streamed."""
         return replace(self.origin_of(payload), is_answer=True)
 
     def decode_request(self, payload: Payload) -> ChatRequest:
-        """DecodeError with every fault where the payload is no request of this API."""
+        """Decode a request. Raise DecodeError with every fault if the payload is no request of this API."""
         return self.trace_request(payload)[0]
 
     def decode_response(self, payload: Payload) -> ChatResponse:
-        """An answer, or an error body. DecodeError with every fault where it is neither."""
+        """Decode an answer or an error body. Raise DecodeError with every fault if the payload is neither."""
         return self.trace_response(payload)[0]
 
     def trace_request(self, payload: Payload) -> tuple[ChatRequest, Json, DecodeContext]:
-        """The request, the payload as plain JSON values, and what came from where."""
+        """Decode a request. Also return the payload as plain JSON values, and the trace of the decoding."""
         wire = as_json(payload, self.api)
         if self._is_conversation(wire):
             request, _, context = self._decode(self.request, {self.conversation: wire}, alone=wire)
@@ -129,13 +130,13 @@ class TableAdapter:
         return self._decode(self.request, _checked(wire, self.api))
 
     def trace_response(self, payload: Payload) -> tuple[ChatResponse, Json, DecodeContext]:
-        """The response, the payload as plain JSON values, and what came from where."""
+        """Decode a response. Also return the payload as plain JSON values, and the trace of the decoding."""
         return self._decode(self.response, _as_object(payload, self.api))
 
     def read_response(self, wire: JsonObject, decoded: Mapping[int, object] | None = None) -> ChatResponse:
-        """Return the response of plain JSON values that nothing else will change.
+        """Decode a response from plain JSON values that are not changed afterwards.
 
-        `decoded` is what the adapter made of objects in it before, by their identity.
+        `decoded` has objects that the adapter decoded before, by the identity of their wire objects.
         """
         response, context = self._read(self.response, wire, decoded=decoded)
         context.finish(wire)
@@ -155,7 +156,7 @@ class TableAdapter:
         alone: JsonArray | None = None,
         decoded: Mapping[int, object] | None = None,
     ) -> tuple[Any, DecodeContext]:
-        """The value, as far as there is one, and what was found out about the payload: its faults, too."""
+        """Return the decoded value, possibly partial, and the context with all faults."""
         origin = self.origin_of(wire) if row is self.request else self.answer_origin(wire)
         context = DecodeContext(self.api, origin)
         context.alone = alone
@@ -173,7 +174,7 @@ class TableAdapter:
         return value, context
 
     def _is_only(self, value: object, kind: type) -> bool:
-        """Return whether a value is an object that stands for a list of it."""
+        """Return whether a value is a single object in place of a list."""
         return self.takes_only and kind is list and value.__class__ is dict
 
     def _decode_row(self, row: Row, wire: JsonObject, context: DecodeContext) -> Any:
@@ -182,9 +183,9 @@ class TableAdapter:
     def encode_request(
         self, request: ChatRequest, policies: Mapping[str, str] | None = None, model: str | None = None
     ) -> Encoded:
-        """Return the request as this API (and this model of it) takes it, and what it cannot carry.
+        """Encode the request for this API (and this model), and record the losses.
 
-        Raise EncodeError if a value that was made by hand, and so has no origin, has the wrong type.
+        Raise EncodeError if a value without an origin (built by hand) has a field of the wrong type.
         """
         require_valid_parts(request, ChatRequest)
         source = request
@@ -209,7 +210,10 @@ class TableAdapter:
         return (*self.request_payload_passes, *last)
 
     def _without_refused(self, payload: JsonObject, request: ChatRequest, context: EncodeContext) -> JsonObject:
-        """Return the payload without settings that this API refuses, each a loss. One that goes may free another."""
+        """Return the payload without the settings that this API refuses. Report each as a loss.
+
+        Rules are applied again after each removal, because one removal can change the result of another rule.
+        """
         for _ in range(20):
             named = payload if context.model is None else {**payload, "model": context.model}
             found = self.rules.to_leave_out(named, context.known.takes)
@@ -226,7 +230,7 @@ class TableAdapter:
         return payload
 
     def _refused_at(self, path: str, request: ChatRequest) -> Iterable[tuple[object, str | None]]:
-        """Return what is lost with the value at a path of the payload: objects of the model, each with a field."""
+        """Return the lost model objects and fields for a path in the payload."""
         attribute, rest = self.request.attribute_at(path) or ("options", "")
         if attribute == "tools" and rest:
             return self.tools_at(rest, request) or [(request, attribute)]
@@ -235,7 +239,7 @@ class TableAdapter:
         return [(request, f"{attribute}${rest}" if is_plain else attribute)]
 
     def tools_at(self, path: str, request: ChatRequest) -> list[tuple[object, str | None]]:
-        """Return the tools of a request at a path in the tools of its payload, each with the field that it leads to."""
+        """Return the tool at a path in the tools of the payload, with the field that the path leads to."""
         first, *rest = steps_of(f"${path}")
         tools = [tool for held in request.tools for tool in getattr(held, "tools", (held,))]
         if not isinstance(first, int) or first >= len(tools):
@@ -243,15 +247,15 @@ class TableAdapter:
         return [(tools[first], "strict" if rest[-1:] == ["strict"] else None)]
 
     def _with_required(self, payload: JsonObject, request: ChatRequest, context: EncodeContext) -> JsonObject:
-        """Return the payload with the fields without which it could not be read: there may be nothing to send."""
+        """Return the payload with its required fields. They are empty if there is nothing to send."""
         for key, kind in self.requires.items():
             payload.setdefault(key, kind())
         return payload
 
     def encode_response(self, response: ChatResponse, policies: Mapping[str, str] | None = None) -> Encoded:
-        """Return the answer as this API would have given it, and what it cannot carry.
+        """Encode the answer for this API, and record the losses.
 
-        Raise EncodeError if a value of an answer that was made by hand, and so has no origin, has the wrong type.
+        Raise EncodeError if a value of an answer without an origin (built by hand) has a field of the wrong type.
         """
         require_valid_parts(response, ChatResponse)
         context = EncodeContext(self.api, self.issuer, "response", policies, response.origin)
@@ -264,13 +268,14 @@ class TableAdapter:
         return Encoded(payload, response, context, partial(self.encode_response, policies=policies))
 
     def restore_arguments(self, arguments: Json, adapted: SchemaMap) -> Json:
-        """Arguments that a model of this API gave for an adapted schema, as the original schema has them."""
+        """Return arguments that a model gave for an adapted schema in the form of the original schema."""
         return arguments
 
     def knowing(self, model: str | None, policies: Mapping[str, str] | None = None) -> Known:
-        """Return what is known of a model: what it `takes`, and by its `status` whether the table lists it.
+        """Return the capabilities of a model. Their `status` is whether the table lists the model.
 
-        The policy `capabilities` overrides the table. ValueError if it names a model that the table does not list.
+        The policy `capabilities` overrides the table. Raise ValueError if it names a model that the table does not
+        list.
         """
         table = self.rules.capabilities
         return UNLIMITED if table is None else table.chosen(model, policies)
@@ -278,10 +283,11 @@ class TableAdapter:
     def check_request(
         self, payload: Payload, model: str | None = None, policies: Mapping[str, str] | None = None
     ) -> list[Violation]:
-        """What this API refuses, ignores or answers badly in a request; DecodeError where it is no JSON object.
+        """Return the violations of a request: settings that this API refuses, ignores or answers badly.
 
-        `model` is the one that the request is for, where the payload does not say it. Of the `policies`, `capabilities`
-        says what the model takes. Rules that could not be applied to the model give "unchecked" in their place.
+        `model` is used if the payload names no model. The policy `capabilities` in `policies` overrides the
+        capabilities of the model. Rules that cannot be applied to the model are listed with the severity "unchecked".
+        Raise DecodeError if the payload is no JSON object.
         """
         wire = self._as_request(payload)
         named = wire if model is None else {**wire, "model": model}
@@ -293,7 +299,7 @@ class TableAdapter:
         return [*misshapen, *(v for v in broken if v.severity != "unchecked" or v.path not in shapes)]
 
     def _misshapen(self, wire: JsonObject, known: Known) -> list[Violation]:
-        """What is malformed: faults of decoding, values of a wrong JSON class and words that the API has not."""
+        """Return violations for decoding faults, values of a wrong JSON class and unknown enum values."""
         faults: dict[str, Fault] = {}
         try:
             _, context = self._read(self.request, wire)
@@ -309,7 +315,7 @@ class TableAdapter:
         ]
 
     def takes_value(self, name: str, value: object, codec: AnyCodec) -> bool:
-        """Whether the API takes a value in a field, by its path in a wire object, that its codec does not hold."""
+        """Return whether the API accepts a value that the field's codec does not. `name` is the wire path."""
         return value.__class__ in self.also_takes.get(name, ())
 
     def recognises_list(self, items: JsonArray) -> float:
@@ -321,7 +327,7 @@ class TableAdapter:
         return {self.conversation: wire} if self._is_conversation(wire) else _checked(wire, self.api)
 
     def _is_conversation(self, wire: object) -> bool:
-        """Return whether a payload is a list in the place of a request: the messages alone, at least one."""
+        """Return whether a payload is a non-empty list of messages instead of a request object."""
         return bool(self.conversation) and wire.__class__ is list and bool(wire)
 
     @staticmethod
@@ -330,7 +336,7 @@ class TableAdapter:
         return bool(items) and all(isinstance(item, dict) and isinstance(item.get("role"), str) for item in items)
 
     def describe(self) -> JsonObject:
-        """The tables as data, for documentation, coverage and generators."""
+        """Return the tables as data, for documentation, coverage and generators."""
         return self.table.describe()
 
 

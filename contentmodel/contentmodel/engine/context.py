@@ -1,4 +1,4 @@
-"""The state of one decoding or one encoding: faults, losses, and which wire object each content came from."""
+"""The state of one decoding or encoding: faults, losses, and the wire object of each content."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ _V = TypeVar("_V")
 
 
 class DecodeContext:
-    """Collects the faults of one payload, and remembers cheaply what was decoded from where.
+    """Collect the faults of one payload, and record the origins of decoded objects.
 
-    Nothing here knows a path while decoding: faults and traces name the wire object that holds the value, and
-    paths are found by identity when they are needed.
+    Paths are not built while decoding. Faults and traces refer to the wire object that contains the value. Paths are
+    found by object identity when they are needed.
     """
 
     __slots__ = (
@@ -53,13 +53,13 @@ class DecodeContext:
         self.api = api
         self.origin = origin
         self.answer_id: str | None = None
-        """The id of the answer that is decoded, if its API may give calls no ids."""
+        """The id of the decoded answer, for APIs whose calls may have no ids."""
         self.alone: JsonArray | None = None
-        """The messages, if the payload is a list of them and no object."""
+        """The messages, if the payload is a list of messages instead of an object."""
         self.decoded: Mapping[int, Any] = {}
-        """What was made of objects of the payload before, by their identity: a stream decodes them as they come."""
+        """Objects that a stream decoded before, by the identity of their wire objects."""
         self.is_respelled = False
-        """Whether the payload spells a name in another way than the rows."""
+        """Whether the payload spells a name differently from the rows."""
         self._copies: list[tuple[object, object]] = []
         self._moved: list[tuple[object, str, str]] = []
         self._replaced: list[tuple[object, object]] = []
@@ -67,15 +67,15 @@ class DecodeContext:
         self.traces: list[Trace] = []
 
     def fault(self, container: object, key: str | int | None, message: str) -> None:
-        """Something is wrong at `container[key]` (None: with the container itself)."""
+        """Record a fault at `container[key]`. If `key` is None, the fault is in the container itself."""
         self._faults[(id(container), key)] = (container, key, message)
 
     def expected(self, container: object, key: str | int | None, wanted: str, value: object) -> None:
-        """`container[key]` is `value`, which is not `wanted`."""
+        """Record that `container[key]` is `value`, which is not `wanted`."""
         self.fault(container, key, f"expected {wanted}, got {kind_of(value)}")
 
     def attempt(self, decode: Callable[[JsonObject, DecodeContext], _V], wire: JsonObject) -> _V | None:
-        """Return what `decode` makes of a wire object; None, and no fault of the payload, if it finds faults in it."""
+        """Return the result of `decode`; None if it finds faults. These faults are discarded."""
         before, self._faults = self._faults, {}
         value = decode(wire, self)
         found, self._faults = self._faults, before
@@ -84,33 +84,34 @@ class DecodeContext:
     def trace(
         self, row: Table, objects: Sequence[object], container: Json, key: str | int | None, *, spread: bool
     ) -> None:
-        """`objects` were decoded from `container[key]`: each from its own element of it where `spread`.
+        """Record that `objects` were decoded from `container[key]`. If `spread`, each came from its own element.
 
-        What a row decodes is found without a trace; who groups wire objects in a way of his own leaves one.
+        Objects that a row decodes are found without a trace. Record one only for wire objects that are grouped by other
+        code.
         """
         self.traces.append((row, objects, container, key, spread))
 
     def trace_messages(
         self, messages: Sequence[ChatMessage], container: JsonArray, row_of: Callable[[ChatMessage], Layout]
     ) -> None:
-        """Messages that were decoded each from its own element of a list."""
+        """Record messages, each decoded from its own element of a list."""
         self.traces.append((row_of, messages, container, None, True))
 
     def replaced(self, old: object, new: object) -> None:
-        """`new` stands for `old`, and came from the same place."""
+        """Record that `new` replaced `old` and has the same origin."""
         self._replaced.append((old, new))
 
     def copied(self, copy: object, original: object, moved: tuple[str, str] | None = None) -> None:
         """Trace `copy`, which is decoded in place of `original`.
 
-        `moved` is a field of the copy, and the dotted path in the original that it came from.
+        `moved` is a field of the copy, and the dotted path of its value in the original.
         """
         self._copies.append((copy, original))
         if moved is not None:
             self._moved.append((original, *moved))
 
     def finish(self, payload: object) -> None:
-        """Raises every fault as one DecodeError."""
+        """Raise DecodeError with all faults, if there are any."""
         if self._faults:
             raise DecodeError(self.api, self.faults(payload))
 
@@ -120,7 +121,7 @@ class DecodeContext:
         return [Fault(paths.locate(container, key), what) for container, key, what in self._faults.values() if paths]
 
     def paths(self, payload: object) -> WirePaths:
-        """Return what finds where in `payload` each decoded object came from."""
+        """Return the paths of the decoded objects in `payload`."""
         root = payload if self.alone is None else self.alone
         return WirePaths(
             self.api,
@@ -134,7 +135,7 @@ class DecodeContext:
 
 
 class EncodeContext:
-    """Collects the losses of one encoding, and knows the target and the policies for what it has no place for."""
+    """Collect the losses of one encoding. Holds the target API and the loss policies."""
 
     __slots__ = (
         "answer_id",
@@ -167,47 +168,47 @@ class EncodeContext:
         self.api = api
         self.issuer = issuer
         self.kind = kind
-        # A request that was decoded from nowhere is made to fit like one of another API; what it says in an API's own
-        # words (a hosted tool's settings) can only be meant for this one.
+        # A request without an origin is adapted like one of another API. Its provider-specific values (such as the
+        # settings of a hosted tool) can only be meant for this API.
         self.origin = origin
         self.has_no_origin = origin is None
         self.native = origin.api == api if origin is not None else kind == "response"
         self.completes = self.has_no_origin or not self.native
-        """Whether what the API requires is filled in. What came from the API goes back as it was."""
+        """Whether fields that the API requires are filled in. A payload of the same API is sent back unchanged."""
         self.policies = policies or {}
         self.is_open = False
-        """Whether the content has just begun and will grow: it is there, even if it is empty yet."""
+        """Whether the content has just started and will grow. It is encoded even if it is still empty."""
         self.known = UNLIMITED
-        """What the model takes that a request is for."""
+        """The capabilities of the request's model."""
         self.answer_id: str | None = None
-        """The id of the answer that is encoded."""
+        """The id of the encoded answer."""
         self.model: str | None = None
-        """The model that the caller named for a request, if it did."""
-        # What Note is made of: most notes are never read.
+        """The model that the caller passed for a request; None if unset."""
+        # The fields of a PendingLoss. Tuples are cheaper, and most losses are never read.
         self.pending_losses: list[tuple[object, str | None, Reason, str | None, JsonObject]] = []
         self.replacements: list[tuple[object, object]] = []
         self.maps: Renames | None = None
         self.reasoning_fields: tuple[str, ...] = ()
-        """The fields of a message that hold reasoning of any issuer, each the name of a policy."""
+        """The fields of a message that contain reasoning of any issuer. Each is the name of a policy."""
         self.status: int | None = None
-        """The HTTP status of the error that was encoded."""
+        """The HTTP status of the encoded error."""
 
     def is_ours(self, tool: object) -> bool:
-        """Return whether the settings of a hosted tool are this API's: it came from it, or was made by hand for it."""
+        """Return whether a hosted tool has settings of this API: same origin, or built by hand for it."""
         extra: Mapping[str, JsonObject] | None = getattr(tool, "extra", None)
         return self.native or (self.has_no_origin and (extra is None or self.api in extra))
 
     def replaced(self, old: object, new: _V) -> _V:
-        """Record that `new` is encoded in the place of `old`: what it loses, `old` loses. Return `new`."""
+        """Record that `new` is encoded in place of `old`: losses of `new` are losses of `old`. Return `new`."""
         self.replacements.append((old, new))
         return new
 
     def replace(self, old: _T, **fields: object) -> _T:
-        """Return a Struct with other values of some fields, recorded as what is encoded in the place of `old`."""
+        """Return a Struct with other values of some fields, recorded as the replacement of `old`."""
         return self.replaced(old, msgspec.structs.replace(old, **fields))
 
     def with_contents(self, message: ChatMessage, contents: Sequence[object]) -> ChatMessage:
-        """The message with other contents, in its place; itself where they are the same ones."""
+        """Return the message with other contents, recorded as its replacement; the same message if unchanged."""
         same = len(contents) == len(message.contents)
         if same and all(new is old for new, old in zip(contents, message.contents, strict=True)):
             return message
@@ -224,41 +225,41 @@ class EncodeContext:
         api: str | None = None,
         **values: object,
     ) -> None:
-        """Report that `field` of `owner` (None: all of it) does not reach the target as it is.
+        """Report that `field` of `owner` (None: the whole object) does not reach the target unchanged.
 
-        `reason` is an entry of `contentmodel.engine.losses.reasons`, which has the code and the kind of the loss, and
-        `values` are what its text names. A text in its place gives a loss of `kind` whose code is "unlisted": this is
-        for adapters that have no table of reasons. `api` is set where the field is in the residue of that API.
+        `reason` is an entry of `contentmodel.engine.losses.reasons`, with the code and the kind of the loss. `values`
+        fill its template. Adapters without a table of reasons may pass a text: the loss then has the given `kind` and
+        the code "unlisted". `api` is set if the field is in the residue of that API.
         """
         if reason.__class__ is str:
             reason = unlisted(kind, reason)
         self.pending_losses.append((owner, field, reason, api, values))  # type: ignore[arg-type]
 
     def degrade(self, content: AIContent, reason: Reason, *carried: str, **values: Any) -> None:
-        """Report that `content` is sent as something less, and as lost what is in none of its `carried` attributes."""
+        """Report that `content` is degraded, and that all attributes which are not `carried` are lost."""
         self.report_loss(content, None, reason, **values)
         self.lose_rest(content, *carried)
 
     def lose_rest(self, content: Any, *carried: str) -> None:
-        """Report as lost what is in none of the `carried` attributes of `content`."""
+        """Report that all attributes of `content` which are not `carried` are lost."""
         self.report_lost_attributes(
             content, tuple(name for name in content.__struct_fields__ if name not in (*carried, *_APART))
         )
         self.leave_residue(content, own=True)
 
     def leave_residue(self, owner: HasExtra, *, own: bool = False) -> None:
-        """Fields of `owner` that only other APIs know are left behind (`own`: this API's as well)."""
+        """Report the residue fields of other APIs as lost. If `own`, include those of this API."""
         if owner.extra is not None:
-            # Which fields those are is found out when somebody asks.
+            # The fields are listed when the losses are read.
             self.pending_losses.append((owner, None, RESIDUE, None if own else self.api, {}))
 
     def report_other_word(self, owner: object, name: str, word: object) -> None:
-        """The field `name` says something else than `word`, which is all that the target can say here."""
+        """Report a loss if the field `name` is set, but not to `word`, the only value of the target here."""
         if getattr(owner, name) not in (None, word):
             self.report_loss(owner, name, reasons.OTHER_WORD, word=word)
 
     def report_lost_attributes(self, owner: object, names: tuple[str, ...]) -> None:
-        """Those of the fields `names` that say something have no place in the target's wire object."""
+        """Report the set ones of the attributes `names` as lost: the target's wire object has no field for them."""
         for name in names:
             value, default = owner, None
             for part in name.split("."):
@@ -267,7 +268,7 @@ class EncodeContext:
                 continue
             reason = _reason_for(owner, name, value)
             if name == "annotations" and isinstance(value, list):
-                # Citations have places of their own: some APIs keep them beside the texts.
+                # Citations have their own paths: some APIs keep them beside the texts.
                 for citation in value:
                     self.report_loss(citation, None, reason)
             else:
@@ -275,13 +276,13 @@ class EncodeContext:
 
 
 _APART = ("extra", "executor", "protected")
-"""Attributes of a content whose loss is reported in other ways, or that no wire field holds."""
+"""Attributes of a content whose loss is reported elsewhere, or that no wire field contains."""
 _USUAL = {"status": "completed", "strict": False, "options.parallel_tool_calls": True}
 """Values that mean the same as a missing field, by attribute."""
 
 
 def _reason_for(owner: object, name: str, value: object) -> Reason:
-    """Return why a target without a field for an attribute loses it: some values mean nothing to a reader."""
+    """Return why an attribute without a field in the target is lost. Some values have no meaning to a reader."""
     if name == "message_id":
         return reasons.MESSAGE_ID
     if _USUAL.get(name) == value:
@@ -299,7 +300,7 @@ def _sum_of(usage: Usage) -> int:
 
 
 def default_of(owner: object, name: str) -> object:
-    """What a field of a Struct is when nobody says otherwise."""
+    """Return the default of a Struct field; None if there is none."""
     return defaults_of(type(owner)).get(name) if isinstance(owner, msgspec.Struct) else None
 
 
@@ -307,7 +308,7 @@ _DEFAULTS: dict[type, dict[str, object]] = {}
 
 
 def defaults_of(kind: type[msgspec.Struct]) -> dict[str, object]:
-    """What the fields of a Struct class are when nobody says otherwise."""
+    """Return the defaults of the fields of a Struct class; None for required fields."""
     if kind not in _DEFAULTS:
         names, defaults = kind.__struct_fields__, kind.__struct_defaults__
         said = zip(names[len(names) - len(defaults) :], defaults, strict=True)

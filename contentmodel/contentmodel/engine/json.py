@@ -1,4 +1,4 @@
-"""JSON text in and out without loss: msgspec where it can, the standard library where msgspec is too narrow."""
+"""Read and write JSON without loss. msgspec does most of it; the standard library reads what msgspec refuses."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ import msgspec
 from contentmodel.errors import DecodeError, EncodeError, Fault
 
 Json: TypeAlias = Any
-"""Any JSON value: an object, an array, a string, a number, a boolean or None. Its class is tested before it is used."""
+"""Any JSON value: an object, an array, a string, a number, a boolean or None. Test its class before use."""
 
 JsonObject: TypeAlias = dict[str, Json]
-"""An object of JSON."""
+"""A JSON object."""
 
 JsonArray: TypeAlias = list[Json]
-"""An array of JSON."""
+"""A JSON array."""
 
 _decode = msgspec.json.Decoder().decode
 _encode = msgspec.json.Encoder().encode
@@ -31,20 +31,20 @@ _NAMES = {str: "string", int: "integer", float: "number", bool: "boolean", list:
 
 
 def kind_of(value: object) -> str:
-    """The JSON name of a value's type."""
+    """Return the JSON name of a value's type."""
     return "null" if value is None else _NAMES.get(value.__class__, value.__class__.__name__)
 
 
 def name_of(kind: type) -> str:
-    """The JSON name of a Python class of JSON values."""
+    """Return the JSON name of a Python class of JSON values."""
     return _NAMES[kind]
 
 
 def parse(data: bytes | bytearray | memoryview | str, api: str = "json") -> Json:
-    """The value of a JSON text. DecodeError says where the text stops being JSON.
+    """Parse a JSON text. Raise DecodeError with the position if the text is no JSON.
 
-    msgspec refuses lone surrogates (a text cut in the middle of an emoji has them) and a byte order mark; the
-    standard library reads both, so that they are kept.
+    msgspec refuses lone surrogates (a text that was cut inside of an emoji has them) and a byte order mark. The
+    standard library accepts both: surrogates are kept, a byte order mark is removed.
     """
     try:
         return _decode(data)
@@ -78,7 +78,7 @@ def _finite(text: str) -> float:
 def write(value: object) -> bytes:
     """Return `value` as compact UTF-8 JSON, with halves of surrogate pairs as escapes (`\\ud83d`).
 
-    Raise EncodeError if it holds something that JSON cannot say.
+    Raise EncodeError if it contains a value that JSON cannot represent.
     """
     try:
         return _encode(value)
@@ -91,7 +91,7 @@ def write(value: object) -> bytes:
 
 
 def _write_slowly(value: object) -> bytes:
-    """Return `value` as ASCII JSON: the one place for halves of surrogate pairs, which msgspec refuses."""
+    """Return `value` as ASCII JSON. Used for halves of surrogate pairs, which msgspec refuses."""
     try:
         return json.dumps(msgspec.to_builtins(value), separators=(",", ":"), allow_nan=False).encode("ascii")
     except RecursionError:
@@ -101,15 +101,15 @@ def _write_slowly(value: object) -> bytes:
 
 
 def canonical(value: object) -> str:
-    """Return JSON text that is the same for equal values, whatever the order of their keys: to look values up by."""
+    """Return JSON text that is the same for equal values in any key order. Use it as a lookup key."""
     return json.dumps(value, sort_keys=True)
 
 
 def plain(value: object, api: str) -> Json:
-    """A copy of `value` made of dict, list, str, int, float, bool and None alone.
+    """Return a copy of `value` that contains only dict, list, str, int, float, bool and None.
 
-    SDK objects (pydantic models, also nested in dicts) become what the SDK would send. DecodeError names the
-    path of what is no JSON value: a NaN, an object of another kind, a key that is no string.
+    SDK objects (pydantic models, also nested in dicts) are converted to the JSON that the SDK would send. Raise
+    DecodeError with the path of each value that is no JSON: a NaN, an unsupported object, a key that is no string.
     """
     faults: list[Fault] = []
     try:
@@ -154,7 +154,7 @@ def _plain_mapping(value: Mapping[object, object], path: str, faults: list[Fault
 def _plain_object(value: object, path: str, faults: list[Fault]) -> Json:
     dump = getattr(value, "model_dump", None)
     if dump is not None:
-        # The SDKs' response classes keep what was sent apart from what was not: exclude_unset is the wire.
+        # Response classes of SDKs track the fields that were sent: exclude_unset returns the wire object.
         return _plain(dump(mode="json", by_alias=True, exclude_unset=True), path, faults)
     if isinstance(value, str | int | float):
         return _plain(value.value if hasattr(value, "value") else type(value).__mro__[1](value), path, faults)
@@ -165,7 +165,7 @@ def _plain_object(value: object, path: str, faults: list[Fault]) -> Json:
 
 
 def child_path(path: str, key: str) -> str:
-    """`$.a` and "b" make `$.a.b`; keys that are no names are quoted: `$.a['x y']`."""
+    """Return `path` with one more key: `$.a` and "b" give `$.a.b`. Keys that are no names are quoted: `$.a['x y']`."""
     return f"{path}.{key}" if key.isidentifier() else f"{path}[{key!r}]"
 
 
@@ -174,19 +174,19 @@ STEP = re.compile(r"\.(\w+)|\[(\d+)\]|\['((?:[^'\\]|\\.)*)'\]")
 
 
 def steps_of(path: str) -> list[str | int]:
-    """The keys and indexes of a JSON path: `$.a[0]` is "a", 0."""
+    """Return the keys and indexes of a JSON path: "a", 0 for `$.a[0]`."""
     return [int(index) if index else name or quoted for name, index, quoted in STEP.findall(path)]
 
 
 def wire_path(path: str, wire: str) -> str:
-    """`path` with the keys of a dotted wire path behind it."""
+    """Return `path` with the keys of a dotted wire path appended."""
     for key in wire.split("."):
         path = child_path(path, key)
     return path
 
 
 def value_at(payload: Json, path: str, otherwise: Json = None) -> Json:
-    """What stands at a JSON path; `otherwise` where nothing does."""
+    """Return the value at a JSON path; `otherwise` if there is none."""
     value = payload
     for step in steps_of(path):
         try:
@@ -197,7 +197,7 @@ def value_at(payload: Json, path: str, otherwise: Json = None) -> Json:
 
 
 def without_path(payload: object, path: str) -> Json:
-    """A copy of `payload` without what stands at a JSON path; objects and lists that it leaves empty go as well."""
+    """Return a copy of `payload` without the value at a JSON path. Also remove objects and lists that become empty."""
     return _without(payload, steps_of(path))
 
 
@@ -215,18 +215,18 @@ def _without(value: object, steps: list[str | int]) -> Json:
 
 @cache
 def snake_name(name: str) -> str:
-    """`fileData` is `file_data`."""
+    """Return a name in snake case: `file_data` for `fileData`."""
     return "".join(f"_{c.lower()}" if c.isupper() else c for c in name)
 
 
 def camel_name(name: str) -> str:
-    """`file_data` is `fileData`."""
+    """Return a name in camel case: `fileData` for `file_data`."""
     head, *rest = name.split("_")
     return head + "".join(part[:1].upper() + part[1:] for part in rest)
 
 
 def wire_at(wire: object, path: str) -> Json:
-    """The value at a dotted path of a wire object, in either spelling; None where there is none."""
+    """Return the value at a dotted path of a wire object, in camel or snake case; None if there is none."""
     for key in path.split("."):
         if wire.__class__ is not dict:
             return None
@@ -235,7 +235,7 @@ def wire_at(wire: object, path: str) -> Json:
 
 
 def container_of(wire: JsonObject, path: str) -> tuple[JsonObject, str]:
-    """Return the object in which a dotted path ends, made where it is not there, and the key of the last step."""
+    """Return the object that contains the last key of a dotted path, and that key. Create missing objects."""
     *parents, key = path.split(".")
     for parent in parents:
         wire = wire.setdefault(parent, {})
@@ -243,7 +243,7 @@ def container_of(wire: JsonObject, path: str) -> tuple[JsonObject, str]:
 
 
 def put_at(wire: JsonObject, path: str, value: object) -> None:
-    """Put a value at a dotted path of a wire object; None is no value."""
+    """Set a value at a dotted path of a wire object. If the value is None, do nothing."""
     if value is None:
         return
     if "." in path:

@@ -1,7 +1,7 @@
 """Read fields of wire objects by their JSON class.
 
-A wire object may hold any JSON value under any key: a host may send it, and residue restores it. Code that looks inside
-of one reads its fields here, so that a value of another class is an empty one (`*_of`) or a fault with a path (`*_at`).
+A wire object may contain any JSON value under any key: a host may send it, or residue restores it. These functions read
+fields safely. If the value has another class, `*_of` returns an empty value and `*_at` raises DecodeError with a path.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def object_at(wire: Mapping[str, object], key: str, api: str) -> JsonObject:
 
 
 def place_at(wire: Mapping[str, object], key: str, api: str) -> int:
-    """Return the integer at `key` that says which block is meant. Raise DecodeError if there is none."""
+    """Return the integer at `key`, the index of a block. Raise DecodeError if there is none."""
     value = wire.get(key)
     if value.__class__ is not int:
         raise DecodeError(api, [Fault(f"$.{key}", f"expected an integer, got {kind_of(value)}")])

@@ -1,1 +1,1 @@
-"""Losses: what a conversion could not carry, why, and where it was."""
+"""Losses: the values that a conversion could not carry, with the reason and the path of each."""

@@ -1,4 +1,4 @@
-"""What an encoder returns: the payload, and the losses, which get their paths when they are first read."""
+"""The results of encoding: a payload and its losses. The paths of the losses are found when they are first read."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ if TYPE_CHECKING:
 
 
 class Encoded:
-    """What an encoder gives: `payload` (plain JSON values) and `losses` (empty: nothing was lost).
+    """The result of an encoder: `payload` (plain JSON values) and `losses` (empty if nothing was lost).
 
-    `payload` may share nested values with the model it was made from: treat it as read-only, or copy it.
+    `payload` may share nested values with the encoded model value: treat it as read-only, or copy it.
     """
 
     __slots__ = ("_again", "_context", "_losses", "_root", "_source", "payload")
@@ -47,7 +47,7 @@ class Encoded:
         context: EncodeContext,
         again: Callable[[Any], Encoded] | None = None,
     ) -> None:
-        """`again` encodes another root in the same way."""
+        """Create the result. `again` encodes another root in the same way."""
         self.payload = payload
         self._again = again
         self._root = root
@@ -56,7 +56,7 @@ class Encoded:
         self._losses: tuple[Loss, ...] | None = None
 
     def trace_to(self, payload: object, context: DecodeContext) -> Encoded:
-        """Gives the losses the paths of the source payload that the model was decoded from."""
+        """Give the losses the paths of the source payload that the model value was decoded from."""
         self._source = (payload, context)
         return self
 
@@ -67,19 +67,22 @@ class Encoded:
 
     @property
     def source_api(self) -> str | None:
-        """The API of the source payload, where it was traced."""
+        """The API of the source payload; None if the result was not traced to one."""
         return None if self._source is None else self._source[1].api
 
     @property
     def maps(self) -> Renames:
-        """What stands for which id and tool name: kept with the transcript, it undoes them in the target's answer."""
+        """The replaced ids and tool names.
+
+        Keep them with the transcript: they restore the originals in the target's answer.
+        """
         from contentmodel.engine.pipeline.names import Renames
 
         return self._context.maps or Renames()
 
     @property
     def status(self) -> int | None:
-        """The HTTP status that the target's API sends with this body: 200 for an answer, None for a request."""
+        """The HTTP status that the target API sends with this body: 200 for an answer, None for a request."""
         if self._context.kind == "request" or not isinstance(self._root, ChatResponse):
             return None
         if self._root.error is None or self._root.choices:
@@ -88,31 +91,31 @@ class Encoded:
 
     @property
     def may_lose(self) -> bool:
-        """Whether anything was noted: False is sure that nothing was lost, and costs nothing."""
+        """Whether any loss is pending. Cheap. If False, nothing was lost."""
         return bool(self._context.pending_losses)
 
     @property
     def losses(self) -> tuple[Loss, ...]:
-        """Every loss, in the order of the source."""
+        """All losses, in the order of the source."""
         if self._losses is None:
             self._losses = self._resolve()
         return self._losses
 
     def count_losses(self) -> Counter[str]:
-        """Return how many values were lost, by code, without finding their paths.
+        """Return the number of lost values by code, without finding their paths.
 
-        A value that the source says in several places counts once. Parts of a value that was dropped as a whole, which
-        are not listed in `losses`, count as well.
+        A value that occurs in several places of the source counts once. Parts of a value that was dropped as a whole
+        also count, although `losses` does not list them.
         """
         return Counter(note.reason.code for note in _notes(self._context) if holds(note))
 
     def untraced(self) -> list[object]:
-        """Return the lost values that lead back to no value of the source: those of an adapter without defects do."""
+        """Return the lost values without an origin in the source. An adapter without defects has none."""
         model = ModelPaths([self._root], self._context.replacements, self._context.api)
         return [note.owner for note in _notes(self._context) if not model.leads_back(note.owner)]
 
     def to_json(self) -> bytes:
-        """The payload as compact UTF-8 JSON."""
+        """Return the payload as compact UTF-8 JSON."""
         return write(self.payload)
 
     def __repr__(self) -> str:
@@ -124,7 +127,7 @@ class Encoded:
             return ()
         distinct = self._root if self._source or self._again is None else with_distinct_parts(self._root)
         if distinct is not self._root:
-            # What is lost of an object that occurs twice is lost twice: only distinct objects have a path each.
+            # An object that occurs twice causes two losses. Copies give each occurrence its own path.
             return self._again(distinct).losses  # type: ignore[misc]
         model = ModelPaths([self._root], self._context.replacements, self._context.api)
         if self._source is None:
@@ -136,7 +139,7 @@ class Encoded:
 
 
 class EncodedContents:
-    """Contents that were encoded without their answer: what the API has in their place, and the losses of each."""
+    """The result of encoding contents without their answer: the wire values, and the losses of each content."""
 
     __slots__ = ("_again", "_contents", "_context", "payload")
 
@@ -147,7 +150,7 @@ class EncodedContents:
         context: EncodeContext,
         again: Callable[[list[AIContent]], EncodedContents],
     ) -> None:
-        """`again` encodes other contents in the same way."""
+        """Create the result. `again` encodes other contents in the same way."""
         self.payload = payload
         self._contents = contents
         self._context = context
@@ -155,7 +158,7 @@ class EncodedContents:
 
     @property
     def may_lose(self) -> bool:
-        """Whether anything was noted: False is sure that nothing was lost, and costs nothing."""
+        """Whether any loss is pending. Cheap. If False, nothing was lost."""
         return bool(self._context.pending_losses)
 
     def losses(self) -> list[tuple[Loss, ...]]:
@@ -173,28 +176,28 @@ class EncodedContents:
 
 
 class EncodedStream(msgspec.Struct, frozen=True):
-    """A converted stream: `payload`, its bytes, and `losses`, with paths in the response that it folds to."""
+    """A converted stream: its bytes (`payload`), and its losses, with paths in the folded response."""
 
     payload: bytes
     losses: tuple[Loss, ...]
 
     @property
     def maps(self) -> Renames:
-        """Nothing: an answer's ids and names stay."""
+        """Empty: ids and names of an answer are not replaced."""
         from contentmodel.engine.pipeline.names import Renames
 
         return Renames()
 
     def to_json(self) -> bytes:
-        """The bytes of the stream."""
+        """Return the bytes of the stream."""
         return self.payload
 
 
-# -- notes that stand for several ------------------------------------------------------------------------------------
+# -- pending losses that expand to several ---------------------------------------------------------------------------
 
 
 def holds(note: PendingLoss) -> bool:
-    """Whether a note is a loss after all: text that was compact JSON is the same text again."""
+    """Return whether a pending loss is a loss. If the text was compact JSON already, its spelling is not lost."""
     call = note.owner
     if note.reason is not SPELLING or not isinstance(call, ToolCallContent):
         return True
@@ -210,14 +213,14 @@ def _is_worded_sign(note: PendingLoss) -> bool:
 
 
 def _repeats(loss: Loss, signs: Collection[str]) -> bool:
-    """Return whether a loss says that a field is gone which became a text, or that has such a field in it."""
+    """Return whether a loss drops a field that became a text, or an object that contains such a field."""
     if not signs or loss.code not in ("no-field", "provider-field"):
         return False
     return any(sign == loss.path or sign.startswith(f"{loss.path}.") for sign in signs)
 
 
 def _beside_signs(loss: Loss, signs: Collection[str], payload: Any) -> Iterator[Loss]:
-    """Yield a loss; in the place of one that repeats what became a text, the losses of the fields beside that text."""
+    """Yield the loss. If it contains a field that became a text, yield losses of the fields beside that one instead."""
     if not _repeats(loss, signs):
         yield loss
     elif loss.path not in signs and loss.exact:
@@ -229,7 +232,7 @@ def _beside_signs(loss: Loss, signs: Collection[str], payload: Any) -> Iterator[
 
 
 def _notes(context: EncodeContext) -> Iterator[PendingLoss]:
-    """Every note, and with a content that is lost as a whole what belongs to it and stands elsewhere on the wire."""
+    """Yield every pending loss. For a content that is lost as a whole, include its values elsewhere on the wire."""
     for owner, field, reason, api, values in context.pending_losses:
         if reason is RESIDUE:
             yield from _left_behind(owner, api)
@@ -240,7 +243,7 @@ def _notes(context: EncodeContext) -> Iterator[PendingLoss]:
 
 
 def _left_behind(owner: Any, kept: str | None) -> Iterator[PendingLoss]:
-    """The fields in the residue of every API but `kept`, without null and empty ones."""
+    """Yield losses for the residue fields of every API but `kept`, without null and empty ones."""
     for api, residue in owner.extra.items():
         for key, value in residue.items() if api != kept else ():
             if not is_hint(key) and (not _is_empty(value) or _turns_on(owner, value)):
@@ -250,7 +253,7 @@ def _left_behind(owner: Any, kept: str | None) -> Iterator[PendingLoss]:
 
 
 def _around(owner: object, api: str, residue: JsonObject) -> Iterator[PendingLoss]:
-    """The fields of the wire object that held `owner` as one of its parts."""
+    """Yield losses for the fields of the wire object that contained `owner` as one of its parts."""
     for hint in _hints_with_fields(api):
         for name, value in (hint.read(residue) or {}).items():
             if not is_hint(name) and not _is_word(name, value) and not _is_empty(value):
@@ -258,7 +261,7 @@ def _around(owner: object, api: str, residue: JsonObject) -> Iterator[PendingLos
 
 
 def _turns_on(owner: object, value: object) -> bool:
-    """Return whether a field is an empty object of a request: Chat has web search with default settings so."""
+    """Return whether a field is an empty object of a request. In Chat, it enables web search with defaults."""
     return value == {} and type(owner).__name__ == "ChatRequest"
 
 
@@ -267,7 +270,7 @@ def _is_empty(value: object) -> bool:
 
 
 def _reason_for(owner: object, api: str, name: str, value: object) -> Reason:
-    """Return why a field of another API is lost: its adapter declares which fields mean nothing elsewhere."""
+    """Return why a field of another API is lost. Its adapter declares the fields that have no meaning elsewhere."""
     meaningless, repeated = _declared(api)
     if name in meaningless:
         known = meaningless[name]
@@ -303,7 +306,7 @@ def _keys_with_fields(api: str) -> frozenset[str]:
 
 
 def _is_word(name: str, value: object) -> bool:
-    """Return whether a field says what an object is, in words of its API that every API has words for."""
+    """Return whether a field is the type or the role of an object, which every API has in its own terms."""
     return name in ("type", "role") and value.__class__ is str
 
 

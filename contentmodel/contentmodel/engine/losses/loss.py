@@ -1,4 +1,4 @@
-"""What a conversion could not carry: losses, each with its path, its kind, its code and its reason."""
+"""Losses: values that a conversion could not carry, each with its path, kind, code and reason."""
 
 from __future__ import annotations
 
@@ -14,17 +14,26 @@ from contentmodel.literals import LossFamily, LossKind
 
 
 class Loss(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One value that the target did not get as it was.
+    """A source value that the target could not represent exactly.
 
-    `path` is the JSON path in the source payload where `convert` made the loss, else the path in the model value
-    that was encoded. `kind` is "dropped" (gone), "degraded" (there, as something less), "moved" (there, at
-    another place or in another order), "synthesized" (the target required a value that the source does not have) or
-    "insignificant" (gone, and it meant nothing to any reader). `what` names the value and `why` the reason, for
-    people. `code` is the reason for programs: it stays the same when the text changes (`reasons.REASONS` has all
-    codes; a reason without one is "unlisted"). `family` is the family of content that it belongs to: "text",
-    "reasoning", "media", "citations", "tools", "hosted tools", "tool definitions", "schemas", "messages", "settings",
-    "usage", "provider fields" or "other". If the loss is not `exact`, what was lost has no place of its own: it is
-    somewhere in the value at `path`.
+    `path` is the JSON path in the source payload if `convert` made the loss, else the path in the model value that was
+    encoded.
+
+    `kind` is one of:
+
+    - "dropped": the value is missing in the target.
+    - "degraded": the target has a less specific value.
+    - "moved": the target has the value at another place or in another order.
+    - "synthesized": the target requires a value that the source does not have.
+    - "insignificant": the value is missing, and it has no meaning to any reader.
+
+    `what` names the value and `why` gives the reason, for people. `code` is the reason for programs. It stays the same
+    when the text changes. `reasons.REASONS` has all codes; a reason without an entry there is "unlisted".
+
+    `family` is the content family of the value: "text", "reasoning", "media", "citations", "tools", "hosted tools",
+    "tool definitions", "schemas", "messages", "settings", "usage", "provider fields" or "other".
+
+    If the loss is not `exact`, the lost value has no exact path: it is somewhere in the value at `path`.
     """
 
     path: str
@@ -37,17 +46,17 @@ class Loss(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def is_significant(self) -> bool:
-        """False where what was lost means nothing to any reader."""
+        """Whether the lost value has a meaning to some reader."""
         return self.kind != "insignificant"
 
 
 def significant(losses: Iterable[Loss]) -> tuple[Loss, ...]:
-    """Return the losses without those of values that mean nothing to any reader."""
+    """Return the losses without the insignificant ones."""
     return tuple(loss for loss in losses if loss.is_significant)
 
 
 class LossError(ContentModelError, ValueError):
-    """Raised with `on_loss="raise"` if anything significant would be lost. `losses` has every such loss."""
+    """Raised with `on_loss="raise"` if a significant value would be lost. `losses` has every such loss."""
 
     def __init__(self, api: str, losses: tuple[Loss, ...]) -> None:
         self.losses = losses
@@ -60,10 +69,10 @@ class LossError(ContentModelError, ValueError):
 
 
 class PendingLoss(msgspec.Struct, frozen=True):
-    """A loss before it has a path: the model object, which of its fields (None: all of it), and why.
+    """A loss without a path yet: the model object, its lost field (None: the whole object), and the reason.
 
-    A field that is a JSON value is followed by the path inside of it: `parameters$.properties.age.minimum`.
-    `api` is set where the field is in the residue of that API. `values` are what the reason's text names.
+    If the field is a JSON value, the path inside of it follows: `parameters$.properties.age.minimum`. `api` is set if
+    the field is in the residue of that API. `values` fill the template of the reason.
     """
 
     owner: object
@@ -79,7 +88,7 @@ class PendingLoss(msgspec.Struct, frozen=True):
 
 
 RESIDUE = Reason("residue", "dropped", "")
-"""Not a loss itself: all fields of other APIs in the residue of an object. Reading the losses finds each of them."""
+"""A placeholder for all fields of other APIs in the residue of an object. They are expanded when losses are read."""
 
 
 _FAMILIES: dict[str, LossFamily] = {
@@ -137,12 +146,15 @@ def what_of(note: PendingLoss) -> str:
 def loss_of(
     reason: Reason, path: str, what: str, target: str = "", *, family: LossFamily = "other", **values: object
 ) -> Loss:
-    """Return the loss of `what` at `path`, where no encoding is under way that could find the path."""
+    """Return the loss of `what` at `path`, for code that is outside of an encoding."""
     return Loss(path, reason.kind, what, reason.text(target, values), family, code=reason.code)
 
 
 def pruned(losses: list[Loss]) -> tuple[Loss, ...]:
-    """Return each loss once, without the parts of what was dropped as a whole, and one loss of each such place."""
+    """Return the losses without duplicates, and without parts of a value that was dropped as a whole.
+
+    Of several losses that drop the same value, one is kept.
+    """
     gone = [loss for loss in losses if loss.exact and loss.kind in ("dropped", "insignificant")]
     if not gone:
         return tuple(dict.fromkeys(losses))
@@ -154,21 +166,21 @@ def pruned(losses: list[Loss]) -> tuple[Loss, ...]:
 
 
 def _rank(loss: Loss) -> tuple[bool, bool]:
-    """Return the order of losses at one path: of whole objects before fields, of values before what means nothing."""
+    """Return the sort key of losses at one path: whole objects before fields, dropped before insignificant ones."""
     return loss.family == "provider fields", loss.kind != "dropped"
 
 
 def _is_part_of(loss: Loss, wholes: Mapping[str, Loss]) -> bool:
-    """Return whether another loss at the path of a loss says that all of the value is gone."""
+    """Return whether another loss at the same path covers the whole value."""
     whole = wholes.get(loss.path, loss)
-    # What has no place of its own has the path "$": such losses are of several things.
+    # Losses without an exact path share the path "$", although they are of different values.
     if whole == loss or loss.path == "$":
         return False
     return whole.kind == "dropped" or loss.family == "provider fields"
 
 
 def _inside(paths: list[str], dropped: set[str]) -> Iterator[str]:
-    """Yield each of some sorted paths that is below one of those that were `dropped`."""
+    """Yield each of the sorted `paths` that is below a path in `dropped`."""
     above: list[str] = []
     for path in paths:
         while above and not path.startswith(above[-1]):

@@ -1,9 +1,9 @@
-"""Where a value came from: from a loss that was noted while encoding to its path in the source.
+"""Find the path in the source of a loss that was recorded while encoding.
 
-A conversion records three things, each with one append: what a decoder made of which wire object, which value an
-encoder put in the place of which, and the losses. Nothing is looked up before the losses are read. Then each lost value
-is followed back, from what was encoded to what was decoded, and its path is found from the top of the payload down,
-level by level and no further than needed.
+A conversion records three things, each with one append: the objects that a decoder made of wire objects, the values
+that an encoder replaced, and the losses. Paths are resolved when the losses are read. Each lost value is then traced
+back from the encoded to the decoded value. Its path is found from the top of the payload down, level by level and no
+further than needed.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from contentmodel.engine.table.introspect import classes_in, fields_of
 
 
 class RowFinder(Protocol):
-    """Find the row that made a value: a row is its own, a union has several."""
+    """Find the row that made a value. A row returns itself; a union selects one of its rows."""
 
     def row_of(self, value: Any) -> Layout | None: ...
 
 
 class Layout(RowFinder, Protocol):
-    """Where the parts of a value are in the wire object that it was decoded from: a row, or `Fields`."""
+    """The paths of the parts of a value in the wire object that it was decoded from: a row, or `Fields`."""
 
     def places(self, value: Any, wire: Json, path: str) -> Iterable[tuple[object, str, Json, RowFinder | None]]: ...
 
@@ -36,12 +36,12 @@ class Layout(RowFinder, Protocol):
 
 
 Table: TypeAlias = RowFinder | Callable[[Any], Layout | None] | None
-"""What finds the row that made a value; None if no row did."""
+"""A finder of the row that made a value; None if no row made it."""
 Child: TypeAlias = tuple[str | int, object]
 Trace: TypeAlias = tuple[Table, Sequence[object], Json, str | int | None, bool]
-"""A row (or what finds one), the objects that it made, and the container and the key of the wire value they came from.
+"""A row or a row finder, the objects that it made, and the container and key of their wire value.
 
-The last element is true where each object came from its own element of that value.
+If the last element is true, each object came from its own element of that value.
 """
 
 
@@ -49,7 +49,7 @@ The last element is true where each object came from its own element of that val
 
 
 class Positions:
-    """The parent and the path of each object in one tree or several, found level by level as they are asked for.
+    """The parent and the path of each object in one or more trees, found level by level on demand.
 
     `root` is the path of every root.
     """
@@ -63,7 +63,7 @@ class Positions:
         self._paths: dict[int, str] = {id(item): root for item in roots}
 
     def parent(self, item: object) -> tuple[object, str | int] | None:
-        """Return the object that holds `item`, and the step to it; None if `item` is not in the tree."""
+        """Return the object that contains `item`, and the step to it; None if `item` is not in a tree."""
         key = id(item)
         while key not in self._parents:
             if not self._level:
@@ -105,7 +105,7 @@ _PLAIN = frozenset({str, int, float, bool, type(None), dict})
 
 
 def parts_of(value: Any) -> list[Child]:
-    """Return the Structs and lists in a model value; residue and JSON values are no parts."""
+    """Return the Structs and lists in a model value. Residue and JSON values are not parts."""
     if value.__class__ is list:
         return [(index, item) for index, item in enumerate(value) if item.__class__ not in _PLAIN]
     names = _names_of_parts(value.__class__)
@@ -114,7 +114,7 @@ def parts_of(value: Any) -> list[Child]:
 
 @cache
 def _names_of_parts(kind: type) -> tuple[str, ...]:
-    """Return the fields of a class that may hold a Struct or a list, by their types; none if it is no Struct."""
+    """Return the fields of a class whose types allow a Struct or a list; none if it is no Struct."""
     fields = fields_of(kind) if issubclass(kind, msgspec.Struct) else ()
     return tuple(field.name for field in fields if not _PLAIN.issuperset(classes_in(field.type)))
 
@@ -148,7 +148,7 @@ def stepped(path: str, step: str | int) -> str:
 
 
 class ModelPaths:
-    """Paths in model values, also of what an encoder put in the place of their parts.
+    """Paths in model values, also of the values that an encoder put in place of their parts.
 
     `root` is the path of each of the values themselves.
     """
@@ -167,17 +167,17 @@ class ModelPaths:
                 self._originals.setdefault(id(new), old)
 
     def source(self, item: object) -> object:
-        """Return the value of the source that `item` was made of; `item` itself if it is one."""
+        """Return the source value that `item` replaced, or `item` itself."""
         while id(item) in self._originals:
             item = self._originals[id(item)]
         return item
 
     def leads_back(self, item: object) -> bool:
-        """Return whether a value is in the model, or was put in the place of one that is."""
+        """Return whether a value is in the model or replaced a value that is."""
         return self._positions.path(self.source(item)) is not None
 
     def owner(self, item: object) -> tuple[object, str, bool] | None:
-        """Return the object that holds a value, its attribute there, and whether that attribute is a list."""
+        """Return the object that contains a value, its attribute there, and whether that attribute is a list."""
         found = self._positions.parent(item)
         if found is None or found[0] is None:
             return None
@@ -189,11 +189,11 @@ class ModelPaths:
         return above[0], str(above[1]), True
 
     def root_of(self, item: object) -> int | None:
-        """Return the index of the value that an object is in, or was made of; None if it is in none of them."""
+        """Return the index of the root that contains an object or the value that it replaced; None if there is none."""
         return self._positions.tree(self.source(item))
 
     def loss(self, note: PendingLoss) -> Loss:
-        """Return the loss of a note with its path in the model."""
+        """Return a pending loss with its path in the model."""
         path = self._positions.path(self.source(note.owner))
         path = "$" if path is None else path
         if note.api is not None:
@@ -208,7 +208,7 @@ class ModelPaths:
 
 
 class Place(msgspec.Struct, frozen=True):
-    """Where a decoded object came from: its path, the wire value there, and what finds the row that made it."""
+    """The origin of a decoded object: its path, the wire value there, and a finder of its row."""
 
     path: str
     wire: Json
@@ -217,13 +217,13 @@ class Place(msgspec.Struct, frozen=True):
 
     @property
     def row(self) -> Layout | None:
-        """The row that made the object; None if no row did."""
+        """The row that made the object; None if no row made it."""
         table = self.table
         return table(self.item) if callable(table) else None if table is None else table.row_of(self.item)
 
 
 class WirePaths:
-    """Where each decoded object came from in its payload, and the losses with the paths of that payload."""
+    """The origin of each decoded object in its payload, and the losses with paths in that payload."""
 
     def __init__(
         self,
@@ -241,7 +241,7 @@ class WirePaths:
         self._payload = payload
         self._positions = Positions([payload], containers_of)
         self._replaced = {id(new): old for old, new in replaced}
-        """What the rows decoded, by what is in its place."""
+        """The values that rows decoded, by the identity of their replacements."""
         self._copied = {id(copy): original for copy, original in copies}
         copy_of = {id(original): copy for copy, original in copies}
         self._copies = {id(original): copy_of[id(original)] for original, _, _ in moved if id(original) in copy_of}
@@ -263,20 +263,20 @@ class WirePaths:
         return item
 
     def path(self, container: object) -> str:
-        """Return the path of an object or array of the payload, or of what was decoded in place of one."""
+        """Return the path of an object or array of the payload. A copy has the path of its original."""
         while id(container) in self._copied:
             container = self._copied[id(container)]
         return self._positions.path(container) or "$"
 
     def locate(self, container: object, key: str | int | None) -> str:
-        """Return the path of `container[key]`; None: of the container itself."""
+        """Return the path of `container[key]`. If `key` is None, return the path of the container."""
         path = self.path(container)
         return path if key is None else stepped(path, key)
 
     # -- places of objects -------------------------------------------------------------------------------------
 
     def place(self, item: object, model: ModelPaths) -> Place | None:
-        """Return where an object of the decoded value came from; None if no row and no trace leads to it."""
+        """Return the origin of an object of the decoded value; None if no row and no trace leads to it."""
         decoded = self._decoded(item)
         known = self._places.get(id(decoded)) or self._traced(decoded)
         if known is not None:
@@ -305,7 +305,7 @@ class WirePaths:
         return place
 
     def _expand(self, item: object, place: Place) -> list[object]:
-        """Place what the row of an object made inside of it. Return these objects."""
+        """Record the origins of the objects that the row of `item` made inside of it. Return these objects."""
         if id(item) in self._expanded or place.wire.__class__ is not dict or (row := place.row) is None:
             return []
         self._expanded.add(id(item))
@@ -332,9 +332,9 @@ class WirePaths:
     # -- paths of losses ---------------------------------------------------------------------------------------
 
     def losses(self, note: PendingLoss, model: ModelPaths) -> Iterator[Loss]:
-        """Yield the loss of a note for each place in which the payload says what was lost.
+        """Yield a pending loss for each of its paths in the payload.
 
-        What the payload never had has its path in the model.
+        If the payload never had the value, the path is one in the model.
         """
         found = self._find(model.source(note.owner), note.field, model)
         if found is None:
@@ -342,7 +342,7 @@ class WirePaths:
             return
         place, field, has_place = found
         if not has_place and note.reason in (reasons.EMPTY_MESSAGE, reasons.OTHERS_MESSAGE):
-            # The API has no such object: what was in the message is lost itself, each content at its path.
+            # The API has no message object. The lost contents of the message have their own losses.
             return
         what = what_of(note)
         for path, inside, exact in self._paths(note, place, field):
@@ -350,7 +350,7 @@ class WirePaths:
             yield note.at(self._spelled(path + inside), model.target, named, exact=exact and has_place)
 
     def _find(self, owner: object, field: str | None, model: ModelPaths) -> tuple[Place, str | None, bool] | None:
-        """Return the place of an object, and the field there; False if it is only one of several in that field."""
+        """Return the origin of an object, and the field there; False if it is only one of several in that field."""
         has_place = True
         for _ in range(8):
             place = self.place(owner, model)
@@ -365,7 +365,7 @@ class WirePaths:
         return None
 
     def _deepest(self, place: Place, owner: object, field: str | None, model: ModelPaths) -> tuple[Place, str | None]:
-        """Return the place of the innermost object that a dotted field leads through, and the rest of the field."""
+        """Return the origin of the innermost object on a dotted field path, and the rest of the field path."""
         if field is None or "." not in field.partition("$")[0]:
             return place, field
         attribute, dollar, inside = field.partition("$")
@@ -379,7 +379,7 @@ class WirePaths:
         return found
 
     def _paths(self, note: PendingLoss, place: Place, field: str | None) -> Iterator[tuple[str, str, bool]]:
-        """Yield the paths of what was lost, each in two parts (of the field, inside of it), and if they are exact."""
+        """Yield the paths of a lost value: the path of the field, the path inside of it, and whether they are exact."""
         if note.api == self._api:
             field = note.field or ""
             path = residue_path(place.path, field)
@@ -391,7 +391,7 @@ class WirePaths:
             for inside in _left_in(left, value_at(self._payload, self._spelled(path)), ""):
                 yield path, inside, True
         elif field is None or note.api is not None:
-            # An object that is there as something less is there: what is gone of it is a loss of its own.
+            # A degraded object is still in the target. Its lost parts have their own losses.
             exact = note.api is None and note.reason.kind != "degraded"
             pieces = getattr(place.row, "pieces", None)
             names = pieces(place.wire) if pieces is not None and exact else []
@@ -403,7 +403,7 @@ class WirePaths:
             yield from _field_paths(place, field)
 
     def _spelled(self, path: str) -> str:
-        """Return a path as the payload has it: of what was moved, and in its own spelling of names."""
+        """Return a path as the payload has it: moved fields at their origin, names in the payload's spelling."""
         if self._moved:
             ends = [index for index, mark in enumerate(path) if mark in ".["]
             moved = next((end for end in (*ends, len(path)) if path[:end] in self._moved), 0)
@@ -415,12 +415,12 @@ def _element(container: Json, key: str | int | None) -> Json:
     try:
         return container if key is None else container[key]
     except (KeyError, IndexError):
-        # What stands for something that is not there.
+        # A loss of a value that the payload does not have.
         return None
 
 
 def _field_paths(place: Place, field: str) -> Iterator[tuple[str, str, bool]]:
-    """Yield the path of each wire field that holds a field of the model; that of the object if none does."""
+    """Yield the path of each wire field that holds a model field; the path of the object if there is no such field."""
     attribute, _, inside = field.partition("$")
     wire = place.wire
     names = place.row.fields_of(attribute, wire) if place.row is not None and wire.__class__ is dict else []
@@ -432,7 +432,7 @@ def _field_paths(place: Place, field: str) -> Iterator[tuple[str, str, bool]]:
 
 
 def residue_path(path: str, field: str) -> str:
-    """Return the path of a residue field; `:around.x` is the field x of the wire object that holds the part's list."""
+    """Return the path of a residue field; `:around.x` is the field x of the object that contains the part's list."""
     if not field.startswith(AROUND):
         return child_path(path, wire_key(field))
     steps = steps_of(path)
@@ -445,7 +445,7 @@ def residue_path(path: str, field: str) -> str:
 
 
 def _left_in(left: object, wire: object, path: str) -> Iterator[str]:
-    """Yield where what is `left` of a wire object is: as a whole, or piece by piece where the rest was read."""
+    """Yield the paths of residue in a wire object: the whole object, or single fields if other fields were decoded."""
     if left == wire or left.__class__ is not dict or wire.__class__ is not dict:
         yield path
         return
@@ -455,7 +455,7 @@ def _left_in(left: object, wire: object, path: str) -> Iterator[str]:
 
 
 def spelled(payload: object, path: str) -> str:
-    """Return `path` with the names that the payload really has: `fileData` is `file_data` if the payload says so."""
+    """Return `path` in the payload's spelling of names: `fileData` becomes `file_data` if the payload has that key."""
     value, done = payload, "$"
     for step in steps_of(path):
         if isinstance(step, int):

@@ -1,12 +1,12 @@
-"""Why a value is lost: one entry for each reason, with its stable code, the kind of loss and the text for people.
+"""Reasons of losses: one entry each, with a stable code, the kind of loss and the text for people.
 
 To report a loss, pass an entry of this table to `EncodeContext.report_loss`, and the values that its text names:
 
     context.report_loss(message, "role", reasons.NO_ROLE, role=message.role)
 
-`{target}` is filled in with the API that is encoded for. A new reason is a new entry here: a code in kebab-case that
-never changes, and one sentence that says what happened and why. An adapter outside of this project makes entries of
-its own with `dropped`, `degraded`, `moved`, `synthesized` and `insignificant`; their codes begin with its API's id.
+`{target}` is replaced by the target API. To add a reason, add an entry here: a code in kebab-case that never changes,
+and one sentence with the event and its cause. An adapter outside of this project makes its own entries with `dropped`,
+`degraded`, `moved`, `synthesized` and `insignificant`; their codes begin with its API's id.
 """
 
 from __future__ import annotations
@@ -19,56 +19,56 @@ from contentmodel.engine.json import JsonObject
 from contentmodel.literals import LossKind
 
 KINDS: tuple[LossKind, ...] = get_args(LossKind)
-"""What can become of a value; docs/losses.md explains each."""
+"""The kinds of losses; docs/losses.md explains each."""
 
 
 class Reason(msgspec.Struct, frozen=True):
-    """Why a value is lost: `code` for programs, `kind` of loss, and `why`, a template of the text for people."""
+    """A reason of a loss: `code` for programs, `kind` of loss, and `why`, a template of the text for people."""
 
     code: str
     kind: LossKind
     why: str
 
     def text(self, target: str, values: JsonObject) -> str:
-        """Return the text for people, with the target API and the values that it names filled in."""
+        """Return the text for people, with the target API and the values filled in."""
         return self.why.format(target=target, **values)
 
 
 def dropped(code: str, why: str) -> Reason:
-    """Return a reason for which a value is gone."""
+    """Return a reason for a value that is missing in the target."""
     return Reason(code, "dropped", why)
 
 
 def degraded(code: str, why: str) -> Reason:
-    """Return a reason for which a value is there as something less."""
+    """Return a reason for a value that is less specific in the target."""
     return Reason(code, "degraded", why)
 
 
 def moved(code: str, why: str) -> Reason:
-    """Return a reason for which a value is there at another place or in another order."""
+    """Return a reason for a value that is at another place or in another order in the target."""
     return Reason(code, "moved", why)
 
 
 def synthesized(code: str, why: str) -> Reason:
-    """Return a reason for which a value was made that the source does not have."""
+    """Return a reason for a value that the source does not have."""
     return Reason(code, "synthesized", why)
 
 
 def insignificant(code: str, why: str) -> Reason:
-    """Return a reason for which a value is gone that means nothing to any reader."""
+    """Return a reason for a missing value that has no meaning to any reader."""
     return Reason(code, "insignificant", why)
 
 
 UNLISTED = "unlisted"
-"""The code of a loss whose reason is a text and no entry of a table."""
+"""The code of a loss whose reason is a plain text."""
 
 
 def unlisted(kind: LossKind, why: str) -> Reason:
-    """Return a reason that is a text alone."""
+    """Return a reason made of a plain text."""
     return Reason(UNLISTED, kind, why.replace("{", "{{").replace("}", "}}"))
 
 
-# Fields and words
+# Fields and enum values
 NO_FIELD = dropped("no-field", "{target} has no field for it here")
 PROVIDER_FIELD = dropped("provider-field", "only {source} has this field")
 NO_WORD = dropped("no-word", "{target} has no word for {word!r}")
@@ -79,7 +79,7 @@ OTHER_FORM = dropped("other-form", "{target} has another form for it")
 FOREIGN_SETTINGS = dropped("foreign-settings", "the settings of another API's tool mean nothing to {target}")
 FOREIGN_FORM = dropped("foreign-form", "{target} has other words for it")
 
-# What means nothing to a reader
+# Insignificant losses
 MEANINGLESS_FIELD = insignificant("meaningless-field", "only {source} has this field, and it tells nothing elsewhere")
 REPEATED_SETTING = insignificant("repeated-setting", "the answer repeats it from its request")
 USUAL_VALUE = insignificant("usual-value", "{target} has no field for it here, and it is what a missing field means")
@@ -272,4 +272,4 @@ ROW_NO_NAME = dropped("row-no-name", "{tool} takes no name")
 ROW_NO_CALL = dropped("row-no-call", "{tool} takes neither function_call nor functionCall")
 
 REASONS = {entry.code: entry for entry in list(globals().values()) if isinstance(entry, Reason)}
-"""Every reason of this project, by its code."""
+"""All reasons of this project, by code."""
