@@ -133,7 +133,7 @@ REQUEST_PASSES = (
 
 
 def with_limit(payload: dict[str, Any], request: ChatRequest, context: EncodeContext) -> dict[str, Any]:
-    """Return a payload with the limit that the API requires, which is not negative."""
+    """Return a payload with the limit that the API requires. A missing or negative limit is replaced and reported."""
     limit = payload.get("max_tokens")
     if limit is None:
         context.report_loss(request, "options.max_output_tokens", reasons.OUTPUT_LIMIT)
@@ -145,14 +145,14 @@ def with_limit(payload: dict[str, Any], request: ChatRequest, context: EncodeCon
 
 
 def with_model(payload: dict[str, Any], request: ChatRequest, context: EncodeContext) -> dict[str, Any]:
-    """Return a payload with the fields that every request has; the name of a model that is unknown is empty."""
+    """Return a payload with the required fields. A missing model becomes "" and is reported."""
     if "model" not in payload:
         context.report_loss(request, "model", reasons.NO_MODEL)
     return {"model": "", "messages": [], **payload}
 
 
 def completed(payload: dict[str, Any], response: ChatResponse, context: EncodeContext) -> dict[str, Any]:
-    """Return the payload of an answer with what the API requires."""
+    """Return the payload of an answer with the fields that the API requires."""
     if "error" in payload and "content" not in payload:
         return {"type": "error", "error": payload["error"]}
     defaults = {"id": "", "type": "message", "role": "assistant", "model": "", "content": []}
@@ -161,7 +161,7 @@ def completed(payload: dict[str, Any], response: ChatResponse, context: EncodeCo
 
 
 class AnthropicMessages(TableAdapter):
-    """Messages, requests and answers."""
+    """The adapter of messages, requests and answers."""
 
     api = API
     issuer = "anthropic"
@@ -180,7 +180,7 @@ class AnthropicMessages(TableAdapter):
         message_pass(of_the_model),
         message_pass(passes.settle_answer),
         message_pass(media.without_media),
-        # An answer comes back in the next request, which takes no blank texts.
+        # The next request contains this answer, and must not contain blank texts.
         message_pass(passes.without_blank_texts),
         message_pass(passes.without_broken_status, native=True),
     )
@@ -206,11 +206,13 @@ class AnthropicMessages(TableAdapter):
         return encode_blocks(messages, context)
 
     def recognises_list(self, items: list[Any]) -> float:
-        """Typed blocks are this API's; other messages may be of any API."""
+        """Return the confidence that the messages are of this API: high only for typed blocks."""
         return 0.95 if any(map(_has_typed_blocks, items)) else 0.3 if self.have_roles(items) else 0.0
 
     def recognises(self, payload: dict[str, Any]) -> Mapping[str, float]:
-        """A message says its type; a request has a limit, a system prompt beside its messages, or typed blocks."""
+        """Return the kinds of payload that it may be, each with a confidence.
+
+        Answers have a type. Requests have a limit, a system prompt beside the messages, or typed blocks."""
         if payload.get("type") in ("message_start", "content_block_start", "content_block_delta", "message_delta"):
             return {"stream": 1.0}
         if payload.get("type") == "message" and "content" in payload:
@@ -230,7 +232,7 @@ class AnthropicMessages(TableAdapter):
 
 
 def budget_of(payload: dict[str, Any]) -> int:
-    """The tokens of a request's thinking budget, which its limit includes; 0 where it has none."""
+    """Return the thinking budget of a request, which its limit includes; 0 if it has none."""
     thinking = payload.get("thinking")
     budget = thinking.get("budget_tokens") if isinstance(thinking, dict) else None
     return budget if isinstance(budget, int) else 0

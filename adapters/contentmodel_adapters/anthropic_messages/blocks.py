@@ -1,8 +1,7 @@
 """The table of the Messages API: content blocks, hosted tools and their results, citations, usage.
 
-Read off anthropic 2.11 (types, types/beta), seen November 2026. A hosted tool's call and result are two blocks; what
-the result holds is one block, a list of blocks, or an error object in their place.
-"""
+Read off anthropic 2.11 (types, types/beta), seen November 2026. A hosted tool's call and result are two blocks. The
+content of a result is one block, a list of blocks, or an error object instead."""
 
 from __future__ import annotations
 
@@ -88,10 +87,9 @@ ARGUMENTS = ArgumentsObject()
 
 
 def _named(name: str, model: type[Any], fields: dict[str, Any], **constants: Any) -> Row:
-    """Return a row whose tag several rows share: they differ in a constant inside.
+    """Return one of several rows with the same tag, which differ in a nested constant.
 
-    The kind of a link, or of a file, is its tag.
-    """
+    The kind of a link or a file is its tag."""
     implied = {"kind": constants["type"]} if "kind" in model.__struct_fields__ else {}
     return Row(name, model, fields, Implied(implied), constants={k.replace("__", "."): v for k, v in constants.items()})
 
@@ -190,7 +188,7 @@ def _usual_media(content: Any, rows: list[Row]) -> Row | None:
     return names.get(f"{content.media_kind}.{form}")
 
 
-# Documents that are made of blocks: citations point at one of them by its number.
+# Documents made of blocks: citations refer to a block by its number.
 NESTED = [
     row(
         "search_result",
@@ -269,7 +267,7 @@ FOUND_PAGES = TABLE.union(
         OTHER_ERROR,
     ],
 )
-# What can be read of the outputs of a tool that is not known: the type of such a block stays in its residue.
+# The readable outputs of an unknown tool. The type of such a block stays in its residue.
 GIVEN_BACK = TABLE.union(
     "hosted tool output",
     [
@@ -304,12 +302,12 @@ _REQUIRED: dict[str, dict[str, Any]] = {
     "tool_search_tool_search_result": {"content.tool_references": []},
     "advisor_result": {"content.text": ""},
 }
-"""What each kind of result has (anthropic 2.12, types/beta; seen 2026-11-22), for values that do not have it."""
+"""The required fields of each kind of result (anthropic 2.12, types/beta; seen 2026-11-22), with their defaults."""
 Kind = tuple[dict[str, Spec], dict[str, Column] | None]
 
 
 def _result_rows(tag: str, model: type[Any], **kinds: Kind) -> list[Row]:
-    """The rows of a hosted tool's result block: one for each thing that it may hold, and one for its error."""
+    """Return the rows of a hosted tool's result block: one for each kind of content, and one for its error."""
     rows = [
         Row(
             f"{tag}.{kind}",
@@ -341,7 +339,7 @@ def _failed_row(tag: str, error: str, model: type[Any]) -> Row:
 
 
 def _printed(stdout: str) -> dict[str, Column]:
-    """What a program printed and made: its words, its words on stderr, its files."""
+    """Return the columns of a program's output: stdout, stderr and files."""
     columns = {
         stdout: Column(WORDS, TextContent),
         "content.stderr": Column(WORDS, TextContent, hinted=True),
@@ -415,7 +413,7 @@ HOSTED_RESULTS = [
         Silent(*UNSAID, "call_id", "caller"),
         Filled({"mcp_server_name": "", "tools": []}),
     ),
-    # Every hosted tool has results of this form. A result with an object of an unknown type is one, too.
+    # Matches results of every hosted tool, also those with an object of an unknown type.
     Row(
         "other_tool_result",
         HostedToolResultContent,
@@ -453,8 +451,8 @@ SERVER_TOOLS: list[tuple[type[Any], tuple[str, ...]]] = [
 ]
 CALLS = [
     row("tool_use", FunctionCallContent, CALL, Silent("status"), Filled(NO_INPUT)),
-    # A call from a declared toolset says which: the members of computer and browser toolsets are hosted tools that
-    # the application carries out.
+    # A call of a toolset's member has the toolset's name. The members of computer and browser toolsets are hosted tools
+    # that the application runs.
     row(
         "tool_use",
         ComputerUseToolCallContent,

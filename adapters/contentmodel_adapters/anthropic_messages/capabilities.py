@@ -1,9 +1,8 @@
-"""What each Claude model takes.
+"""Capabilities of Claude models.
 
 Sampling settings are those of the API version 2023-06-01. Version 2026-10-21, which the SDK sends since 2.0, refuses
 them for every model: the client of this adapter leaves them out (platform.claude.com/docs/en/api/versioning and
-_constants.py of anthropic 2.12.0, seen 2026-11-22).
-"""
+_constants.py of anthropic 2.12.0, seen 2026-11-22)."""
 
 from __future__ import annotations
 
@@ -25,7 +24,7 @@ _TO_HIGH = ("low", "medium", "high")
 _TO_MAX = ("low", "medium", "high", "xhigh", "max")
 _BUDGET = (1024, 10**6)
 _Types = dict[str, tuple[str, ...]]
-# Which type of a client tool a model takes (agents-and-tools/tool-use/computer-use-tool, /text-editor-tool and
+# The type of each client tool that a model takes (agents-and-tools/tool-use/computer-use-tool, /text-editor-tool and
 # /bash-tool, seen 2026-11-22). Opus 4.8 and the models of the generation 5 take the toolset and computer_20251124.
 _TOOLSET: _Types = {"computer": ("computer_toolset_20260801",)}
 _COMPUTER_2025_11: _Types = {"computer": ("computer_20251124",)}
@@ -116,7 +115,7 @@ def _adaptive(
     later_system: bool = True,
     hosted: _Types | None = None,
 ) -> Capabilities:
-    """Return what a model from 4.7 on takes: every effort, adaptive thinking, no sampling."""
+    """Return the capabilities of a model from 4.7 on: every effort, adaptive thinking, no sampling."""
     return Capabilities(
         efforts=_TO_MAX,
         default_effort=default,
@@ -182,7 +181,7 @@ CAPABILITIES = CapabilityTable(
             f"{_DOCS}/models/sonnet-5-5/migration-guide",
         ),
         _row("Opus 4.8", "claude-opus-4-8", _adaptive("disabled"), f"{_THINKING}; {_SYSTEM}"),
-        # It answers "role 'system' is not supported on this model".
+        # Its error is "role 'system' is not supported on this model".
         _row(
             "Opus 4.7",
             "claude-opus-4-7",
@@ -211,9 +210,9 @@ CAPABILITIES = CapabilityTable(
             f"{_DOCS}/about-claude/models/overview",
         ),
     ],
-    # What all models of the 5.5 generation take.
+    # Common to all models of the 5.5 generation.
     newest=_adaptive(forced=False, bound=_ACCOUNT, hosted=_TOOLSET),
-    # Agents depend on calls that they require, and Haiku 5.5 and the models of other hosts take them.
+    # Agents depend on forced calls, and Haiku 5.5 and the models of other hosts take them.
     guess=_adaptive(bound=_ACCOUNT),
     own="claude-.*",
 )

@@ -1,4 +1,4 @@
-"""A client of Messages over Anthropic's SDK."""
+"""A client for Messages that uses Anthropic's SDK."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ UNSAMPLED = "2026-10-21"
 
 
 def choices(sdk: Any, plain: tuple[type, ...], policies: Mapping[str, str] | None) -> Mapping[str, str] | None:
-    """The policies of a client whose SDK says in a header which version of the API it asks; the caller's come first."""
+    """Return the policies of a client. They limit sampling if the SDK's API version refuses it; the caller's come
+    first."""
     version = sdk.default_headers.get("anthropic-version") if type(sdk) in plain else None
     if not isinstance(version, str) or version < UNSAMPLED:
         return policies

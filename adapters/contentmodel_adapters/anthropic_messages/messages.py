@@ -1,4 +1,4 @@
-"""Messages of the Messages API, and the answer that is one of them."""
+"""Messages of the Messages API."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ MESSAGE = TABLE.record(
 )
 
 
-# Requests say which source is cited, and have no file's id; a title may be null, but has to be there.
+# Requests name the cited source and have no file id. A title may be null, but is required.
 _CITED = Change(drops=("file_id",), fills={"document_title": None})
 _FOUND = Change(fills={"title": None})
 REPLAY = Replay(
@@ -46,7 +46,7 @@ REPLAY = Replay(
     },
     verbatim=("input", "tool_changes"),
 )
-"""What answers say otherwise than requests (anthropic 2.12, types/beta; November 2026)."""
+"""How requests differ from answers (anthropic 2.12, types/beta; November 2026)."""
 
 
 class Messages(Codec[list[ChatMessage]]):
@@ -76,14 +76,14 @@ class Messages(Codec[list[ChatMessage]]):
         wires = []
         for message in with_media_apart(value, API):
             wire = REPLAY.fitted(encode(message, context), message, context)
-            # What other APIs said, and nothing of it can be sent, is no turn here; an answer that is empty is none.
+            # Skip foreign messages with nothing to send, and replayed empty answers.
             if wire.get("content") or (context.native and not is_own_answer(message, context)):
                 wires.append(wire)
         return wires
 
 
 def _as_tool_message(message: ChatMessage) -> ChatMessage:
-    """A user's message of nothing but results of the application's tools has the role "tool"."""
+    """Return a user's message with the role "tool" if it has only results of the application's tools."""
     contents = message.contents
     for content in contents:
         if content.__class__ not in _CLIENT_RESULTS:

@@ -108,7 +108,7 @@ TABLE.say("caller", "direct", "code_execution_20250825", "code_execution_2026012
 
 
 class Answer(OnlyChoice):
-    """The role, the blocks and the stop fields: the one message of the only choice, and why it ended."""
+    """The role, the blocks and the stop fields: the one message of the only choice, and its finish reason."""
 
     keys = ("role", "content", "stop_reason", "stop_sequence")
     parts = {"role": "choices.messages.role", "stop_reason": "choices.finish_reason"}
@@ -131,7 +131,7 @@ class Answer(OnlyChoice):
         message = ChatMessage(role="assistant", contents=contents, origin=context.origin)
         wrong = misfits(wire, role=str, stop_reason=str)
         if wire.get("stop_reason").__class__ is not str and wire.get("stop_sequence") is not None:
-            # No finish reason of the model can hold it.
+            # FinishReason cannot hold a stop sequence without a reason.
             wrong["stop_sequence"] = wire["stop_sequence"]
         extra = {API: {**kept, **wrong}}
         choice = ChatChoice(messages=[message], finish_reason=self._finish(wire, context), extra=extra)
@@ -168,7 +168,7 @@ class Answer(OnlyChoice):
 
 
 def encode_blocks(messages: list[ChatMessage], context: EncodeContext) -> list[dict[str, Any]]:
-    """Return the blocks of an answer."""
+    """Return the blocks of an answer; report what its messages lose."""
     for message in messages:
         context.report_lost_attributes(message, ("author_name", "message_id"))
         context.leave_residue(message, own=True)

@@ -1,8 +1,7 @@
-"""What the API refuses, ignores or answers badly in a request.
+"""Requests that the API refuses, ignores or answers badly.
 
-The rules are those of Anthropic's own models. Hosts of other models are less strict, so what only Claude refuses is
-judged where the model's name is a Claude's. What a model takes is in capabilities.py.
-"""
+The rules are those of Anthropic's own models. Hosts of other models are less strict, so a rule that only Claude
+enforces is checked only if the model's name is a Claude's. The capabilities of models are in capabilities.py."""
 
 from __future__ import annotations
 
@@ -29,7 +28,7 @@ from contentmodel_adapters.shared.rule_helpers import bad_base64, subschemas, un
 
 RULES = Rules("anthropic-messages", CAPABILITIES)
 CALL_IDS = IdentifierRule("[a-zA-Z0-9_-]", 64)
-"""The API says no longest; 64 is what Bedrock, which runs the same models, takes."""
+"""The API documents no limit; 64 is the limit of Bedrock, which runs the same models."""
 TOOL_NAMES = IdentifierRule("[a-zA-Z0-9_-]", 128)
 
 DOCS = "platform.claude.com/docs/en/build-with-claude"
@@ -50,19 +49,19 @@ Found: TypeAlias = Iterator[tuple[str, dict[str, Any]]]
 
 
 class Turn(NamedTuple):
-    """The messages of one role in a row, which the API reads as one: the first's path and the blocks of all."""
+    """Consecutive messages of one role, which the API joins: the path of the first, and the blocks of all."""
 
     role: Any
     path: str
     blocks: list[tuple[str, dict[str, Any]]]
 
     def ids(self, kind: str, key: str) -> list[tuple[str, str]]:
-        """The ids that blocks of a kind have under a key, each with the block's path."""
+        """Return the ids that blocks of a kind have under a key, each with the block's path."""
         return [(at, b[key]) for at, b in self.blocks if b.get("type") == kind and isinstance(b.get(key), str)]
 
 
 def _turns(request: Request) -> list[Turn]:
-    """The turns of a request; none where it continues a thread, whose earlier turns it does not hold."""
+    """Return the turns of a request; [] if it continues a thread, because earlier turns are not in the request."""
     turns: list[Turn] = []
     for at, message in () if request.get("thread") else objects(request, "messages"):
         content = message.get("content")
@@ -75,7 +74,7 @@ def _turns(request: Request) -> list[Turn]:
 
 
 def _blocks(request: Request, *kinds: str) -> Found:
-    """The blocks of these kinds in the messages, and those inside of results."""
+    """Yield the blocks of these kinds in messages and in results."""
     for at, message in objects(request, "messages"):
         for where, block in objects(message, "content", at):
             inside = objects(block, "content", where) if block.get("type") == "tool_result" else iter(())
@@ -83,7 +82,7 @@ def _blocks(request: Request, *kinds: str) -> Found:
 
 
 def _final(request: Request) -> list[tuple[str, dict[str, Any]]]:
-    """The blocks that the answer continues: those of an assistant turn at the end."""
+    """Return the blocks that the answer continues: those of an assistant turn at the end."""
     turns = _turns(request)
     return turns[-1].blocks if turns and turns[-1].role == "assistant" else []
 
@@ -94,7 +93,7 @@ def _is_hosted_result(block: dict[str, Any]) -> bool:
 
 
 def _member(parent: dict[str, Any], name: str, key: str) -> Any:
-    """What stands under a key of the object under `name`, None where there is no such object."""
+    """Return the value under a key of the object under `name`; None if there is no such object."""
     return next((found.get(key) for _, found in one_object(parent, name)), None)
 
 
@@ -108,13 +107,13 @@ def _is_blank(text: Any) -> bool:
 
 
 def _breakpoints(request: Request) -> Found:
-    """The cache breakpoints in the order in which the API reads them."""
+    """Yield the cache breakpoints in the order in which the API reads them."""
     for at, block in [*objects(request, "tools"), *objects(request, "system"), *_blocks(request)]:
         yield from one_object(block, "cache_control", at)
 
 
 def _open_loop(turns: list[Turn]) -> list[Turn]:
-    """The assistant's turns since the user last said something, where their calls have just been answered."""
+    """Return the assistant's turns since the last user message, if their calls have just been answered."""
     loop: list[Turn] = []
     for turn in turns:
         if turn.role == "assistant":
@@ -125,7 +124,7 @@ def _open_loop(turns: list[Turn]) -> list[Turn]:
 
 
 def _strict_schemas(request: Request) -> Found:
-    """Each schema, with those inside of it, that the answer is made to match."""
+    """Yield each schema that the API enforces on the answer, and its subschemas."""
     strict = [(at, tool) for at, tool in objects(request, "tools") if tool.get("strict") is True]
     forms = [form for at, config in one_object(request, "output_config") for form in one_object(config, "format", at)]
     holders = [(at, tool, "input_schema") for at, tool in strict] + [(at, form, "schema") for at, form in forms]
@@ -137,17 +136,17 @@ _SEEN = "seen 2026-11-21"
 
 
 def _rule(fix: str, source: str, severity: Severity = "refused") -> Callable[[Find], Find]:
-    """Declare a rule of every model."""
+    """Declare a rule for all models."""
     return RULES.rule(severity, fix=fix, source=f"{source}; {_SEEN}")
 
 
 def _of_claude(fix: str, source: str, severity: Severity = "refused") -> Callable[[Find], Find]:
-    """Declare a rule of Claude models only."""
+    """Declare a rule for Claude models only."""
     return RULES.rule(severity, fix=fix, source=f"{source}; {_SEEN}", applies=_is_claude)
 
 
 def _by_model(fix: str, source: str) -> Callable[[FindByModel], FindByModel]:
-    """Declare a rule that capabilities.py decides, model by model."""
+    """Declare a rule that depends on the model's capabilities (capabilities.py)."""
     return RULES.by_model("refused", fix=fix, source=f"{source}; capabilities.py; seen 2026-11-22")
 
 

@@ -1,4 +1,5 @@
-"""Streams of the Messages API (anthropic 2.12, lib/streaming/_beta_messages.py and the raw event types; Nov. 2026)."""
+"""Decode streams of the Messages API (anthropic 2.12, lib/streaming/_beta_messages.py and the raw event types; Nov.
+2026)."""
 
 from __future__ import annotations
 
@@ -31,7 +32,7 @@ from contentmodel.events import (
 from contentmodel_adapters.anthropic_messages.blocks import API, CITATIONS, CONTENT, TABLE
 from contentmodel_adapters.anthropic_messages.response import USAGE
 
-# The delta's type: its field, the block's field that grows by it, and the event.
+# By the delta's type: its field, the block's field that it appends to, and the event.
 GROWTH: dict[str, tuple[str, str, Any]] = {
     "text_delta": ("text", "text", TextDelta),
     "thinking_delta": ("thinking", "thinking", ReasoningDelta),
@@ -55,7 +56,7 @@ class _Input(msgspec.Struct, tag_field="type", tag="input_json_delta", forbid_un
 
 
 class _Growth(msgspec.Struct, tag_field="type", tag="content_block_delta", forbid_unknown_fields=True, gc=False):
-    """An event that makes a block longer and says nothing else, as nearly all do."""
+    """An event that only appends to a block, as nearly all do."""
 
     index: int
     delta: _Text | _Thinking | _Input
@@ -71,7 +72,7 @@ _BEGINNING = b'{"type":"content_block_delta"'
 
 
 class Decoder(StreamDecoder):
-    """One answer, event by event. Finished blocks are not kept."""
+    """Decode one answer event by event. Finished blocks are not kept."""
 
     def __init__(self, adapter: Any, *, deltas: bool = True) -> None:
         super().__init__(adapter, deltas=deltas)
@@ -117,7 +118,7 @@ class Decoder(StreamDecoder):
     def _begin(self, message: dict[str, Any]) -> None:
         merge_into(self.answer, {**message, "content": None})
         self.begin({**message, "content": []})
-        # A call by a program that goes on is there from the start.
+        # A continued call by a program is in the message from the start.
         for index, block in enumerate(list_of(message, "content")):
             if block.__class__ is dict:
                 self._start(index, block)
@@ -127,12 +128,12 @@ class Decoder(StreamDecoder):
         if place in self._open:
             self._stop({"index": place})
         if wire.get("type") == "fallback":
-            # The block names the model that goes on, as the answer without streaming does.
+            # The block names the model that continues; an answer without streaming has that model, too.
             self.answer["model"] = object_of(wire, "to").get("model") or self.answer.get("model")
         content = self._decode(wire)
         if wire.get("input") == {} and getattr(content, "arguments", None) == {}:
             content = msgspec.structs.replace(content, arguments="")
-        # A copy grows: what is told already, does not change any more.
+        # Copied because it grows, and the event that was emitted must not change.
         self._open[place] = self.start(dict(wire), content)
 
     def _grow(self, wire: dict[str, Any]) -> None:
@@ -165,7 +166,7 @@ class Decoder(StreamDecoder):
         raise DecodeError(API, [Fault("$.index", f"block {place} has not started")])
 
     def _change_block(self, block: BlockState, kind: Any, delta: dict[str, Any]) -> None:
-        """A delta that comes whole."""
+        """Merge a delta that is not appended to a text."""
         if kind == "signature_delta" and delta.get("signature").__class__ is str:
             block.wire["signature"] = delta["signature"]
             protected = self._decode(block.wire).protected
@@ -176,7 +177,7 @@ class Decoder(StreamDecoder):
             for citation in CITATIONS.decode_list([delta["citation"]], self.context()):
                 self.emit(CitationDelta(index=block.index, citation=citation))
         else:
-            # The fields of compaction_delta, and of an unknown delta, are the block's; a text that grows is not.
+            # The fields of compaction_delta, and of an unknown delta, belong to the block; those that grow are skipped.
             block.wire.update({key: value for key, value in delta.items() if key != "type" and key not in ADDED_UP})
             self.emit(UnknownDelta(index=block.index, api=API, delta=delta))
 
@@ -195,7 +196,7 @@ class Decoder(StreamDecoder):
         content = self._decode(wire, context)
         context.finish(wire)
         if text and wire["input"] is text and isinstance(content, ToolCallContent):
-            # Half an object, mostly: max_tokens. An answer without streaming has no place for it.
+            # Mostly truncated arguments (max_tokens). An answer without streaming cannot have them.
             content = self._decode({**wire, "input": {}})
             return msgspec.structs.replace(content, arguments=text)
         return content
@@ -204,7 +205,7 @@ class Decoder(StreamDecoder):
         return CONTENT.decode_list([wire], context or self.context())[0]
 
     def _change(self, wire: dict[str, Any]) -> None:
-        """message_delta: what the end of the message says of it. Its counters are totals."""
+        """Merge the fields of message_delta into the answer. Its counters are totals."""
         changes = {key: value for key, value in wire.items() if key not in ("type", "delta")}
         for key, value in object_of(wire, "delta").items():
             if value is not None or self.answer.get(key) is None:
@@ -234,7 +235,8 @@ class Decoder(StreamDecoder):
 
 
 def _object_or_text(text: str) -> Any:
-    """The arguments that a call has: an object; text that is none stays text, so that nobody runs half a call."""
+    """Return the arguments of a call: an object, or the text if it is no object, so that a truncated call is not
+    run."""
     try:
         value = parse(text, API)
     except DecodeError:

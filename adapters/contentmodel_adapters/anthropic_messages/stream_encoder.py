@@ -1,4 +1,4 @@
-"""Streams of the Messages API, written: one block after the other, each begun, grown and stopped."""
+"""Encode streams of the Messages API: blocks are started, grown and stopped one after the other."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.text import TextContent
 from contentmodel.events import TextDelta, TurnComplete, TurnError, WireEvent
 
-# What a block grows by: its field, and the type and the field of the delta.
+# The field of a block that grows, and the type and the field of the delta.
 GROWTH = {"text": ("text", "text_delta", "text"), "thinking": ("thinking", "thinking_delta", "thinking")}
-# What message_delta says in its delta; everything else stands beside it.
+# Fields inside `delta` of message_delta; all others are beside it.
 IN_DELTA = ("stop_reason", "stop_sequence", "stop_details", "container")
 
 
 class Encoder(StreamEncoder):
-    """One answer as the events of the Messages API."""
+    """Encode one answer as the events of the Messages API."""
 
     def __init__(self, adapter: Any, policies: Mapping[str, str] | None = None) -> None:
         super().__init__(adapter, policies)
@@ -44,7 +44,7 @@ class Encoder(StreamEncoder):
     # -- blocks ------------------------------------------------------------------------------------------------
 
     def waits(self, block: OutgoingBlock) -> bool:
-        """A text of nothing but white space is dropped, but for the API's own: nobody knows yet that it is one."""
+        """Defer opening a whitespace-only block: non-native blank text is dropped."""
         at_home = self._origin is not None and self._origin.api == self.api
         if at_home or block.content.__class__ is not TextContent or not _is_blank(block.content.text):
             return super().waits(block)
@@ -77,7 +77,7 @@ class Encoder(StreamEncoder):
             return
         wires = self.encode_block(block)
         if live:
-            # A text of nothing but white space is none to the encoder, and was begun.
+            # The encoder drops a whitespace-only text, but this block was opened.
             self._end_block(block, wires[0] if wires else {"type": "text", "text": ""}, sent=block.sent)
             wires = wires[1:]
         for wire in wires:
@@ -85,7 +85,7 @@ class Encoder(StreamEncoder):
         block.cited = len(block.content.annotations or ())
 
     def _write_whole(self, block: OutgoingBlock, wire: dict[str, Any]) -> None:
-        """A block that is there already, in the steps that the API takes."""
+        """Write a whole block in the steps that the API requires."""
         growth = growth_of(wire)
         start = wire if growth is None else {**wire, growth[0]: {} if growth[0] == "input" else ""}
         if growth is not None and start.get("signature"):
@@ -154,7 +154,7 @@ class Encoder(StreamEncoder):
     def fail(self, event: TurnError, payload: dict[str, Any]) -> None:
         if self._head:
             known = self.encode_envelope(event)
-            # What came before the error counts: the tokens, and why the answer ended, if it had ended.
+            # Send what was received before the error: the tokens, and the finish reason if there is one.
             counted = {**self._head["usage"], **object_of(known, "usage")}
             if event.response.finish_reason is not None or counted != self._head["usage"]:
                 self._end_message(known)
@@ -169,19 +169,19 @@ def _is_blank(text: str) -> bool:
 
 
 def _is_object(content: Any, said: Any) -> bool:
-    """Whether a call's arguments are the input as they are: free text is not, which stands inside of an object."""
+    """Return whether the input is the call's arguments unchanged. Free text is not: it is inside an object."""
     arguments = getattr(content, "arguments", None)
     return bool(said == (arguments or {}))
 
 
 def begun(wire: dict[str, Any]) -> dict[str, Any]:
-    """Return a block that has just begun with the text that it grows by, which may be missing while it is empty."""
+    """Return the start of a block with the text that it grows by, which may be missing while it is empty."""
     growth = GROWTH.get(text_of(wire, "type"))
     return wire if growth is None else {"type": wire["type"], growth[0]: "", **wire}
 
 
 def growth_of(wire: dict[str, Any]) -> tuple[str, str, str] | None:
-    """What a block grows by; None where it comes whole."""
+    """Return how a block grows: its field, and the type and the field of the delta; None if it does not grow."""
     if wire.get("input").__class__ in (dict, str):
         return "input", "input_json_delta", "partial_json"
     growth = GROWTH.get(text_of(wire, "type"))

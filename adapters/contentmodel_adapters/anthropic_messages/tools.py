@@ -28,7 +28,7 @@ from contentmodel_adapters.shared.definitions import (
 )
 from contentmodel_adapters.shared.hosted import Current, Hosted, declaration
 
-# Hosted tools are dated types; the exact one stays with the definition, the kind is what they do.
+# The types of hosted tools have dates. The exact type stays in the definition; the kind is the tool's function.
 HOSTED_KINDS = {
     "web_search_20250305": "web_search",
     "web_search_20260209": "web_search",
@@ -61,11 +61,11 @@ HOSTED_KINDS = {
     "mcp_toolset": "mcp",
 }
 _SCREEN = ("display_width_px", "display_height_px")
-# The definitions that hosted tools get which were made by hand, or for another API: the newest of those that need no
-# other tool beside them and no beta, and for models that do not take it (capabilities.py) an older or newer one
-# (anthropic 2.12, types/*_param.py; platform.claude.com/docs/en/agents-and-tools/tool-use/tool-reference; seen
-# 2026-11-22). web_search_20260209 and later filter results by code, which the older models do not do: every model that
-# searches takes web_search_20250305 (tool-use/web-search-tool, seen 2026-11-22).
+# The definitions of hosted tools that were created by the application or come from another API: the newest that need
+# neither another tool nor a beta. For models that do not take it (capabilities.py), an older or newer one (anthropic
+# 2.12, types/*_param.py; platform.claude.com/docs/en/agents-and-tools/tool-use/tool-reference; seen 2026-11-22).
+# web_search_20260209 and later filter results by code, which the older models cannot do: every model that searches
+# takes web_search_20250305 (tool-use/web-search-tool, seen 2026-11-22).
 CURRENT: Current = {
     "web_search": (Hosted("web_search_20250305", "web_search", crosses=True),),
     "web_fetch": (Hosted("web_fetch_20250910", "web_fetch"),),
@@ -108,7 +108,7 @@ FUNCTION = Row(
 
 
 def _row_of_tool(wire: dict[str, Any]) -> Any:
-    # A tool of the application may say type "custom", and rarely does.
+    # A tool of the application may have the type "custom", but rarely does.
     tag, schema = wire.get("type", "custom"), wire.get("input_schema")
     if tag != "custom" or schema.__class__ is not dict:
         return tag
@@ -147,7 +147,7 @@ ADDED = AddedTools(TOOLS, lambda tool: tool.get("definition"))
 
 
 def read_choice(value: dict[str, Any]) -> ToolChoice | None:
-    """The choice that an object says, None where it says something else."""
+    """Return the choice that an object means; None if it is not understood."""
     kind, name = value.get("type"), value.get("name")
     if kind == "tool" and name.__class__ is str:
         return ToolChoice(mode="required", tools=[name])
@@ -157,7 +157,7 @@ def read_choice(value: dict[str, Any]) -> ToolChoice | None:
 
 
 def write_choice(choice: ToolChoice, tools: list[Any]) -> Any:
-    """The object of a choice; None where the API cannot say it."""
+    """Return the object of a choice; None if the API cannot express it."""
     names = choice.tools or []
     if choice.hosted is not None:
         names = [
@@ -176,7 +176,7 @@ TABLE.say("tool_choice", *_FORMS)
 
 
 class ChoiceAndParallel(Codec[tuple[ToolChoice | None, bool | None]]):
-    """Tool choice, with the flag that forbids parallel calls inside it."""
+    """Tool choice, with the flag in it that forbids parallel calls."""
 
     classes = (dict,)
     identity = False
