@@ -1,4 +1,4 @@
-"""What each Gemini model takes."""
+"""Capabilities of Gemini models."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ _STOPS, _FIRST_STOPS = 5, 16
 def _before_3(
     *thinking: str, budget: tuple[int, int] | None = None, stops: int = _STOPS, known: bool = True
 ) -> Capabilities:
-    """Return what a model before Gemini 3 takes: at most a budget. `known` says whether its thinking is known."""
+    """Return the capabilities of a model before Gemini 3: at most a thinking budget. `known`: its thinking is
+    documented."""
     return Capabilities(
         efforts=(),
         thinking=thinking if known else None,
@@ -38,7 +39,7 @@ def _before_3(
 def _levelled(
     *efforts: str, thinking: tuple[str, ...] = ("adaptive",), sampling: dict[str, Range] | None = None
 ) -> Capabilities:
-    """Return what a model from Gemini 3 on takes: levels, and signatures on its calls."""
+    """Return the capabilities of a model from Gemini 3 on: levels, and signatures on its calls."""
     return Capabilities(
         efforts=efforts,
         thinking=thinking,
