@@ -1,4 +1,4 @@
-"""What each model of OpenAI takes on this API."""
+"""Capabilities of OpenAI's models on this API."""
 
 from __future__ import annotations
 
