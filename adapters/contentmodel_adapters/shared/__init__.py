@@ -1,1 +1,1 @@
-"""Provider lore that more than one adapter needs."""
+"""Provider-specific code that more than one adapter needs."""

@@ -1,4 +1,4 @@
-"""Answers: why they ended, and those of APIs that give exactly one, without a list of choices."""
+"""Answers: their finish reasons, and the single choice of APIs that have no list of choices."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from contentmodel.response import ChatChoice, ChatResponse
 
 
 def waiting(choice: ChatChoice) -> ChatChoice:
-    """An answer that is complete and has calls waits for their results, and says so. Gemini has one word for both; Chat
-    says "stop" where it was told which function to call, and some hosts always do, or an empty word. The API's own word
-    is kept.
-    """
+    """Return a complete choice that has tool calls with the finish reason "tool_calls".
+
+    Gemini has one value for both cases. Chat sends "stop" if the request named the function to call; some hosts always
+    send "stop" or "". The API's own value is kept."""
     finish = choice.finish_reason
     if finish is None or (finish.reason != "stop" and finish.raw != ""):
         return choice
@@ -38,9 +38,10 @@ def misfits(wire: Mapping[str, Any], **kinds: type) -> dict[str, Any]:
 
 
 def of_the_model(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
-    """Return the messages of an answer of another API without those of users. A compacted conversation of OpenAI has
-    some, and as part of another API's answer they would be the model's words.
-    """
+    """Return the messages of an answer of another API without those of users, and report them as lost.
+
+    A compacted conversation of OpenAI contains such messages. In another API's answer they would become the model's
+    text."""
     if context.native or not any(message.role in _OTHERS for message in messages):
         return messages
     for message in messages:
@@ -54,7 +55,7 @@ _OTHERS = frozenset({"user", "system", "developer"})
 
 
 class OnlyChoice(Group):
-    """The fields of an envelope that make its one choice."""
+    """Decode and encode the one choice of an envelope that has no list of choices."""
 
     attribute = "choices"
 
@@ -71,5 +72,5 @@ class OnlyChoice(Group):
     def write_choice(
         self, choice: ChatChoice, own: dict[str, Any], wire: dict[str, Any], context: EncodeContext
     ) -> None:
-        """Writes the choice into `wire`; `own` is its residue of this API."""
+        """Write the choice into `wire`. `own` is its residue of this API."""
         raise TypeError(f"{type(self).__name__} does not encode")

@@ -1,8 +1,7 @@
-"""JSON Schemas read node by node, and returned arguments brought back to the schema that a tool's author wrote.
+"""Read JSON Schemas node by node, and restore returned arguments to the schema that a tool's author wrote.
 
-Knows JSON Schema (draft 2020-12, the older words that generators still write, and OpenAPI's `nullable`) and what a
-`Dialect` changes about arguments; which API takes which keyword stands in `schemas`.
-"""
+Covers JSON Schema (draft 2020-12, older keywords that generators still emit, and OpenAPI's `nullable`) and the changes
+that a `Dialect` makes to arguments. `schemas` lists the keywords that each API takes."""
 
 from __future__ import annotations
 
@@ -40,18 +39,18 @@ ANNOTATIONS = words(
 
 
 class Dialect(msgspec.Struct, frozen=True, kw_only=True):
-    """The JSON Schema that one place of one API takes.
+    """The JSON Schema that one field of one API takes.
 
-    `keywords`: those that may stand in a schema, None for all. `formats`: those of `format`, None for all.
-    `enum_types`: the types that values of `enum` may have. `bare_root`: what the root may not have;
-    `object_root`: whether it must be an object, and `answers_too` whether also where it shapes an answer.
-    `references`: whether `$ref` may stand (always without siblings); `cycles`: where it may lead back to itself,
-    "anywhere", "optional" (each circle passes an optional property) or "nowhere". `closed`: objects allow nothing
-    that they do not name, every schema says its type, and `pattern` has neither lookaround nor references back;
-    `all_required`: and objects require all that they name. `nullable`: null is said by that keyword, types are single
-    and `anyOf` stands alone. `whole`: an array must say its items, the root its properties. `names`: what the names
-    of the root's properties match. `most`: how much of what `counted` counts; `most_min_items`: of `minItems`.
-    """
+    `keywords`: the allowed keywords, None for all. `formats`: the allowed values of `format`, None for all.
+    `enum_types`: the types that values of `enum` may have. `bare_root`: keywords that the root must not have.
+    `object_root`: whether the root must be an object; `answers_too`: whether also in the schema of an answer.
+    `references`: whether `$ref` is allowed (never with siblings); `cycles`: where it may be recursive: "anywhere",
+    "optional" (each cycle passes through an optional property) or "nowhere". `closed`: objects allow only the
+    properties that they name, every schema has a type, and `pattern` has neither lookaround nor back-references.
+    `all_required`: objects also require all their properties. `nullable`: null is expressed by that keyword, a schema
+    has one type, and `anyOf` has no siblings. `whole`: an array must have items, the root must have properties.
+    `names`: a pattern for the names of the root's properties. `most`: the limits of the counts of `counted`;
+    `most_min_items`: the limit of `minItems`."""
 
     name: str
     keywords: frozenset[str] | None = None
@@ -72,7 +71,7 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Lost(NamedTuple):
-    """A keyword that is gone or says something else now: its JSON path in the original schema, its name, and why."""
+    """A keyword that was removed or changed: its JSON path in the original schema, its name, and the reason."""
 
     path: str
     keyword: str
@@ -82,10 +81,9 @@ class Lost(NamedTuple):
 class Adapted(msgspec.Struct, frozen=True):
     """A schema in a dialect.
 
-    `lost`: what it does not say any more. `structural`: what stands in another form, for `restore_arguments` to undo.
-    `reasons`: why there is no such schema at all; `schema` is the original one then. Parts of the schema may be shared
-    with the original: treat it as read-only.
-    """
+    `lost`: the constraints that were removed or changed. `structural`: changes of form, which `restore_arguments`
+    undoes. `reasons`: why the dialect has no such schema; `schema` is then the original one. Parts of the schema may be
+    shared with the original: treat it as read-only."""
 
     schema: Node
     lost: list[Lost] = []
@@ -94,17 +92,16 @@ class Adapted(msgspec.Struct, frozen=True):
 
     @property
     def possible(self) -> bool:
-        """Whether the dialect can say this schema without refusing what it allows."""
+        """Whether the dialect can express this schema without rejecting values that it allows."""
         return not self.reasons
 
 
 def restore_arguments(arguments: Any, original_schema: Node, dialect: Dialect) -> Any:
-    """The arguments as the original schema has them, from arguments for `adapt(original_schema, dialect).schema`.
+    """Return arguments in the form of the original schema, from arguments for `adapt(original_schema, dialect).schema`.
 
-    A root that was wrapped is unwrapped. Where the dialect makes every property required, a null of a property that
-    was optional and could not be null is taken out; in a union this follows the first variant that the value fits,
-    best without a change. All else is the same object. EncodeError where the nesting is too deep to follow.
-    """
+    A wrapped root is unwrapped. If the dialect makes every property required, a null is removed if its property was
+    optional and not nullable; in a union, the first variant that the value fits decides, preferably one that it fits
+    unchanged. Unchanged parts are the same objects. Raise EncodeError if the nesting is too deep."""
     restorer = _Restorer(original_schema)
     try:
         if isinstance(original_schema, dict) and wraps(restorer.reader, dialect):
@@ -117,7 +114,8 @@ def restore_arguments(arguments: Any, original_schema: Node, dialect: Dialect) -
 
 
 def wraps(reader: Reader, dialect: Dialect) -> bool:
-    """Whether the root cannot stand as an object in the dialect, and becomes the property `value` of one."""
+    """Return whether the dialect does not allow the root as it is, so that it becomes the property `value` of an
+    object."""
     return dialect.object_root and not _stands(reader.plain(reader.root), dialect.bare_root)
 
 
@@ -131,7 +129,7 @@ def _stands(node: Node, bare: tuple[str, ...]) -> bool:
 
 
 def types_of(node: Node) -> list[str] | None:
-    """The types that a schema names; None where it names none, or nothing that is a type."""
+    """Return the types that a schema names; None if it names no valid type."""
     said = node.get("type")
     words = said if isinstance(said, list) else [said]
     types = [word.lower() for word in words if isinstance(word, str) and word.lower() in TYPES]
@@ -139,15 +137,16 @@ def types_of(node: Node) -> list[str] | None:
 
 
 def type_of(value: Any) -> str:
-    """The JSON Schema type of a JSON value."""
+    """Return the JSON Schema type of a JSON value."""
     names = {bool: "boolean", int: "integer", float: "number", str: "string", list: "array", dict: "object"}
     return names.get(value.__class__, "null")
 
 
 def canonical(node: Node) -> Node:
-    """The schema in the words of draft 2020-12: no types in capitals, no `nullable`, no list under `items`, and counts
-    that are numbers: OpenAPI's subset, as JSON of protocol buffers, has them as texts.
-    """
+    """Return the schema in the form of draft 2020-12.
+
+    Types are in lower case; `nullable` and a list under `items` are replaced. Counts become numbers: OpenAPI's subset,
+    as JSON of protocol buffers, has them as strings."""
     if any(node.get(keyword).__class__ is str for keyword in COUNTS):
         node = {key: int(value) if _is_count(key, value) else value for key, value in node.items()}
     types, said = types_of(node), node.get("type")
@@ -171,7 +170,7 @@ def _is_count(keyword: str, value: Any) -> bool:
 
 
 def with_null(node: Node) -> Node:
-    """The schema, and null besides."""
+    """Return the schema with null allowed as well."""
     if "$ref" in node or "allOf" in node:
         return {"anyOf": [node, {"type": "null"}]}
     result = dict(node)
@@ -189,7 +188,7 @@ def with_null(node: Node) -> Node:
 
 
 def merged(parts: list[Node]) -> tuple[Node, list[str]]:
-    """One schema for what all `parts` say, and the keywords where the first part's word stands for several."""
+    """Return one schema that combines all `parts`, and the conflicting keywords, of which the first value is kept."""
     result: Node = {}
     conflicts: list[str] = []
     for part in parts:
@@ -203,7 +202,7 @@ def merged(parts: list[Node]) -> tuple[Node, list[str]]:
 
 
 def _both(key: str, one: Any, other: Any) -> tuple[Any, bool]:
-    """What both values of a keyword say together, and whether it is all they say."""
+    """Return the combination of both values of a keyword, and whether it is exact."""
     if key == "properties" and isinstance(one, dict) and isinstance(other, dict):
         shared = {
             name: {"allOf": [one[name], other[name]]} for name in one if name in other and one[name] != other[name]
@@ -219,7 +218,7 @@ def _both(key: str, one: Any, other: Any) -> tuple[Any, bool]:
 
 
 def children(node: Node) -> Iterator[tuple[str, int | str | None, Any]]:
-    """Every schema directly in a node: the keyword, the index or name under it, and the schema."""
+    """Yield every direct subschema of a node: the keyword, the index or name under it, and the schema."""
     for keyword, value in node.items():
         if keyword in ONE and isinstance(value, dict | bool):
             yield keyword, None, value
@@ -230,16 +229,16 @@ def children(node: Node) -> Iterator[tuple[str, int | str | None, Any]]:
 
 
 class Reader:
-    """A schema and its parts by pointer, each node with its $ref and allOf resolved once."""
+    """Look up parts of a schema by pointer. `$ref` and `allOf` of each node are resolved once."""
 
     def __init__(self, root: Any) -> None:
         self.root = root
-        # By identity, with the node itself, so that its identity stays its own.
+        # Keyed by id. The node is stored as well, so that its id is not reused.
         self._plain: dict[int, tuple[Any, Node]] = {}
         self._null: dict[int, bool] = {}
 
     def target(self, pointer: str) -> Any:
-        """The schema that a local `$ref` means; None where there is none."""
+        """Return the schema that a local `$ref` points to; None if there is none."""
         value = self.root if pointer == "#" or pointer.startswith("#/") else _MISSING
         for step in unquote(pointer[1:]).split("/")[1:]:
             step = step.replace("~1", "/").replace("~0", "~")
@@ -252,7 +251,7 @@ class Reader:
         return value if isinstance(value, dict | bool) else None
 
     def parts(self, node: Node) -> tuple[list[Node], list[str]]:
-        """All that applies at a node: its own words, what its `$ref` and `allOf` say; and the pointers followed."""
+        """Return all schemas that apply at a node (itself, its `$ref` and `allOf`), and the pointers followed."""
         found: list[Node] = []
         pointers: list[str] = []
         waiting: list[Any] = [node]
@@ -271,14 +270,14 @@ class Reader:
         return found, pointers
 
     def plain(self, node: Node) -> Node:
-        """The node without `$ref` and `allOf`, in the words of `canonical`."""
+        """Return the node in the form of `canonical`, with `$ref` and `allOf` resolved."""
         known = self._plain.get(id(node))
         if known is None:
             known = self._plain[id(node)] = (node, merged(self.parts(node)[0])[0])
         return known[1]
 
     def admits_null(self, source: Any) -> bool:
-        """Whether null fits a schema, as far as types, values and unions say."""
+        """Return whether a schema allows null, judged by types, values and unions."""
         if not isinstance(source, dict):
             return source is not False
         node = self.plain(source)
@@ -298,19 +297,20 @@ class Reader:
 
 
 def names_of(node: Node, keyword: str = "required") -> list[str]:
-    """The list of names under a keyword, without what is no name."""
+    """Return the list of names under a keyword, without items that are not strings."""
     said = node.get(keyword)
     return [name for name in said if isinstance(name, str)] if isinstance(said, list) else []
 
 
 def named(node: Node, keyword: str = "properties") -> Node:
-    """The schemas by name under a keyword."""
+    """Return the schemas by name under a keyword."""
     said = node.get(keyword)
     return said if isinstance(said, dict) else {}
 
 
 def circles(reader: Reader, *, every: bool) -> set[str]:
-    """The pointers in or between circles of references; unless `every`, circles through required places alone."""
+    """Return the pointers in or between cycles of references; unless `every`, only cycles through required
+    properties."""
     root = reader.root if isinstance(reader.root, dict) else {}
     waiting = ["#", *(pointer_to(keyword, name) for keyword in DEFINITIONS for name in named(root, keyword))]
     graph: dict[str, set[str]] = {}
@@ -322,7 +322,7 @@ def circles(reader: Reader, *, every: bool) -> set[str]:
 
 
 def _turned(graph: dict[str, set[str]]) -> dict[str, set[str]]:
-    """The graph without what leads to no circle, its arrows turned around."""
+    """Return the graph with its edges reversed, without nodes that lead to no cycle."""
     back: dict[str, set[str]] = {pointer: set() for pointer in graph}
     for pointer in graph:
         for following in graph[pointer]:
@@ -337,17 +337,17 @@ def _turned(graph: dict[str, set[str]]) -> dict[str, set[str]]:
 
 
 def pointer_to(keyword: str, name: str) -> str:
-    """The reference to a definition of the root."""
+    """Return the reference to a definition of the root."""
     return f"#/{keyword}/" + name.replace("~", "~0").replace("/", "~1")
 
 
 def name_in(pointer: str) -> str:
-    """The name of the definition that a reference means."""
+    """Return the name of the definition that a reference points to."""
     return pointer.split("/")[2].replace("~1", "/").replace("~0", "~")
 
 
 def _references(source: Any, every: bool) -> Iterator[str]:
-    """The pointers in a schema, without those of its definitions; unless `every`, without optional properties."""
+    """Yield the pointers in a schema, without those of its definitions; unless `every`, without optional properties."""
     waiting = [source]
     while waiting:
         node = waiting.pop()
@@ -362,7 +362,7 @@ def _references(source: Any, every: bool) -> Iterator[str]:
 
 
 def counted(schema: Node) -> dict[str, int]:
-    """How much there is of what APIs limit: `levels` of objects, properties, values, optional ones, unions."""
+    """Count what APIs limit: `levels` of objects, properties, enum values, optional properties, unions."""
     counts = {"levels": 0, "properties": 0, "values": 0, "optional": 0, "unions": 0}
     waiting: list[tuple[Any, int]] = [(schema, 0)]
     while waiting:
@@ -381,7 +381,7 @@ def counted(schema: Node) -> dict[str, int]:
 
 
 def is_number(value: Any) -> TypeGuard[float]:
-    """Whether a JSON value is a number."""
+    """Return whether a JSON value is a number."""
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
@@ -412,12 +412,12 @@ FORMS: dict[str, Callable[[Any], bool]] = {
 
 
 def without(node: Node, *keywords: str) -> Node:
-    """The schema without these keywords."""
+    """Return the schema without these keywords."""
     return {key: value for key, value in node.items() if key not in keywords}
 
 
 def upper(made: Node, source: Any, dialect: Dialect) -> Node:
-    """The type in capitals where the source had it so and the dialect takes it so."""
+    """Return the schema with its type in capitals if the source has it so and the dialect allows it."""
     said = source.get("type") if isinstance(source, dict) else None
     if dialect.nullable and isinstance(said, str) and said.isupper() and isinstance(made.get("type"), str):
         return {**made, "type": made["type"].upper()}
@@ -425,24 +425,24 @@ def upper(made: Node, source: Any, dialect: Dialect) -> Node:
 
 
 def said_types(types: list[str] | None) -> Node:
-    """The keyword that says these types."""
+    """Return the `type` keyword for these types; {} if there are none."""
     return {"type": types if len(types) > 1 else types[0]} if types else {}
 
 
 def place_of(pointer: str) -> str:
-    """The JSON path of what a reference means."""
+    """Return the JSON path of a reference's target."""
     steps = (step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:])
     return reduce(child_path, steps, "$")
 
 
 def place_in(path: str, keyword: str, key: int | str | None) -> str:
-    """The JSON path of a schema in a schema."""
+    """Return the JSON path of a subschema."""
     path = child_path(path, keyword)
     return path if key is None else f"{path}[{key}]" if isinstance(key, int) else child_path(path, key)
 
 
 class _Restorer:
-    """Walks arguments and the original schema together."""
+    """Walk arguments and the original schema together."""
 
     def __init__(self, schema: Any) -> None:
         self.reader = Reader(schema)
@@ -459,7 +459,7 @@ class _Restorer:
         return self._object(value, node) if isinstance(value, dict) else self._array(value, node)
 
     def _variants(self, node: Node) -> list[Any]:
-        """The variants of a union; a node with a shape of its own is read by that."""
+        """Return the variants of a union; [] if the node has a shape itself."""
         unions = [node[keyword] for keyword in UNIONS if isinstance(node.get(keyword), list)]
         return unions[0] if unions and not node.keys() & {"properties", "items", "prefixItems"} else []
 
@@ -481,7 +481,7 @@ class _Restorer:
         return value if all(map(lambda a, b: a is b, result, value)) else result
 
     def fits(self, value: Any, source: Any, adapted: bool) -> bool:
-        """Whether a value has the types, values and names of a schema; `adapted`: or of what strictness made of it."""
+        """Return whether a value has the types, values and names of a schema, or with `adapted`, of its strict form."""
         if not isinstance(source, dict):
             return source is not False
         node = self.reader.plain(source)
@@ -519,13 +519,13 @@ class _Restorer:
 
 
 def _item(node: Node, index: int) -> Any:
-    """The schema of one element of an array."""
+    """Return the schema of one element of an array."""
     first = node.get("prefixItems")
     return first[index] if isinstance(first, list) and index < len(first) else node.get("items")
 
 
 def is_of(value: Any, types: list[str]) -> bool:
-    """Whether a value is of one of these types; 1.0 is an integer too."""
+    """Return whether a value has one of these types; 1.0 is an integer too."""
     kind = type_of(value)
     whole = kind == "number" and "integer" in types and value.is_integer()
     return kind in types or (kind == "integer" and "number" in types) or whole

@@ -1,4 +1,4 @@
-"""What a conversion does so that the target's rules hold, by the name of the rule; APIs share names of rules."""
+"""How a conversion makes requests follow the target's rules, by rule name. APIs share rule names."""
 
 from __future__ import annotations
 
@@ -73,4 +73,5 @@ MENDS: Mapping[str, str] = {
     "unstored-items-are-whole": "items of other APIs have no ids",
     "user-turns-have-content": _LEFT_OUT,
 }
-"""Where a rule is in `Rules.leave_out` as well, the setting is left out; any other rule is the caller's to keep."""
+"""If a rule is also in `Rules.leave_out`, the encoder drops the setting. Any other rule is the caller's
+responsibility."""

@@ -1,7 +1,6 @@
-"""One call of an API: the request as it is sent, and its answer as it comes in.
+"""One call of an API: the request that is sent, and the answer as it is received.
 
-Imports no SDK and does not wait: what brings the bytes is given to the streams.
-"""
+Imports no SDK and does no I/O: the streams are given the function that sends."""
 
 from __future__ import annotations
 
@@ -20,7 +19,7 @@ from contentmodel.response import ChatResponse
 
 
 class Call:
-    """One request as it is sent, and what its answer needs to be read."""
+    """One request that is sent, with all that is needed to decode its answer."""
 
     def __init__(self, adapter: Any, encoded: Encoded, payload: dict[str, Any], model: str) -> None:
         self.adapter = adapter
@@ -31,11 +30,11 @@ class Call:
 
     @property
     def losses(self) -> tuple[Loss, ...]:
-        """What the API is not told of the request. The model is told: it is the one that the client asks."""
+        """What the API does not get of the request. A loss of the model is left out: the client sets the model."""
         return tuple(loss for loss in self._encoded.losses if loss.path != "$.model")
 
     def undone(self, response: ChatResponse) -> ChatResponse:
-        """An answer in the ids, names and arguments of the request."""
+        """Return an answer with the ids, names and arguments of the request."""
         if self.maps == Renames():
             return response
         return self.maps.restored_names(response, self.adapter.restore_arguments)
@@ -46,7 +45,7 @@ class Call:
 
 
 class Reading:
-    """An answer as its bytes come in: sans-I/O, the state of one stream."""
+    """Decode an answer as its bytes are received: sans-I/O, the state of one stream."""
 
     def __init__(self, call: Call) -> None:
         self.failure: ClientError | None = None
@@ -60,17 +59,17 @@ class Reading:
 
     @property
     def losses(self) -> tuple[Loss, ...]:
-        """What the API is not told of the request."""
+        """What the API does not get of the request."""
         return self._call.losses
 
     @property
     def maps(self) -> Renames:
-        """What stood for which id and tool name: it is undone in the events already."""
+        """The replaced ids and tool names. The events already have the original ones."""
         return self._call.maps
 
     @property
     def response(self) -> ChatResponse:
-        """What the events until now amount to."""
+        """The response that the events so far make up."""
         return self._fold.response
 
     @property
@@ -78,12 +77,12 @@ class Reading:
         return self._is_closed or self._decoder.is_over
 
     def _feed(self, data: bytes | None) -> None:
-        """More bytes; None is their end."""
+        """Decode more bytes; None is their end."""
         self._has_begun = True
         self._take(self._decoder.close() if data is None else self._decoder.feed(data))
 
     def _break(self, failure: ClientError, cause: Exception) -> None:
-        """The bytes broke off: what came until then counts. Before there was any, the failure is raised."""
+        """End the stream after a failure, and keep what was received. If nothing was, raise the failure."""
         failure.__cause__ = cause
         if not self._has_begun:
             raise failure
@@ -103,7 +102,7 @@ class Reading:
 
 
 def with_error(event: StreamEvent, error: ErrorContent) -> StreamEvent:
-    """A TurnError with another error; any other event as it is."""
+    """Return a TurnError with another error; return any other event as it is."""
     if not isinstance(event, TurnError):
         return event
     response = msgspec.structs.replace(event.response, error=error)
@@ -112,7 +111,7 @@ def with_error(event: StreamEvent, error: ErrorContent) -> StreamEvent:
 
 
 Chunks = tuple[Iterator[bytes], Callable[[], None]]
-"""The bytes of an answer as they come, and what closes its connection."""
+"""The bytes of an answer, and the function that closes its connection."""
 
 AsyncChunks = tuple[AsyncIterator[bytes], Callable[[], Awaitable[None]]]
 
@@ -161,7 +160,7 @@ class SyncStream(Reading):
 
     def _open(self) -> Iterator[bytes]:
         if self._chunks is None and not self._is_closed:
-            # A request that failed is not sent again by who goes on reading.
+            # If sending failed, further reads do not send the request again.
             self._is_closed = True
             self._chunks = self._send()
             self._is_closed = False
@@ -179,7 +178,7 @@ class SyncStream(Reading):
             raise
         self._feed(data)
         if self._decoder.is_over:
-            # Some hosts keep the connection open after the last event: nobody waits for its end.
+            # Some hosts keep the connection open after the last event: do not wait for its end.
             self.close()
 
 

@@ -1,4 +1,4 @@
-"""Tool choice: a word, or an object, in every API's own form; the exact form is kept where it is an unusual one."""
+"""Tool choice: a string or an object, in each API's form. The exact form is kept if it is not the usual one."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ WHOLE = Hint[Literal[True]](None, "whole", "a tool choice has all that the one o
 
 
 class Choice(Codec[ToolChoice]):
-    """`read` makes a choice of an object (None: not understood), `write` a word or object of a choice (None: cannot).
+    """Decode and encode a tool choice.
 
-    `write` also gets the tools of the request: some APIs name a tool by its kind. A word is a mode. What `write` would
-    spell in another way than the payload did is kept in the hint `RAW`, and an edit of the choice wins over it. If the
-    choice means all that the payload did, it has the hint `WHOLE`. A choice among several tools falls back to its mode,
-    any other one to `fallback`. `tagged` is the field of an object that names its form or mode, with the words that the
-    API has for it. `usual` returns a choice as `write` spells it.
-    """
+    `read` decodes an object (None: not understood). `write` encodes a choice as a string or object (None: cannot); it
+    also gets the tools of the request, because some APIs refer to a tool by its kind. A string is a mode. If `write`
+    would spell a choice in another way than the payload, the hint `RAW` keeps the payload's form, and an edit of the
+    choice overrides it. If the choice has all that the payload had, it has the hint `WHOLE`. A choice among several
+    tools falls back to its mode, any other one to `fallback`. `tagged` is the field of an object that names its form or
+    mode, and the API's values of it. `usual` returns a choice in the form of `write`."""
 
     identity = False
 
@@ -76,7 +76,7 @@ class Choice(Codec[ToolChoice]):
 
 
 def leaves(tools: Iterable[Any]) -> Iterable[Any]:
-    """Return the tools, with the members of a group in its place."""
+    """Return the tools, with each group replaced by its members."""
     for tool in tools:
         yield from getattr(tool, "tools", (tool,))
 

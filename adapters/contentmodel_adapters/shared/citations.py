@@ -1,4 +1,4 @@
-"""Citations as APIs that count characters of the answer want them: every one with a span of its text."""
+"""Citations for APIs that count characters of the answer: each has a span of its text."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from contentmodel.content.text import SpanConverter, TextContent
 
 
 def whole_citations(content: Any, context: EncodeContext) -> Any:
-    """A text of another API whose citations have spans in code points; those without a span cite all of the text."""
+    """Return a text of another API with its citations' spans in code points.
+
+    A citation without a span cites the whole text."""
     if content.__class__ is not TextContent or not content.annotations:
         return content
     converter = SpanConverter(content.text)
@@ -21,7 +23,7 @@ def whole_citations(content: Any, context: EncodeContext) -> Any:
 
 
 def moved_citation(citation: Citation, converter: SpanConverter, before: int, context: EncodeContext) -> Citation:
-    """Return `placed` in the place of the citation; a span in other numbers is reported."""
+    """Return the citation as `placed` makes it; report a span whose numbers change."""
     made = placed(citation, converter, before)
     if citation.span is not None and made.span is not None and made.span != citation.span:
         context.report_loss(citation, "span", reasons.CITATION_UNITS)
@@ -30,7 +32,7 @@ def moved_citation(citation: Citation, converter: SpanConverter, before: int, co
 
 
 def placed(citation: Citation, converter: SpanConverter, before: int) -> Citation:
-    """The citation counted in code points of a text in which the text of `converter` begins at `before`."""
+    """Return the citation in code points of a text in which the text of `converter` begins at `before`."""
     span = citation.span
     if span is None:
         return msgspec.structs.replace(

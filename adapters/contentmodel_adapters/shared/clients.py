@@ -1,8 +1,7 @@
-"""What the clients of all APIs share: the request on its way out, the answer on its way in, and what goes wrong.
+"""Shared by the clients of all APIs: requests, answers and errors.
 
-Imports no SDK: a client says how its SDK sends a payload and gives the raw bytes of the answer, and what its errors
-mean.
-"""
+Imports no SDK. A client defines how its SDK sends a payload and returns the raw bytes of the answer, and how its errors
+are translated."""
 
 from __future__ import annotations
 
@@ -41,11 +40,11 @@ ToldLosses = Callable[[tuple[Loss, ...]], None]
 
 
 class BaseClient:
-    """What sync and async clients have in common: everything but the waiting."""
+    """The I/O-free part of sync and async clients."""
 
     api: str
     says_stream = True
-    """Whether a payload says that its answer is to be streamed."""
+    """Whether the payload itself requests a stream."""
     keeps_conversations = False
 
     def __init__(
@@ -70,25 +69,27 @@ class BaseClient:
         self.check_sdk()
 
     def check_sdk(self) -> None:
-        """TypeError where the caller's client of the SDK is of the other kind."""
+        """Raise TypeError if the caller's SDK client is sync and should be async, or the reverse."""
 
     def make_sdk(self, options: dict[str, Any]) -> Any:
-        """A client of the SDK."""
+        """Return a client of the SDK."""
         raise NotImplementedError
 
     def choices(self) -> Mapping[str, str] | None:
-        """The policies of an encoding: the caller's, and what the client knows of the API that it asks."""
+        """Return the policies of an encoding: the caller's, and what the client can tell about the API."""
         return self.policies
 
     def settle(self, payload: dict[str, Any], *, stream: bool) -> None:
-        """What this API's payload has to say besides, or must not, because its answer is streamed or is not."""
+        """Set or remove the fields of a payload that depend on whether its answer is streamed."""
 
     def failure_of(self, error: Exception) -> ClientError | None:
-        """An error of the SDK as one of ours; None where it is not about a request."""
+        """Return the ClientError for an error of the SDK; None if the error is not about a request."""
         raise NotImplementedError
 
     def prepare(self, request: ChatRequest, *, stream: bool) -> Call:
-        """The request as it is sent."""
+        """Encode a request and return it as a Call.
+
+        Raise EncodeError if no model is set, and LossError if `on_loss` is "raise" and there are significant losses."""
         if not isinstance(request, ChatRequest):
             raise EncodeError(f"expected a ChatRequest, got {type(request).__name__}")
         request = self._asking(request, stream=stream)
@@ -133,7 +134,7 @@ class BaseClient:
         *,
         kind: type[ClientError] | None = None,
     ) -> ClientError:
-        """The error of an answer that is none: `body` is its bytes, or its JSON."""
+        """Return the error for a failed request. `body` is the response's bytes or its JSON."""
         error = self._error_in(body)
         if error.kind is None:
             error = msgspec.structs.replace(error, kind=kind_of_status(status))
@@ -161,7 +162,7 @@ class BaseClient:
         return ErrorContent(message=text.strip())
 
     def unanswered(self, error: BaseException) -> ClientError | None:
-        """An error of what carries the bytes, or of what gets the credentials; None where it is another."""
+        """Return the ClientError for an error of the transport or the credentials; None for any other error."""
         names = {kind.__name__ for kind in type(error).__mro__}
         why = f"{type(error).__name__} {error}".strip()
         if names & TIMEOUTS:
@@ -173,7 +174,7 @@ class BaseClient:
         return None
 
     def broken(self, error: Exception) -> ClientError:
-        """The error that ended the bytes of an answer."""
+        """Return the ClientError for an error that ended a stream."""
         why = f"{type(error).__name__} {error}".strip()
         return self.unanswered(error) or ConnectionFailed(
             f"{self.api}: the connection failed: {why}", api=self.api, retryable=True
@@ -183,16 +184,16 @@ class BaseClient:
 # -- what went wrong ---------------------------------------------------------------------------------------------------
 
 LONGEST = 500
-"""How much of an error's words stands in the message of an exception: a proxy may send a page."""
+"""Characters of an error's text that are kept in an exception's message: a proxy may send a page."""
 
-# By name: httpx2, httpx, aiohttp or requests carries the bytes, as the SDK chooses, and seldom are all installed.
+# By name: the SDK chooses httpx2, httpx, aiohttp or requests as its transport, and seldom are all installed.
 TIMEOUTS = frozenset({"TimeoutException", "TimeoutError", "Timeout"})
 BREAKS = frozenset({"RequestError", "StreamError", "ClientError", "RequestException", "TransportError", "OSError"})
 CREDENTIALS = frozenset({"CredentialsError", "GoogleAuthError"})
 
 
 def class_of_status(status: int) -> type[ClientError]:
-    """The error class of an HTTP status."""
+    """Return the error class of an HTTP status."""
     if status in (401, 403):
         return AuthenticationError
     if status == 429:
@@ -214,28 +215,28 @@ def may_retry(status: int, error: ErrorContent, headers: Mapping[str, str]) -> b
 
 
 class SyncClient(BaseClient):
-    """A ChatClient: what its SDK has to be told is in `send`, `open` and `close_sdk`."""
+    """A ChatClient. Subclasses define `send`, `open` and `close_sdk` for their SDK."""
 
     def send(self, call: Call, timeout: float | None) -> bytes | str:
-        """The whole answer to a payload, as it came."""
+        """Send a payload and return the whole body of the answer."""
         raise NotImplementedError
 
     def open(self, call: Call, timeout: float | None) -> Chunks:
-        """The answer to a payload as it comes."""
+        """Send a payload and return the body of the answer as it is received."""
         raise NotImplementedError
 
     def close_sdk(self) -> None:
         self.sdk.close()
 
     def complete(self, request: ChatRequest, *, timeout: float | None = None) -> ChatResponse:
-        """The answer to a request."""
+        """Return the answer to a request."""
         call = self.prepare(request, stream=False)
         with self._translated():
             body = self.send(call, timeout)
         return call.undone(self.adapter.decode_response(body))
 
     def stream(self, request: ChatRequest, *, timeout: float | None = None) -> SyncStream:
-        """The answer to a request as it comes."""
+        """Return the stream of the answer to a request."""
         call = self.prepare(request, stream=True)
 
         def send() -> Chunks:
@@ -245,7 +246,7 @@ class SyncClient(BaseClient):
         return SyncStream(call, send, self.broken)
 
     def close(self) -> None:
-        """Closes the connections of the SDK's client, unless the caller gave it."""
+        """Close the connections of the SDK's client, unless the caller passed that client."""
         if self._owns_sdk:
             self.close_sdk()
 
@@ -259,28 +260,28 @@ class SyncClient(BaseClient):
 
 
 class AsyncClient(BaseClient):
-    """An AsyncChatClient: the same, asynchronously."""
+    """An AsyncChatClient: the asynchronous form of SyncClient."""
 
     async def send(self, call: Call, timeout: float | None) -> bytes | str:
-        """The whole answer to a payload, as it came."""
+        """Send a payload and return the whole body of the answer."""
         raise NotImplementedError
 
     async def open(self, call: Call, timeout: float | None) -> AsyncChunks:
-        """The answer to a payload as it comes."""
+        """Send a payload and return the body of the answer as it is received."""
         raise NotImplementedError
 
     async def close_sdk(self) -> None:
         await self.sdk.close()
 
     async def complete(self, request: ChatRequest, *, timeout: float | None = None) -> ChatResponse:
-        """The answer to a request."""
+        """Return the answer to a request."""
         call = self.prepare(request, stream=False)
         with self._translated():
             body = await self.send(call, timeout)
         return call.undone(self.adapter.decode_response(body))
 
     def stream(self, request: ChatRequest, *, timeout: float | None = None) -> AsyncStream:
-        """The answer to a request as it comes."""
+        """Return the stream of the answer to a request."""
         call = self.prepare(request, stream=True)
 
         async def send() -> AsyncChunks:
@@ -290,7 +291,7 @@ class AsyncClient(BaseClient):
         return AsyncStream(call, send, self.broken)
 
     async def close(self) -> None:
-        """Closes the connections of the SDK's client, unless the caller gave it."""
+        """Close the connections of the SDK's client, unless the caller passed that client."""
         if self._owns_sdk:
             await self.close_sdk()
 
@@ -307,8 +308,8 @@ class AsyncClient(BaseClient):
 
 
 def posted(call: Call, timeout: float | None, *, stream: bool = False) -> dict[str, Any]:
-    """What `post` is given for the bytes of an answer. The SDK's own timeout holds where nobody says another."""
-    # Imported here: who has no SDK is to be told of the SDK.
+    """Return the arguments of the SDK's `post`. If `timeout` is None, the SDK's own timeout applies."""
+    # Imported here, so that a missing provider SDK is reported first.
     import httpx2
 
     options = {} if timeout is None else {"timeout": timeout}
@@ -316,10 +317,9 @@ def posted(call: Call, timeout: float | None, *, stream: bool = False) -> dict[s
 
 
 def posted_escaped(sdk: Any, plain: tuple[type[Any], ...], said: dict[str, Any]) -> dict[str, Any]:
-    """Return the same arguments with the payload as bytes, halves of surrogate pairs escaped, which the SDK refuses.
+    """Return the same arguments with the payload as bytes in which lone surrogates, which the SDK refuses, are escaped.
 
-    Raise EncodeError if the SDK's client is none of `plain`: others change a payload before they send it.
-    """
+    Raise EncodeError if the SDK's client is none of `plain`: others change a payload before they send it."""
     if type(sdk) not in plain:
         names = ", ".join(kind.__name__ for kind in plain)
         raise EncodeError(
@@ -331,27 +331,26 @@ def posted_escaped(sdk: Any, plain: tuple[type[Any], ...], said: dict[str, Any])
 
 
 def failure_of_posting(client: BaseClient, errors: Any, error: Exception) -> ClientError | None:
-    """An error of an SDK that can post as one of ours."""
+    """Return the ClientError for an error of an SDK that has `post`."""
     if isinstance(error, errors.APIStatusError):
         response: httpx2.Response = error.response
         return client.refused(response.status_code, response.content, response.headers)
     if isinstance(error, errors.APIConnectionError):
-        # What the SDK says is "Connection error."; its cause says which.
+        # The SDK's message is "Connection error."; its cause has the details.
         return client.broken(error.__cause__ if isinstance(error.__cause__, Exception) else error)
     return client.unanswered(error)
 
 
 class PostingClient(SyncClient):
-    """Over an SDK with `post`, which sends what it is given: those of OpenAI and Anthropic, and their variants.
+    """A client for SDKs whose `post` sends a payload unchanged: those of OpenAI and Anthropic, and their variants.
 
-    `post(path, cast_to=httpx2.Response, body=...)` is what their readmes give for endpoints that they do not know.
-    """
+    `post(path, cast_to=httpx2.Response, body=...)` is how their readmes call endpoints that the SDK does not have."""
 
     path: str
     errors: Any
     """The module that has APIStatusError and APIConnectionError."""
     plain: tuple[type[Any], ...]
-    """The SDK's clients that send a payload as it is."""
+    """The SDK's clients that send a payload unchanged."""
 
     def check_sdk(self) -> None:
         if iscoroutinefunction(self.sdk.post):
@@ -376,7 +375,7 @@ class PostingClient(SyncClient):
 
 
 class AsyncPostingClient(AsyncClient):
-    """The same, asynchronously."""
+    """The asynchronous form of PostingClient."""
 
     path: str
     errors: Any

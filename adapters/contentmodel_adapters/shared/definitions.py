@@ -1,8 +1,7 @@
-"""Tool definitions in the form of a function, for APIs that lack a form of their own for them.
+"""Tool definitions as functions, for APIs that have no own form for them.
 
-A function without parameters has a schema that says so where the API requires one. A tool that takes free text is a
-function with one string parameter, `input`. Both forms are rows of the target's table, so decoding restores them.
-"""
+If the API requires a schema, a function without parameters gets `NO_PARAMETERS`. A tool that takes free text is a
+function with one string parameter, `input`. Both forms are rows of the target's table, so decoding restores them."""
 
 from __future__ import annotations
 
@@ -40,7 +39,7 @@ _GRAMMAR = re.compile(r"The input matches this (lark|regex) grammar:\n(.*)", re.
 
 
 class Grammar(Codec[dict[str, Any]]):
-    """The format of a tool that takes free text, as a sentence in the description of its parameter `input`."""
+    """The format of a free-text tool as a sentence in the description of its parameter `input`."""
 
     classes = (str,)
     identity = False

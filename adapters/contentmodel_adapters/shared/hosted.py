@@ -1,4 +1,4 @@
-"""What the APIs have in common about hosted tools: their definitions, and the outputs of those that no class names."""
+"""Hosted tools, shared by the APIs: their definitions, and the output fields of tools that have no content class."""
 
 from __future__ import annotations
 
@@ -28,7 +28,8 @@ from contentmodel.request import ChatRequest, HostedTool
 
 
 def output_columns(union: Union, usual: str) -> dict[str, Column]:
-    """Return the fields in which hosted tools give back contents; `usual` is that of the API's own tools."""
+    """Return the columns for the fields in which hosted tools return contents. `usual` is the field of the API's own
+    tools."""
     models: list[type[Any]] = [*{row.model for row in union.rows}, UnknownContent]
     others = (name for name in ("content", "output", "outputs", "results", "result") if name != usual)
     return {
@@ -41,9 +42,8 @@ class Hosted(msgspec.Struct, frozen=True):
     """How an API declares one of its hosted tools.
 
     `tag` is the type or the key of the definition, `name` the name that the API fixes for it, and `needs` the settings
-    that it requires. `crosses` tells whether the tool of another API is declared so: its settings stay behind.
-    `takes` are all settings that it has, if it has few.
-    """
+    that it requires. `crosses`: the declaration is also used for the tool of another API, without its settings.
+    `takes`: all settings that it has, if it has few."""
 
     tag: str
     name: str | None = None
@@ -57,7 +57,7 @@ class Hosted(msgspec.Struct, frozen=True):
 
 
 Current = Mapping[str, tuple[Hosted, ...]]
-"""The current declarations of each kind of tool; the first whose settings are there is used."""
+"""The current declarations of each kind of tool. The first one whose required settings are present is used."""
 
 
 def declared_as(kind: str, current: Current, takes: Capabilities = UNLIMITED.takes) -> tuple[Hosted, ...]:
@@ -89,7 +89,7 @@ def with_sendable_tools(request: ChatRequest, context: EncodeContext, current: C
 
 
 def _of_the_model(tool: HostedTool, context: EncodeContext, current: Current) -> HostedTool:
-    """Return a tool that is declared as the model takes it, without settings that this declaration does not have."""
+    """Return a tool in the declaration that the model takes, without settings that this declaration does not have."""
     known = None if context.api in (tool.extra or {}) else declaration(tool, current, context.known.takes)
     if known is None or not context.is_ours(tool):
         return tool
@@ -136,7 +136,7 @@ _WORDS = TextField(TextContent, "text")
 
 
 class Lines(Codec[list[AIContent]]):
-    """Lines of text as a list; a list that holds a line break inside a line is not held."""
+    """Text as a list of lines. A list in which a line contains a line break is not accepted."""
 
     classes = (list,)
     identity = False

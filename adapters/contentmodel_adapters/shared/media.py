@@ -1,4 +1,4 @@
-"""What is true of media at several APIs: words for formats of audio, and links that only one provider can fetch."""
+"""Media of several APIs: names of audio formats, and links that only one provider can fetch."""
 
 from __future__ import annotations
 

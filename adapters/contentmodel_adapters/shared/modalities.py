@@ -1,4 +1,4 @@
-"""What kinds of answer are asked for: the same words everywhere, in capitals or not."""
+"""The kinds of answer that a request asks for: every API has the same values, in capitals or not."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from contentmodel.authoring import Codec, EncodeContext, reasons
 
 
 class Modalities(Codec[list[str]]):
-    """A list of words. At home they stay as they are; those of another API are spelled anew, or lost."""
+    """Encode a list of modalities. Values of the same API stay as they are; those of another API are respelled, or
+    lost."""
 
     classes = (list,)
     identity = False

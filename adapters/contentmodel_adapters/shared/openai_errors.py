@@ -1,4 +1,4 @@
-"""The errors and the limits of OpenAI, the same for Chat Completions and Responses."""
+"""The error codes and rate limit headers of OpenAI, for Chat Completions and Responses."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from contentmodel.authoring import ErrorWords, LimitHeaders
 _INVALID = "invalid_request_error"
 
 # platform.openai.com/docs/guides/error-codes, types/shared/error_object.py of openai 3.54, and the types that
-# compatible hosts take from Anthropic. Seen 2026-11-22. OpenAI has no words of its own for 409, 413, 499 and 504.
+# compatible hosts take from Anthropic. Seen 2026-11-22. OpenAI has no codes for 409, 413, 499 and 504.
 ERRORS = ErrorWords(
     ("code", "type"),
     {

@@ -1,4 +1,4 @@
-"""What each model of OpenAI takes, on Chat Completions and on Responses."""
+"""Capabilities of OpenAI's models, for Chat Completions and Responses."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _HEARING = ("image", "document", "audio")
 def _unreasoning(
     *refused: str, media: tuple[str, ...] = _SIGHT, schemas: bool = True, sampled: bool = True
 ) -> Capabilities:
-    """Return what a model takes that does not reason."""
+    """Return the capabilities of a model that does not reason."""
     return Capabilities(
         efforts=(),
         thinking=(),
@@ -49,7 +49,8 @@ def _reasoning(
     parallel: bool = True,
     refused: tuple[str, ...] = _LIMIT,
 ) -> Capabilities:
-    """Return what a reasoning model takes. One that can stop reasoning is sampled while it does not."""
+    """Return the capabilities of a reasoning model. If it can turn reasoning off, it takes sampling settings while it
+    is."""
     stops_thinking = "none" in efforts
     return Capabilities(
         efforts=efforts,
@@ -175,11 +176,10 @@ _ROWS = [
 
 
 def openai_table(api: str) -> CapabilityTable:
-    """Return the table of OpenAI's models for one of its APIs.
+    """Return the capability table of OpenAI's models for one of its APIs.
 
-    Of other vendors' models, which hosts serve by the same API, the API's own limit of stop sequences is known
-    (types/chat/completion_create_params.py of openai 3.54, seen 2026-11-22).
-    """
+    For models of other vendors behind the same API, only the API's limit of stop sequences applies
+    (types/chat/completion_create_params.py of openai 3.54, seen 2026-11-22)."""
     return CapabilityTable(
         api,
         _ROWS,

@@ -1,4 +1,4 @@
-"""An answer that goes back to its own API, as a part of the next request: what only answers say is left out of it."""
+"""An answer that is sent back to its own API in the next request: fields that only answers have are removed."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from contentmodel.message import ChatMessage
 
 
 class Change(msgspec.Struct, frozen=True):
-    """What a request has otherwise in one kind of object: `drops` are left out, `nulls` where they say null, and so is
-    all but `keeps`; `fills` are said where they are missing, and `words` by others.
-    """
+    """How one kind of object differs in a request.
+
+    `drops`: fields that are removed. `nulls`: fields that are removed if null. `keeps`: if set, all other fields are
+    removed. `fills`: values of missing fields. `words`: replacements of values."""
 
     drops: Collection[str] = ()
     nulls: Collection[str] = ()
@@ -23,7 +24,7 @@ class Change(msgspec.Struct, frozen=True):
     words: Mapping[str, Mapping[str, str]] = {}
 
     def made(self, wire: dict[str, Any], lost: list[str]) -> dict[str, Any]:
-        """The object as a request has it; what is `lost` of it is told."""
+        """Return the object in the form of a request; add the names of changed fields to `lost`."""
         kept = {}
         for name, value in wire.items():
             if name in self.drops or (self.keeps is not None and name not in self.keeps):
@@ -39,10 +40,9 @@ class Change(msgspec.Struct, frozen=True):
 
 
 class Replay:
-    """What requests of an API have otherwise than its answers: in blocks of a `type`, and in objects of a field.
+    """How an API's requests differ from its answers: in blocks of a `type`, and in objects of a field.
 
-    What stands in a field of `verbatim` is not looked at: the application's data, and what goes back as it came.
-    """
+    The values of `verbatim` fields are not changed: they are application data or opaque."""
 
     def __init__(
         self,
@@ -54,7 +54,7 @@ class Replay:
         self._blocks, self._fields, self._verbatim = blocks or {}, fields or {}, frozenset(verbatim)
 
     def fitted(self, wire: dict[str, Any], message: ChatMessage, context: EncodeContext) -> dict[str, Any]:
-        """What was written for `message`, as a request takes it; as it is, where that was no answer of the API."""
+        """Return the wire form of `message` as a request takes it; unchanged if it is no answer of the API."""
         if not is_own_answer(message, context):
             return wire
         lost: list[str] = []
@@ -77,6 +77,6 @@ class Replay:
 
 
 def is_own_answer(message: ChatMessage, context: EncodeContext) -> bool:
-    """Whether the API said the message itself, and a request to it gives it back."""
+    """Return whether the message is an answer of this API that a request sends back to it."""
     answered = message.origin is not None and message.origin.is_answer
     return answered and context.kind == "request" and is_native(message, context)

@@ -1,4 +1,4 @@
-"""The role of a message as the wire spelled it, for roles that are missing or spelled in another way than usual."""
+"""The role of a message as spelled on the wire, for roles that are missing or not spelled as usual."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any, TypedDict
 
 
 class SpelledRole(TypedDict, total=False):
-    """The field of a wire message; nothing if the message has no role."""
+    """The `role` field of a wire message; empty if the message has no role."""
 
     role: Any
 

@@ -1,4 +1,4 @@
-"""What the rules of several APIs have in common: rules of some models, JSON in text, and walks through schemas."""
+"""Helpers of the rules of several APIs: rules of some models, JSON in text, and walks through schemas."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from contentmodel.content.media import standard_base64
 from contentmodel.errors import DecodeError
 
 DEEPEST = 100
-"""Levels of a schema that are looked at: far more than any API takes."""
+"""The levels of a schema that are checked: far more than any API takes."""
 
 
 class Declare(Protocol):
-    """Declares a rule that holds only for models whose names match, or with None for all."""
+    """Declare a rule that holds only for models whose names match, or with None for all."""
 
     def __call__(
         self, severity: Severity, *, fix: str, source: str, models: str | None = ...
@@ -36,26 +36,28 @@ class Declare(Protocol):
 
 
 class DeclareByModel(Protocol):
-    """Declares a rule that also takes what the request's model takes."""
+    """Declare a rule that also takes the capabilities of the request's model."""
 
     def __call__(self, severity: Severity, *, fix: str, source: str) -> Callable[[FindByModel], FindByModel]: ...
 
 
 def whole_name(request: dict[str, Any]) -> str:
-    """The name of a request's model, "" where it says none."""
+    """Return the name of a request's model, "" if it has none."""
     named = request.get("model")
     return named if isinstance(named, str) else ""
 
 
 def last_name(request: dict[str, Any]) -> str:
-    """The last name in the path of a request's model, "" where it says none."""
+    """Return the last name in the path of a request's model, "" if it has none."""
     return whole_name(request).rpartition("/")[2]
 
 
 def declares(
     rules: Rules, *, seen: str, models: str | None = None, name: Callable[[dict[str, Any]], str] = whole_name
 ) -> Declare:
-    """The decorator of an API's rules. `models` are those of a rule that does not say which; `seen` is a date."""
+    """Return the decorator of an API's rules.
+
+    `models` is the default pattern of the models that a rule is for; `seen` is a date."""
     usual = models
 
     def declare_rule(
@@ -83,7 +85,7 @@ def declares(
 
 
 def declares_by_model(rules: Rules, *, seen: str) -> DeclareByModel:
-    """The decorator of an API's rules that its table of capabilities decides; `seen` is a date."""
+    """Return the decorator of an API's rules that depend on its table of capabilities. `seen` is a date."""
 
     def declare_rule(severity: Severity, *, fix: str, source: str) -> Callable[[FindByModel], FindByModel]:
         return rules.by_model(severity, fix=fix, source=f"{source}; capabilities.py; seen {seen}")
@@ -94,11 +96,10 @@ def declares_by_model(rules: Rules, *, seen: str) -> DeclareByModel:
 def unsampled(
     settings: dict[str, Any], names: Mapping[str, str], ranges: Mapping[str, Range] | None
 ) -> Iterator[tuple[str, str]]:
-    """The sampling settings that a model does not take, or only at one value: the key, and the value there.
+    """Yield the sampling settings that a model does not take, or takes only at one value: the key, and the value sent.
 
-    `names` maps each key of the wire to the setting's name in ChatOptions. A range that is merely exceeded is left to
-    the rule on numbers.
-    """
+    `names` maps each key of the wire to the setting's name in ChatOptions. A value outside a range is left to the rule
+    on numbers."""
     for key, setting in names.items() if ranges is not None else ():
         value, (least, most) = settings.get(key), (ranges or {}).get(setting, (None, None))
         if isinstance(value, int | float) and not isinstance(value, bool) and least == most and value != least:
@@ -106,7 +107,7 @@ def unsampled(
 
 
 def is_object_text(text: str) -> bool:
-    """Whether a text is the JSON of an object."""
+    """Return whether a text is the JSON of an object."""
     try:
         return isinstance(parse(text), dict)
     except DecodeError:
@@ -114,19 +115,19 @@ def is_object_text(text: str) -> bool:
 
 
 def table(parent: dict[str, Any], key: str) -> dict[str, Any]:
-    """The object under a key, an empty one where there is none."""
+    """Return the object under a key, {} if there is none."""
     found = parent.get(key)
     return found if isinstance(found, dict) else {}
 
 
 def is_object(schema: dict[str, Any]) -> bool:
-    """Whether a schema allows objects by name."""
+    """Return whether the type of a schema names "object"."""
     kind = schema.get("type")
     return kind == "object" or (isinstance(kind, list) and "object" in kind)
 
 
 def subschemas(at: str, schema: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any], int]]:
-    """A schema and all in it, each with its path and the level of objects."""
+    """Yield a schema and all its subschemas, each with its path and its level of objects."""
     waiting = [(at, schema, 0, 0)]
     while waiting:
         at, found, level, depth = waiting.pop()
@@ -148,8 +149,7 @@ def _children(at: str, schema: dict[str, Any]) -> Iterator[tuple[str, dict[str, 
 def bad_base64(path: str, value: Any, *, bare: bool = False) -> Iterator[Broken]:
     """Yield `path` if the value is not base64 of the standard alphabet: a `bare` text, or the data of a data URL.
 
-    Padding is not judged.
-    """
+    Padding is not checked."""
     if not isinstance(value, str):
         return
     is_data_url = value.startswith("data:") and ";base64," in value[:200]
@@ -160,7 +160,7 @@ def bad_base64(path: str, value: Any, *, bare: bool = False) -> Iterator[Broken]
 
 
 def spelled_key(parent: dict[str, Any], name: str) -> str:
-    """Return a name as an object spells it: `fileData`, or `file_data` if it has that."""
+    """Return a name as an object spells it: `fileData`, or `file_data` if the object has that."""
     return snake_name(name) if name not in parent and snake_name(name) in parent else name
 
 
@@ -180,7 +180,7 @@ def spelled_object(parent: dict[str, Any], name: str, at: str = "$") -> Iterator
 
 
 def spelled_items(parent: dict[str, Any], name: str, at: str) -> Iterator[tuple[str, Any]]:
-    """Yield what a list under a name in either spelling holds, each with its path."""
+    """Yield the items of a list under a name in either spelling, each with its path."""
     found = spelled_value(parent, name)
     for index, item in enumerate(found if isinstance(found, list) else ()):
         yield f"{spelled_path(at, parent, name)}[{index}]", item

@@ -1,4 +1,4 @@
-"""Schemas of tools and answers in the target's dialect, on requests of another API, and arguments brought back."""
+"""Adapt schemas of tools and answers of another API's request to the target's dialect, and restore arguments."""
 
 from __future__ import annotations
 
@@ -28,10 +28,9 @@ DIALECTS = {
 
 
 class Dialects(msgspec.Struct, frozen=True, kw_only=True):
-    """The dialects of an API's places: tools, tools that are `strict` (None: there are none), and `answers`.
+    """The dialects of an API: for tools, for `strict` tools (None: the API has none), and for `answers`.
 
-    `always_strict` says that an answer's schema is always enforced, whatever a request says about it.
-    """
+    `always_strict`: the API always enforces an answer's schema, whatever the request sets."""
 
     tools: Dialect
     strict: Dialect | None
@@ -54,7 +53,7 @@ GOOGLE = Dialects(tools=schemas.GEMINI_TOOLS, strict=None, answers=schemas.for_a
 
 
 def with_fitting_schemas(request: ChatRequest, context: EncodeContext, dialects: Dialects) -> ChatRequest:
-    """A request of another API whose schemas the target takes; what they do not say any more is lost."""
+    """Return a request of another API with schemas that the target takes; report what they lose."""
     if context.native:
         return request
     fitter = _Fitter(context, dialects)
@@ -70,13 +69,14 @@ def with_fitting_schemas(request: ChatRequest, context: EncodeContext, dialects:
 
 
 def restored_arguments(arguments: Any, adapted: SchemaMap) -> Any:
-    """Arguments of the target's answer as the source's schema has them: null back to absent, a root unwrapped."""
+    """Return arguments of the target's answer in the form of the source's schema: nulls removed, a wrapped root
+    unwrapped."""
     dialect = DIALECTS.get(adapted.dialect)
     return arguments if dialect is None else restore_arguments(arguments, adapted.schema, dialect)
 
 
 class _Fitter:
-    """Fits schemas, and keeps the originals of those that arguments must be brought back to."""
+    """Adapt schemas, and keep the originals that are needed to restore arguments."""
 
     def __init__(self, context: EncodeContext, dialects: Dialects) -> None:
         self._context = context
@@ -103,7 +103,7 @@ class _Fitter:
         return self._fitted(tool, _adapted(tool.parameters, self._dialects.tools), self._dialects.tools)
 
     def _returning(self, tool: FunctionTool) -> FunctionTool:
-        """The tool with the schema of what it returns, which nothing enforces, in the target's dialect."""
+        """Return the tool with the schema of its return value, which no API enforces, in the target's dialect."""
         if tool.returns is None:
             return tool
         adapted = _adapted(tool.returns, schemas.for_answers(self._dialects.tools))
@@ -150,7 +150,7 @@ class _Fitter:
 
 
 _ASSERT_NOTHING = frozenset({"$schema", "$id", "$comment", "$vocabulary", "title"})
-"""Keywords that neither restrict a value nor tell a model anything about it."""
+"""Keywords that neither restrict a value nor describe it to a model."""
 
 
 def _reason_for(keyword: str, why: str) -> reasons.Reason:
@@ -163,7 +163,7 @@ _LARGEST_KEPT = 65_536
 
 
 def _adapted(schema: Node, dialect: Dialect) -> Adapted:
-    """`adapt`, remembered by the schema's text: the same tools come with every request of a conversation."""
+    """Return `adapt` of the schema, cached by its text: every request of a conversation has the same tools."""
     text = write(schema)
     if len(text) > _LARGEST_KEPT:
         return _complete(schema, schemas.adapt(with_named_types(schema), dialect))
@@ -180,7 +180,7 @@ def _adapted_text(text: bytes, name: str, object_root: bool) -> tuple[Adapted, b
 
 
 def _complete(schema: Node, adapted: Adapted) -> Adapted:
-    """With what the adapted schema says in other words (an exclusive bound of integers, `nullable`) named as well."""
+    """Add to `lost` what the adapted schema expresses in another form (an exclusive bound of integers, `nullable`)."""
     if adapted.schema is schema:
         return adapted
     lost = [loss_of(reasons.SCHEMA_KEYWORD, path, key, keyword=key, why=why) for path, key, why in adapted.lost]
@@ -195,7 +195,7 @@ _TYPE_NAMES = ("TYPE_UNSPECIFIED", "STRING", "NUMBER", "INTEGER", "BOOLEAN", "AR
 
 
 def with_named_types(schema: Any) -> Any:
-    """A schema whose types are numbers (google-genai's enumerations, sent as integers) with their names."""
+    """Return a schema with types by name if they are numbers (google-genai's enumerations, sent as integers)."""
     return _named(schema) if isinstance(schema, dict) and schema.get("type").__class__ is int else schema
 
 

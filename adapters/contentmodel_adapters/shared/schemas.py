@@ -1,8 +1,7 @@
-"""What each API takes of JSON Schema, and a schema adapted to it: for tools and for the shape of answers.
+"""The JSON Schema that each API takes, and the adaptation of schemas to it, for tools and answers.
 
-A `Dialect` is data; `adapt` is one walk that every dialect shares. What it does to the arguments that come back is
-undone by `arguments.restore_arguments`. Neither knows a wire format.
-"""
+A `Dialect` is data; `adapt` is one walk for all dialects. `arguments.restore_arguments` undoes its effect on returned
+arguments. Neither depends on a wire format."""
 
 from __future__ import annotations
 
@@ -32,14 +31,13 @@ OPENAI_STRICT = Dialect(
 )
 """Strict function tools and `json_schema` answers of Chat Completions and Responses.
 
-Every object closed, every property required (optional ones are said with null), the root a plain object, `$ref`
-without siblings, recursion allowed, 10 levels, 5,000 properties, 1,000 enum values:
+Every object closed, every property required (optional ones are nullable), the root a plain object, `$ref` without
+siblings, recursion allowed, 10 levels, 5,000 properties, 1,000 enum values:
 https://developers.openai.com/api/docs/guides/structured-outputs#supported-schemas, as profiled in
 https://jsonschemaprofiles.unitvectorylabs.com/schemas/openai, and openai 3.52, lib/_pydantic.py. `default`, `oneOf` are
 "not permitted", `$ref` "cannot have keywords", lookaround is refused (pydantic/pydantic-ai#5519, vercel/ai#21037).
-`minLength` and `maxLength` are not in the guide's list, so they are left out (pydantic/pydantic-ai#4490 doubts it).
-All seen 2026-11-21.
-"""
+`minLength` and `maxLength` are not in the guide's list, so they are left out (pydantic/pydantic-ai#4490 doubts it). All
+seen 2026-11-21."""
 
 OPENAI_LOOSE = Dialect(
     name="openai", bare_root=("anyOf", "oneOf", "allOf", "enum", "not"), answers_too=True, whole=True
@@ -95,10 +93,9 @@ GEMINI_JSON_SCHEMA = Dialect(
 
 "While the full JSON Schema may be sent, not all features are supported": those of the first two lines are, `enum` "for
 strings and numbers"; "cyclic references are unrolled to a limited degree and, as such, may only be used within
-non-required properties", and beside `$ref` only what starts with `$` may stand (docstring of `response_json_schema` in
-google-genai 3.4, types.py). The others are sent too, for the service ignores them (vercel/ai#18325). `const` is refused
-there and is an `enum` of one value (vercel/ai#20757). Seen 2026-11-22.
-"""
+non-required properties", and only keywords that start with `$` are allowed beside `$ref` (docstring of
+`response_json_schema` in google-genai 3.4, types.py). The others are sent too, for the service ignores them
+(vercel/ai#18325). `const` is refused there and becomes an `enum` of one value (vercel/ai#20757). Seen 2026-11-22."""
 
 ANTHROPIC_TOOLS = Dialect(name="anthropic tools", bare_root=("anyOf", "oneOf", "allOf"), names=r"[a-zA-Z0-9_.-]{1,64}")
 """`input_schema` of tools that are not strict: draft 2020-12 with a root of type object.
@@ -129,18 +126,17 @@ value for every schema. `allOf` is taken in part ("not with $ref"), so it is alw
 
 
 def for_answers(dialect: Dialect) -> Dialect:
-    """The dialect where it shapes an answer: outside OpenAI's APIs the root may then be anything."""
+    """Return the dialect for the schema of an answer: except at OpenAI's APIs, the root need not be an object."""
     return dialect if dialect.answers_too else msgspec.structs.replace(dialect, object_root=False)
 
 
 def adapt(schema: Node, dialect: Dialect) -> Adapted:
-    """The schema as the dialect takes it; the same object where nothing had to change.
+    """Return the schema in the dialect; the same object if nothing had to change.
 
-    The result allows all that the original did, but for undeclared properties of objects that a closed dialect closes.
-    A root that cannot stand as an object becomes the property "value" of one; an empty root is an object without
-    properties. Where references cannot stand, circles are unrolled three times, and what is written out ends after 40
-    levels or 10,000 schemas. EncodeError where the schema is no JSON object, or nested too deeply to follow.
-    """
+    The result allows all that the original does, except undeclared properties of objects that a closed dialect closes.
+    A root that cannot be an object becomes the property "value" of one; an empty root is an object without properties.
+    Where references are not allowed, cycles are unrolled three times, and inlining ends after 40 levels or 10,000
+    schemas. Raise EncodeError if the schema is no JSON object, or nested too deeply."""
     if not isinstance(schema, dict):
         raise EncodeError(f"a JSON Schema is an object, not {read.type_of(schema)}")
     try:
@@ -154,12 +150,12 @@ _HOMES = tuple(f"#/{keyword}/" for keyword in read.DEFINITIONS)
 
 
 class _Adapter:
-    """One walk over one schema. Every method gives a new node; what goes missing is noted on the way."""
+    """Walk one schema. Each method returns a new node and records what is lost."""
 
     def __init__(self, schema: Node, dialect: Dialect) -> None:
         self._schema, self._dialect, self._reader = schema, dialect, read.Reader(schema)
         self._keywords = dialect.keywords or frozenset()
-        # In order, each once.
+        # Dicts as ordered sets.
         self._lost, self._structural, self._reasons = (dict[Lost, None]() for _ in range(3))
         self._within: Counter[str] = Counter()
         self._depth = self._inlined = 0
@@ -207,7 +203,7 @@ class _Adapter:
         return dict(self.node(self._as_object(node) if self._dialect.object_root else node, "$"))
 
     def _as_object(self, node: Node) -> Node:
-        """The root as a plain object, its `$ref` and `allOf` resolved one level deep."""
+        """Return the root as a plain object, its `$ref` and `allOf` resolved one level deep."""
         if "$ref" in node or ("allOf" in node and "allOf" in self._dialect.bare_root):
             node = self._joined(self._reader.parts(node)[0], "$")
         node = read.canonical(node)
@@ -223,7 +219,7 @@ class _Adapter:
         return read.upper(read.without(spelled, *self._dialect.bare_root), self._schema, self._dialect)
 
     def _definitions(self, keyword: str) -> Node:
-        """The root's definitions, by the references to them that are kept."""
+        """Return the root's definitions, by the references to them that are kept."""
         return {
             home: self.node(inner, child_path(child_path("$", keyword), name))
             for name, inner in read.named(self._schema, keyword).items()
@@ -231,7 +227,7 @@ class _Adapter:
         }
 
     def _home(self, pointer: Any) -> str | None:
-        """Where the target of a reference stands in the adapted schema; None where it has to be written out."""
+        """Return the pointer to a reference's target in the adapted schema; None if it has to be inlined."""
         if not isinstance(pointer, str) or pointer in self._circles:
             return None
         if self._dialect.keywords is None:
@@ -245,7 +241,7 @@ class _Adapter:
         return pointer if self._dialect.references and (at_home or root) else None
 
     def node(self, source: Any, path: str) -> Any:
-        """The schema at `path` in the dialect."""
+        """Return the schema at `path` in the dialect."""
         if self._dialect.keywords is None:
             return self._open(read.canonical(source), path) if isinstance(source, dict) else source
         if source is False or not isinstance(source, dict | bool):
@@ -257,7 +253,7 @@ class _Adapter:
         return read.upper(made, source, self._dialect)
 
     def _open(self, node: Node, path: str) -> Node:
-        """A schema where every keyword may stand."""
+        """Return a schema for a dialect that allows every keyword."""
         result = dict(node)
         for keyword, key, inner in read.children(node):
             made = self.node(inner, read.place_in(path, keyword, key))
@@ -273,7 +269,7 @@ class _Adapter:
         return result
 
     def _referred(self, node: Node, path: str) -> Node:
-        """A schema with `$ref` or `allOf`: the reference alone, or all of it in one."""
+        """Return a schema that had `$ref` or `allOf`: the reference alone, or all merged into one."""
         home, beside = self._home(node.get("$ref")), read.without(node, "$ref")
         if home is None or beside.keys() - read.ANNOTATIONS:
             return self._inline(node, path)
@@ -308,7 +304,7 @@ class _Adapter:
         return node
 
     def _said(self, node: Node, path: str) -> Node:
-        """A schema without references."""
+        """Return a schema that had no references."""
         node = self._literal(node, path)
         if any(keyword in node for keyword in read.UNIONS):
             return self._union(node, path)
@@ -320,7 +316,7 @@ class _Adapter:
         return self._kept(self._array(node, path) if "array" in types else node, path)
 
     def _literal(self, node: Node, path: str) -> Node:
-        """`const` and `enum` as far as the dialect has them, else their types."""
+        """Return `const` and `enum` if the dialect allows their values, else their types."""
         keyword = "const" if "const" in node else "enum"
         if keyword not in node:
             return node
@@ -384,7 +380,7 @@ class _Adapter:
         return {**around, keyword: [self.node(variant, place) for variant, place in variants]}
 
     def _narrowed(self, variant: Any, own: Node, path: str) -> Any:
-        """The variant with the type that stands beside the union."""
+        """Return the variant with the type that is beside the union."""
         inner = read.types_of(self._reader.plain(variant)) if isinstance(variant, dict) else None
         if inner is None and isinstance(variant, dict) and not variant.keys() & {"$ref", "allOf", *read.UNIONS}:
             return {"type": own["type"], **read.without(variant, "type")}
@@ -393,7 +389,7 @@ class _Adapter:
         return variant
 
     def _alone(self, around: Node, variants: list[tuple[Any, str]], path: str) -> Node:
-        """`anyOf` with nothing beside it, and null as a word of its first variant."""
+        """Return `anyOf` without siblings, with null as `nullable` of its first variant."""
         nulls = [isinstance(variant, dict) and read.types_of(variant) == ["null"] for variant, _ in variants]
         made = [self.node(*place) for place, is_null in zip(variants, nulls, strict=True) if not is_null]
         flat = [inner for one in made for inner in (one["anyOf"] if one.keys() == {"anyOf"} else [one])]
@@ -407,7 +403,7 @@ class _Adapter:
         return {"anyOf": [{**first, **null}, *others]}
 
     def _split(self, node: Node, types: list[str], path: str) -> Node:
-        """One variant for each type, where a schema has one type."""
+        """Return one variant for each type: a schema of this dialect has one type."""
         others = [name for name in types if name != "null"]
         null = {"nullable": True} if len(others) < len(types) else {}
         if not others:
@@ -445,7 +441,7 @@ class _Adapter:
         return node
 
     def _close(self, node: Node, path: str) -> None:
-        """Objects of a closed dialect have the properties that they name: a map would be an empty object."""
+        """Close an object of a closed dialect. Refuse a map: it would become an empty object."""
         open_end = node.get("additionalProperties", "properties" not in node) is not False
         if open_end or read.named(node, "patternProperties"):
             self._refuse(path, "additionalProperties", "any names: an object must name all its properties")
@@ -481,7 +477,7 @@ class _Adapter:
         return node
 
     def _places(self, node: Node, first: list[Any], path: str) -> Node:
-        """One schema for every place of a tuple."""
+        """Return one schema for every item of a tuple."""
         places = [(inner, f"{path}.prefixItems[{index}]") for index, inner in enumerate(first)]
         most, rest = node.get("maxItems"), node.get("items", True)
         if rest is not False and not (read.is_number(most) and most <= len(first)):
@@ -490,7 +486,7 @@ class _Adapter:
         return dict(self.node(*apart[0])) if len(apart) == 1 else self._united({}, apart, "anyOf", path)
 
     def _kept(self, node: Node, path: str) -> Node:
-        """The keywords that the dialect has, in the forms that it knows."""
+        """Return the keywords that the dialect has, in forms that it allows."""
         node, types = self._inclusive(node, path), read.types_of(node)
         result = {}
         for key, value in node.items():
@@ -522,7 +518,7 @@ class _Adapter:
         return None
 
     def _inclusive(self, node: Node, path: str) -> Node:
-        """Bounds that are excluded, as bounds that are not, where the dialect has only these."""
+        """Replace exclusive bounds by inclusive ones if the dialect has only these."""
         for key, other, step in read.INCLUSIVE:
             if key in node and key not in self._keywords and other in self._keywords and read.is_number(node[key]):
                 exact = read.types_of(node) == ["integer"] and isinstance(node[key], int)

@@ -1,7 +1,6 @@
-"""Settings of a request of another API, fitted to what the target's model takes; whatever changes is a loss.
+"""Adapt the settings of another API's request to the target's model; every change is a loss.
 
-What the model takes is `context.known`: a row of the adapter's capabilities.py, or the policy `capabilities`.
-"""
+The model's capabilities are `context.known`: a row of the adapter's capabilities.py, or the policy `capabilities`."""
 
 from __future__ import annotations
 
@@ -20,12 +19,12 @@ _THINKING = ("mode", "effort", "budget_tokens")
 
 
 class Form(msgspec.Struct, frozen=True, kw_only=True):
-    """How an API says how much to think, as fields of ReasoningOptions.
+    """How an API expresses the amount of thinking, as fields of ReasoningOptions.
 
-    `off` turns thinking off, `between_tools` nearly so; `auto` leaves it to the model, `within` gives it a budget; None
-    stands for what the API cannot say. `budget_below_limit`: a budget counts toward the limit of the answer.
-    `efforts_as_budgets`: where a model takes no effort, a budget says it; where it takes levels, they replace a budget.
-    """
+    `off` turns thinking off, `between_tools` nearly so; `auto` leaves it to the model, `within` gives it a budget. None
+    means that the API cannot express it. `budget_below_limit`: a budget counts toward the limit of the answer.
+    `efforts_as_budgets`: if a model takes no effort, it is sent as a budget; if it takes levels, they replace a
+    budget."""
 
     off: dict[str, Any] | None
     auto: dict[str, Any]
@@ -69,9 +68,8 @@ def _why(known: Known, what: str) -> str:
 
 
 class _Fitted(msgspec.Struct):
-    """The fields of ReasoningOptions that the target gets, and why they are not those of the source; "" where they say
-    the same.
-    """
+    """The fields of ReasoningOptions for the target, and why they differ from the source's; "" if they mean the
+    same."""
 
     fields: dict[str, Any]
     why: str = ""
@@ -110,7 +108,7 @@ def _thinking(asked: ReasoningOptions, limit: int | None, known: Known, form: Fo
 
 
 def _off(asked: ReasoningOptions, known: Known, form: Form) -> _Fitted:
-    """No thinking, or the least that the model can do."""
+    """Turn thinking off, or return the least that the model can do."""
     takes = known.takes
     efforts = _efforts(takes)
     between = form.between_tools is not None and takes.thinking is not None and "between_tools" in takes.thinking
@@ -127,7 +125,7 @@ def _off(asked: ReasoningOptions, known: Known, form: Form) -> _Fitted:
 
 
 def _beside(asked: ReasoningOptions, off: Mapping[str, Any], known: Known) -> _Fitted:
-    """Thinking is off, beside an effort that also says how much the model writes where it may stand there."""
+    """Turn thinking off. Keep the effort, which also controls how much the model writes, if the API allows both."""
     if asked.effort in (None, "none") or "effort" in off:
         return _Fitted(dict(off))
     allowed = known.takes.efforts_without_thinking or known.takes.efforts or ()
@@ -137,16 +135,16 @@ def _beside(asked: ReasoningOptions, off: Mapping[str, Any], known: Known) -> _F
 
 
 def _efforts(takes: Capabilities) -> tuple[str, ...]:
-    """The levels of effort at which a model thinks, in rising order; () where none are known."""
+    """Return the levels of effort at which a model thinks, in rising order; () if none are known."""
     return tuple(word for word in takes.efforts or () if word != "none")
 
 
 def _budget(asked: ReasoningOptions, limit: int | None, known: Known, form: Form) -> _Fitted:
-    """What a mode and a budget become, an effort apart."""
+    """Convert a mode and a budget, without the effort."""
     takes, budget = known.takes, asked.budget_tokens
     if budget is None and asked.mode == "enabled" and not takes.thinks_by("adaptive"):
         budget = BUDGETS["medium"]
-    # A model that takes levels is asked by them: its budgets are there for older requests.
+    # If a model takes levels, use them: its budgets exist for older requests.
     budgeted = (
         form.within is not None and takes.thinks_by("enabled") and not (form.efforts_as_budgets and takes.efforts)
     )
@@ -158,7 +156,7 @@ def _budget(asked: ReasoningOptions, limit: int | None, known: Known, form: Form
         return _without_budget(asked, budget, known, form)
     if not takes.thinks_by("adaptive"):
         return _Fitted({}, _why(known, "thinks within a budget alone"))
-    # Levels need no word for what a model does anyway.
+    # If the model takes levels, thinking is its default and needs no setting.
     auto = {} if form.efforts_as_budgets and (asked.effort or takes.efforts) else form.auto
     return _Fitted(
         dict(auto),
@@ -167,7 +165,7 @@ def _budget(asked: ReasoningOptions, limit: int | None, known: Known, form: Form
 
 
 def _within(budget: int, limit: int | None, known: Known, form: Form) -> _Fitted:
-    """A budget between the least and the most that the model takes, and below the limit of the answer."""
+    """Clip a budget to the range that the model takes, and below the limit of the answer."""
     least, most = known.takes.budget or (1, budget)
     if form.budget_below_limit and limit is not None:
         most = min(most, limit - 1)
@@ -181,7 +179,7 @@ def _within(budget: int, limit: int | None, known: Known, form: Form) -> _Fitted
 
 
 def _without_budget(asked: ReasoningOptions, budget: int, known: Known, form: Form) -> _Fitted:
-    """The effort that a budget stands for, where the model takes efforts."""
+    """Return the effort nearest to a budget, if the model takes efforts."""
     takes = known.takes
     fields = dict(form.auto) if takes.thinks_by("adaptive") and not form.efforts_as_budgets else {}
     efforts = takes.efforts if takes.efforts is not None else tuple(BUDGETS)
@@ -211,7 +209,7 @@ def _effort(word: str, known: Known, form: Form) -> _Fitted:
 
 
 def thinks(asked: ReasoningOptions | None, takes: Capabilities) -> bool:
-    """Return whether a model thinks: as it is asked, or by default."""
+    """Return whether a model thinks: as requested, or by default."""
     if takes.thinking == ():
         return False
     mode, effort = (asked.mode, asked.effort) if asked is not None else (None, None)
@@ -220,7 +218,7 @@ def thinks(asked: ReasoningOptions | None, takes: Capabilities) -> bool:
         return False
     if mode is not None or budget is not None:
         return True
-    # A level of effort alone does not turn thinking on where it is off by default.
+    # A level of effort alone does not turn thinking on if it is off by default.
     chosen = effort or takes.default_effort
     return chosen is not None and chosen != "none" and "enabled" not in (takes.thinking or ())
 
@@ -241,7 +239,7 @@ def _fit_sampling(options: ChatOptions, request: ChatRequest, context: EncodeCon
 
 
 def _sampled(value: Any, taken: tuple[float, float] | None) -> Any:
-    """The number nearest to a value that the model takes; None where it takes none, or only one."""
+    """Return the nearest value that the model takes; None if it takes none, or only one."""
     if value is None or taken is None or taken[0] == taken[1]:
         return None
     least, most = taken
@@ -302,7 +300,7 @@ def _fit_format(options: ChatOptions, request: ChatRequest, context: EncodeConte
 
 
 def _loosened(tools: list[Any], context: EncodeContext) -> list[Any]:
-    """Tools that are not strict, where the model does not follow schemas; the same list where nothing changes."""
+    """Return tools that are not strict if the model has no strict tools; the same list if nothing changes."""
     if context.known.takes.strict_tools:
         return tools
     loose = [_loose(tool, context) for tool in tools]

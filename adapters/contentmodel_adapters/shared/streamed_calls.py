@@ -1,4 +1,4 @@
-"""The calls of a stream in the format of Chat: what a delta says of one, and which one it is about."""
+"""The calls of a stream in the format of Chat: the fields in a delta, and the call that it belongs to."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from contentmodel.authoring import canonical, merge_into, object_of
 
 
 class StreamedCalls:
-    """Calls in the order in which they began. The place of a call is its position in that order."""
+    """Calls in the order in which they began. A call's place is its position in that order."""
 
     __slots__ = ("_by_id", "_by_number", "_numbers")
 
@@ -50,7 +50,7 @@ class StreamedCalls:
 
 
 def parted(entry: dict[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
-    """What a delta says of a call, and what of it grows."""
+    """Return the fields of a call in a delta, and those that are appended to."""
     wire: dict[str, Any] = {}
     pieces = {}
     for name, value in entry.items():
@@ -61,7 +61,7 @@ def parted(entry: dict[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
             pieces[f"{name}.{grown}"] = value[grown]
             value = {key: said for key, said in value.items() if key != grown}
         wire[name] = value
-    # Some hosts fill in the other kind of call with blanks (Snowflake): then it does not grow.
+    # Some hosts send the other kind of call with blanks (Snowflake): it gets no pieces.
     if len(pieces) > 1 and not pieces["custom.input"]:
         wire["custom"] = {**wire["custom"], "input": pieces.pop("custom.input")}
     return wire, pieces
@@ -71,7 +71,7 @@ GROWN = {"function": "arguments", "custom": "input"}
 
 
 def stub(wire: dict[str, Any]) -> dict[str, Any]:
-    """Return a call before its arguments; one of another type has none that grow."""
+    """Return a call before its arguments. A call of another type has no arguments that grow."""
     kind = "custom" if wire.get("type") == "custom" else "function"
     if wire.get("type") not in (None, *GROWN) and kind not in wire:
         return {"id": "", **wire}
@@ -79,7 +79,7 @@ def stub(wire: dict[str, Any]) -> dict[str, Any]:
 
 
 def is_another(old: dict[str, Any], new: dict[str, Any]) -> bool:
-    """Whether a delta begins another call: some hosts give every call the number 0, and an id of its own."""
+    """Return whether a delta begins another call: some hosts number every call 0, but give each an id."""
     return bool(is_named(new) and new.get("id") and old.get("id") and new["id"] != old["id"])
 
 
@@ -88,7 +88,7 @@ def is_named(entry: dict[str, Any]) -> bool:
 
 
 def lay_call(old: dict[str, Any], new: dict[str, Any]) -> None:
-    """What a later delta says of a call. Ids and names that come again are the same ones."""
+    """Merge a later delta into a call. Ids and names are not appended to."""
     for name, value in new.items():
         if value.__class__ is dict and old.get(name).__class__ is dict:
             merge_into(old[name], value, tuple(value))

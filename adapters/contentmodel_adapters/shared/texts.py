@@ -1,7 +1,6 @@
-"""Texts of an answer in APIs whose readers join them: an empty line keeps those apart that are not one text.
+"""Texts of an answer at APIs whose clients join them: an empty line separates distinct texts.
 
-Chat Completions has one text. Of generateContent, clients join the texts of neighbouring parts, and have to in streams.
-"""
+Chat Completions has one text. Clients of generateContent join the texts of neighbouring parts, and must in streams."""
 
 from __future__ import annotations
 
@@ -17,11 +16,10 @@ EMPTY_LINE = "\n\n"
 
 
 class JoinedTexts:
-    """The texts of one answer that were written, and whether the next one needs an empty line before it.
+    """The written texts of one answer, and whether the next one needs an empty line before it.
 
-    Texts that follow each other in the source are one text in pieces. If another content is between them, wherever the
-    target has it, they are two texts.
-    """
+    Texts that follow each other in the source are one text in pieces. If another content is between them in the source,
+    they are two texts."""
 
     def __init__(self) -> None:
         self.size = 0
@@ -30,20 +28,20 @@ class JoinedTexts:
         self._is_parted = False
 
     def part(self) -> None:
-        """Part the texts until now from those that follow: another content is between them."""
+        """Separate the texts so far from those that follow: another content is between them."""
         self._is_parted = True
 
     def end(self) -> None:
-        """Something that the target has keeps the texts until now apart from those that follow."""
+        """Forget the texts so far: a content that the target has already separates them from those that follow."""
         self._end = ""
 
     def before(self, text: str) -> str:
-        """Return what is written before a text that follows."""
+        """Return what is written before the next text."""
         needs_line = self._is_parted and text and self._end and not self._end.endswith(EMPTY_LINE)
         return EMPTY_LINE if needs_line else ""
 
     def beginning(self, block: OutgoingBlock, grow: Callable[[str], bytes]) -> Callable[[str], bytes]:
-        """Return what writes the first piece of a live block, with what is before it, and leaves the rest to `grow`."""
+        """Return a function that writes the first piece of a live block with its separator, and then sets `grow`."""
 
         def begin(text: str) -> bytes:
             block.grow = grow
@@ -52,7 +50,7 @@ class JoinedTexts:
         return begin
 
     def add(self, text: str) -> str:
-        """Count a text that follows. Return what is written of it: the text, and what is before it."""
+        """Count the next text. Return what is written for it: the separator and the text."""
         if not text:
             return ""
         written = self.before(text) + text
@@ -63,7 +61,7 @@ class JoinedTexts:
 
 
 class JoiningEncoder(StreamEncoder):
-    """A stream encoder of an API whose readers join texts."""
+    """A stream encoder for an API whose clients join texts."""
 
     def __init__(self, adapter: Any, policies: Mapping[str, str] | None = None) -> None:
         super().__init__(adapter, policies)
@@ -81,11 +79,10 @@ class JoiningEncoder(StreamEncoder):
 def with_settled_texts(
     messages: list[ChatMessage], context: EncodeContext, *, cites: bool = False, blocks: Union | None = None
 ) -> list[ChatMessage]:
-    """Return the settled messages of an answer, with empty lines between texts that were apart.
+    """Return the normalized messages of an answer, with empty lines between distinct texts.
 
-    An answer that came from this API stays as it is. `cites` is for `settle_answer`. Contents that `blocks` has rows
-    for keep texts apart by themselves.
-    """
+    An answer of this API stays as it is. `cites` is passed to `settle_answer`. Contents that `blocks` has rows for
+    already separate texts."""
     settled = passes.settle_answer(messages, context, cites=cites)
     return _with_texts_apart(settled, messages, context, blocks) if context.completes else settled
 
@@ -115,6 +112,6 @@ def _with_texts_apart(
 
 
 def _skips(contents: Iterator[Any], wanted: Any) -> bool:
-    """Go on to a content. Return whether others come before it; an empty text is nothing."""
+    """Advance to a content. Return whether others come before it; empty texts do not count."""
     before = takewhile(lambda content: content is not wanted, contents)
     return sum(not passes.is_empty_text(content) for content in before) > 0

@@ -1,4 +1,4 @@
-"""When an answer was made, in the form of each API: seconds since 1970, or a date as text (RFC 3339)."""
+"""The creation time of an answer in each API's form: seconds since 1970, or a date as text (RFC 3339)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 
 def seconds_of(created: Any) -> float | int | None:
-    """Return a time as seconds since 1970; None if it is no time, or endless."""
+    """Return a time as seconds since 1970; None if it is invalid or infinite."""
     if isinstance(created, int | float) and not isinstance(created, bool):
         return created if isinstance(created, int) or isfinite(created) else None
     try:
@@ -20,7 +20,7 @@ def seconds_of(created: Any) -> float | int | None:
 
 
 def date_of(created: Any) -> str | None:
-    """Return a time as a date in text; None if it is no time."""
+    """Return a time as a date in text; None if it is invalid."""
     if created.__class__ is str:
         return None if seconds_of(created) is None else created
     try:

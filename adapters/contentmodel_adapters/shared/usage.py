@@ -1,4 +1,4 @@
-"""Token counts of one API in the way another counts them."""
+"""Convert the token counts of one API to the way another counts them."""
 
 from __future__ import annotations
 
@@ -15,8 +15,7 @@ class ReasoningInside(Group):
     """Whether the output tokens of OpenAI's formats include those of reasoning.
 
     They do, unless the total shows otherwise: xAI counts reasoning beside `completion_tokens` (26 of them, 255 of
-    reasoning, 307 of input and 588 in total; answer of grok-3-mini, seen 2026-11-22).
-    """
+    reasoning, 307 of input and 588 in total; answer of grok-3-mini, seen 2026-11-22)."""
 
     attribute = "reasoning_inside"
 
@@ -44,10 +43,9 @@ def counted(
     reasoning_inside: bool,
     tools_inside: bool = True,
 ) -> ChatResponse:
-    """The response with its usage counted as the target counts; every number that changes is reported.
+    """Return the response with its usage counted as the target counts; report every number that changes.
 
-    `tools_inside`: the target counts what hosted tools return as input, and has no counter of its own for it.
-    """
+    `tools_inside`: the target counts the output of hosted tools as input, and has no separate counter for it."""
     usage = response.usage
     if usage is None or context.native:
         return response
@@ -57,7 +55,7 @@ def counted(
     of_tools = (usage.tool_input_tokens or 0) if tools_inside else 0
     more_input = of_tools + _moved(cached, usage.cached_inside, cached_inside)
     more_output = _moved(reasoning, usage.reasoning_inside, reasoning_inside)
-    # A counter that is missing is zero where others are added to it (generateContent leaves out what is zero).
+    # A missing counter is zero if others are added to it (generateContent omits zeros).
     if more_input and (usage.input_tokens is not None or cached_inside or of_tools):
         changed["input_tokens"] = (usage.input_tokens or 0) + more_input
     if more_output and (usage.output_tokens is not None or reasoning_inside):
@@ -73,5 +71,5 @@ def counted(
 
 
 def _moved(tokens: int, were_inside: bool, are_inside: bool) -> int:
-    """Return what a counter grows by where some tokens are counted inside of it, and were not, or the reverse."""
+    """Return the change of a counter if some tokens are newly included in it, or no longer."""
     return 0 if were_inside == are_inside else tokens if are_inside else -tokens

@@ -1,4 +1,4 @@
-"""Words that every API has in a spelling of its own: finish reasons, in both directions."""
+"""API-specific values with a common meaning: finish reasons, in both directions."""
 
 from __future__ import annotations
 
@@ -12,11 +12,10 @@ RESUMABLE = frozenset({"pause", "compaction", "running"})
 
 
 class FinishWords(Codec[FinishReason]):
-    """An API's word for why an answer ended. `reasons` maps it to the model's; `words` gives the word for each reason.
+    """Decode and encode an API's finish reasons. `reasons` maps them to those of the model, `words` the reverse.
 
-    The API's own word is kept and written again; a word of another API is translated by its reason, and where this
-    API has only a coarser one, that is a loss.
-    """
+    The API's own value is kept and written again. A value of another API is mapped by its reason; if this API has only
+    a coarser value, that is a loss."""
 
     classes = (str, int)
     identity = False
@@ -32,7 +31,7 @@ class FinishWords(Codec[FinishReason]):
     ) -> None:
         self.reasons, self.words, self.otherwise = reasons, words, otherwise
         self._tells_sequence = tells_sequence
-        # Reasons that the API has no word for because the answer itself tells them.
+        # Reasons that the API has no value for because the answer itself shows them.
         self._implied = implied
 
     def decode(self, value: Any, context: DecodeContext, container: Any, key: str) -> FinishReason:
