@@ -1,4 +1,4 @@
-"""The adapter of OpenAI's Chat Completions, and of the many hosts that speak it with fields of their own."""
+"""The adapter of OpenAI's Chat Completions, and of the many compatible hosts with fields of their own."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ from contentmodel_adapters.shared.times import seconds_of
 from contentmodel_adapters.shared.usage import counted
 
 ALIASES = {"max_tokens": "max_completion_tokens", "function_call": "tool_choice"}
-"""Names that fields had, and that many hosts and clients still use."""
+"""Old names of fields, which many hosts and clients still use."""
 
 REQUEST = TABLE.record(
     "request",
@@ -124,7 +124,7 @@ STOP = Hint[Literal[True]](API, "stop", "the stop sequence is no list")
 
 
 def read_aliases(request: ChatRequest) -> ChatRequest:
-    """Read fields under old names, and a stop sequence that is no list; hints of the request keep how it was."""
+    """Read fields under old names, and a stop sequence that is no list; hints of the request keep the original form."""
     own = dict((request.extra or {}).get(API, {}))
     changed: dict[str, Any] = {}
     if (
@@ -160,7 +160,7 @@ def with_aliases(payload: dict[str, Any], request: ChatRequest, context: EncodeC
     return payload
 
 
-# What parts take inline (rules.py, media_has_a_known_type), and what only some models do.
+# The media types that parts take inline (rules.py, media_has_a_known_type). Only some models take audio.
 SEEN = ("image/png", "image/jpeg", "image/gif", "image/webp", "application/*", "text/*")
 # A file has data or an id, and no URL (types/chat/chat_completion_content_part_param.py of openai 3.52).
 LINKS = ("image/*",)
@@ -186,7 +186,7 @@ REQUEST_PASSES = (
 
 
 def with_model(payload: dict[str, Any], request: ChatRequest, context: EncodeContext) -> dict[str, Any]:
-    """Return a payload with the fields that every request has; the name of a model that is unknown is empty."""
+    """Return a payload with the required fields. A missing model becomes "" and is reported."""
     if "model" not in payload:
         context.report_loss(request, "model", reasons.NO_MODEL)
     return {"model": "", "messages": [], **payload}
@@ -214,7 +214,7 @@ def with_voice(payload: dict[str, Any], request: ChatRequest, context: EncodeCon
 
 
 def completed(payload: dict[str, Any], response: ChatResponse, context: EncodeContext) -> dict[str, Any]:
-    """Return the payload of an answer with what the API requires."""
+    """Return the payload of an answer with the fields that the API requires."""
     if "error" in payload and not response.choices:
         return {"error": payload["error"]}
     filled = {"id": "", "object": "chat.completion", "created": 0, "model": "", "choices": [], **payload}
@@ -231,7 +231,7 @@ def completed(payload: dict[str, Any], response: ChatResponse, context: EncodeCo
 
 
 class OpenAIChat(TableAdapter):
-    """Chat Completions, requests and responses."""
+    """The adapter of Chat Completions, requests and responses."""
 
     api = API
     issuer = "openai"
@@ -275,11 +275,13 @@ class OpenAIChat(TableAdapter):
         return encode_answer(messages, context)
 
     def recognises_list(self, items: list[Any]) -> float:
-        """Messages with a role are Chat's as well as any API's."""
+        """Return the confidence that the messages are of Chat: messages with a role may be of any API."""
         return recognise_messages({"messages": items}).get("request", 0.0) if self.have_roles(items) else 0.0
 
     def recognises(self, payload: dict[str, Any]) -> Mapping[str, float]:
-        """Chat's own keys; a bare list of messages with string contents is Chat's as well as anybody's."""
+        """Return the kinds of payload that it may be, each with a confidence.
+
+        Chat's own keys decide; messages with string contents may be of any API."""
         if payload.get("object") == "chat.completion":
             return {"response": 1.0}
         if payload.get("object") == "chat.completion.chunk":
@@ -294,13 +296,13 @@ class OpenAIChat(TableAdapter):
 
 
 def complete_usage(usage: dict[str, Any]) -> dict[str, Any]:
-    """Every counter that the API always gives; a counter that is missing is zero."""
+    """Return the counters that the API always has; a missing counter is zero."""
     tokens = {"prompt_tokens": 0, "completion_tokens": 0, **usage}
     return {"total_tokens": tokens["prompt_tokens"] + tokens["completion_tokens"], **tokens}
 
 
 def recognise_messages(payload: dict[str, Any]) -> Mapping[str, float]:
-    """How sure a payload with `messages` is a Chat request."""
+    """Return the confidence that a payload with `messages` is a Chat request."""
     messages = payload.get("messages")
     if not isinstance(messages, list):
         return {}

@@ -50,7 +50,7 @@ def _refusal(message: str) -> dict[str, Any]:
 
 
 def _usual_media(content: Any, rows: list[Row]) -> Row | None:
-    """The row that OpenAI's own API has for it; a host's video_url is for what came as one."""
+    """Return the row of OpenAI's own API for a medium. The video_url of some hosts is not used."""
     by_name = {r.name: r for r in rows}
     if content.__class__ is UriContent:
         return by_name["image_url"] if content.media_kind == "image" else None
@@ -141,8 +141,8 @@ TOOL_CALLS = TABLE.union(
             {"id": "call_id", "custom.name": "name", "custom.input": "arguments"},
             Filled({"custom.input": ""}),
         ),
-        # Hosts have tools of their own here, and the application answers their calls: those of Moonshot are a function
-        # under another type (platform.moonshot.ai/docs/guide/use-web-search, seen 2026-11-22).
+        # Some hosts have built-in tools whose calls the application answers: Moonshot's are a function under another
+        # type (platform.moonshot.ai/docs/guide/use-web-search, seen 2026-11-22).
         Row(
             "other.function",
             HostedToolCallContent,
@@ -252,7 +252,7 @@ ERROR = TABLE.record("error", ErrorContent, {"message": "message", "code": "code
 
 
 def detail_names(entry: dict[str, Any]) -> tuple[bytes, ...]:
-    """What tells that a detail goes on with an earlier one: its index and kind, then these with its id."""
+    """Return the keys by which a later detail continues an earlier one: its index and kind, then these with its id."""
     if "index" not in entry:
         return ()
     kind = [entry["index"], entry.get("type")]

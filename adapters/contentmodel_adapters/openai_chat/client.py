@@ -1,4 +1,4 @@
-"""A client of Chat Completions over OpenAI's SDK."""
+"""A client for Chat Completions that uses OpenAI's SDK."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PATH = "/chat/completions"
 
 
 class Settling:
-    """What sync and async clients say in a payload because its answer is streamed or is not."""
+    """Set the fields that depend on streaming, for sync and async clients."""
 
     api = API
     path = PATH
@@ -24,7 +24,7 @@ class Settling:
     plain: tuple[type[Any], ...] = (openai.OpenAI, openai.AsyncOpenAI)
 
     def settle(self, payload: dict[str, Any], *, stream: bool) -> None:
-        """A stream tells its usage only where it is asked to; an answer that is none refuses to be asked."""
+        """Request usage when streaming; drop `stream_options` otherwise (the API rejects it)."""
         if stream:
             payload.setdefault("stream_options", {"include_usage": True})
         else:

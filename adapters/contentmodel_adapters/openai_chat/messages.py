@@ -1,4 +1,4 @@
-"""How Chat's messages hold contents: columns of an assistant message, one message for each tool result."""
+"""Contents in Chat's messages: columns of an assistant message, one message for each tool result."""
 
 from __future__ import annotations
 
@@ -65,14 +65,14 @@ from contentmodel_adapters.shared.role import SpelledRole, restore_role, role_of
 
 
 class Said(One[AIContent]):
-    """An object that says something. Some hosts (Snowflake) fill in what was not said with blanks and zeros."""
+    """A non-empty object. Some hosts (Snowflake) fill missing objects with blanks and zeros."""
 
     def holds(self, value: Any) -> bool:
         return value.__class__ is dict and any(value.values())
 
 
 class SaidWords(TextField):
-    """Words that are not blank, for the same reason."""
+    """Text that is not empty, for the same reason."""
 
     def holds(self, value: Any) -> bool:
         return value.__class__ is str and value != ""
@@ -81,12 +81,12 @@ class SaidWords(TextField):
 ROLE = Hint[SpelledRole](API, "role", "the role of the message of an answer, if it is not the usual one")
 REASONING_FIELDS = ("reasoning_content", "reasoning")
 BETWEEN = "\n\n"
-"""What keeps two reasonings apart in one field."""
+"""The separator of several reasoning texts in one field."""
 
 TEXT_COLUMN = Column(TextOrBlocks(CONTENT, "string", annotated=True), TextContent)
 REFUSAL_COLUMN = Column(SaidWords(ErrorContent, "message", code="refusal"), ErrorContent)
 COLUMNS = {
-    # Reasoning is not in OpenAI's own types: DeepSeek, xAI, Moonshot and others say reasoning_content, Groq and
+    # OpenAI's own types have no reasoning. DeepSeek, xAI, Moonshot and others use reasoning_content, Groq and
     # OpenRouter reasoning.
     "reasoning_content": Column(SaidWords(ReasoningContent, "text", between=BETWEEN), ReasoningContent, hinted=True),
     "reasoning": Column(SaidWords(ReasoningContent, "text", between=BETWEEN), ReasoningContent, hinted=True),
@@ -98,7 +98,7 @@ COLUMNS = {
     "tool_calls": Column(Blocks(TOOL_CALLS), FunctionCallContent, CustomToolCallContent, HostedToolCallContent),
     "function_call": Column(Said(FUNCTION_CALL), FunctionCallContent, hinted=True),
 }
-# Where reasoning_details stand, `reasoning` repeats their words.
+# If there are reasoning_details, `reasoning` repeats their text.
 DETAILED = {name: column for name, column in COLUMNS.items() if name not in ("reasoning", "reasoning_content")}
 
 ASSISTANT = TABLE.record(
@@ -119,7 +119,7 @@ DETAILED_ASSISTANT = TABLE.record(
     Silent("message_id"),
     constants={"role": "assistant"},
 )
-# The other roles have records of their own.
+# The other roles have separate records.
 ROLES = Roles(
     API,
     {"system": "system", "developer": "developer", "user": "user"},
@@ -139,7 +139,7 @@ TABLE.keep("message", "annotations")
 
 
 def decode_message(wire: dict[str, Any], context: DecodeContext) -> ChatMessage:
-    """One message, whatever its role."""
+    """Decode one message of any role."""
     role = wire.get("role")
     if role == "assistant":
         return decode_assistant(wire, context)
@@ -150,7 +150,7 @@ def decode_message(wire: dict[str, Any], context: DecodeContext) -> ChatMessage:
 
 
 def decode_assistant(wire: dict[str, Any], context: DecodeContext) -> ChatMessage:
-    """An assistant's message: its columns in a fixed order, its citations on the text."""
+    """Decode an assistant's message: its columns in a fixed order, its citations on the text."""
     message: ChatMessage = row_of_wire(wire).decode(wire, context)
     if "annotations" in wire:
         message = _attach_citations(message, wire, context)
@@ -158,7 +158,7 @@ def decode_assistant(wire: dict[str, Any], context: DecodeContext) -> ChatMessag
 
 
 def row_of_wire(wire: dict[str, Any]) -> Row:
-    """The row that reads an assistant's message."""
+    """Return the row that reads an assistant's message."""
     details = wire.get("reasoning_details")
     return DETAILED_ASSISTANT if details.__class__ is list and details else ASSISTANT
 
@@ -167,15 +167,15 @@ REPLAY = Replay(
     fields={"": Change(drops=("annotations", "index"), nulls=("tool_calls",)), "audio": Change(keeps=("id",))},
     verbatim=("arguments", "input"),
 )
-"""What the message of an answer says and no request may; of what was spoken, a request has the id."""
+"""Fields that an answer's message has and no request may have. Of audio, a request has only the id."""
 
 
 def encode_message(message: ChatMessage, context: EncodeContext) -> list[dict[str, Any]]:
-    """The wire messages of one message: one, or one for each tool result."""
+    """Return the wire messages of one message: one, or one for each tool result."""
     if message.role == "assistant":
         wire = encode_assistant(message, context)
         wire = REPLAY.fitted(wire, message, context)
-        # What other APIs said, and nothing of it can be sent, is no turn here.
+        # Skip foreign messages with nothing to send.
         return [wire] if context.native or len(wire) > 1 else []
     if message.role == "tool":
         return _encode_results(message, context)
@@ -192,7 +192,7 @@ def _lose_citations(contents: Iterable[object], context: EncodeContext) -> None:
 
 
 def encode_assistant(message: ChatMessage, context: EncodeContext) -> dict[str, Any]:
-    """The wire message of an assistant's message."""
+    """Return the wire message of an assistant's message."""
     wire = ASSISTANT.encode(message, context)
     for content in message.contents:
         if content.annotations is not None:
@@ -217,7 +217,7 @@ def _encode_results(message: ChatMessage, context: EncodeContext) -> list[dict[s
     for result in results:
         _lose_citations(getattr(result, "outputs", ()), context)
     if not is_native(message, context) or is_own_answer(message, context):
-        # The call says it; some hosts want it here too, and what came so goes home so.
+        # The name is on the call. Keep it here only when round-tripping a message that had it.
         wires = [_without_name(wire) for wire in wires]
     return wires
 
@@ -227,7 +227,7 @@ def _without_name(wire: dict[str, Any]) -> dict[str, Any]:
 
 
 def _as_function_result(content: Any, context: EncodeContext) -> Any:
-    """Another result as a function's; a failure says so in its words, which have no flag beside them here."""
+    """Return another kind of result as a function's. A failure is marked in its text: there is no flag for it."""
     if not isinstance(content, ToolResultContent):
         return content
     told = with_error_mark(content, context)
@@ -336,7 +336,7 @@ def encode_answer(messages: list[ChatMessage], context: EncodeContext) -> dict[s
         return wire
     if wire.get("content").__class__ is list:
         wire["content"] = "".join(part["text"] for part in wire["content"])
-    # Strictly read, an answer's message always says these.
+    # In OpenAI's types, an answer's message always has these fields.
     wire.setdefault("content", None)
     wire.setdefault("refusal", None)
     return wire
@@ -354,7 +354,7 @@ def _with_role(message: ChatMessage, wire: dict[str, Any]) -> ChatMessage:
 
 
 class _ResultMessage(Fields):
-    """A message that is one result: its content stands where it stands."""
+    """A message that is one result, which has the message's path."""
 
     def places(self, value: Any, wire: Any, path: str) -> Iterator[Place]:
         yield value.contents[0], path, wire, RESULTS

@@ -1,8 +1,7 @@
-"""What Chat Completions refuses, ignores or answers badly in a request.
+"""Requests that Chat Completions refuses, ignores or answers badly.
 
-Many hosts speak this format, and few are as strict as OpenAI. What OpenAI alone refuses is judged only where the
-model's name is one of OpenAI's own, and what only some of its models refuse, only for these.
-"""
+Many hosts have this API, and few are as strict as OpenAI. A rule that only OpenAI enforces is checked only if the
+model's name is one of OpenAI's, and a rule of some of its models only for these."""
 
 from __future__ import annotations
 
@@ -128,7 +127,7 @@ def _result_id(message: dict[str, Any], at: str) -> Iterator[Broken]:
 
 
 def _repeated(named: Iterator[Broken], known: set[str]) -> Iterator[Broken]:
-    """The names that are in `known`, or come a second time; all of them are known from then on."""
+    """Yield the names that are in `known`, or come a second time; add all of them to `known`."""
     for where, name in named:
         if name in known:
             yield where, f"{name!r:.60} a second time"
@@ -155,7 +154,7 @@ def call_arguments_are_objects(request: dict[str, Any]) -> Iterator[Broken]:
 
 
 def _functions(parent: dict[str, Any], key: str, at: str = "$") -> Iterator[tuple[str, dict[str, Any]]]:
-    """The `function`, or the `custom`, of each call or tool."""
+    """Yield the `function` or the `custom` of each call or tool."""
     for where, item in objects(parent, key, at):
         yield from one_object(item, "function", where)
         yield from one_object(item, "custom", where)
@@ -166,7 +165,7 @@ _PARTS["user"] = ["text", "image_url", "input_audio", "file"]
 
 
 def _parts(request: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any], Any]]:
-    """Each part of each message's content, with its path and the message's role."""
+    """Yield each part of each message's content, with its path and the message's role."""
     for at, message in objects(request, "messages"):
         for where, part in objects(message, "content", at):
             yield where, part, message.get("role")
@@ -357,7 +356,7 @@ def strict_schemas_are_small(request: dict[str, Any]) -> Iterator[Broken]:
 
 
 def _strict_roots(request: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The strict schemas of a request: of tools that say so, and of the response format."""
+    """Yield the strict schemas of a request: of strict tools, and of the response format."""
     formats = [found for at, f in one_object(request, "response_format") for found in one_object(f, "json_schema", at)]
     for at, described in [*_functions(request, "tools"), *formats]:
         if described.get("strict") is True:

@@ -1,8 +1,8 @@
-"""Streams of Chat Completions: columns that grow (openai 3.54, types/chat/chat_completion_chunk.py; November 2026).
+"""Decode streams of Chat Completions: columns that grow (openai 3.54, types/chat/chat_completion_chunk.py; November
+2026).
 
-A column is open until the answer ends; a text or a call that is followed by another block is given out as complete
-before, and caught up with where the host goes back to it.
-"""
+A column is open until the answer ends. A text or a call that is followed by another block is emitted as complete before
+that, and is amended if the host goes back to it."""
 
 from __future__ import annotations
 
@@ -51,9 +51,9 @@ from contentmodel_adapters.openai_chat.blocks import (
 from contentmodel_adapters.openai_chat.messages import decode_assistant, row_of_wire
 from contentmodel_adapters.shared.streamed_calls import StreamedCalls, is_another, is_named, lay_call, parted, stub
 
-# What the first chunk says of the answer stays; some hosts give every chunk an id of its own (Groq).
+# These fields keep the value of the first chunk; some hosts give every chunk another id (Groq).
 FIRST = ("id", "created", "model")
-# Of every chunk alone: its kind, and padding that hides how long the words are.
+# Fields of a single chunk: its kind, and padding that hides the length of the text.
 OWN = ("choices", "object", "obfuscation")
 TEXTS: dict[str, Any] = {
     "content": TextDelta,
@@ -67,7 +67,7 @@ Key = tuple[str, int]
 
 
 class Choice:
-    """One of the answers as far as it has come: its message, by columns, and the blocks that they are."""
+    """The state of one choice: its message, by columns, and its blocks."""
 
     def __init__(self, number: int) -> None:
         self.number = number
@@ -77,7 +77,7 @@ class Choice:
         self.blocks: dict[Key, BlockState] = {}
         self.calls = StreamedCalls()
         self.details: dict[bytes, int] = {}
-        """Where the first detail of each name stands."""
+        """The index of the first detail of each name."""
         self.listed: dict[str, dict[bytes, Any]] = {}
         """The entries of each list that grows, by their index."""
         self.stopped: set[Key] = set()
@@ -86,29 +86,29 @@ class Choice:
         self.whole = False
 
     def text(self, column: str) -> str:
-        """The words of a column so far."""
+        """Return the text of a column so far."""
         said = self.message.get(column)
         text = self.message[column] = "".join([said if said.__class__ is str else "", *self.texts.pop(column, ())])
         return text
 
     def settle(self) -> dict[str, Any]:
-        """The wire choice with everything that it has grown by."""
+        """Return the wire choice with everything that was appended to it."""
         for column in list(self.texts):
             self.text(column)
         for block in self.blocks.values():
             settle_entry(block)
         if self.calls:
             self.message["tool_calls"] = [self.blocks[key].wire for key in self.call_keys()]
-        # Every answer is an assistant's; not every host says so in a stream.
+        # Every answer is an assistant's, but some hosts send no role in a stream.
         self.message["role"] = self.message.get("role") or "assistant"
         return {**self.rest, "message": self.message}
 
     def call_keys(self) -> list[Key]:
-        """The calls in the order of their numbers."""
+        """Return the keys of the calls in the order of their numbers."""
         return [("tool_calls", place) for place in self.calls.in_order()]
 
     def number_of(self, entry: dict[str, Any]) -> int:
-        """The number of a call that says none: the one with its id, a new one, or the last."""
+        """Return the number of a call that has none: that of the call with its id, a new one, or the last."""
         name = entry.get("id")
         known = self.calls.number_of(name) if name else None
         if known is not None:
@@ -117,20 +117,20 @@ class Choice:
         return len(self.calls) if is_new else self.calls.last_number()
 
     def keys(self) -> Iterator[Key]:
-        """What every content of the message was made of, in the order of the columns."""
+        """Yield the key of each content of the message, in the order of the columns."""
         for column, count in row_of_wire(self.message).counts(self.message):
             yield from self.call_keys() if column == "tool_calls" else [(column, place) for place in range(count)]
 
 
 class Decoder(StreamDecoder):
-    """One answer, chunk by chunk."""
+    """Decode one answer chunk by chunk."""
 
     def __init__(self, adapter: Any, *, deltas: bool = True) -> None:
         super().__init__(adapter, deltas=deltas)
         self._choices: dict[int, Choice] = {}
         self._head: dict[str, Any] | None = None
         self._texts: dict[int, tuple[Choice, Key]] = {}
-        """Where each block of text stands."""
+        """The choice and key of each block of text."""
 
     def read(self, name: str | None, wire: dict[str, Any]) -> None:
         choices = wire.pop("choices", None)
@@ -152,7 +152,7 @@ class Decoder(StreamDecoder):
             self._grown = None
 
     def _read_nothing(self, name: str | None, wire: dict[str, Any], choices: Any) -> list[Any]:
-        """A chunk without a list of choices: a head alone where it says so, else an event that nobody knows."""
+        """Handle a chunk without a list of choices: metadata only, otherwise an unknown event."""
         if choices is not None or not ({"id", "object", "usage"} & wire.keys()):
             self.wire_event(name, wire if choices is None else {**wire, "choices": choices})
             wire.clear()
@@ -174,7 +174,7 @@ class Decoder(StreamDecoder):
         choice = self._choices.get(number) if number.__class__ is int else None
         if choice is None:
             choice = self._new_choice(wire, number)
-        # A message beside a delta repeats what was said (Perplexity); alone it is the whole answer.
+        # A message beside a delta repeats earlier deltas (Perplexity); alone it is the whole answer.
         delta = wire["delta"] if "delta" in wire else wire.get("message")
         choice.whole = "delta" not in wire and "message" in wire
         if delta.__class__ is dict:
@@ -191,13 +191,13 @@ class Decoder(StreamDecoder):
             self._grown = None
 
     def _grow_text(self, choice: Choice, column: str, text: str) -> None:
-        """More of a column of words; a content that is a list of parts goes on with a part."""
+        """Append to a text column. If the content is a list of parts, append a part."""
         said = choice.message.get(column)
         if said is not None and said.__class__ is not str:
             if column == "content" and said.__class__ is list:
                 self._grow_parts(choice, column, [{"type": "text", "text": text}] if text else [])
                 return
-            # Words count more than a value of another class, which is no content.
+            # Prefer text to a value of another type, which is no content.
             self._keep_apart(choice, column, choice.message.pop(column))
         pieces = choice.texts.setdefault(column, [])
         if text:
@@ -225,7 +225,7 @@ class Decoder(StreamDecoder):
         return choice
 
     def _grow_parts(self, choice: Choice, column: str, parts: list[Any]) -> None:
-        """A column that is a list of parts, or becomes one. A text that follows a text is more of it."""
+        """Append to a column that is a list of parts, or becomes one. Consecutive texts are joined."""
         said = choice.message.get(column)
         if said.__class__ is not list:
             before = {"type": "text", "text": choice.text(column)}
@@ -255,15 +255,15 @@ class Decoder(StreamDecoder):
             if key == "logprobs" and value.__class__ is dict:
                 choice.rest[key] = longer(said, value)
             elif key == "text" and value.__class__ is str and said.__class__ is str:
-                # Together repeats the words here.
+                # Together repeats the text here.
                 del said
                 lengthen(choice.rest, key, value)
             elif key != "finish_reason" or value is not None:
-                # Null is that of a chunk that is not the last, and not of the answer.
+                # Null belongs to a chunk that is not the last, not to the answer.
                 merge_into(choice.rest, {key: value})
 
     def _read_field(self, choice: Choice, key: str, value: Any) -> None:
-        """A field of a delta that is no text."""
+        """Read a field of a delta that is no text."""
         message = choice.message
         if key == "tool_calls" and value.__class__ is list:
             for entry in value:
@@ -296,12 +296,12 @@ class Decoder(StreamDecoder):
 
     def _open_text(self, choice: Choice, column: str) -> BlockState | None:
         if choice.is_detailed and column in ("reasoning", "reasoning_content"):
-            # The details have the same words.
+            # The details have the same text.
             return None
         return self._open(choice, (column, 0), {}, _blank(column))
 
     def _open(self, choice: Choice, key: Key, wire: dict[str, Any], content: Any) -> BlockState:
-        """A block begins; the one before it, where it is a text or a whole call, is complete."""
+        """Start a block. The one before it is complete if it is a text or a whole call."""
         if choice.current is not None:
             self._stop_early(choice, choice.current)
         choice.current = key
@@ -399,7 +399,7 @@ class Decoder(StreamDecoder):
         merge_into(wire, {name: said for name, said in value.items() if name not in ("data", "transcript")})
         block = choice.blocks.get(key)
         if block is None and not any(value.values()):
-            # Filled in with blanks (Snowflake): nothing is said.
+            # An object filled with blanks (Snowflake) has no content.
             for name in value:
                 wire.setdefault(name, value[name])
             return
@@ -432,7 +432,7 @@ class Decoder(StreamDecoder):
         return bool(choices) and all(choice.rest.get("finish_reason") or choice.whole for choice in choices)
 
     def done(self) -> None:
-        # Some hosts never say a finish reason (Snowflake): the marker says that this is the end.
+        # Some hosts never send a finish reason (Snowflake): the marker ends the answer.
         if self._has_begun:
             self.finish()
 
@@ -466,7 +466,7 @@ class Decoder(StreamDecoder):
         return {"object": "chat.completion", **self.answer, "choices": choices}
 
     def _stop_all(self, response: Any) -> Layout:
-        """Stops every block with its content. Where the stream broke off, choices without a finish reason did."""
+        """Stop every block with its content. After a failure, choices without a finish reason are incomplete."""
         order = []
         for choice, made in zip(self._choices.values(), response.choices, strict=True):
             contents = [content for message in made.messages for content in message.contents]
@@ -488,7 +488,7 @@ class Decoder(StreamDecoder):
             else:
                 self.stop(block, content, is_complete=is_complete)
         for key, block in left.items():
-            # What another column says better: it has no place in the message.
+            # A duplicate of another column: it has no place in the message.
             if key not in choice.stopped:
                 self.stop(block, block.said, is_complete=False)
         return numbers
@@ -498,13 +498,13 @@ _DETAIL_TEXTS = ("text", "summary", "data")
 
 
 def _clashes(choice: Choice, column: str, value: Any) -> bool:
-    """Whether a column of words was begun with a value of another class."""
+    """Return whether a text column already has a value of another type."""
     said = choice.message.get(column)
     return column in choice.texts or (said is not None and said.__class__ is not value.__class__)
 
 
 def _words_of(part: Any) -> str | None:
-    """The words of a part that is nothing but text."""
+    """Return the text of a part that has nothing else."""
     if part.__class__ is not dict or part.keys() != {"type", "text"} or part["type"] != "text":
         return None
     return part["text"] if part["text"].__class__ is str else None
@@ -515,14 +515,14 @@ def _with_words(content: Any, text: str) -> Any:
 
 
 def _only_grew(wire: dict[str, Any]) -> bool:
-    """Whether a choice says one thing that adds up, and nothing that would, said again."""
+    """Return whether a choice has exactly one value that is appended, so that the next chunk can be read quickly."""
     if sum(1 for key, value in object_of(wire, "delta").items() if value and key != "role") != 1:
         return False
     return all(key == "delta" or (key != "text" and value.__class__ not in (list, dict)) for key, value in wire.items())
 
 
 def _is_whole(content: Any) -> bool:
-    """Whether nothing can be missing of a call's arguments."""
+    """Return whether a call's arguments are complete."""
     text = content.arguments
     if text.__class__ is not str or not text:
         return False
@@ -534,6 +534,6 @@ def _is_whole(content: Any) -> bool:
 
 @cache
 def _blank(column: str) -> Any:
-    """The content of a column before its first word."""
+    """Return the content of a column without text."""
     context = DecodeContext(API, Origin(api=API, issuer="openai"))
     return _with_words(decode_assistant({"role": "assistant", column: "x"}, context).contents[0], "")

@@ -1,4 +1,4 @@
-"""Streams of Chat Completions, written: every chunk says more of the columns of a choice's message."""
+"""Encode streams of Chat Completions: every chunk appends to the columns of a choice's message."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ GROWN = {"function": "arguments", "custom": "input"}
 
 
 class Encoder(JoiningEncoder):
-    """One answer as chunks."""
+    """Encode one answer as chunks."""
 
     concurrent = True
     choices = True
@@ -47,7 +47,7 @@ class Encoder(JoiningEncoder):
         self._calls: dict[int, int] = {}
         self._begun = 0
         self._columns: dict[int, tuple[str, LossFamily, list[str]]] = {}
-        """The name and the family of each content that was written, for its losses, and the columns that it went to."""
+        """The name and the family of each content that was written, for its losses, and its columns."""
         self._citations: dict[int, list[Any]] = {}
         self._reasoned: set[tuple[int, str]] = set()
         self._head: dict[str, Any] = {}
@@ -78,9 +78,9 @@ class Encoder(JoiningEncoder):
             self._open_call(block, calls[0])
 
     def _begin_choice(self, choice: int) -> None:
-        # The official client takes the first choice that it hears of for number 0.
+        # The official client takes the first choice that it receives for number 0.
         while self._begun <= choice:
-            # A field without a value is null, as in the first chunk of OpenAI; a native stream has its own fields.
+            # OpenAI's first chunk sets unset fields to null; a native stream has its own fields.
             said = {} if self.is_native else {"content": None, "refusal": None}
             self._chunk(self._begun, {"role": "assistant", **said})
             self._begun += 1
@@ -113,7 +113,7 @@ class Encoder(JoiningEncoder):
         self.say_begun(block)
 
     def _numbered(self, choice: int, call: Any) -> Any:
-        """A call with its number in the stream."""
+        """Return a call with its number in the stream."""
         return {"index": self._next_call(choice), **call} if call.__class__ is dict else call
 
     def _next_call(self, choice: int) -> int:
@@ -139,7 +139,7 @@ class Encoder(JoiningEncoder):
             self._write_rest(block, message)
         if message.get("content").__class__ is str:
             message["content"] = texts.add(message["content"])
-            # Another content that became a text is another text.
+            # Another content that became a text is a separate text.
             self.start(block)
         for column in [] if block.grow is None else [*TEXTS, "tool_calls"]:
             message.pop(column, None)
@@ -147,7 +147,7 @@ class Encoder(JoiningEncoder):
         block.cited = len(content.annotations or ())
 
     def _tell_order(self, layout: Layout) -> None:
-        """Report the contents whose column stands before that of one that came before them."""
+        """Report the contents whose column is before that of an earlier content."""
         for choice, messages in enumerate(layout):
             for indices in messages:
                 latest = 0
@@ -160,7 +160,7 @@ class Encoder(JoiningEncoder):
                         latest = max(latest, ORDER[column])
 
     def _write_rest(self, block: OutgoingBlock, message: dict[str, Any]) -> None:
-        """What has not been written of a live block's words."""
+        """Write the text of a live block that has not been written."""
         said = next((message[column] for column in TEXTS if isinstance(message.get(column), str)), None)
         for wire in objects_of(message, "tool_calls"):
             kind = _kind_of(wire)
@@ -169,8 +169,8 @@ class Encoder(JoiningEncoder):
             self.say(block, block.left(said))
 
     def _write_message(self, choice: int, message: dict[str, Any]) -> None:
-        """Columns that come whole."""
-        # The official client takes a list in one piece alone.
+        """Write columns that are not streamed."""
+        # The official client takes this list only in one piece.
         if message.get("annotations").__class__ is list:
             self._citations.setdefault(choice, []).extend(message.pop("annotations"))
         delta = {key: value for key, value in message.items() if key != "role" and value is not None}
@@ -180,7 +180,7 @@ class Encoder(JoiningEncoder):
             self._chunk(choice, delta)
 
     def _placed(self, content: Any, before: int) -> Any:
-        """A text whose citations count from the beginning of all the texts."""
+        """Return a text whose citations count from the beginning of all texts."""
         if content.__class__ is not TextContent or not content.annotations or (self.is_native and not before):
             return content
         converter = SpanConverter(content.text)
@@ -210,12 +210,12 @@ class Encoder(JoiningEncoder):
 
     def fail(self, event: TurnError, payload: dict[str, Any]) -> None:
         if self._head:
-            # What came before the error counts: usage, finish reasons, and the fields of the host.
+            # Send what was received before the error: usage, finish reasons, and the host's fields.
             self._end_choices(event)
         self.put({"error": payload.get("error")})
 
     def _end_choices(self, event: TurnComplete | TurnError) -> None:
-        """Write the end of every choice, and what is known of the whole answer."""
+        """Write the end of every choice, and the fields of the whole answer."""
         payload = self.encode_envelope(event)
         self._tell_order(event.layout)
         is_failed = isinstance(event, TurnError)
@@ -241,7 +241,7 @@ class Encoder(JoiningEncoder):
         return (self._policies or {}).get("stream_usage") == "chunk"
 
     def _end_of(self, number: int, wire: dict[str, Any], choice: ChatChoice, *, is_failed: bool) -> dict[str, Any]:
-        """Return the last thing that is said of a choice: its finish reason, and what belongs to no block."""
+        """Return the last chunk of a choice: its finish reason, and fields that belong to no block."""
         self._begin_choice(number)
         message = {k: v for k, v in object_of(wire, "message").items() if k != "role"}
         if not self.is_native:
@@ -250,7 +250,7 @@ class Encoder(JoiningEncoder):
             message["annotations"] = self._citations.pop(number)
         rest = {key: value for key, value in wire.items() if key not in ("index", "message")}
         if choice.finish_reason is None and is_failed:
-            # The error says why it ended.
+            # The error is the reason.
             rest.pop("finish_reason", None)
         return {"index": number, "delta": message, "finish_reason": None, **rest}
 

@@ -23,11 +23,10 @@ from contentmodel_adapters.shared.choice import Choice, custom_names
 
 
 class GrammarObject(Codec[dict[str, Any]]):
-    """The format of a custom tool. A grammar is in an object of its own here, and beside `type` in the model.
+    """The format of a custom tool. A grammar is a nested object here; in the model its fields are beside `type`.
 
-    openai 3.54, types/chat/chat_completion_custom_tool_param.py, against types/shared/custom_tool_input_format.py,
-    seen 2026-11-22.
-    """
+    openai 3.54, types/chat/chat_completion_custom_tool_param.py, against types/shared/custom_tool_input_format.py, seen
+    2026-11-22."""
 
     classes = (dict,)
     identity = False
@@ -75,7 +74,7 @@ TOOLS = TABLE.union(
                 "custom.format": ("format", GrammarObject()),
             },
         ),
-        # Hosts that run tools of their own name them with a prefix (openrouter:web_search, November 2026).
+        # Hosts prefix the names of tools that they run (openrouter:web_search, November 2026).
         Row(
             "openrouter:web_search",
             HostedTool,
@@ -92,13 +91,13 @@ TOOLS = TABLE.union(
         ),
     ],
     other=Row("other", HostedTool, {"type": "kind"}),
-    # Chat has no hosted tools of its own: those of another API have no place here.
+    # Chat has no hosted tools: those of another API cannot be sent.
     prefer=lambda tool, rows: None,
 )
 
 
-# What tools were before there were tools of other types (types/chat/completion_create_params.py of openai 3.52,
-# `functions`, deprecated): old clients still send them.
+# The old form of tools (types/chat/completion_create_params.py of openai 3.52, `functions`, deprecated): old clients
+# still send it.
 FUNCTIONS = TABLE.union(
     "function",
     [Row("function", FunctionTool, {"name": "name", "description": "description", "parameters": "parameters"})],
@@ -107,7 +106,7 @@ FUNCTIONS = TABLE.union(
 
 
 def read_choice(value: dict[str, Any]) -> ToolChoice | None:
-    """The choice that an object says, None where it says something else."""
+    """Return the choice that an object means; None if it is not understood."""
     kind = value.get("type")
     inner = value.get(kind) if kind.__class__ is str else None
     if inner.__class__ is not dict:
@@ -124,7 +123,7 @@ def read_choice(value: dict[str, Any]) -> ToolChoice | None:
 
 
 def write_choice(choice: ToolChoice, tools: list[Any]) -> Any:
-    """The word or object of a choice; None where Chat cannot say it."""
+    """Return the string or object of a choice; None if Chat cannot express it."""
     if choice.hosted is not None:
         return None
     names = choice.tools or []
@@ -136,7 +135,7 @@ def write_choice(choice: ToolChoice, tools: list[Any]) -> Any:
     if choice.mode == "required" and len(named) == 1:
         return named[0]
     if choice.mode == "none":
-        # Some tools can be allowed, not forbidden.
+        # Chat can list allowed tools, not forbidden ones.
         return None
     return {"type": "allowed_tools", "allowed_tools": {"mode": choice.mode, "tools": named}}
 
@@ -151,7 +150,7 @@ def read_old_choice(value: Any) -> ToolChoice | None:
 
 
 def old_choice(value: Any) -> Any:
-    """Return a `tool_choice` as `function_call` has it; None if that cannot."""
+    """Return a `tool_choice` in the form of `function_call`; None if there is none."""
     if value in ("auto", "none"):
         return value
     return {"name": value["function"]["name"]} if isinstance(value, dict) and value["type"] == "function" else None
