@@ -1,8 +1,7 @@
-"""The adapter of stored rows: turns, and the blocks in them. A format of no provider's, written by stores and by hand.
+"""The adapter of stored rows: turns and their blocks. The format is of no provider; stores and people write it.
 
-It holds whatever the model holds: nothing is lost on the way in, and encoding never reports a loss. Rows have no
-stream; a stream is stored by `contentmodel.history.record`.
-"""
+It holds every value of the model: decoding keeps everything, and encoding never reports a loss. Rows have no stream;
+`contentmodel.history.record` stores one."""
 
 from __future__ import annotations
 
@@ -27,7 +26,7 @@ DEEP = "nested too deeply"
 
 
 class TurnBlocks:
-    """Rows of turns and blocks. A request is a transcript of turns, a response is one turn."""
+    """The adapter of rows of turns and blocks. A request is a transcript of turns, a response is one turn."""
 
     api = API
     issuer = ""
@@ -37,11 +36,11 @@ class TurnBlocks:
     # -- the adapter ---------------------------------------------------------------------------------------------------
 
     def decode_request(self, payload: Payload) -> ChatRequest:
-        """A transcript. DecodeError with every fault where the payload is none."""
+        """Decode a transcript. Raise DecodeError listing every fault if the payload is invalid."""
         return self.trace_request(payload)[0]
 
     def trace_request(self, payload: Payload) -> tuple[ChatRequest, Any, DecodeContext]:
-        """The request, the payload as plain JSON values, and what came from where."""
+        """Decode a transcript. Return the request, the payload as plain JSON values, and the source trace."""
         wire = _as_object(payload)
         request, counts = _read(messages.read_request, wire)
         context = DecodeContext(API, Origin(api=API, issuer=""))
@@ -66,11 +65,11 @@ class TurnBlocks:
         return Encoded(_write(messages.write_request, request), request, context)
 
     def decode_response(self, payload: Payload) -> ChatResponse:
-        """One turn, as the answer that it is. DecodeError with every fault where the payload is none."""
+        """Decode one turn as an answer. Raise DecodeError listing every fault if the payload is invalid."""
         return self.trace_response(payload)[0]
 
     def trace_response(self, payload: Payload) -> tuple[ChatResponse, Any, DecodeContext]:
-        """The response, the payload as plain JSON values, and what came from where."""
+        """Decode one turn. Return the response, the payload as plain JSON values, and the source trace."""
         wire = _as_object(payload)
         answer, said = _read(response.read_response, wire)
         context = DecodeContext(API, Origin(api=API, issuer=""))
@@ -79,30 +78,32 @@ class TurnBlocks:
         return answer, wire, context
 
     def encode_response(self, response_: ChatResponse, policies: Mapping[str, str] | None = None) -> Encoded:
-        """The answer as one turn. Nothing is lost. EncodeError where it is nested too deeply."""
+        """Return the answer as one turn. Nothing is lost. Raise EncodeError if it is nested too deeply."""
         require_valid_parts(response_, ChatResponse)
         context = EncodeContext(API, self.issuer, "response", policies, response_.origin)
         return Encoded(_write(response.write_response, response_), response_, context)
 
     def stream_decoder(self, *, deltas: bool = True) -> Any:
-        """DecodeError: rows are no stream."""
+        """Raise DecodeError: rows have no stream."""
         raise DecodeError(API, [Fault("$", "rows have no stream: read them as a request or a response")])
 
     def stream_encoder(self, policies: Mapping[str, str] | None = None) -> Any:
-        """EncodeError: rows are no stream."""
+        """Raise EncodeError: rows have no stream."""
         raise EncodeError(f"{API} has no stream: fold the events and encode the response, or record them in a store")
 
     def check_request(self, payload: Payload, model: str | None = None) -> list[Violation]:
-        """Faults of shape and of role; DecodeError where the payload is no JSON object."""
+        """Return faults of shape and of role. Raise DecodeError if the payload is no JSON object."""
         wire = _as_object(payload)
         return [*_misshapen(self, wire), *RULES.check(wire)]
 
     def restore_arguments(self, arguments: Any, adapted: SchemaMap) -> Any:
-        """The arguments: schemas are not adapted here."""
+        """Return the arguments unchanged: this adapter does not adapt schemas."""
         return arguments
 
     def recognises(self, payload: dict[str, Any]) -> Mapping[str, float]:
-        """A transcript has turns, a turn has blocks, and a block says its `block_type`."""
+        """Return the kinds of payload that it may be, each with a confidence.
+
+        A transcript has turns, a turn has blocks, and a block has a `block_type`."""
         turns = payload.get("turns")
         if isinstance(turns, list):
             shaped = all(isinstance(turn, dict) and ("blocks" in turn or "role" in turn) for turn in turns)
@@ -114,11 +115,11 @@ class TurnBlocks:
         return {}
 
     def knowing(self, model: str | None, policies: Mapping[str, str] | None = None) -> Known:
-        """Return that a store takes whatever any model takes."""
+        """Return unlimited capabilities: a store takes everything."""
         return UNLIMITED
 
     def describe(self) -> dict[str, Any]:
-        """The block types as data, for documentation, coverage and generators."""
+        """Return the block types as data, for documentation, coverage and generators."""
         columns = {name: {"attribute": "extra", "form": "any", "required": False} for name in messages.COLUMNS}
         told = {"origin": "origin", "envelope": "author_name, message_id, extra", "blocks": "contents"}
         fields = {key: {"attribute": name, "form": "any", "required": False} for key, name in told.items()}
@@ -160,30 +161,30 @@ class TurnBlocks:
     # -- row by row, for stores ----------------------------------------------------------------------------------------
 
     def encode_turns(self, said: list[ChatMessage]) -> list[dict[str, Any]]:
-        """The turns of messages, without ids. EncodeError where they are nested too deeply."""
+        """Return the turns of messages, without ids. Raise EncodeError if they are nested too deeply."""
         turns: list[dict[str, Any]] = _write(messages.write_turns, said)
         return turns
 
     def encode_heading(self, said: list[ChatMessage], role: str) -> dict[str, Any]:
-        """What the turn of `role` that these messages are says beside its blocks."""
+        """Return the turn of `role` that these messages make, without its blocks."""
         turn: dict[str, Any] = _write(lambda run: messages.heading(run, role), said)
         return turn
 
     def cut(self, role: str, contents: list[Any], origin: Origin | None) -> list[ChatMessage]:
-        """The messages that the contents of a turn are, where it does not say otherwise."""
+        """Return the messages of a turn's contents, for a turn without an envelope."""
         return messages.cut(role, contents, origin)
 
     def encode_block(self, content: Any, sequence: int) -> dict[str, Any]:
-        """The row of one content. EncodeError where it is nested too deeply."""
+        """Return the row of one content. Raise EncodeError if it is nested too deeply."""
         row: dict[str, Any] = _write(lambda value: blocks.write_block(value, sequence), content)
         return row
 
     def decode_block(self, block: dict[str, Any]) -> Any:
-        """The content of one row. DecodeError with every fault."""
+        """Return the content of one row. Raise DecodeError with every fault."""
         return _read(blocks.read_block, block, "$", sequence=block.get("sequence"))
 
     def decode_messages(self, turn: dict[str, Any]) -> list[ChatMessage]:
-        """The messages of one turn, and nothing of the turn itself. DecodeError with every fault."""
+        """Return the messages of one turn, without the turn's other fields. Raise DecodeError with every fault."""
         made: list[ChatMessage] = _read(messages.read_messages, turn, "$")
         return made
 
@@ -196,7 +197,7 @@ def _as_object(payload: Payload) -> dict[str, Any]:
 
 
 def _read(read: Any, wire: dict[str, Any], *path: str, **more: Any) -> Any:
-    """What `read` makes of a payload. DecodeError with every fault that it meets."""
+    """Return the result of `read`. Raise DecodeError with every fault that it collects."""
     reading = Reading([])
     try:
         value = read(wire, *path, reading, **more)

@@ -1,10 +1,9 @@
-"""Blocks: a row's type, its words and its content, beside each content type of the model.
+"""Blocks: rows with a type, text and content, one for each content type of the model.
 
-`text` and `thinking` keep their words in `text_content`; calls and results of the application's tools, images and
-references have the keys that people write by hand; every other content stands under the name of its own type, its
-`content` being the model's JSON of it. A shape says both directions. What a block says in another way than it is
-written here, or says that nobody knows, is in the content's residue (`spelling`).
-"""
+`text` and `thinking` keep their text in `text_content`. Calls and results of the application's tools, images and
+references have keys that people write by hand. Every other content has the name of its type as block type, and the
+model's JSON as `content`. A Shape defines both directions. What a block spells in another way than this adapter writes
+it, and unknown keys, are in the content's residue (`spelling`)."""
 
 from __future__ import annotations
 
@@ -40,13 +39,13 @@ BARE = Hint[Literal["type"]](
     older={"form": lambda value: value},
 )
 ANY_IMAGE = "image/*"
-"""The media type of an image whose block does not say which."""
+"""The media type of an image whose block does not set one."""
 
 Faults = list[Fault]
 
 
 class Reading:
-    """What reading a block needs to know: where it collects faults, and who issued what no issuer is named for."""
+    """The state of reading: the list of faults, and the issuer of signatures without one."""
 
     def __init__(self, faults: Faults, issuer: str = "") -> None:
         self.faults, self.issuer = faults, issuer
@@ -65,12 +64,12 @@ NOTHING = Hint[Literal[True]](API, "nothing", "`extra` is empty without this ada
 
 
 def own_residue(value: Any) -> dict[str, Any]:
-    """What this adapter left in a model value."""
+    """Return this adapter's residue of a model value."""
     return {} if value.extra is None else value.extra.get(API) or {}
 
 
 def with_residue(value: Any, residue: Mapping[str, Any]) -> Any:
-    """The value with what this adapter leaves in it; itself where that is nothing."""
+    """Return the value with this adapter's residue; the value itself if the residue is empty."""
     if not residue:
         return value
     beside = NOTHING.entry(True) if value.extra == {} else {}
@@ -78,7 +77,7 @@ def with_residue(value: Any, residue: Mapping[str, Any]) -> Any:
 
 
 def bare(value: Any) -> Any:
-    """The value without what this adapter left in it."""
+    """Return the value without this adapter's residue."""
     if value.extra is None or API not in value.extra:
         return value
     rest = {api: residue for api, residue in value.extra.items() if api != API}
@@ -89,7 +88,7 @@ def bare(value: Any) -> Any:
 
 
 def json_of(value: Any) -> dict[str, Any]:
-    """The model's JSON of a value, without what this adapter left in it. EncodeError where it holds no JSON."""
+    """Return the model's JSON of a value, without this adapter's residue. Raise EncodeError if it is not JSON."""
     try:
         made: dict[str, Any] = to_builtins(bare(value))
     except TypeError as error:
@@ -98,7 +97,8 @@ def json_of(value: Any) -> dict[str, Any]:
 
 
 def value_of(data: Any, kind: Any, path: str, reading: Reading) -> Any:
-    """The model value of JSON; None and a fault where it is none. What the model cannot hold is left to the residue."""
+    """Return the model value of JSON; None and a fault if it is invalid. Values that the model cannot hold are
+    skipped."""
     try:
         try:
             return convert_value(data, kind, path)
@@ -110,7 +110,7 @@ def value_of(data: Any, kind: Any, path: str, reading: Reading) -> Any:
 
 
 def _known(data: Any, kind: Any) -> Any:
-    """JSON without the keys that a Struct with no place for residue does not know."""
+    """Return JSON without unknown keys of Structs that have no `extra`."""
     options = options_of(kind)
     if isinstance(data, list):
         inner = next((typing.get_args(o)[0] for o in (kind, *options) if typing.get_origin(o) is list), Any)
@@ -130,17 +130,17 @@ def _known(data: Any, kind: Any) -> Any:
 
 
 class JsonPlaces:
-    """Where the attributes of a value stand that is written as the model's JSON."""
+    """The fields of a value that is written as the model's JSON, for source traces."""
 
     def row_of(self, value: Any) -> JsonPlaces:
         return self
 
     def fields_of(self, attribute: str, wire: Any) -> list[str]:
-        """The fields of a wire object that say an attribute."""
+        """Return the fields of a wire object that an attribute comes from."""
         return [attribute]
 
     def places(self, value: Any, wire: Any, path: str) -> Iterator[Place]:
-        """Where the model objects inside `value` came from."""
+        """Yield the sources of the model objects inside `value`."""
         for name in value.__struct_fields__:
             yield from json_places(getattr(value, name), wire.get(name), child_path(path, name))
 
@@ -149,7 +149,7 @@ PLAIN = JsonPlaces()
 
 
 def json_places(held: Any, wire: Any, path: str) -> Iterator[Place]:
-    """The places of a Struct, or of each Struct of a list, that was read from its JSON."""
+    """Yield the source of a Struct, or of each Struct of a list, that was read from its JSON."""
     if isinstance(held, msgspec.Struct) and isinstance(wire, dict):
         yield held, path, wire, PLAIN
     elif isinstance(held, list) and isinstance(wire, list):
@@ -164,9 +164,8 @@ def json_places(held: Any, wire: Any, path: str) -> Iterator[Place]:
 class Shape:
     """One block type and its content type, in both directions.
 
-    `text` is the attribute whose words stand in `text_content`; `names` are the keys in `content` that differ from
-    the attributes they hold. Everything else of the content stands in `content` as the model's JSON has it.
-    """
+    `text` is the attribute that `text_content` holds. `names` are the keys in `content` that differ from their
+    attributes. All other attributes are in `content` as in the model's JSON."""
 
     def __init__(
         self, block_type: str, model: type[Any], names: Mapping[str, str] | None = None, *, text: str | None = None
@@ -177,7 +176,7 @@ class Shape:
         self.tag = model.__struct_config__.tag
 
     def write(self, content: Any) -> dict[str, Any]:
-        """The block, without a sequence and without residue."""
+        """Return the block, without a sequence and without residue."""
         data = json_of(content)
         data.pop("type", None)
         block: dict[str, Any] = {"block_type": self.block_type}
@@ -189,7 +188,7 @@ class Shape:
         return block
 
     def read(self, block: dict[str, Any], path: str, reading: Reading) -> Any:
-        """The content; None and faults where the block is not of this shape."""
+        """Return the content; None and faults if the block is not of this shape."""
         inside = block.get("content")
         if inside is not None and not isinstance(inside, dict):
             reading.expected(child_path(path, "content"), "an object", inside)
@@ -207,42 +206,42 @@ class Shape:
         return content
 
     def write_inside(self, inside: dict[str, Any], content: Any) -> dict[str, Any]:
-        """Changes what stands in the block's `content`."""
+        """Convert the model's JSON of a content to the block's `content`. Subclasses override it."""
         return inside
 
     def read_inside(self, data: dict[str, Any], block: dict[str, Any], path: str, reading: Reading) -> dict[str, Any]:
-        """The same, backwards: attributes of the model's JSON."""
+        """Convert a block's `content` to attributes of the model's JSON. Subclasses override it."""
         return data
 
     def wire_path(self, path: str) -> str:
-        """Where in the block something of the model's JSON stands: `$.arguments.x` is `.content.input.x`."""
+        """Return the path in the block of a path in the model's JSON: `$.arguments.x` is `.content.input.x`."""
         name = path[2:].partition(".")[0].partition("[")[0]
         rest = path[2 + len(name) :]
         if not name:
             return ""
         return f".text_content{rest}" if name == self.text else f".content.{self.names.get(name, name)}{rest}"
 
-    # What losses ask of the row that made a content.
+    # The methods of a source trace's row.
 
     def row_of(self, value: Any) -> Shape:
         return self
 
     def fields_of(self, attribute: str, wire: Any) -> list[str]:
-        """The fields of a block that say an attribute."""
+        """Return the fields of a block that an attribute comes from."""
         return [self.wire_path(f"$.{attribute}")[1:]]
 
     def places(self, value: Any, wire: Any, path: str) -> Iterator[Place]:
-        """Where the model objects inside the content came from."""
+        """Yield the sources of the model objects inside the content."""
         inside = wire.get("content")
         for name in value.__struct_fields__ if isinstance(inside, dict) else ():
             key = self.names.get(name, name)
             if key == "content":
-                # A list of blocks, which are no JSON of the model.
+                # A list of blocks is not the model's JSON.
                 continue
             yield from json_places(getattr(value, name), inside.get(key), f"{path}.content.{key}")
 
     def describe(self) -> dict[str, Any]:
-        """The shape as data, for documentation and generators."""
+        """Return the shape as data, for documentation and generators."""
         fields = {
             self.wire_path(f"$.{f.name}")[1:]: {
                 "attribute": f.name,
@@ -260,7 +259,7 @@ class Shape:
 
 
 class Thinking(Shape):
-    """Thoughts. A signature stands alone beside its issuer, who is the turn's where nobody is named."""
+    """Reasoning. A signature is beside its issuer, which defaults to the turn's."""
 
     def write_inside(self, inside: dict[str, Any], content: Any) -> dict[str, Any]:
         sealed = content.protected
@@ -327,7 +326,7 @@ class ToolResult(Shape):
 
 
 class Linked(Shape):
-    """An image that is elsewhere: which kind of image it is, need not be said."""
+    """An image by reference. Its media type may be missing."""
 
     def write_inside(self, inside: dict[str, Any], content: Any) -> dict[str, Any]:
         if content.media_type != ANY_IMAGE:
@@ -339,7 +338,7 @@ class Linked(Shape):
 
 
 class Inline(Shape):
-    """An image with its bytes: nobody can guess which kind of image they are."""
+    """An image with its data. Its media type is required."""
 
     def read_inside(self, data: dict[str, Any], block: dict[str, Any], path: str, reading: Reading) -> dict[str, Any]:
         if data.get("media_type") is None:
@@ -374,17 +373,17 @@ READERS: dict[str, Shape] = {
     **{shape.block_type: shape for shape in (TEXT, THINKING, TOOL_USE, TOOL_RESULT)},
 }
 CHOSEN = {"image": IMAGES, "reference": REFERENCES}
-"""Block types of several content types: which one, tells a key of the block's `content`."""
+"""Block types with several content types: a key of the block's `content` decides."""
 
 
 def model_of(kind: Any) -> type[Any] | None:
-    """Return the content type of a block type, or of a `type` of the model; None where neither is known by one."""
+    """Return the content type of a block type, or of a `type` of the model; None if it is unknown or ambiguous."""
     shape = READERS.get(kind) if isinstance(kind, str) else None
     return None if shape is None else shape.model
 
 
 def shape_of(content: Any) -> Shape:
-    """The shape that a content is written in."""
+    """Return the shape that a content is written in."""
     kind = content.__class__
     if kind is DataContent:
         return IMAGES["data"] if content.is_media_type(ANY_IMAGE) else PLAIN_SHAPES[kind]
@@ -396,7 +395,7 @@ def shape_of(content: Any) -> Shape:
 
 
 def made_by(content: Any) -> Any:
-    """What a content was read with, as losses ask for it; None for a block that nobody knows."""
+    """Return the row that a content was read with, for source traces; None for an unknown block."""
     if BARE.is_in(own_residue(content)):
         return PLAIN
     return None if content.__class__ is UnknownContent else shape_of(content)
@@ -406,7 +405,7 @@ def made_by(content: Any) -> Any:
 
 
 def write_block(content: Any, sequence: int | None = None) -> dict[str, Any]:
-    """The block of a content, as it was said where it was read from one."""
+    """Return the block of a content, spelled as it was read."""
     content = _as_known(content)
     residue = own_residue(content)
     written = _written(content, residue)
@@ -416,7 +415,7 @@ def write_block(content: Any, sequence: int | None = None) -> dict[str, Any]:
 
 
 def _as_known(content: Any) -> Any:
-    """Return a content of an application's own type as the model's JSON is read: no row has its type."""
+    """Return a content of an application's own type as its JSON would be read: no row has its type."""
     return content if content.__class__ in WRITERS else convert_value(json_of(content), Content)
 
 
@@ -433,7 +432,7 @@ def _written(content: Any, residue: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _apart(content: Any) -> dict[str, Any]:
-    """What an unknown content says beside its block."""
+    """Return the fields of an unknown content other than its block."""
     data = json_of(msgspec.structs.replace(content, api="", block=None))
     return {key: value for key, value in data.items() if key not in ("type", "api", "block")}
 
@@ -444,7 +443,7 @@ def _is_unknown(block: dict[str, Any]) -> bool:
 
 
 def read_block(block: Any, path: str, reading: Reading, sequence: int | None = None) -> Any:
-    """The content of a block; None and faults where it is none. A type that nobody knows is an UnknownContent."""
+    """Return the content of a block; None and faults if it is invalid. An unknown type is an UnknownContent."""
     if not isinstance(block, dict):
         reading.expected(path, "an object: a block", block)
         return None
@@ -458,7 +457,7 @@ def read_block(block: Any, path: str, reading: Reading, sequence: int | None = N
 
 
 def _read(block: dict[str, Any], path: str, reading: Reading) -> tuple[Any, dict[str, Any]]:
-    """The content without residue, and the hint of its form."""
+    """Return the content without residue, and the hint of its form."""
     kind = block.get("block_type")
     if "block_type" not in block and isinstance(block.get("type"), str):
         plain = {key: value for key, value in block.items() if key != "sequence"}
@@ -491,7 +490,7 @@ def _chosen(block: dict[str, Any], shapes: Mapping[str, Shape], path: str, readi
 
 
 def describe() -> list[dict[str, Any]]:
-    """Every block type as data."""
+    """Return every block type as data."""
     shapes = [TEXT, THINKING, TOOL_USE, TOOL_RESULT, *IMAGES.values(), *REFERENCES.values()]
     named = {shape.model for shape in shapes} - {DataContent}
     return [shape.describe() for shape in [*shapes, *(s for kind, s in PLAIN_SHAPES.items() if kind not in named)]]

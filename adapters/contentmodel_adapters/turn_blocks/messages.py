@@ -1,10 +1,9 @@
 """Turns: how blocks group into messages, and the request around them.
 
-One turn may be a whole run of the tool loop: the assistant's blocks, the results of its calls, its blocks again.
-Reading cuts it into messages, an application's results making messages of the role "tool"; writing joins such messages
-into one turn. What a message says beside its role and its blocks stands in the turn's `envelope`, and so does a cut
-that is not the usual one.
-"""
+One turn may be a whole run of the tool loop: the assistant's blocks, the results of its calls, and its next blocks.
+Reading cuts it into messages; the application's results become messages of the role "tool". Writing joins such messages
+into one turn. A message's fields other than its role and blocks are in the turn's `envelope`, and so is an unusual
+cut."""
 
 from __future__ import annotations
 
@@ -40,12 +39,12 @@ from contentmodel_adapters.turn_blocks.spelling import residue_of, respelled
 Turn = dict[str, Any]
 
 HERE = Origin(api=API, issuer="")
-"""Where a request comes from that does not say it. Rows are kept and not sent: nobody issued them."""
+"""The default origin of a request. Rows are kept and not sent: they have no issuer."""
 STARTS = Hint[Literal[True]](API, "starts", "a message starts a turn that usually goes on")
 WITHIN = Hint[Literal[True]](API, "within", "a message goes on with a turn that usually ends")
-"""Notes of a message that begins a turn, or does not, where the usual cut is another."""
+"""Hints of messages where the turns are not the usual ones."""
 OWN = ("role", "origin", "envelope", "blocks")
-"""The keys of a turn that the messages themselves stand for; the others are kept with the first message."""
+"""The keys of a turn that are derived from its messages. The other keys are kept with the first message."""
 COLUMNS: dict[str, tuple[type, ...]] = {
     "id": (str, int),
     "conversation": (str, int),
@@ -58,7 +57,7 @@ COLUMNS: dict[str, tuple[type, ...]] = {
     "ended_at": (str, int, float),
     "error": (dict, str),
 }
-"""What may stand in the columns of a turn, beside null."""
+"""The types of a turn's columns; each may also be null."""
 _ANSWERS = ("ToolApprovalResponseContent", "InputResponseContent")
 
 
@@ -66,14 +65,14 @@ _ANSWERS = ("ToolApprovalResponseContent", "InputResponseContent")
 
 
 def is_answer(content: Any) -> bool:
-    """Whether the application gave this to the model: a result of its own tool, an approval, an input."""
+    """Return whether the application created this content: a result of its own tool, an approval, an input."""
     if isinstance(content, ToolResultContent):
         return content.executor == "client"
     return content.__class__.__name__ in _ANSWERS
 
 
 def cut(role: str, contents: list[Any], origin: Origin | None) -> list[ChatMessage]:
-    """The messages that the contents of a turn are, where its envelope says nothing else. There is always one."""
+    """Return the messages of a turn's contents if its envelope does not define them. There is always one."""
     runs: list[tuple[str, list[Any]]] = []
     for content in contents:
         of = "tool" if is_answer(content) else role
@@ -84,7 +83,7 @@ def cut(role: str, contents: list[Any], origin: Origin | None) -> list[ChatMessa
 
 
 def _joins(first: ChatMessage, last: ChatMessage, message: ChatMessage) -> bool:
-    """Whether a message usually belongs to the turn that `first` began: the run of a tool loop goes on after `last`."""
+    """Return whether a message usually continues the turn of `first`: a tool loop goes on after `last`."""
     pair = (last.role, message.role)
     return first.role == "assistant" and pair in (("assistant", "tool"), ("tool", "assistant"))
 
@@ -104,27 +103,26 @@ def _runs(messages: list[ChatMessage]) -> list[list[ChatMessage]]:
 
 
 def write_turns(messages: list[ChatMessage]) -> list[Turn]:
-    """The turns of messages, as they were said where they were read from turns."""
+    """Return the turns of messages, spelled as they were read."""
     return [write_turn(run) for run in _runs(messages)]
 
 
 def write_turn(run: list[ChatMessage]) -> Turn:
-    """The turn of these messages."""
+    """Return the turn of these messages."""
     contents = [content for message in run for content in message.contents]
     turn = {**heading(run), "blocks": [write_block(content, index) for index, content in enumerate(contents)]}
     turn = respelled(turn, own_residue(run[0]))
     blocks = turn.get("blocks")
     if isinstance(blocks, list) and not _is_ascending(blocks):
-        # Numbers that people gave, around blocks that were put in later.
+        # An inserted block may break the order of sequence numbers that people gave.
         turn["blocks"] = [{**block, "sequence": index} for index, block in enumerate(blocks)]
     return turn
 
 
 def heading(run: list[ChatMessage], role: str | None = None) -> Turn:
-    """What a turn says of its messages beside their blocks: the role, the origin, and what is not as usual.
+    """Return a turn without its blocks: the role, the origin, and an envelope if the usual cut gives other messages.
 
-    `role` is the turn's where it is known; otherwise it is the one that says most.
-    """
+    `role` is the turn's role if it is known; otherwise the messages' role that needs no envelope, or the first."""
     messages = [bare(message) for message in run]
     contents = [content for message in messages for content in message.contents]
     origin = messages[0].origin
@@ -139,7 +137,7 @@ def heading(run: list[ChatMessage], role: str | None = None) -> Turn:
 
 
 def shell_of(message: ChatMessage) -> dict[str, Any]:
-    """A message as JSON, with the number of its blocks in their place."""
+    """Return a message as JSON, with the number of its blocks instead of them."""
     return {**json_of(msgspec.structs.replace(message, contents=[])), "blocks": len(message.contents)}
 
 
@@ -149,7 +147,7 @@ def _is_ascending(blocks: list[Any]) -> bool:
 
 
 def write_request(request: ChatRequest) -> dict[str, Any]:
-    """A request as turns, and what it says beside them under `envelope`."""
+    """Return a request as turns, with its other fields under `envelope`."""
     return respelled({**_request_heading(request), "turns": write_turns(request.messages)}, own_residue(request))
 
 
@@ -164,7 +162,7 @@ def _request_heading(request: ChatRequest) -> dict[str, Any]:
 
 
 def read_turns(turns: list[Any], path: str, reading: Reading) -> list[list[ChatMessage]]:
-    """The messages of each turn."""
+    """Return the messages of each turn."""
     runs: list[list[ChatMessage]] = []
     for index, turn in enumerate(turns):
         where = f"{path}[{index}]"
@@ -180,7 +178,7 @@ def read_turns(turns: list[Any], path: str, reading: Reading) -> list[list[ChatM
 
 
 def _check_order(turns: list[Any], index: int, path: str, reading: Reading) -> None:
-    """A transcript is one way through a conversation: each turn follows the one before it."""
+    """Report a turn that does not follow the one before it: a transcript is one branch of a conversation."""
     before = turns[index - 1] if index else None
     previous = turns[index].get("previous")
     if isinstance(before, dict) and previous is not None and before.get("id") not in (None, previous):
@@ -191,7 +189,7 @@ def _check_order(turns: list[Any], index: int, path: str, reading: Reading) -> N
 
 
 def read_turn(turn: Turn, path: str, reading: Reading) -> list[ChatMessage]:
-    """The messages of a turn, one at least; the first holds what the turn says beside them."""
+    """Return the messages of a turn, at least one. The first one keeps the turn's other fields."""
     messages = read_messages(turn, path, reading)
     residue = _turn_residue(turn, messages)
     for index in range(1, len(messages)):
@@ -201,7 +199,7 @@ def read_turn(turn: Turn, path: str, reading: Reading) -> list[ChatMessage]:
 
 
 def read_messages(turn: Turn, path: str, reading: Reading) -> list[ChatMessage]:
-    """The messages of a turn, and nothing else of it."""
+    """Return the messages of a turn, without the turn's other fields."""
     role = turn.get("role")
     if not isinstance(role, str):
         wanted = "a string: whose turn it is"
@@ -257,7 +255,7 @@ def _read_blocks(blocks: Any, path: str, reading: Reading) -> list[Any]:
 
 
 def _cut_as_told(envelope: Any, contents: list[Any], path: str, reading: Reading) -> list[ChatMessage] | None:
-    """The messages as the turn's envelope has them; None where it says nothing of them."""
+    """Return the messages as the turn's envelope defines them; None if it does not."""
     if envelope is None:
         return None
     if not isinstance(envelope, dict):
@@ -270,7 +268,7 @@ def _cut_as_told(envelope: Any, contents: list[Any], path: str, reading: Reading
 
 
 def read_shells(shells: Any, contents: list[Any], path: str, reading: Reading) -> list[ChatMessage] | None:
-    """Messages of their shells, which say how many of the contents each of them has."""
+    """Return messages from their shells, which have the number of blocks of each."""
     if not isinstance(shells, list) or not shells:
         reading.expected(path, "an array of messages, one at least", shells)
         return None
@@ -293,7 +291,7 @@ def read_shells(shells: Any, contents: list[Any], path: str, reading: Reading) -
 
 
 def read_request(wire: dict[str, Any], reading: Reading) -> tuple[ChatRequest, list[int]]:
-    """The request of turns and their envelope, and how many messages each turn makes."""
+    """Return the request of turns and their envelope, and the number of messages of each turn."""
     turns, said = wire.get("turns"), wire.get("envelope")
     if not isinstance(turns, list):
         reading.expected("$.turns", "an array of turns", turns) if "turns" in wire else reading.fault(
@@ -324,7 +322,7 @@ def _read_envelope(envelope: dict[str, Any], reading: Reading) -> ChatRequest:
 
 
 class Places:
-    """Where messages, and the request around them, stand on the wire."""
+    """The wire fields of messages and requests, for source traces."""
 
     def __init__(self, paths: dict[str, str]) -> None:
         self._paths = paths
@@ -333,12 +331,12 @@ class Places:
         return self
 
     def fields_of(self, attribute: str, wire: Any) -> list[str]:
-        """The fields of a wire object that say an attribute."""
+        """Return the fields of a wire object that an attribute comes from."""
         head, dot, rest = attribute.partition(".")
         return [self._paths.get(head, head) + dot + rest]
 
     def places(self, value: Any, wire: Any, path: str) -> Iterator[Place]:
-        """Where the model objects inside of it came from that stand under `envelope`."""
+        """Yield the sources of the model objects under `envelope`."""
         envelope = wire.get("envelope")
         for name in value.__struct_fields__ if isinstance(envelope, dict) else ():
             if self._paths.get(name) == f"envelope.{name}":
@@ -350,7 +348,7 @@ TURN = Places({"contents": "blocks", "author_name": "envelope.messages", "messag
 
 
 def trace_turn(context: Any, messages: list[ChatMessage], turn: Turn, container: Any, key: Any) -> None:
-    """Remembers that messages came from the turn at `container[key]`, and their contents from its blocks."""
+    """Record that messages came from the turn at `container[key]`, and their contents from its blocks."""
     context.trace(TURN, messages, container, key, spread=False)
     contents = [content for message in messages for content in message.contents]
     if contents:

@@ -1,4 +1,4 @@
-"""Answers: one turn, whose columns say what the answer says beside its blocks."""
+"""Answers: one turn, whose columns hold the answer's fields other than its blocks."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ REASONS = (
     *("stop", "length", "tool_calls", "content_filter", "refusal", "pause", "error"),
     *("compaction", "cancelled", "running"),
 )
-"""The model's own words for why an answer ended; they say no provider's word."""
+"""The model's own finish reasons, without a provider's value."""
 WORDS = {
     "end_turn": "stop",
     "stop_sequence": "stop",
@@ -48,22 +48,22 @@ WORDS = {
     "max_iterations": "other",
     "interrupted": "cancelled",
 }
-"""Words that people write in their place."""
+"""Other values that people write."""
 
 
 def finish_of(word: str) -> FinishReason:
-    """Why an answer ended, of the word in `stop_reason`."""
+    """Return the finish reason of the value in `stop_reason`."""
     return FinishReason(reason=word) if word in REASONS else FinishReason(reason=WORDS.get(word, "other"), raw=word)
 
 
 def word_of(finish: FinishReason) -> str:
-    """The word that says all of it, or else the model's."""
+    """Return the value that `finish_of` reads as this finish reason, or else the model's reason."""
     words = (finish.reason, str(finish.raw))
     return next((word for word in words if finish_of(word) == finish), finish.reason)
 
 
 def write_response(response: ChatResponse) -> Turn:
-    """The turn of an answer."""
+    """Return the turn of an answer."""
     plain = bare(response)
     messages = [message for choice in plain.choices for message in choice.messages]
     turn: Turn = {"id": plain.id, **heading(messages or [ChatMessage(role="assistant")]), "model": plain.model}
@@ -80,7 +80,7 @@ def write_response(response: ChatResponse) -> Turn:
 
 
 def _as_cut(turn: Turn, contents: list[Any]) -> list[ChatMessage]:
-    """The messages that a turn with these contents is read as."""
+    """Return the messages that a turn with these contents would be read as."""
     reading = Reading([])
     origin = None if "origin" not in turn else value_of(turn["origin"], type(HERE), "$.origin", reading)
     shells = turn.get("envelope", {}).get("messages")
@@ -93,14 +93,15 @@ def _error_json(error: ErrorContent) -> dict[str, Any]:
 
 
 def _told_apart(response: ChatResponse, read: ChatResponse) -> dict[str, Any]:
-    """What the columns do not say of an answer: the fields that differ, null for those that they should not say."""
+    """Return the fields of an answer that its columns do not give; null for those that they give and it does not
+    have."""
     full, derived = _shell(response), _shell(read)
     differing = {key: value for key, value in full.items() if derived.get(key) != value}
     return {**dict.fromkeys(key for key in derived if key not in full), **differing}
 
 
 def _shell(response: ChatResponse) -> dict[str, Any]:
-    """An answer as JSON, its messages with the number of their blocks."""
+    """Return an answer as JSON, with the number of blocks of each message."""
     made: dict[str, Any] = to_builtins(msgspec.structs.replace(response, choices=[]))
     choices = []
     for choice in response.choices:
@@ -111,7 +112,7 @@ def _shell(response: ChatResponse) -> dict[str, Any]:
 
 
 def read_response(wire: Turn, reading: Reading) -> tuple[ChatResponse, list[ChatMessage]]:
-    """The answer of a turn, and the messages in it with what they say of the turn."""
+    """Return the answer of a turn, and its messages."""
     messages = read_messages(wire, "$", reading)
     response = _of_columns(wire, messages, reading)
     envelope = wire.get("envelope")
@@ -129,7 +130,7 @@ def read_response(wire: Turn, reading: Reading) -> tuple[ChatResponse, list[Chat
 
 
 def _of_columns(turn: Turn, messages: list[ChatMessage], reading: Reading) -> ChatResponse:
-    """The answer as the turn's own columns tell it."""
+    """Return the answer as the turn's columns have it."""
     word, error, name = turn.get("stop_reason"), turn.get("error"), turn.get("id")
     usage = None
     if isinstance(turn.get("usage"), dict):
@@ -154,7 +155,7 @@ def _read_error(error: Any, reading: Reading) -> ErrorContent | None:
 
 
 def _as_told(told: Any, response: ChatResponse, messages: list[ChatMessage], reading: Reading) -> ChatResponse:
-    """The answer with what the envelope says in place of what the columns say."""
+    """Return the answer with the envelope's fields, which override the columns."""
     path = "$.envelope.response"
     if not isinstance(told, dict):
         reading.expected(path, "an object", told)
@@ -203,7 +204,7 @@ def _count(shells: Any) -> int:
 
 
 class ResponsePlaces(Places):
-    """Where an answer's attributes stand: in the turn's columns."""
+    """The wire fields of an answer's attributes: columns of the turn."""
 
     def places(self, value: Any, wire: Any, path: str) -> Any:
         for name in ("usage", "error"):

@@ -1,7 +1,7 @@
-"""What is wrong with a transcript of turns, as far as rows can tell.
+"""Faults of a transcript that its rows show.
 
-Nobody refuses rows but a store (`contentmodel.history`) that is asked to keep them, and the APIs that they are sent to.
-"""
+Rows are refused only by a store (`contentmodel.history`) that is asked to keep them, and by the APIs that they are sent
+to."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from contentmodel_adapters.turn_blocks.blocks import API, model_of
 RULES = Rules(API)
 ROLES = ("user", "assistant", "tool", "system", "developer")
 MODELS_OWN = (ReasoningContent, ToolCallContent, ToolResultContent, ToolApprovalRequestContent)
-"""Contents that only a model, or a tool that its provider runs, makes. Results of functions are the application's."""
+"""Contents that only a model, or a tool that its provider runs, creates. Results of functions are the application's."""
 SOURCE = "docs/history.md, 2026-11-21"
 
 

@@ -1,9 +1,8 @@
-"""What people write in another way than this adapter does, kept so that it is written that way again.
+"""Keep spellings that differ from this adapter's, so that they are written again.
 
-Reading is generous, writing has one way. The difference between what was said and what would be written is the residue:
-unknown keys are added to what is written, as everywhere; the hint `SPELLING` has the rest (a null, a key that
-was left out, words in another place), each with the value it stands for, so that an edit of that value wins.
-"""
+Reading accepts many spellings, writing has one. The difference between the block and what would be written is the
+residue. Unknown keys are added to what is written. The hint `SPELLING` has the rest (a null, a missing key, text in
+another field), each with the value that it replaces, so that an edit of that value wins."""
 
 from __future__ import annotations
 
@@ -13,7 +12,7 @@ from contentmodel.authoring import Hint
 
 
 class Difference(TypedDict):
-    """A place of a block, what this adapter would write there, and what it read there."""
+    """A path in a block, the value that this adapter would write there, and the value that was read."""
 
     at: list[str | int]
     was: NotRequired[Any]
@@ -24,7 +23,7 @@ SPELLING = Hint[list[Difference]]("turn-blocks", "spelling", "what is spelled in
 
 
 def residue_of(written: dict[str, Any], said: dict[str, Any]) -> dict[str, Any]:
-    """What makes `said` of `written`, for `respelled`; {} where they are equal."""
+    """Return the residue that turns `written` into `said`, for `respelled`; {} if they are equal."""
     if written == said:
         return {}
     differences: list[Difference] = []
@@ -33,7 +32,7 @@ def residue_of(written: dict[str, Any], said: dict[str, Any]) -> dict[str, Any]:
 
 
 def respelled(written: dict[str, Any], residue: dict[str, Any]) -> dict[str, Any]:
-    """`written` with its residue. What has been edited since stays as it is written."""
+    """Return `written` with its residue. Values that were edited since stay as they are written."""
     wire = _filled(written, residue)
     for difference in SPELLING.read(residue) or ():
         if difference["at"]:
@@ -42,7 +41,7 @@ def respelled(written: dict[str, Any], residue: dict[str, Any]) -> dict[str, Any
 
 
 def _compare(written: Any, said: Any, at: list[str | int], differences: list[Difference]) -> dict[str, Any]:
-    """The keys that only `said` has, object by object; everything else that differs becomes a difference."""
+    """Return the keys that only `said` has, object by object. Everything else that differs becomes a difference."""
     if isinstance(written, dict) and isinstance(said, dict):
         return _compare_objects(written, said, at, differences)
     if isinstance(written, list) and isinstance(said, list) and len(written) == len(said):
@@ -84,7 +83,7 @@ def _filled(wire: dict[str, Any], residue: dict[str, Any]) -> dict[str, Any]:
 
 
 def _put(wire: Any, at: list[Any], difference: Difference) -> Any:
-    """A copy of `wire` in which the end of the way has what was read there, if it still has what would be written."""
+    """Return a copy of `wire` with the read value at the path, unless the value to be written there has changed."""
     step, *rest = at
     if isinstance(wire, dict) and isinstance(step, str):
         there, copy = step in wire, dict(wire)
