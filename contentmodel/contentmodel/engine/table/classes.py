@@ -1,6 +1,6 @@
-"""Wrong JSON classes and unknown words: fields that the tables know, and whose values they cannot hold or name.
+"""Find wrong JSON classes and unknown enum values: values of mapped fields that the codecs do not hold.
 
-Decoding keeps such a value, so that it comes back unchanged; a check of the payload reports it.
+Decoding keeps such a value, so that it round-trips. A check of the payload reports it.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from contentmodel.errors import Fault
 
 
 class Takes(Protocol):
-    """Says whether an API takes a value in a field that has another JSON class, or no such word, in the tables."""
+    """Return whether an API accepts a value of a JSON class or an enum value that is not in the tables."""
 
     def __call__(self, name: str, value: object, codec: AnyCodec) -> bool: ...
 
 
 def misfits(payload: JsonObject, context: DecodeContext, takes: Takes, *, is_own: bool) -> Iterator[Fault]:
-    """Yield a fault for each field of a decoded payload whose value its codec cannot hold or name; null is no value.
+    """Yield a fault for each field whose value has a wrong class or is an unknown enum value. Null is ignored.
 
-    `is_own` says that the model is the provider's: words that other hosts may add to are judged for these alone.
+    `is_own` is true if the model is the provider's own. Enum values that hosts may extend are checked only for these.
     """
     for path, row in context.paths(payload).rows():
         wire = value_at(payload, path)
-        # Some places are found by other means than a row, whose fields are those of rows that are found as well.
+        # Some objects are found without a row. The rows of other objects cover their fields.
         for name, codec in row.codecs() if wire.__class__ is dict and isinstance(row, Row) else ():
             value = wire_at(wire, name)
             what = None if value is None else _misfit(value, codec, is_own)
@@ -44,7 +44,7 @@ def misfits(payload: JsonObject, context: DecodeContext, takes: Takes, *, is_own
 
 def _misfit(value: object, codec: AnyCodec, is_own: bool) -> str | None:
     if codec.classes and value.__class__ not in codec.classes:
-        # Every API reads an integer where it wants a number.
+        # Every API accepts an integer for a number.
         classes = [kind for kind in codec.classes if kind is not int or float not in codec.classes]
         wanted = " or ".join(dict.fromkeys(map(name_of, classes)))
         return f"expected {wanted}, got {kind_of(value)}"
@@ -52,7 +52,7 @@ def _misfit(value: object, codec: AnyCodec, is_own: bool) -> str | None:
 
 
 def _strange(value: object, known: frozenset[str] | None) -> str | None:
-    """Return what is wrong with a text that is none of the words that an API has."""
+    """Return a message if a text is not one of the known values."""
     if known is None or value.__class__ is not str or value in known:
         return None
     return f"{value!r:.60} is none of {', '.join(sorted(known))}"

@@ -1,4 +1,4 @@
-"""The source of the two functions of a row, while the row's fields write it."""
+"""The generated source of a row's two functions."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from contentmodel.message import Origin
 
 Decode: TypeAlias = "Callable[[JsonObject, DecodeContext], msgspec.Struct]"
-"""Return the value of the model that one wire object holds. Its class is that of the row."""
+"""Decode one wire object. The result has the class of the row, or is UnknownContent."""
 Encode: TypeAlias = "Callable[[Any, EncodeContext], JsonObject]"
-"""Return the wire object of one value of the row's class."""
+"""Encode one value of the row's class."""
 Functions: TypeAlias = tuple[Decode, Encode]
 
 
 class Code:
-    """Lines of source, the objects that they name, and an expression for each attribute that is read."""
+    """Generated lines of source, the objects that they refer to, and an expression for each decoded attribute."""
 
     def __init__(self, row: Row) -> None:
         self.row = row
@@ -39,21 +39,21 @@ class Code:
         self.lines += lines
 
     def fresh(self, prefix: str) -> str:
-        """Return a new name for a variable."""
+        """Return a new variable name."""
         return f"{prefix}{next(self._counter)}"
 
     def name(self, prefix: str, value: object) -> str:
-        """Return a new name, by which the source refers to an object."""
+        """Bind an object to a new name in the source. Return the name."""
         name = self.fresh(prefix)
         self.objects[name] = value
         return name
 
     def variable(self, attribute: str) -> str:
-        """Return the variable that holds an attribute that is read."""
+        """Return the variable of a decoded attribute."""
         return self.read.setdefault(attribute, f"v_{attribute.replace('.', '_')}")
 
     def default(self, value: object) -> str:
-        """Return an expression for the default of an attribute: a value, or a class that makes one."""
+        """Return an expression for the default of an attribute: a value, or a class that is called."""
         if value is None or isinstance(value, str | bool | int):
             return repr(value)
         if value is list or value == []:
@@ -61,7 +61,7 @@ class Code:
         return f"{self.name('Default', value)}()" if isinstance(value, type) else self.name("default", value)
 
     def attribute(self, path: str) -> str:
-        """Return an expression for an attribute of the value that is written."""
+        """Return an expression for an attribute of the encoded value."""
         head, _, rest = path.partition(".")
         if not rest:
             return f"value.{head}"
@@ -71,13 +71,13 @@ class Code:
         return f"value.{path}"
 
     def respelled_source(self, pad: str) -> list[str]:
-        """Return the lines that decode an object in another spelling, if the row reads any."""
+        """Return the code that decodes an object in an alternative spelling, if the row accepts any."""
         if not self.row.protobuf_json:
             return []
         return [f"{pad}if ROW.is_respelled(wire):", f"{pad}    return ROW.decode_respelled(wire, context)"]
 
     def arguments(self, model: type[msgspec.Struct], prefix: str, implied: Collection[str]) -> str:
-        """Return the arguments that make a Struct of what was read."""
+        """Return the arguments of a Struct's constructor, made from the decoded attributes."""
         parts = []
         for info in fields_of(model):
             path = prefix + info.name
@@ -98,7 +98,7 @@ class Code:
         return f"({call} if {' or '.join(f'{part} is not None' for part in parts)} else None)"
 
     def functions(self) -> Functions:
-        """Compile the source, and register it, so that a traceback shows it. Return `decode` and `encode`."""
+        """Compile the source, and register it for tracebacks. Return `decode` and `encode`."""
         source = "\n".join([*self.lines, ""])
         name = f"<row {self.row.api} {self.row.name} -> {self.row.model.__name__}>"
         linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
@@ -109,7 +109,7 @@ class Code:
 def build(
     model: type[msgspec.Struct], read: dict[str, object], origin: Origin, implied: Collection[str], prefix: str = ""
 ) -> msgspec.Struct:
-    """Return the Struct that the arguments of `Code.arguments` make, of attributes by their paths."""
+    """Build the Struct of `Code.arguments` from decoded attributes, by path."""
     given: dict[str, object] = {}
     for info in fields_of(model):
         path = prefix + info.name

@@ -1,7 +1,7 @@
-"""Isomorphisms between one wire value and one field of the model.
+"""Codecs: lossless conversions between one wire value and one field of the model.
 
-A codec says which JSON classes it can hold (what it cannot hold stays in the residue, untouched) and turns them both
-ways, exactly: `encode(decode(v)) == v` for every v that it holds.
+A codec holds values of certain JSON classes. Other values stay in the residue, unchanged. For each value `v` that the
+codec holds, `encode(decode(v)) == v`.
 """
 
 from __future__ import annotations
@@ -21,80 +21,80 @@ from contentmodel.errors import ToolArgumentsError
 T = TypeVar("T")
 
 Bind: TypeAlias = Callable[[str, object], str]
-"""Give an object a name in a compiled function. Return the name."""
+"""Bind an object to a name in a compiled function. Return the name."""
 Place: TypeAlias = tuple[object, str, Json, RowFinder | None]
 """A model object, its JSON path, the wire value there, and the row or union that made it (None: no row)."""
 
 
 def spread(values: Iterable[object], wires: Iterable[Json], path: str, row: RowFinder | None) -> list[Place]:
-    """The places of values that came each from its own element of a list at `path`."""
+    """Return the paths of values, each decoded from its own element of a list at `path`."""
     pairs = zip(values, wires, strict=False)
     return [(value, f"{path}[{index}]", wire, row) for index, (value, wire) in enumerate(pairs)]
 
 
 class Codec(Generic[T]):
-    """The base: holds values of `classes`, unchanged. `T` is the type of the model's values."""
+    """Base class: holds values of `classes`, unchanged. `T` is the type of the model's values."""
 
     classes: tuple[type, ...] = ()
     identity = True
     mandatory = False
     known_words: frozenset[str] | None = None
-    """The words that the API has for this field; None: any text, or no text at all."""
+    """The enum values that the API defines for this field; None if any text is valid, or the field is no text."""
     tagged: tuple[str, frozenset[str]] | None = None
-    """If the field is an object, which of its own fields has one of a few words, and the words that the API has."""
+    """If the field is an object with a tag: the name of the tag field, and the tags that the API defines."""
     hosts_add_words = True
-    """Whether hosts of other vendors' models have words of their own beside these."""
+    """Whether hosts of other vendors' models may add enum values."""
 
     def __init__(self, *classes: type) -> None:
         if classes:
             self.classes = classes
 
     def holds(self, value: object) -> bool:
-        """Whether the model field can hold this wire value."""
+        """Return whether the model field can hold this wire value."""
         return value.__class__ in self.classes
 
     def test(self, name: str) -> str | None:
-        """`holds` as an expression over the variable `name`, where it can be said in a line."""
+        """Return `holds` as an expression over the variable `name`; None if it is no simple class check."""
         if type(self).holds is not Codec.holds:
             return None
         return " or ".join(f"{name}.__class__ is {c.__name__}" for c in self.classes)
 
     def quick_decode(self, name: str, call: str, bind: Bind) -> str:
-        """An expression that decodes the usual value of the variable `name` in place, and else makes the `call`."""
+        """Return an expression that decodes the usual value of the variable `name` inline, else makes the `call`."""
         return call
 
     def quick_encode(self, name: str, call: str, bind: Bind) -> str:
-        """The same for encoding."""
+        """Return an expression that encodes the usual value of the variable `name` inline, else makes the `call`."""
         return call
 
     def decode(self, value: Json, context: DecodeContext, container: JsonObject, key: str) -> T:
-        """The model's value for `container[key]`, which is `value`. The codec holds `value`."""
+        """Return the model's value for `container[key]`, which is `value`. The codec holds `value`."""
         made: T = value
         return made
 
     def count(self, wire: Json) -> int:
-        """Return how many contents `decode` makes of a wire value, if it makes a list of them."""
+        """Return the number of contents that `decode` makes of a wire value, if it returns a list of them."""
         return 1
 
     def places(self, value: T, wire: Json, path: str) -> Iterable[Place]:
-        """Where the model objects in `value` came from, given that it was decoded from `wire` at `path`."""
+        """Return the origins of the model objects in `value`, which was decoded from `wire` at `path`."""
         return ()
 
     def encode(self, value: T, context: EncodeContext, owner: object) -> Json:
-        """The wire value for a field of `owner`; None where there is nothing to say."""
+        """Return the wire value for a field of `owner`; None to omit the field."""
         return value
 
     def describe(self) -> str:
-        """For documentation and generators: what stands on the wire."""
+        """Return the form of the wire value, for documentation and generators."""
         return "|".join(c.__name__ for c in self.classes) or "any"
 
 
 AnyCodec: TypeAlias = Codec[Any]
-"""The codec of some field, whose type is known to its row alone."""
+"""A codec of some field. Only its row has the exact type."""
 
 
 class _List(Codec[JsonArray]):
-    """A list of anything, as it is."""
+    """A list of any values, unchanged."""
 
     classes = (list,)
 
@@ -115,7 +115,7 @@ class _Strings(Codec[list[str]]):
 
 
 class _Objects(Codec[list[JsonObject]]):
-    """A list of JSON objects, as they are."""
+    """A list of JSON objects, unchanged."""
 
     classes = (list,)
 
@@ -159,7 +159,7 @@ ANYTHING = _Anything()
 
 
 class Pair(Codec[T]):
-    """Two functions, for values whose two sides differ in form. `encode` may answer None: nothing to say."""
+    """A codec made of two functions, for values with different forms. `encode` may return None to omit the field."""
 
     identity = False
 
@@ -180,7 +180,7 @@ class Pair(Codec[T]):
 
 
 class MappedEnum(Codec[str]):
-    """Words that the model spells otherwise. Words nobody knows go through; ones that would collide are marked."""
+    """Enum strings with other names in the model. Unknown values pass through, prefixed if they would be ambiguous."""
 
     classes = (str,)
     identity = False
@@ -205,7 +205,7 @@ class MappedEnum(Codec[str]):
 
 
 class Opaque(Codec[Protected]):
-    """Opaque state of one issuer: the wire's text on one side, `Protected` on the other. It never goes abroad."""
+    """Opaque state of one issuer: text on the wire, `Protected` in the model. Never sent to other issuers."""
 
     classes = (str,)
     identity = False
@@ -234,7 +234,7 @@ class Opaque(Codec[Protected]):
 
 
 class EnumString(Codec[str]):
-    """One of an API's own words. Any word comes in and goes home again; a foreign one has to be one of them."""
+    """An enum string. Any value round-trips in its API; a value from another API must be one of `words`."""
 
     classes = (str,)
     identity = False
@@ -257,12 +257,12 @@ class EnumString(Codec[str]):
 
 
 class ProviderOnly(Codec[Json]):
-    """What only its own API understands: it comes in and goes home again, and elsewhere it is a loss."""
+    """A provider-specific value. It round-trips within its API and is dropped with a loss elsewhere."""
 
     identity = False
 
     def __init__(self, field: str, *classes: type, silent: bool = False) -> None:
-        """`silent`: abroad the value stands in another place anyway."""
+        """Create the codec. If `silent`, no loss is reported: the target has the value in another field."""
         super().__init__(*classes)
         self.field, self.silent = field, silent
 
@@ -281,9 +281,9 @@ class ProviderOnly(Codec[Json]):
 
 
 class ArgumentsText(Codec[JsonObject | str]):
-    """Arguments as JSON text: kept to the letter; an object of another API is written as compact text.
+    """Arguments as JSON text, kept exactly. An object of another API is written as compact text.
 
-    An empty text of another API is an empty object: hosts of Chat send one where a call has no arguments.
+    An empty text of another API becomes an empty object: hosts of Chat send one for a call without arguments.
     """
 
     classes = (str,)
@@ -306,7 +306,7 @@ class ArgumentsText(Codec[JsonObject | str]):
 
 
 class ArgumentsObject(Codec[JsonObject | str]):
-    """Arguments as an object; JSON text of another API is read. Text that is no object is put under `key`."""
+    """Arguments as an object. JSON text of another API is parsed. Text that is no object is put under `key`."""
 
     classes = (dict,)
     identity = False
@@ -332,13 +332,13 @@ class ArgumentsObject(Codec[JsonObject | str]):
         except ToolArgumentsError:
             context.report_loss(owner, "arguments", reasons.ARGUMENTS_AS_OBJECT)
             return {self.key: value}
-        # Whether the text was more than the object (its spacing, say) is found out when somebody asks.
+        # Whether the spelling of the text is really lost is decided when the losses are read.
         context.report_loss(owner, "arguments", reasons.SPELLING)
         return read
 
 
 class DataUri(Codec[tuple[str | None, str]]):
-    """`data:image/png;base64,AAAA` on the wire, media type and base64 in the model. Other URIs are not held."""
+    """A data URI (`data:image/png;base64,AAAA`) on the wire, media type and base64 in the model. No other URIs."""
 
     classes = (str,)
     identity = False
@@ -360,12 +360,12 @@ class DataUri(Codec[tuple[str | None, str]]):
 
 
 def is_data_uri(value: object) -> bool:
-    """Whether a value is a data URI with base64 in it."""
+    """Return whether a value is a base64 data URI."""
     return value.__class__ is str and value.startswith("data:") and ";base64," in value[:200]
 
 
 def codec_for(hint: object) -> AnyCodec:
-    """The codec that an attribute's type implies."""
+    """Return the default codec for the type of an attribute. Raise TypeError if there is none."""
     options = set(options_of(hint)) - {type(None)}
     simple: list[tuple[set[type], AnyCodec]] = [
         ({str}, STR),

@@ -1,8 +1,8 @@
-"""The two functions of a row: from its wire object to the model, and back.
+"""Generate the two functions of a row: decode from its wire object, and encode to it.
 
-They are generated: a field costs one `dict.get` and one class check on the way in, and one attribute and one dict entry
-on the way out; everything rare (residue, faults, losses) is a call to the row or the context. `plain` gives two
-functions that do the same by asking the fields, one after the other.
+The code is generated for speed. Decoding a field costs one `dict.get` and one class check; encoding it costs one
+attribute access and one dict entry. Rare cases (residue, faults, losses) call the row or the context. `plain` returns
+two functions that do the same without generated code.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def generated(row: Row) -> Functions:
-    """Return `decode(wire, context)` and `encode(value, context)` of a row, compiled."""
+    """Return the compiled `decode(wire, context)` and `encode(value, context)` of a row."""
     code = Code(row)
     _decoder_source(row, code)
     code.add("")
@@ -34,7 +34,7 @@ def generated(row: Row) -> Functions:
 def _decoder_source(row: Row, code: Code) -> None:
     code.add("def decode(wire, context):")
     for leaf in row.nested_leaves():
-        # Leaves inside nested objects need a value where their object is not there.
+        # Fields of nested objects need a default, because their object may be missing.
         code.add(*(f"    {code.variable(name)} = {code.default(leaf.default)}" for name in leaf.attributes))
     if row.columns is not None:
         code.add("    contents = []")
@@ -44,7 +44,7 @@ def _decoder_source(row: Row, code: Code) -> None:
         field.read_source(count, code)
     arguments = code.arguments(row.model, "", row.implied)
     code.add(f"    if {count} == len(wire):", f"        return MODEL({arguments})", *code.respelled_source("    "))
-    # Where all known fields were taken whole, the rest is what is not known.
+    # If all known fields are held whole, the residue is the unknown keys.
     known = code.name("known", frozenset(row.known_keys()))
     code.add(f"    residue = {{k: v for k, v in wire.items() if k not in {known}}}")
     code.add(f"    if {count} + len(residue) != len(wire):", "        residue = ROW.residue(wire)")
@@ -69,7 +69,7 @@ def _encoder_source(row: Row, code: Code) -> None:
 
 
 def plain(row: Row) -> Functions:
-    """Return `decode(wire, context)` and `encode(value, context)` of a row, in plain code: slow, to compare with."""
+    """Return `decode(wire, context)` and `encode(value, context)` of a row without generated code, for comparison."""
 
     def decode(wire: JsonObject, context: DecodeContext) -> msgspec.Struct:
         read: JsonObject = {CONTENTS: []} if row.columns is not None else {}
@@ -105,7 +105,7 @@ def plain(row: Row) -> Functions:
 
 
 def merge_residue(row: Row, residue: JsonObject, wire: JsonObject) -> None:
-    """Fill the wire object with its own API's residue."""
+    """Fill the wire object with the residue of its own API."""
     row.merge(residue, wire)
     if ABSENT.key in residue:
         for key in ABSENT.read(residue) or ():

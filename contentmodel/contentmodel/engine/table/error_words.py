@@ -1,4 +1,4 @@
-"""The words that an API has for the kinds of errors, and the codec of its error bodies."""
+"""The error types of an API, by kind of error, and the codec of its error bodies."""
 
 from __future__ import annotations
 
@@ -20,11 +20,12 @@ if TYPE_CHECKING:
 
 
 class ErrorWords:
-    """An API's words for the kinds of errors.
+    """The error types of an API.
 
-    `writes` gives the wire fields of each kind; a kind that is missing is written as "server". `reads` maps further
-    words to kinds. `keys` names the fields that hold such words, the most exact one first. `statuses` are the HTTP
-    statuses in which this API differs from the usual ones (`contentmodel.failures.STATUSES`).
+    - `keys`: the fields that contain error types, the most specific one first.
+    - `writes`: the wire fields of each kind. A kind that is missing is written as "server".
+    - `reads`: additional error types, mapped to kinds.
+    - `statuses`: HTTP statuses that differ from the usual ones (`contentmodel.failures.STATUSES`).
     """
 
     def __init__(
@@ -43,11 +44,11 @@ class ErrorWords:
 
     @property
     def words(self) -> tuple[str, ...]:
-        """Every word that is known."""
+        """All known error types."""
         return tuple(self._kinds)
 
     def kind_of(self, wire: Mapping[str, object]) -> str | None:
-        """Return the kind of an error object; a number in one of the fields is an HTTP status."""
+        """Return the kind of an error object. A number in one of the fields is read as an HTTP status."""
         for key in self.keys:
             word = wire.get(key)
             if word.__class__ is str and word in self._kinds:
@@ -59,7 +60,7 @@ class ErrorWords:
         return None
 
     def fields_of(self, kind: str | None) -> JsonObject:
-        """Return the wire fields that name a kind."""
+        """Return the wire fields of a kind."""
         return self.writes.get(kind or "server") or self.writes["server"]
 
     def status_of(self, kind: str | None) -> int:
@@ -68,7 +69,7 @@ class ErrorWords:
 
 
 class ErrorBody(Record[ErrorContent]):
-    """An error object. The API's own words are kept; an error of another API gets the words for its kind."""
+    """An error object. Values of the same API are kept. An error of another API gets the error type of its kind."""
 
     def __init__(self, row: Row, words: ErrorWords) -> None:
         super().__init__(row)
@@ -95,11 +96,11 @@ class ErrorBody(Record[ErrorContent]):
         kind = error_kind(error) or self.words.kind_of(dict.fromkeys(self.words.keys[:1], error.code))
         context.status = self.words.status_of(kind)
         fields = self.words.fields_of(kind)
-        # The APIs of one issuer have the same errors.
+        # APIs of the same issuer have the same error types.
         is_kin = origin is not None and origin.issuer == context.issuer
         residue = {} if origin is None else (error.extra or {}).get(origin.api, {})
         if is_kin:
-            # A host's number is no word of the issuer.
+            # A number comes from a host and is no error type of the issuer.
             kept = {key: residue[key] for key in fields if residue.get(key, 0).__class__ in (str, type(None))}
             fields = {**fields, **kept}
         elif error.code is not None and (kind is None or self.words.kind_of(fields) != kind):
@@ -117,7 +118,7 @@ _WORDS = ("type", "code")
 def _without_words(
     error: ErrorContent, origin: Origin | None, kind: str | None, context: EncodeContext, fields: Mapping[str, object]
 ) -> ErrorContent:
-    """Return an error without the residue that only says its kind: the wire `fields` say it in the target's words."""
+    """Return an error without the residue fields that only name its kind, which the wire `fields` contain already."""
     if origin is None or kind is None or error.extra is None:
         return error
     own = error.extra.get(origin.api, {})

@@ -1,7 +1,7 @@
 """The fields of a row that are not in its tree: one class for each kind.
 
-`read`, `write` and `finish` are the plain code, which is slow. The methods named `..._source` add the same to the
-source of a row's functions. A property pins that both agree (tests/test_fields.py).
+`read`, `write` and `finish` are the interpreted code, which is slow. The `..._source` methods generate the same code
+for a row's functions. A property test checks that both agree (tests/test_fields.py).
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ if TYPE_CHECKING:
     from contentmodel.engine.table.rows import Row
 
 FOLLOWING = ("executor", "role", "cached_inside", "reasoning_inside")
-"""Attributes that passes settle, or that say where a value stands: another value of these is no loss."""
+"""Attributes that passes set, or that follow from the position of a value. Other values of these are no loss."""
 
 
 class Field:
-    """A field beside the tree: the wire `keys` that it takes, and the `attributes` that it reads."""
+    """A field outside of the tree: the wire `keys` that it consumes, and the `attributes` that it sets."""
 
     keys: tuple[str, ...] = ()
     attributes: tuple[str, ...] = ()
 
     def join(self, row: Row) -> None:
-        """Take a place in a row that is being made."""
+        """Add this field to a row under construction."""
 
     def says(self, attribute: str) -> Sequence[str]:
-        """Return the keys that say an attribute."""
+        """Return the wire keys of an attribute."""
         return self.keys if attribute in self.attributes else ()
 
     def describe(self) -> Iterator[tuple[str, JsonObject]]:
@@ -48,32 +48,32 @@ class Field:
             yield key, {"attribute": self.attributes[0], "form": "any", "required": False}
 
     def read(self, wire: JsonObject, read: JsonObject, context: DecodeContext) -> None:
-        """Read the attributes, each by its path."""
+        """Read the attributes, by path, into `read`."""
 
     def read_source(self, count: str, code: Code) -> None:
-        """Add `read` to the source, and count the keys that are taken."""
+        """Generate the code of `read`. It also counts the keys that are consumed."""
 
     def write(self, value: object, wire: JsonObject, context: EncodeContext) -> None:
         """Write into the wire object, before the residue."""
 
     def write_source(self, code: Code) -> None:
-        """Add `write` to the source: one call of it, unless a kind of field knows better."""
+        """Generate the code of `write`. By default, it calls `write`."""
         if type(self).write is not Field.write:
             code.add(f"    {code.name('write', self.write)}(value, wire, context)")
 
     def finish(self, value: object, wire: JsonObject, context: EncodeContext) -> None:
-        """Complete the wire object, after the residue, and report what it does not hold."""
+        """Complete the wire object after the residue, and report losses."""
 
     def finish_source(self, code: Code) -> None:
-        """Add `finish` to the source."""
+        """Generate the code of `finish`."""
 
 
 class Columns(Field):
-    """One list of contents, made of several wire fields, each a column at its dotted path."""
+    """One list of contents from several wire fields. Each field is a column at its dotted path."""
 
     def __init__(self, attribute: str, columns: Mapping[str, Column]) -> None:
         self.attributes, self.columns = (attribute,), dict(columns)
-        # Which column takes a content of which class, and in which order they stand.
+        # Maps a content class to its column, and a column to its position.
         self._usual = {m: k for k, c in reversed(list(self.columns.items())) if not c.hinted for m in c.models}
         self.order = {key: index for index, key in enumerate(self.columns)}
 
@@ -89,14 +89,14 @@ class Columns(Field):
             yield key, {"attribute": self.attributes[0], "form": column.describe(), "required": False}
 
     def counts(self, wire: JsonObject) -> Iterator[tuple[str, int]]:
-        """Yield the columns that a wire object fills, in their order, and how many contents each of them makes."""
+        """Yield the columns that a wire object fills, in order, with the number of contents of each."""
         for key, column in self.columns.items():
             inner = wire_at(wire, key)
             if inner is not None and column.holds(inner):
                 yield key, column.codec.count(inner)
 
     def places(self, value: object, wire: JsonObject, path: str) -> Iterator[Place]:
-        """Yield where the contents of a decoded value came from."""
+        """Yield the origins of the contents of a decoded value."""
         rest = list(getattr(value, self.attributes[0]))
         for key, taken in self.counts(wire):
             if not rest:
@@ -108,7 +108,7 @@ class Columns(Field):
         read[self.attributes[0]] = read.pop(CONTENTS)
 
     def write(self, value: object, wire: JsonObject, context: EncodeContext) -> None:
-        """Deal the contents out to the columns that take them, and report where an order is lost."""
+        """Distribute the contents to their columns. Report contents whose order is lost."""
         contents, usual, api = getattr(value, self.attributes[0]), self._usual, context.api
         if len(contents) == 1 and contents[0].extra is None and contents[0].__class__ in usual:
             only = usual[contents[0].__class__]
@@ -144,7 +144,7 @@ class Columns(Field):
 
 
 class Gathered(Field):
-    """One object of the model, made of the wire fields `keys`."""
+    """One JSON object in the model, made of the wire fields `keys`."""
 
     def __init__(self, attribute: str, *keys: str) -> None:
         self.attributes, self.keys = (attribute,), keys
@@ -172,9 +172,9 @@ class Gathered(Field):
 
 
 class Group(Field):
-    """One attribute that several wire fields make in a way of their own: `decode` takes all `keys`.
+    """One attribute that `decode` makes of several wire fields (`keys`).
 
-    `parts` names the attributes inside of it that one key says, for readers of the tables.
+    `parts` maps a key to the attribute inside that it holds. It is used for documentation and the paths of losses.
     """
 
     attribute = ""
@@ -211,7 +211,7 @@ class Group(Field):
 
 
 class Rest(Field):
-    """All that no other field takes: settings in the words of the API that they came from."""
+    """All fields that no other field consumes: provider-specific settings."""
 
     def __init__(self, attribute: str) -> None:
         self.attributes = (attribute,)
@@ -226,18 +226,18 @@ class Rest(Field):
 
 
 class ProtobufJson(Field):
-    """The other spellings of names and numbers that the JSON form of protocol buffers allows (`respelling.py`)."""
+    """Accept the alternative spellings of names and numbers in the JSON form of protocol buffers (`respelling.py`)."""
 
 
 class Aliases(Field):
-    """Further names of the row's fields, each by its dotted path with the usual name."""
+    """Alternative names of the row's fields: the usual name by dotted path."""
 
     def __init__(self, names: Mapping[str, str]) -> None:
         self.names = dict(names)
 
 
 class Implied(Field):
-    """Attributes whose value follows from the row. Another value is lost where it is written."""
+    """Attributes whose value is implied by the row. When encoding, any other value is reported as lost."""
 
     def __init__(self, values: Mapping[str, Json]) -> None:
         self.values = dict(values)
@@ -262,13 +262,13 @@ class Implied(Field):
 
 
 class Filled(Field):
-    """What the API requires, for values of another API, or made by hand, that do not have it: by dotted path."""
+    """Fields that the API requires, with defaults by dotted path, for values that did not come from this API."""
 
     def __init__(self, values: Mapping[str, Json]) -> None:
         self.values = dict(values)
 
     def finish(self, value: object, wire: JsonObject, context: EncodeContext) -> None:
-        # No two wire objects share a list.
+        # Copied, so that no two wire objects share a list.
         for path, required in self.values.items() if context.completes else ():
             container, key = container_of(wire, path)
             container.setdefault(key, deepcopy(required))
@@ -283,9 +283,9 @@ class Filled(Field):
 
 
 class Silent(Field):
-    """Attributes that the row does not write, and loses in silence: they stand in another place, or say nothing.
+    """Attributes that the row does not write and does not report: they have another place, or no meaning.
 
-    What other attributes without a place hold is lost.
+    All other unmapped attributes are reported as lost if they are set.
     """
 
     def __init__(self, *silent: str) -> None:
@@ -309,7 +309,7 @@ class Silent(Field):
         if "." in path:
             return f"{attribute} not in (None, {default!r})"
         if path == "is_error":
-            # That nothing went wrong is what every API says by saying nothing.
+            # All APIs express success by a missing flag: False is no loss.
             return attribute
         if isinstance(default, type):
             return attribute

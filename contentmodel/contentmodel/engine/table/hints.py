@@ -1,8 +1,8 @@
-"""Hints: what a codec keeps beside the unknown fields of a wire object, to restore how the wire spelled a value.
+"""Hints: values in a residue that restore how the wire spelled a value.
 
-A residue (`extra[api]`) holds unknown wire fields and hints side by side. The key of a hint begins with one ":". The
-key of a wire field that begins with ":" gets one more when it enters the residue, and loses it when it is written
-again, so no payload can forge a hint.
+A residue (`extra[api]`) contains unknown wire fields and hints side by side. The key of a hint begins with one ":". If
+the key of a wire field begins with ":", it gets one more in the residue, which is removed when it is written. So no
+payload can forge a hint.
 
 Hints are part of every stored conversation. Each is therefore declared once, with its type and its owner:
 
@@ -11,8 +11,8 @@ Hints are part of every stored conversation. Each is therefore declared once, wi
     LEVEL.on(request, API, "High")      # a copy of the request with the hint
     LEVEL.of(request, API)              # "High", or None
 
-A hint of a wrong type reads as if it were missing: a stored document may come from anyone. If the form of a value
-changes, the hint gets a new name, and `older` reads the values that were stored under the names it had before.
+A hint of a wrong type is read as missing, because a stored document may come from any source. If the form of a value
+changes, the hint gets a new name, and `older` migrates values that are stored under earlier names.
 """
 
 from __future__ import annotations
@@ -32,27 +32,28 @@ T = TypeVar("T")
 Owner = TypeVar("Owner", bound=msgspec.Struct)
 Call = TypeVar("Call", "ToolCallContent", "ToolResultContent")
 Migration = Callable[[Json], Json]
-"""Turns the value of an earlier version into the value of today; None if it is none."""
+"""Convert the value of an earlier version to the current form; None if it is invalid."""
 
 _declared: dict[str, dict[str | None, Hint[Any]]] = {}
 
 
 class HasExtra(Protocol):
-    """A value of the model with residue."""
+    """A model value with residue."""
 
     @property
     def extra(self) -> Mapping[str, JsonObject] | None: ...
 
 
 class Hint(Generic[T]):
-    """One key that codecs keep in the residue of `api`, with the type of its values; None is every API.
+    """One key that codecs keep in the residue of `api`, with the type of its values. None means every API.
 
-    `meaning` is a description for people. `fields` is for a value that holds fields of the wire object around the
-    content: encoding for another API reports them as lost. `older` maps the names that the hint had in earlier
-    versions, the latest first, to functions that return a value of today for a value of then.
+    - `meaning`: a description for people.
+    - `fields`: whether the value contains fields of the wire object around the content. Encoding for another API
+      reports them as lost.
+    - `older`: maps earlier names of the hint, the latest first, to functions that migrate a value.
 
-    Raise TypeError if the API has another hint of this name. The same declaration again, of a module that is imported
-    anew, takes the place of the earlier one.
+    Raise TypeError if the API has another hint of this name. Declaring the same hint again (when a module is reloaded)
+    replaces it.
     """
 
     def __init__(
@@ -84,45 +85,45 @@ class Hint(Generic[T]):
         return get_args(made)[0]
 
     def of(self, owner: HasExtra, api: str) -> T | None:
-        """Return the hint of `api` that a value has; None if it has none, or one of a wrong type."""
+        """Return the hint of `api` on a value; None if it is missing or has a wrong type."""
         extra = owner.extra
         if extra is None:
             return None
         residue = extra.get(api)
         if residue is None:
             return None
-        # As `read` does, without another call: most values are encoded through here.
+        # Same as `read`, inlined for speed: most values are encoded through here.
         value: T | None = residue.get(self.key)
         if value is not None:
             return value if value.__class__ is self._class or self._fits(value) else None
         return self._read_older(residue) if self.older else None
 
     def read(self, residue: Mapping[str, Json]) -> T | None:
-        """Return the hint in a residue; None if there is none, or one of a wrong type."""
+        """Return the hint in a residue; None if it is missing or has a wrong type."""
         value: T | None = residue.get(self.key)
         if value is not None:
             return value if self._fits(value) else None
         return self._read_older(residue) if self.older else None
 
     def is_in(self, residue: Mapping[str, Json]) -> bool:
-        """Return whether a residue has the hint, of the right type. A hint may be there and be None."""
+        """Return whether a residue has the hint with the right type. The value may be None."""
         if self.key in residue:
             return self._fits(residue[self.key])
         return bool(self.older) and self._read_older(residue) is not None
 
     def on(self, owner: Owner, api: str, value: T) -> Owner:
-        """Return a copy of a value of the model that has the hint."""
+        """Return a copy of a model value with the hint."""
         model: Any = owner
         extra = model.extra or {}
         changed: Owner = msgspec.structs.replace(model, extra={**extra, api: {**extra.get(api, {}), self.key: value}})
         return changed
 
     def entry(self, value: T) -> JsonObject:
-        """Return the entry of a residue that is the hint."""
+        """Return the residue entry of the hint."""
         return {self.key: value}
 
     def extra(self, api: str, value: T) -> dict[str, JsonObject]:
-        """Return the `extra` of a new value that has this hint alone."""
+        """Return the `extra` of a new value that has only this hint."""
         return {api: {self.key: value}}
 
     def _read_older(self, residue: Mapping[str, Json]) -> T | None:
@@ -147,13 +148,13 @@ def _declare(hint: Hint[Any]) -> None:
 
 
 def declared() -> list[Hint[Any]]:
-    """Return every hint of the modules that are imported, by API and name; those of every API come first."""
+    """Return all hints of imported modules, sorted by API and name. Hints of every API come first."""
     hints = [hint for owners in _declared.values() for hint in owners.values()]
     return sorted(hints, key=lambda hint: (hint.api or "", hint.name))
 
 
 def hints_with_fields(api: str) -> list[Hint[JsonObject]]:
-    """Return the hints of an API whose values hold wire fields."""
+    """Return the hints of an API whose values contain wire fields."""
     return [hint for hint in declared() if hint.fields and hint.api in (None, api)]
 
 
@@ -161,12 +162,12 @@ def hints_with_fields(api: str) -> list[Hint[JsonObject]]:
 
 
 def _class_of(kind: object) -> type | None:
-    """Return the class whose every value is of a type; None if there is no such class."""
+    """Return the class that is equivalent to a type; None if there is none."""
     return dict if kind == JsonObject else str if kind is str else None
 
 
 def _test_of(kind: object) -> Callable[[object], bool]:
-    """Return a function that tests whether a JSON value is of a type."""
+    """Return a function that tests whether a JSON value has a type."""
     if get_origin(kind) is Literal:
         words = {(word.__class__, word) for word in get_args(kind)}
         return lambda value: value.__class__ in (str, bool, int) and (value.__class__, value) in words
@@ -202,12 +203,12 @@ def escaped_key(key: str) -> str:
 
 
 def wire_key(key: str) -> str:
-    """Return the wire field that a residue key stands for: the inverse of `escaped_key`."""
+    """Return the wire field of a residue key: the inverse of `escaped_key`."""
     return key[1:] if key[:2] == "::" else key
 
 
 def escaped(fields: JsonObject) -> JsonObject:
-    """Return wire fields as a residue holds them; the same dict where no key begins with ":"."""
+    """Return wire fields as residue entries. If no key begins with ":", return the same dict."""
     for key in fields:
         if key[:1] == ":":
             return {escaped_key(key): value for key, value in fields.items()}
@@ -220,7 +221,7 @@ def wire_fields(residue: Mapping[str, object]) -> JsonObject:
 
 
 AROUND = ":around."
-"""What begins the `field` of a loss that is a field of the wire object around the content."""
+"""The prefix of a loss's `field` for a field of the wire object around the content."""
 
 
 # -- hints of every API ------------------------------------------------------------------------------------------------
@@ -237,7 +238,7 @@ ROW = Hint[str](None, "row", "the name of the row that decoded the value, if ano
 
 
 def with_call_id(content: Call, call_id: str) -> Call:
-    """Return a call or result under another id. One that its adapter gave stays one that is not sent."""
+    """Return a call or result with another id. An id that an adapter gave keeps its hint, so that it is not sent."""
     old, extra = content.call_id, content.extra
     if extra is not None and old is not None:
         extra = {
@@ -248,7 +249,7 @@ def with_call_id(content: Call, call_id: str) -> Call:
 
 
 def minted(call: ToolCallContent | ToolResultContent) -> dict[str, JsonObject] | None:
-    """Return the `extra` of a call's result if an adapter gave the call its id; else None."""
+    """Return the `extra` for a result of a call if an adapter gave the call its id; else None."""
     apis: Iterable[str] = call.extra or ()
     ids = {api: MINTED.of(call, api) for api in apis}
     return {api: MINTED.entry(made) for api, made in ids.items() if made is not None and made == call.call_id} or None

@@ -1,4 +1,4 @@
-"""Read the types of the model's own classes: the fields of a class, and the type of an attribute."""
+"""Inspect the types of the model's own classes: the fields of a class, and the type of an attribute."""
 
 from __future__ import annotations
 
@@ -13,14 +13,17 @@ _FIELDS: dict[type[msgspec.Struct], tuple[msgspec.structs.FieldInfo, ...]] = {}
 
 
 def fields_of(model: type[msgspec.Struct]) -> tuple[msgspec.structs.FieldInfo, ...]:
-    """The fields of a Struct class, looked up once: msgspec evaluates every annotation anew."""
+    """Return the fields of a Struct class. Cached, because msgspec evaluates all annotations in each call."""
     if model not in _FIELDS:
         _FIELDS[model] = msgspec.structs.fields(model)
     return _FIELDS[model]
 
 
 def attribute_of(model: type[msgspec.Struct], attribute: str) -> tuple[object, bool, object]:
-    """The type of an attribute path of a Struct, whether it must be given, and what it is when it is not."""
+    """Return the type of an attribute path, whether it is required, and its default value or factory.
+
+    Raise TypeError if the class has no such attribute.
+    """
     head, _, rest = attribute.partition(".")
     hints = _hints(model)
     if head not in hints:
@@ -36,7 +39,7 @@ def attribute_of(model: type[msgspec.Struct], attribute: str) -> tuple[object, b
 
 
 def struct_in(hint: object) -> type[msgspec.Struct]:
-    """The Struct class of `Struct | None`."""
+    """Return the Struct class of `Struct | None`. Raise TypeError if there is none."""
     for option in typing.get_args(hint) or (hint,):
         if isinstance(option, type) and issubclass(option, msgspec.Struct):
             return option
@@ -48,14 +51,14 @@ def _hints(model: type[msgspec.Struct]) -> dict[str, object]:
 
 
 def options_of(hint: object) -> tuple[object, ...]:
-    """The types of a union; a type that is no union, alone."""
+    """Return the types of a union; the type itself if it is no union."""
     if isinstance(hint, types.UnionType) or typing.get_origin(hint) is typing.Union:
         return typing.get_args(hint)
     return (hint,)
 
 
 def classes_in(hint: object) -> set[object]:
-    """The classes of the values of a type, without their parameters: `dict[str, Any] | None` is dict and NoneType."""
+    """Return the classes of a type without their parameters: dict and NoneType for `dict[str, Any] | None`."""
     classes = set()
     for option in options_of(hint):
         origin = typing.get_origin(option)
@@ -67,7 +70,7 @@ def classes_in(hint: object) -> set[object]:
 
 
 def unmapped_attributes(model: type[msgspec.Struct], prefix: str, mapped: set[str]) -> Iterator[str]:
-    """Attributes that no field maps; those of a nested Struct that is mapped piece by piece, one by one."""
+    """Yield the attributes that no field maps. A nested Struct that is mapped in parts is checked by attribute."""
     for info in fields_of(model):
         path = prefix + info.name
         if path in mapped or info.name == "extra":
@@ -79,12 +82,12 @@ def unmapped_attributes(model: type[msgspec.Struct], prefix: str, mapped: set[st
 
 
 def get_attribute(value: object, path: str) -> Any:
-    """The attribute at a dotted path; None where there is none."""
+    """Return the attribute at a dotted path; None if there is none."""
     return get_path(value, path.split("."))
 
 
 def get_path(value: object, path: Iterable[str]) -> Any:
-    """Return the attribute to which a path of names leads; None where there is none."""
+    """Return the attribute at a path of names; None if there is none."""
     for name in path:
         value = getattr(value, name, None)
     return value

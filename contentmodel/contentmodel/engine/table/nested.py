@@ -24,7 +24,7 @@ S = TypeVar("S", bound=msgspec.Struct)
 
 
 class Record(Codec[S]):
-    """A nested object with a row of its own. One that says something of its API's alone stays `home`."""
+    """A nested object with its own row. If `home`, it is specific to its API and dropped with a loss elsewhere."""
 
     classes = (dict,)
     identity = False
@@ -50,7 +50,7 @@ class Record(Codec[S]):
 
 
 class OneOf(Codec[S]):
-    """A nested object that is one of a union's rows."""
+    """A nested object that is decoded by one of a union's rows."""
 
     classes = (dict,)
     identity = False
@@ -75,7 +75,7 @@ class OneOf(Codec[S]):
 
 
 class One(Codec[list[S]]):
-    """A list of contents that the wire writes as a single block (a fetched document, an error object)."""
+    """A list of contents that the wire has as a single block (a fetched document, an error object)."""
 
     classes = (dict,)
     identity = False
@@ -125,7 +125,7 @@ class Blocks(Codec[list[S]]):
 
     def places(self, value: list[S], wire: Json, path: str) -> Iterable[Place]:
         if wire.__class__ is not list:
-            # A message at fault is read without its contents.
+            # A message with a fault is decoded without its contents.
             return [(value[0], path, wire, self.union if wire.__class__ is dict else None)] if value else []
         return spread(value, wire, path, self.union)
 
@@ -137,7 +137,7 @@ class Blocks(Codec[list[S]]):
 
 
 class BlocksOrOne(Blocks[AIContent]):
-    """A list of blocks, or one block in the list's place: its content then has the hint `FORM`."""
+    """A list of blocks, or a single block in its place. The content of a single block gets the hint `FORM`."""
 
     classes = (list, dict)
 
@@ -164,8 +164,8 @@ class BlocksOrOne(Blocks[AIContent]):
 class TextOrBlocks(Blocks[AIContent]):
     """A string, or a list of blocks.
 
-    A single text that says nothing else is written the `plain` way ("string" or "list"); where the wire had it the
-    other way, the text has the hint `FORM`.
+    A single text without other attributes is written in the `plain` form ("string" or "list"). If the wire had the
+    other form, the text has the hint `FORM`.
     """
 
     classes = (str, list)
@@ -208,7 +208,7 @@ class TextOrBlocks(Blocks[AIContent]):
         only = contents[0]
         if only.__class__ is TextContent and only.extra is None:
             contents[0] = msgspec.structs.replace(only, extra={context.api: self._form})
-            # The list was traced already; it now holds the marked text in the same place.
+            # The list is traced already, so it is changed in place.
 
     def encode(self, value: list[AIContent], context: EncodeContext, owner: object) -> Json:
         if len(value) == 1 and value[0].__class__ is TextContent:
@@ -232,9 +232,9 @@ class TextOrBlocks(Blocks[AIContent]):
 
 
 class Outputs(Blocks[AIContent]):
-    """What a hosted tool gave back: a list of blocks, one block in the list's place, or a string.
+    """The outputs of a hosted tool: a list of blocks, a single block, or a string.
 
-    A single content of a class in `single` is written as one block, anything else as a list. Where the wire had another
+    A single content of a class in `single` is written as one block, anything else as a list. If the wire had another
     form, the content has the hint `FORM`.
     """
 
@@ -280,16 +280,16 @@ class Outputs(Blocks[AIContent]):
 
 
 def _plain_text(content: AIContent) -> str | None:
-    """The words of a text that says nothing else."""
+    """Return the string of a text that has no other attributes; else None."""
     if content.__class__ is not TextContent or content.extra is not None:
         return None
     return content.text if content.annotations is None and content.protected is None else None
 
 
 class TextField(Codec[list[AIContent]]):
-    """A string that is the words of one content of class `model`; `sets` are its other fields.
+    """A string that is one attribute of a content of class `model`; `sets` are its other attributes.
 
-    Several contents (of another API, or after an edit) are joined by `between`.
+    If there are several contents (of another API, or after an edit), they are joined by `between`.
     """
 
     classes = (str,)

@@ -1,8 +1,8 @@
-"""The JSON form of protocol buffers, which spells one value in several ways, beside the usual one.
+"""Alternative spellings of the JSON form of protocol buffers.
 
-Names may have underscores, and a number may be a text, or have a fraction of zero in the place of an integer
-(protobuf.dev/programming-guides/json, seen 2026-11-22). Such an object is decoded from a copy in the usual spelling;
-two hints keep the other one: of the names, and of the numbers, each by its dotted path.
+Names may have underscores. A number may be a string, and an integer may have a fraction of zero
+(protobuf.dev/programming-guides/json, seen 2026-11-22). Such an object is decoded from a copy in the usual spelling.
+Two hints keep the original one: the names, and the numbers, by dotted path.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ KEYS = frozenset({NAMES.key, NUMBERS.key})
 
 
 def is_respelled(row: Row, wire: JsonObject) -> bool:
-    """Return whether a known field has a name with underscores or of an alias, or a number in another spelling."""
+    """Return whether a known field has a name with underscores or an alias, or a number in another spelling."""
     return any(True for _ in _names(row, row.root, wire, "")) or any(True for _ in _numbers(row, row.root, wire, ""))
 
 
 def decode_respelled(row: Row, wire: JsonObject, context: DecodeContext) -> msgspec.Struct:
-    """Decode a copy in the usual spelling, and keep hints of what was spelled in another way."""
+    """Decode a copy in the usual spelling, and keep hints of the original one."""
     names, numbers = list(_names(row, row.root, wire, "")), dict(_numbers(row, row.root, wire, ""))
     decoded: msgspec.Struct = row.decode(_usual_copy(row, row.root, wire, "", context), context)
     if not isinstance(decoded, row.model):
@@ -49,7 +49,7 @@ def decode_respelled(row: Row, wire: JsonObject, context: DecodeContext) -> msgs
 
 
 def respell(row: Row, wire: JsonObject, residue: JsonObject) -> None:
-    """Give numbers and names in `wire` the spelling that the hints have; an edited number keeps its own."""
+    """Restore the spelling of numbers and names in `wire` from the hints. An edited number keeps its own spelling."""
     for path, spelled in (NUMBERS.read(residue) or {}).items():
         container, key = _container(wire, path)
         if key in container and spelled_number(spelled) == container[key]:
@@ -62,7 +62,7 @@ def respell(row: Row, wire: JsonObject, residue: JsonObject) -> None:
 
 
 def number_of(value: object, codec: AnyCodec) -> int | float | None:
-    """Return the number that a value is for a codec of numbers which does not hold it as it is; None if it is none."""
+    """Return the number that a value spells, if a codec of numbers does not hold the value itself; else None."""
     if int not in codec.classes or not codec.identity or codec.holds(value):
         return None
     number = spelled_number(value)
@@ -77,7 +77,7 @@ _LARGEST_INTEGER = 2**63
 
 
 def spelled_number(value: object) -> int | float | None:
-    """Return a number, or the one that a text spells; None for anything else, and for a number without an end."""
+    """Return a number, or the number that a text spells; None for other values and for infinite numbers."""
     if value.__class__ is float:
         return value if math.isfinite(value) else None
     if value.__class__ is not str or len(value) > _LONGEST_NUMBER or not _NUMBER.fullmatch(value):
@@ -96,9 +96,9 @@ def _usual_name(row: Row, key: str, prefix: str) -> str:
 def _known(
     row: Row, node: Nested, wire: JsonObject, prefix: str
 ) -> Iterator[tuple[str, str, Json, Plain | Nested | Column | None]]:
-    """Yield each key of a wire object with its usual name, its value, and the field of the row; None if it has none.
+    """Yield each key of a wire object with its usual name, its value, and the field of the row, or None.
 
-    Of two keys with one usual name, the one that is spelled as usual has it, else the first.
+    If two keys have the same usual name, the key in the usual spelling gets it, else the first one.
     """
     taken: set[str] = set()
     for key, value in wire.items():
@@ -140,7 +140,7 @@ def _usual_copy(row: Row, node: Nested, wire: JsonObject, prefix: str, context: 
 
 
 def _container(wire: JsonObject, path: str) -> tuple[JsonObject, str]:
-    """Return the object at a dotted path without its last step, and that step; an empty object where there is none."""
+    """Return the object that contains the last key of a dotted path, and that key; an empty object if there is none."""
     *parents, key = path.split(".")
     container: Json = wire
     for parent in parents:

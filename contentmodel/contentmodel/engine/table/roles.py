@@ -1,4 +1,4 @@
-"""Roles of messages: the words of an API beside the words of the model."""
+"""Roles of messages: the codec between an API's roles and the model's."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from contentmodel.engine.table.codecs import Bind, Codec
 class Roles(Codec[str]):
     """The role of a message.
 
-    A role that the API does not define gives no rights anywhere else: the model holds it behind the id of its API
-    (`openai-chat:critic`), and every other API sends that message as the user's and reports it.
+    A role that the API does not define gives no rights in another API. In the model it is prefixed with the id of its
+    API (`openai-chat:critic`). Every other API sends that message as the user's and reports a loss.
     """
 
     classes = (str,)
@@ -29,9 +29,9 @@ class Roles(Codec[str]):
         *,
         elsewhere: tuple[str, ...] = (),
     ) -> None:
-        """Map wire words to roles of the model. `to_wire` lists the way back where it is not the inverse.
+        """Map wire roles to roles of the model. Pass `to_wire` if it is not the inverse.
 
-        `elsewhere` are further roles of the API, whose messages have rows of their own.
+        `elsewhere` are further roles of the API, whose messages have their own rows.
         """
         self._prefix = f"{api}:"
         self.to_model = dict(to_model)

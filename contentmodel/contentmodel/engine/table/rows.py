@@ -1,8 +1,8 @@
-"""Rows: one wire object beside one model type.
+"""Rows: mappings between one wire object and one model type.
 
-A row's fields map wire paths ("source.data" is inside a nested object) to model attributes ("options.seed" is inside a
-nested Struct), with a codec where the two sides differ. What no field consumes is the residue. Rows are compiled to two
-plain functions when they are first used (`engine/table/compile.py`).
+The fields of a row map wire paths ("source.data" is inside a nested object) to model attributes ("options.seed" is
+inside a nested Struct), with a codec if the two sides differ. Unmapped values are the residue. A row is compiled to two
+plain functions on first use (`engine/table/compile.py`).
 """
 
 from __future__ import annotations
@@ -45,13 +45,15 @@ Spec = str | tuple[str | tuple[str, ...], AnyCodec]
 
 
 class Row:
-    """One wire object and its model type, in both directions.
+    """A mapping between one wire object and its model type, in both directions.
 
-    `constants` are wire values that tell the row from others. `select` names a field and the values of it that choose
-    this row. Rows that neither tells apart are chosen by the fields that they require. `certain` says that what this
-    row decodes is always encoded by it again. A row with a `shape` reads the blocks of that form whose tag has no row.
-    `failure` has the fields that report that a tool failed. `takes` returns whether a content of the row's class is
-    usually written as this row.
+    - `constants`: wire values that distinguish the row from others.
+    - `select`: a field, and its values that select this row. If neither `select` nor `constants` distinguish rows, the
+      required fields do.
+    - `certain`: a value that this row decoded is always encoded by this row.
+    - `shape`: the row decodes blocks of that form whose tag has no row.
+    - `failure`: the fields that report a failed tool.
+    - `takes`: returns whether a content of the row's class is usually encoded by this row.
     """
 
     def __init__(
@@ -67,14 +69,14 @@ class Row:
         failure: Failure | None = None,
         takes: Callable[[Any], bool] | None = None,
     ) -> None:
-        """Make a row of `fields`, by their dotted wire paths, and `others`, at most one of each kind.
+        """Create a row of `fields`, by dotted wire path, and `others`, at most one of each kind.
 
-        Raise TypeError if two fields have one path, or two of the others are of one kind.
+        Raise TypeError if two fields have the same path, or two of the others are of one kind.
         """
         self.name = name
         self.shape, self.failure, self.takes = shape, failure, takes
         self.signs = failure
-        """The fields that report a failure, also those of a wire object that is a call as well."""
+        """The fields that report a failure, including those of a wire object that is both a call and its result."""
         self.model = model
         self.select = select
         self.certain = certain
@@ -88,9 +90,9 @@ class Row:
         self.columns = _find(Columns, every)
         rest, implied, aliases = _find(Rest, every), _find(Implied, every), _find(Aliases, every)
         self.rest = rest.attributes[0] if rest is not None else None
-        """The attribute that holds all that no other field takes; None where that is residue."""
+        """The attribute that holds all unmapped fields; None if they are residue."""
         self.implied: Mapping[str, Json] = implied.values if implied is not None else {}
-        """The attributes whose value follows from the row."""
+        """The attributes whose value is implied by the row."""
         self.protobuf_json = _find(ProtobufJson, every) is not None
         self.aliases: Mapping[str, str] = aliases.names if aliases is not None else {}
         self.root = Nested()
@@ -116,12 +118,12 @@ class Row:
             self.put(path, Plain(path, attributes, codec or codec_for(kind), is_required, default))
 
     def put(self, path: str, field: Plain | Column) -> None:
-        """Put a field into the tree. Raise TypeError if there is one, at its path or around it."""
+        """Add a field to the tree. Raise TypeError if its path is taken, or leads through another field."""
         if not self.root.put(path, field):
             raise TypeError(f"row {self.name}: {path} is mapped twice")
 
     def unmapped(self, silent: Sequence[str] = ()) -> Iterator[str]:
-        """Yield the attributes of the model that the row has no place for, but for those that are `silent`."""
+        """Yield the model attributes that the row does not map, except the `silent` ones."""
         mapped = {name for leaf in self.root.leaves() for name in leaf.attributes}
         mapped |= {name for field in self.others for name in field.attributes}
         yield from unmapped_attributes(self.model, "", mapped | {"extra", "executor", "origin", *silent})
@@ -132,33 +134,33 @@ class Row:
 
     @property
     def default_tag(self) -> tuple[str, str | int] | None:
-        """The field that chooses the row, and the value that is written where the model has none; None without one."""
+        """The field that selects the row, and its default value; None if there is no such field, or a field maps it."""
         if self.select is None or self.select[0] not in self.root.children:
             return None
         return self.select[0], next(iter(self.select[1]))
 
     @property
     def has_residue(self) -> bool:
-        """Whether the model keeps what no field takes."""
+        """Whether the model has an attribute for unmapped fields."""
         return "extra" in self.model.__struct_fields__
 
     # -- use ---------------------------------------------------------------------------------------------------
 
     def bind(self, api: str) -> Row:
-        """Says which API's residue this row reads and writes."""
+        """Set the API whose residue this row reads and writes."""
         if self.api and self.api != api:
             raise TypeError(f"row {self.name} belongs to {self.api}")
         self.api = api
         return self
 
     def decode(self, wire: JsonObject, context: DecodeContext) -> Any:
-        """The model value of a wire object."""
+        """Decode a wire object."""
         if self._decode is None:
             self._compile()
         return self._decode(wire, context)  # type: ignore[misc]
 
     def encode(self, value: Any, context: EncodeContext) -> JsonObject:
-        """The wire object of a model value."""
+        """Encode a model value."""
         if self._encode is None:
             self._compile()
         return self._encode(value, context)  # type: ignore[misc]
@@ -169,15 +171,15 @@ class Row:
 
     @property
     def functions(self) -> Functions:
-        """The compiled pair."""
+        """The compiled functions: decode, encode."""
         if self._decode is None:
             self._compile()
         return self._decode, self._encode  # type: ignore[return-value]
 
-    # -- what the compiled functions call on their slow paths ------------------------------------------------------
+    # -- slow paths of the compiled functions ----------------------------------------------------------------------
 
     def residue(self, wire: Mapping[str, Json]) -> JsonObject:
-        """The parts of `wire` that no field, constant or column consumed."""
+        """Return the parts of `wire` that no field, constant or column consumed."""
         holds = self._holds
         if holds is None:
             left = self.root.residue(wire)
@@ -189,7 +191,7 @@ class Row:
         return left
 
     def known_keys(self) -> Iterator[str]:
-        """The keys of the wire object that something in the model, or the row itself, stands for."""
+        """Yield the top-level keys of the wire object that the row maps."""
         yield from self.root.constants
         yield from self.root.children
         for field in self.others:
@@ -205,7 +207,7 @@ class Row:
         return frozenset(leaf.wire for leaf in self._required)
 
     def fits(self, wire: Mapping[str, Json]) -> bool:
-        """Return whether a wire object has the fields that the row requires, and the word that selects it."""
+        """Return whether a wire object has the required fields, and the value that selects this row."""
         if self.select is not None:
             word = wire_at(wire, self.select[0])
             if word.__class__ not in (str, int) or word not in self.select[1]:
@@ -213,15 +215,15 @@ class Row:
         return all(leaf.codec.holds(wire_at(wire, leaf.wire)) for leaf in self._required)
 
     def is_respelled(self, wire: JsonObject) -> bool:
-        """Return whether a known field has another spelling than the usual one."""
+        """Return whether a known field is not in its usual spelling."""
         return is_respelled(self, wire)
 
     def decode_respelled(self, wire: JsonObject, context: DecodeContext) -> msgspec.Struct:
-        """Decode a copy in the usual spelling, and note the other one."""
+        """Decode a copy in the usual spelling, and keep hints of the original one."""
         return decode_respelled(self, wire, context)
 
     def missing(self, wire: JsonObject, path: str, context: DecodeContext) -> msgspec.Struct:
-        """A required field is not there: a fault. Where it is null, one of a union's objects is an unknown one."""
+        """Report a missing required field as a fault. If it is null, an object of a union becomes UnknownContent."""
         *parents, key = path.split(".")
         container: JsonObject = wire
         wanted = _wanted(self.root, path)
@@ -241,14 +243,14 @@ class Row:
         return UnknownContent(api=self.api, block=wire) if self.is_one_of else self._stand_in()
 
     def _stand_in(self) -> msgspec.Struct:
-        """Something of the row's class, to go on with until all faults of the payload are found."""
+        """Return a placeholder of the row's class, so that decoding can continue and find all faults."""
         required = (f.name for f in fields_of(self.model) if f.required)
         return self.model(**dict.fromkeys(required, ""))
 
-    # -- what others ask of it ---------------------------------------------------------------------------------
+    # -- lookups by other modules ------------------------------------------------------------------------------
 
     def places(self, value: object, wire: JsonObject, path: str) -> Iterator[Place]:
-        """Where the model objects inside `value` came from, given that it was decoded from `wire` at `path`."""
+        """Yield the origins of the model objects in `value`, which was decoded from `wire` at `path`."""
         for leaf in self._leaves_with_places:
             inner = wire_at(wire, leaf.wire)
             held = get_attribute(value, leaf.attribute)
@@ -265,16 +267,18 @@ class Row:
         return [leaf for leaf in self.root.leaves() if type(leaf.codec).places is not Codec.places]
 
     def counts(self, wire: JsonObject) -> Iterator[tuple[str, int]]:
-        """Yield the columns that a wire object fills, in their order, and how many contents each of them makes."""
+        """Yield the columns that a wire object fills, in order, with the number of contents of each."""
         return iter(()) if self.columns is None else self.columns.counts(wire)
 
     def row_of(self, value: object) -> Row:
-        """Itself: a row and a union answer the same question."""
+        """Return the row itself. A union has the same method."""
         return self
 
     def fields_of(self, attribute: str, wire: Mapping[str, Json]) -> list[str]:
-        """The fields of a wire object that say an attribute: what says all of it, else what says parts of it, else what
-        says that of which it is a part. None where it has no field of its own.
+        """Return the wire fields of an attribute; [] if it has none.
+
+        The order of preference: the fields of the whole attribute, fields of its parts, the field of an attribute that
+        contains it.
         """
         leaves = list(self.root.leaves())
         fields = [leaf.wire for leaf in leaves if attribute in leaf.attributes]
@@ -292,7 +296,7 @@ class Row:
         yield from self.root.codecs()
 
     def attribute_at(self, path: str) -> tuple[str, str] | None:
-        """Return the attribute to which a JSON path of the wire object leads, and the rest of the path, or None."""
+        """Return the attribute at a JSON path of the wire object, and the rest of the path; None if there is none."""
         for leaf in self.root.leaves():
             where = wire_path("$", leaf.wire)
             if path == where or path.startswith((f"{where}.", f"{where}[")):
@@ -304,7 +308,7 @@ class Row:
         return None
 
     def describe(self) -> JsonObject:
-        """The row as data, for documentation, coverage and generators."""
+        """Return the row as data, for documentation, coverage and generators."""
         fields = {
             leaf.wire: {
                 "attribute": ", ".join(leaf.attributes),
@@ -345,10 +349,10 @@ def _find(kind: type[_F], fields: Iterable[Field]) -> _F | None:
 
 
 class PairRow:
-    """One wire object that is a call and its result: two contents with one call id.
+    """One wire object that is both a call and its result: two contents with one call id.
 
-    `apart` are the wire fields that belong to the result. The result stands right after its call, and is joined with it
-    again; either half may be missing. `failure` has the fields of the object that report that the tool failed.
+    `apart` are the wire fields of the result. Decoding puts the result right after its call, and encoding joins them.
+    Either half may be missing. `failure` has the fields of the object that report a failed tool.
     """
 
     def __init__(self, call: Row, result: Row, apart: Sequence[str], failure: Failure | None = None) -> None:
@@ -357,13 +361,13 @@ class PairRow:
         self.name = call.name
 
     def bind(self, api: str) -> PairRow:
-        """Says which API's residue both rows read and write."""
+        """Set the API whose residue both rows read and write."""
         self.call.bind(api)
         self.result.bind(api)
         return self
 
     def decode(self, wire: JsonObject, context: DecodeContext) -> list[Any]:
-        """The call and its result."""
+        """Decode the call and its result."""
         apart = {key: wire[key] for key in self.apart if key in wire}
         rest = {key: value for key, value in wire.items() if key not in apart} if apart else wire
         context.copied(apart, wire)
@@ -378,13 +382,13 @@ class PairRow:
         return [call, result if self.failure is None else self.failure.read(result, wire, self.result.api)]
 
     def row_of(self, value: object) -> Row:
-        """The row of a call or of a result."""
+        """Return the row of a call or of a result."""
         return self.result if value.__class__ is self.result.model else self.call
 
     def encode(
         self, call: ToolCallContent | None, result: ToolResultContent | None, context: EncodeContext
     ) -> JsonObject:
-        """The wire object of a call, of its result, or of both."""
+        """Encode a call, its result, or both as one wire object."""
         given: msgspec.Struct | None = call
         if call is None and result is not None and context.completes:
             given = self.call.model(call_id=result.call_id)
@@ -400,7 +404,7 @@ class PairRow:
         return wire
 
     def describe(self) -> JsonObject:
-        """Return both rows as data, the result's with the fields that report a failure."""
+        """Return both rows as data. The result includes the fields that report a failure."""
         result = self.result.describe()
         if self.failure is not None:
             result["failure"] = self.failure.describe()
@@ -408,7 +412,7 @@ class PairRow:
 
 
 class Fields:
-    """Where the attributes of a model value stand on the wire, for values that no row makes.
+    """The wire fields of a model value's attributes, for values that no row decodes.
 
     The attribute `rest` has all other fields.
     """
@@ -420,11 +424,11 @@ class Fields:
         return self
 
     def places(self, value: object, wire: JsonObject, path: str) -> Iterator[Place]:
-        """None: whoever decodes such a value traces what is inside it."""
+        """Return nothing: the code that decodes such a value traces its parts."""
         return iter(())
 
     def fields_of(self, attribute: str, wire: Mapping[str, Json]) -> list[str]:
-        """The fields of a wire object that say an attribute, or what is inside it, or that of which it is a part."""
+        """Return the wire fields of an attribute: of itself or its parts, else of an attribute that contains it."""
         if attribute == self._rest:
             return [key for key in wire if key not in self._paths.values()]
         fields = [key for name, key in self._paths.items() if name == attribute or name.startswith(f"{attribute}.")]
@@ -432,9 +436,9 @@ class Fields:
 
 
 class Pieces(Fields):
-    """The place of a value that is only some fields of a wire object: `paths`, by attribute; or all but `apart`.
+    """The origin of a value that is only some fields of a wire object: `paths`, by attribute; or all but `apart`.
 
-    If the value is lost as a whole, each of these fields is lost, and not the object.
+    If the value is lost as a whole, the losses are of these fields, not of the object.
     """
 
     def __init__(self, paths: Mapping[str, str], apart: Collection[str] | None = None) -> None:
@@ -442,7 +446,7 @@ class Pieces(Fields):
         self._own, self._apart = tuple(paths.values()), apart
 
     def pieces(self, wire: Mapping[str, Json]) -> list[str]:
-        """Return the fields that a wire object has."""
+        """Return those of the fields that a wire object has."""
         if self._apart is not None:
             return [name for name in wire if name not in self._apart]
         return [name for name in self._own if wire_at(wire, name) is not None]
@@ -456,6 +460,6 @@ def _wanted(root: Nested, path: str) -> str:
 
 
 def _beside(alias: str, name: str) -> str:
-    """Return the dotted path of `name` in the object in which the field `alias` is."""
+    """Return the dotted path of the field `name` beside the field `alias`."""
     parent, dot, _ = alias.rpartition(".")
     return f"{parent}{dot}{name}"

@@ -1,7 +1,7 @@
-"""The forms of wire objects whose type no row names, as data.
+"""Shapes: the forms of wire objects whose tag has no row, as data.
 
-Providers add hosted tools all the time, and name their blocks alike: `<tool>_tool_result` with the id of its call. A
-row with a shape reads every block of that form whose tag has no row of its own.
+Providers often add hosted tools, and name their blocks alike: `<tool>_tool_result` with the id of its call. A row with
+a shape decodes every block of that form whose tag has no row of its own.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from contentmodel.engine.table.codecs import Codec
 
 
 class Shape(msgspec.Struct, frozen=True):
-    """A tag with one of these endings, and `fields` that hold a value of one JSON class each.
+    """A form of wire objects: a tag with one of the `endings`, and `fields` with a JSON class each.
 
-    `tag` names the tag field. `without` are fields that a wire object of this form does not have.
+    `tag` names the tag field. A wire object of this form has none of the fields `without`.
     """
 
     endings: tuple[str, ...]
@@ -35,13 +35,13 @@ class Shape(msgspec.Struct, frozen=True):
         return has_fields and not any(name in wire for name in self.without)
 
     def describe(self) -> JsonObject:
-        """Return the form as data: what strategies need to make such an object."""
+        """Return the shape as data, which generators need to make such an object."""
         fields = {name: kind.__name__ for name, kind in self.fields.items()}
         return {"tag": self.tag, "endings": list(self.endings), "fields": fields, "without": list(self.without)}
 
 
 class Named(Codec[str]):
-    """A tag that is the name of a tool and an ending: `quantum_tool_result` is the tool `quantum`."""
+    """A tag that consists of a tool name and an ending: `quantum_tool_result` is the tool `quantum`."""
 
     classes = (str,)
     identity = False

@@ -1,7 +1,7 @@
-"""How an API reports, beside the outputs of a tool, that the tool failed: a status word, an exit code, a flag.
+"""Failure signs: fields beside the outputs of a tool that report its failure, such as a status, an exit code or a flag.
 
-A row names its signs of failure as data. What a failed tool gave back then has an `ErrorContent` among its outputs, so
-that `result.error` is right for every API, and an API without that sign gets the words.
+A row declares its signs as data. Decoding adds an `ErrorContent` to the outputs of a failed tool. So `result.error` is
+right for every API, and an API without such a sign gets the error as text.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 class Sign(msgspec.Struct, frozen=True):
     """A field of a wire object that may report a failure.
 
-    `words` are the values at the dotted `path` that do; None is any value but null, false, zero and the empty ones.
-    `failed` is the value that an encoder writes there.
+    `words` are the values at the dotted `path` that report one. If it is None, any value except null, false, zero and
+    empty ones does. `failed` is the value that an encoder writes there.
     """
 
     path: str
@@ -38,7 +38,7 @@ class Sign(msgspec.Struct, frozen=True):
     failed: Json = None
 
     def error(self, wire: Mapping[str, object]) -> ErrorContent | None:
-        """Return the failure that the field reports, or None."""
+        """Return the failure that the field reports; None if it reports none."""
         value = wire_at(wire, self.path)
         reports = bool(value) if self.words is None else value.__class__ in (str, int) and value in self.words
         return _error(self.path.rpartition(".")[2], value, is_word=self.words is not None) if reports else None
@@ -62,10 +62,10 @@ def _error(name: str, value: object, *, is_word: bool) -> ErrorContent:
 
 
 class Failure:
-    """The signs of failure of one kind of result.
+    """The failure signs of one kind of result.
 
-    `worded` results give back nothing but their error if they failed: their texts are errors then. An `alone` sign is
-    the only place that the wire has for a failure: an encoder writes it for an error of any origin.
+    If `worded`, the texts of a failed result are its error. If `alone`, a sign is the only field for a failure: an
+    encoder writes it for an error of any origin.
     """
 
     def __init__(self, *signs: Sign, worded: bool = False, alone: bool = False) -> None:
@@ -76,12 +76,12 @@ class Failure:
         return [sign.describe() for sign in self.signs]
 
     def errors(self, wire: Mapping[str, object], api: str) -> list[ErrorContent]:
-        """Return the error that a sign of the wire object reports, with a hint that the sign is its only place."""
+        """Return the error that the first matching sign reports, with the hint that it came from a sign; else []."""
         found = (error for sign in self.signs if (error := sign.error(wire)) is not None)
         return [FAILURE.on(error, api, "sign") for error in islice(found, 1)]
 
     def read(self, result: ToolResultContent, wire: JsonObject, api: str) -> ToolResultContent:
-        """Return a decoded result with the error that its wire object reports among its outputs."""
+        """Return a decoded result. If its wire object reports a failure, add the error to the outputs."""
         errors = self.errors(wire, api)
         if not errors or any(output.__class__ is ErrorContent for output in result.outputs):
             return result
@@ -91,21 +91,21 @@ class Failure:
         return msgspec.structs.replace(result, outputs=[*outputs, *errors])
 
     def place_of(self, error: AIContent, wire: Mapping[str, object], path: str, api: str) -> tuple[str, Json] | None:
-        """Return the path and the value of the sign that an error was made of; None if it was made of none."""
+        """Return the path and value of the sign that an error was made from; None if it was not made from a sign."""
         if FAILURE.of(error, api) != "sign":
             return None
         signs = (sign for sign in self.signs if sign.error(wire) is not None)
         return next(((wire_path(path, sign.path), wire_at(wire, sign.path)) for sign in signs), None)
 
     def places(self, result: object, wire: Mapping[str, object], path: str, api: str) -> Iterator[Place]:
-        """Yield the errors of a decoded result that signs report, each with the place of its sign."""
+        """Yield each error of a decoded result that was made from a sign, with the origin in that sign."""
         for output in getattr(result, "outputs", ()):
             place = self.place_of(output, wire, path, api)
             if place is not None:
                 yield output, *place, None
 
     def without(self, result: ToolResultContent, context: EncodeContext) -> ToolResultContent:
-        """Return a result without the errors that signs report, and with texts where errors were texts."""
+        """Return a result without errors that were made from signs. Errors that were texts become texts again."""
         if not any(output.__class__ is ErrorContent for output in result.outputs):
             return result
         outputs = [made for output in result.outputs for made in self._before(output, context)]
@@ -121,9 +121,9 @@ class Failure:
         return [_as_text(output, context)] if origin == "text" else [output]
 
     def write(self, result: ToolResultContent, wire: JsonObject, context: EncodeContext) -> None:
-        """Write the sign of failure that the wire object of a failed result lacks.
+        """Write the missing failure sign of a failed result.
 
-        Report what a decoder makes of a sign without an error: it adds the error, or takes the texts for it.
+        If a sign has no error, report what decoding will add: it adds an error, or reads the texts as errors.
         """
         is_reported = bool(self.errors(wire, context.api))
         if any(output.__class__ is ErrorContent for output in result.outputs):
@@ -141,7 +141,7 @@ class Failure:
             context.report_loss(result, "outputs", reasons.ERROR_ADDED)
 
     def around(self, decode: Decode, encode: Encode, model: type, api: str) -> Functions:
-        """Return the functions of a row that has these signs."""
+        """Return `decode` and `encode` of a row, wrapped to read and write these signs."""
 
         def decode_failing(wire: JsonObject, context: DecodeContext) -> Any:
             result: Any = decode(wire, context)
@@ -157,7 +157,7 @@ class Failure:
 
 
 def is_error_alone(result: ToolResultContent) -> bool:
-    """Return whether a result reports its failure by an error of its own, and not by a sign beside its outputs."""
+    """Return whether a result has an error that no decoder made from a sign or a text."""
     errors = (output for output in result.outputs if output.__class__ is ErrorContent)
     return any(all(not FAILURE.is_in(own) for own in (error.extra or {}).values()) for error in errors)
 

@@ -1,8 +1,8 @@
-"""The tables: everything that one API's adapter declares.
+"""Tables: all declarations of one API's adapter.
 
     row("tool_use", FunctionCallContent, {"id": "call_id", "name": "name", "input": "arguments"})
 
-says both directions, because encode is the inverse of decode by being the same line.
+One row declares both directions: encode is the inverse of decode.
 """
 
 from __future__ import annotations
@@ -58,14 +58,14 @@ __all__ = [
 
 
 def row(name: str, model: type[msgspec.Struct], fields: Mapping[str, Spec], *others: Field, **options: Any) -> Row:
-    """A row for the block whose `type` is `name`."""
+    """Return a row for the block whose `type` is `name`."""
     constants = {"type": name, **options.pop("constants", {})}
     label = ".".join([name, *(str(v) for k, v in constants.items() if k != "type")])
     return Row(label, model, fields, *others, constants=constants, **options)
 
 
 class Table:
-    """Everything one API's adapter declares, in one place: what its rows, records and unions are made with."""
+    """All declarations of one API's adapter: a factory for its rows, records and unions."""
 
     def __init__(self, api: str) -> None:
         self.api = api
@@ -78,23 +78,23 @@ class Table:
     def record(
         self, name: str, model: type[msgspec.Struct], fields: Mapping[str, Spec], *others: Field, **options: Any
     ) -> Row:
-        """A row for an object that stands in one place and has no tag."""
+        """Add a row for an object that has one fixed position and no tag."""
         made = self.records[name] = Row(name, model, fields, *others, **options).bind(self.api)
         return made
 
     def union(self, name: str, rows: Iterable[Row], **options: Any) -> Union:
-        """The rows that may stand in one place."""
+        """Add a union: the alternative rows of one position."""
         made = self.unions[name] = Union(self.api, name, rows, **options)
         return made
 
     def pair(self, call: Row, result: Row, apart: Sequence[str], failure: Failure | None = None) -> PairRow:
-        """A wire object that is a call and its result."""
+        """Add a row for a wire object that contains both a call and its result."""
         made = PairRow(call, result, apart, failure).bind(self.api)
         self.pairs.append(made)
         return made
 
     def say(self, name: str, *words: object) -> None:
-        """Words of one field that the adapter knows; others go through."""
+        """Declare the known values of one field. Other values pass through."""
         self.words[name] = tuple(str(word) for word in words)
 
     def keep(self, name: str, *fields: str) -> None:
@@ -109,7 +109,7 @@ class Table:
         self.kept[name] = fields
 
     def describe(self) -> JsonObject:
-        """The tables as data: every row with its fields, the words that are known, the fields that are kept."""
+        """Return the tables as data: every row with its fields, the known values, the kept fields."""
         return {
             "api": self.api,
             "pairs": [pair.describe() for pair in self.pairs],

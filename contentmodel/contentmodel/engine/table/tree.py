@@ -1,7 +1,7 @@
-"""The tree of a row's fields: plain fields, columns and constants, in the wire objects that they stand in.
+"""The tree of a row's fields: plain fields, columns and constants, in their nested wire objects.
 
-`read` and `write` are the plain code, which is slow. `read_source` and `write_source` add the same to the source of a
-row's functions. A property pins that both agree (tests/test_fields.py).
+`read` and `write` are the interpreted code, which is slow. `read_source` and `write_source` generate the same code for
+a row's functions. A property test checks that both agree (tests/test_fields.py).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class Plain:
-    """One wire field and the attribute that holds it (or the attributes that hold it together)."""
+    """One wire field and the attribute, or the attributes together, that hold its value."""
 
     __slots__ = ("attribute", "attributes", "codec", "default", "required", "wire")
 
@@ -35,14 +35,14 @@ class Plain:
         self.required, self.default = required, default
 
     def holds(self, value: object) -> bool:
-        """Return whether the attribute can hold the wire value, and tell it from a field that is not there."""
+        """Return whether the attribute can hold the wire value, and the value differs from that of a missing field."""
         return self.codec.holds(value) and (self.default is None or self.required or value != self._default())
 
     def _default(self) -> object:
         return self.default() if isinstance(self.default, type) else self.default
 
     def read(self, wire: JsonObject, key: str, read: JsonObject, context: DecodeContext) -> str | None:
-        """Read the attributes. Return the path of the field if it is required and is not there."""
+        """Read the attributes. Return the path of the field if it is required and missing."""
         value = wire.get(key)
         if not self.holds(value):
             read.update((attribute, self._default()) for attribute in self.attributes)
@@ -52,7 +52,7 @@ class Plain:
         return None
 
     def read_source(self, wire: str, key: str, count: str, code: Code, pad: str) -> None:
-        """Add `read` to the source, and count the field if it is taken."""
+        """Generate the code of `read`. It also counts the field if its value is held."""
         name = code.variable(self.attribute)
         targets = [code.variable(attribute) for attribute in self.attributes]
         code.add(f"{pad}{name} = {wire}.get({key!r})", f"{pad}if {self._test(name, code)}:", f"{pad}    {count} += 1")
@@ -73,11 +73,11 @@ class Plain:
 
     @property
     def is_always_written(self) -> bool:
-        """Whether the wire object always has the field, as the attribute is."""
+        """Whether the wire object always has the field, with the unchanged value of the attribute."""
         return self.required and self.codec.identity
 
     def write(self, key: str, value: object, wire: JsonObject, context: EncodeContext) -> None:
-        """Write the field into a wire object, where the attribute holds something."""
+        """Write the field into a wire object, if the attribute is set."""
         held = [get_attribute(value, attribute) for attribute in self.attributes]
         if len(held) > 1:
             made = self.codec.encode(tuple(held), context, value)
@@ -92,7 +92,7 @@ class Plain:
             wire[key] = made
 
     def write_source(self, key: str, wire: str, code: Code, pad: str) -> None:
-        """Add `write` to the source."""
+        """Generate the code of `write`."""
         name = code.fresh("field")
         held = [code.attribute(attribute) for attribute in self.attributes]
         encode = None if self.codec.identity else code.name("encode", self.codec.encode)
@@ -118,10 +118,10 @@ class Plain:
 
 
 class Column:
-    """One of several wire fields whose contents together are one list of the model (Chat's message columns)."""
+    """One of several wire fields whose contents form one list of the model (Chat's message columns)."""
 
     def __init__(self, codec: AnyCodec, *models: type, hinted: bool = False) -> None:
-        """`hinted`: only contents that came from this column go back to it; they have the hint `COLUMN`."""
+        """Create a column. If `hinted`, it takes only contents that came from it and have the hint `COLUMN`."""
         self.codec = codec
         self.models = models
         self.hinted = hinted
@@ -132,11 +132,11 @@ class Column:
         return self.codec.holds(value)
 
     def describe(self) -> str:
-        """Return what stands on the wire."""
+        """Return the form of the wire value."""
         return self.codec.describe()
 
     def read(self, wire: JsonObject, key: str, read: JsonObject, context: DecodeContext) -> None:
-        """Add the contents of the column to those that were read."""
+        """Append the contents of the column to the contents read so far."""
         value = wire.get(key)
         if not self.holds(value):
             return
@@ -148,7 +148,7 @@ class Column:
         read[CONTENTS] += contents
 
     def read_source(self, wire: str, key: str, count: str, code: Code, pad: str) -> None:
-        """Add `read` to the source."""
+        """Generate the code of `read`."""
         name = code.fresh("column")
         call = f"{code.name('decode', self.codec.decode)}({name}, context, {wire}, {key!r})"
         if self.hinted:
@@ -161,11 +161,11 @@ class Column:
 
 
 CONTENTS = "$contents"
-"""The key of the contents of columns among the attributes that are read."""
+"""The key under which `read` collects the contents of columns."""
 
 
 class Nested:
-    """A wire object: its fields, nested objects, and the constants that dispatch has already checked."""
+    """A wire object: its fields, nested objects, and the constants that selected its row."""
 
     __slots__ = ("children", "constants")
 
@@ -174,7 +174,7 @@ class Nested:
         self.constants: JsonObject = {}
 
     def put(self, path: str, field: Plain | Column) -> bool:
-        """Put a field at a dotted path. Return False if there is one, at the path or around it."""
+        """Add a field at a dotted path. Return False if the path is taken, or leads through another field."""
         *parents, key = path.split(".")
         node = self.at(parents)
         if node is None or key in node.children:
@@ -183,7 +183,7 @@ class Nested:
         return True
 
     def at(self, parents: Sequence[str]) -> Nested | None:
-        """Return the object inside at a path, made where it is not there yet; None if a field is in the way."""
+        """Return the nested object at a path, created if missing; None if the path leads through a field."""
         node = self
         for key in parents:
             inner = node.children.setdefault(key, Nested())
@@ -193,7 +193,7 @@ class Nested:
         return node
 
     def leaves(self) -> Iterator[Plain]:
-        """Yield all plain fields, those of nested objects too."""
+        """Yield all plain fields, including those of nested objects."""
         for child in self.children.values():
             if isinstance(child, Plain):
                 yield child
@@ -210,7 +210,7 @@ class Nested:
                 yield where, child.codec
 
     def holders(self) -> dict[str, Callable[[object], bool]] | None:
-        """Return what tells of each key whether its value is taken; None where some are nested."""
+        """Return a test for each key of whether its value is held; None if there are nested objects."""
         holders: dict[str, Callable[[object], bool]] = {
             key: partial(eq, constant) for key, constant in self.constants.items()
         }
@@ -221,7 +221,7 @@ class Nested:
         return holders
 
     def residue(self, wire: Mapping[str, object]) -> JsonObject:
-        """Return what no field and no constant takes of a wire object."""
+        """Return the parts of a wire object that no field and no constant holds."""
         left = {}
         for key, value in wire.items():
             child = self.children.get(key)
@@ -250,7 +250,7 @@ class Nested:
                 child.merge(value, wire[key])
 
     def read(self, wire: JsonObject, key: str, read: JsonObject, context: DecodeContext) -> str | None:
-        """Read the fields of the object at `key`. Return the path of a required field that is not there."""
+        """Read the fields of the object at `key`. Return the path of a missing required field."""
         inner = wire.get(key)
         if inner.__class__ is dict:
             return self.read_fields(inner, read, context)
@@ -259,7 +259,7 @@ class Nested:
         return next((leaf.wire for leaf in self.leaves() if leaf.required), None)
 
     def read_fields(self, wire: JsonObject, read: JsonObject, context: DecodeContext) -> str | None:
-        """Read the fields of a wire object. Return the path of a required field that is not there."""
+        """Read the fields of a wire object. Return the path of a missing required field."""
         for key, child in self.children.items():
             missing = child.read(wire, key, read, context)
             if missing is not None:
@@ -267,7 +267,7 @@ class Nested:
         return None
 
     def read_source(self, wire: str, key: str, count: str, code: Code, pad: str) -> None:
-        """Add `read` to the source, and count the object if all of it is taken."""
+        """Generate the code of `read`. It also counts the object if all of its fields are held."""
         inner = code.fresh("inner")
         code.add(f"{pad}{inner} = {wire}.get({key!r})", f"{pad}if {inner}.__class__ is dict:")
         taken = self.fields_source(inner, code, f"{pad}    ")
@@ -277,10 +277,10 @@ class Nested:
             code.add(f"{pad}else:", *missing_source(required.wire, code, pad))
 
     def fields_source(self, wire: str, code: Code, pad: str) -> str:
-        """Add `read_fields` to the source. Return the variable that counts the fields that are taken."""
+        """Generate the code of `read_fields`. Return the variable that counts the fields that are held."""
         count = code.fresh("count")
         if code.row.protobuf_json and self.constants:
-            # Dispatch took the constants in either spelling: here they count only where they are spelled as usual.
+            # Row selection accepted the constants in any spelling. Count only those in the usual one.
             keys = code.name("constants", tuple(self.constants))
             code.add(f"{pad}{count} = sum(k in {wire} for k in {keys})")
         else:
@@ -290,7 +290,7 @@ class Nested:
         return count
 
     def write(self, value: object, context: EncodeContext) -> JsonObject:
-        """Return the wire object of the constants and the fields that hold something."""
+        """Return the wire object of the constants and the fields that are set."""
         wire = dict(self.constants)
         for key, child in self.children.items():
             if isinstance(child, Plain):
@@ -302,7 +302,7 @@ class Nested:
         return wire
 
     def write_source(self, wire: str, code: Code, pad: str) -> None:
-        """Add `write` to the source."""
+        """Generate the code of `write`."""
         always = {k: c.attribute for k, c in self.children.items() if isinstance(c, Plain) and c.is_always_written}
         entries = [f"{key!r}: {value!r}" for key, value in self.constants.items()]
         entries += [f"{key!r}: value.{attribute}" for key, attribute in always.items()]
@@ -317,23 +317,23 @@ class Nested:
 
 
 def test_source(codec: AnyCodec, name: str, code: Code) -> str:
-    """Return an expression: whether a codec holds the value of a variable."""
+    """Return an expression for whether a codec holds the value of a variable."""
     return codec.test(name) or f"{name} is not None and {code.name('holds', codec.holds)}({name})"
 
 
 def missing_source(path: str, code: Code, pad: str) -> list[str]:
-    """Return the lines for a required field that is not there."""
+    """Return the code for a missing required field."""
     return [*code.respelled_source(f"{pad}    "), f"{pad}    return ROW.missing(wire, {path!r}, context)"]
 
 
 def hint_column(contents: list[AIContent], api: str, column: str) -> list[AIContent]:
-    """Add a hint to contents of the column that they came from; changed in place, for the list is traced."""
+    """Add the hint `COLUMN` to contents. The list is changed in place, because it is traced."""
     contents[:] = [COLUMN.on(content, api, column) for content in contents]
     return contents
 
 
 def hint_strays(contents: list[AIContent], api: str, column: str, models: frozenset[type]) -> list[AIContent]:
-    """Add the hint to those alone that are of a class that usually comes from another column, or from none."""
+    """Add the hint `COLUMN` to contents whose class is not usual for this column."""
     for index, content in enumerate(contents):
         if content.__class__ not in models:
             contents[index] = COLUMN.on(content, api, column)

@@ -1,4 +1,4 @@
-"""Unions: the rows that may stand in one place."""
+"""Unions: the alternative rows of one position."""
 
 from __future__ import annotations
 
@@ -22,23 +22,26 @@ EncodeList: TypeAlias = Callable[[list[Any], EncodeContext], JsonArray]
 
 
 class _NoRow(Exception):
-    """A value has a row for its class, and none for what it says."""
+    """No row accepts this value, although there are rows for its class."""
 
 
 class Union:
-    """The rows that may stand in one place, told apart on the wire by a tag and in the model by class.
+    """The alternative rows of one position: selected on the wire by a tag, in the model by class.
 
-    `tag` names the tag field; `find` replaces it where the tag is no field (Gemini's one-of by key), and gives a row's
-    name. Rows that share a tag, and all rows if `tag` is None, are tried in order: the first that fits is taken. If
-    none fits, the block is unknown; but if all of them require the same field, the block lacks it.
+    `tag` names the tag field. If the tag is no field (Gemini's one-of by key), `find` replaces it: it returns the name
+    of a row. Rows that share a tag, and all rows if `tag` is None, are tried in order, and the first that fits is used.
+    If none fits, the block is unknown. But if all of them require the same fields, a missing field is a fault.
 
-    `default` is the tag of a block that has none; such a block has the hint `ABSENT`. `other` is the row of a
-    tag that no row has, in the place of UnknownContent. Where several rows have one class, `prefer` says which is the
-    usual one (None: what another API says has no place here); a block that came as another row keeps its row's name in
-    the hint `ROW`. `abroad` are the classes that a request of another API may put here: others are lowered, though
-    this API's hosts have been seen to send them. Rows with a shape read blocks whose tag has no row, and rows with
-    `takes` are preferred for the contents that they take. If the union `takes_untyped` blocks, one without a tag is an
-    unknown block, and no fault.
+    - `default`: the tag of a block without a tag. Such a block gets the hint `ABSENT`.
+    - `other`: the row for unknown tags. Without it, such a block becomes UnknownContent.
+    - `prefer`: selects the usual row if several rows have one class (None: a value of another API has no place here). A
+      block that was decoded by another row has the name of that row in the hint `ROW`.
+    - `abroad`: the classes that a request of another API may contain here. Other classes are lowered, although hosts of
+      this API may send them.
+    - `takes_untyped`: whether a block without a tag is an unknown block instead of a fault.
+
+    Rows with a shape decode blocks whose tag has no row. Rows with `takes` are preferred for the contents that they
+    accept.
     """
 
     def __init__(
@@ -79,7 +82,7 @@ class Union:
     # -- decoding ----------------------------------------------------------------------------------------------
 
     def decode(self, wire: Any, context: DecodeContext) -> Any:
-        """The content of one block; a block whose tag nobody knows is an UnknownContent."""
+        """Decode one block. A block with an unknown tag becomes UnknownContent."""
         if not self._decoders:
             self._build()
         tag = wire.get(self.tag) if self._find is None else self._find(wire)
@@ -93,7 +96,7 @@ class Union:
         return decoder(wire, context)
 
     def _unknown(self, wire: JsonObject, context: DecodeContext) -> msgspec.Struct:
-        """Return what a row that reads blocks of this form makes of it; UnknownContent if no row does."""
+        """Decode a block with an unknown tag by a row whose shape fits, else by `other`, else as UnknownContent."""
         for r in self._shaped:
             if r.shape is not None and r.shape.fits(wire):
                 content = context.attempt(self._decoder(r), wire)
@@ -112,7 +115,7 @@ class Union:
         return ABSENT.on(content, self.api, [self.tag])
 
     def _list_decoder(self) -> DecodeList:
-        """The contents of a list of blocks, in order: quickly where all are objects whose tags are known."""
+        """Return a function that decodes a list of blocks. It has a fast path for known tags."""
         decoders, tag, slowly = self._decoders, self.tag, self._decode_slowly
         if self._find is not None:
             return self._one_of_list_decoder(self._find)
@@ -153,7 +156,7 @@ class Union:
     # -- encoding ----------------------------------------------------------------------------------------------
 
     def _list_encoder(self) -> EncodeList:
-        """The blocks of a list of contents; what has no row here is lowered or reported."""
+        """Return a function that encodes a list of contents. Contents without a row here are lowered or reported."""
         home, slowly = self._encoders, self._encode_slowly
         abroad = home if self._abroad is None else self._abroad_encoders
 
@@ -180,7 +183,7 @@ class Union:
         return blocks
 
     def encode_one(self, value: object, context: EncodeContext) -> Json:
-        """The wire object of one value; None where it has no row here."""
+        """Encode one value; None if it has no row here."""
         wires = self.encode_list([value], context)
         return wires[0] if wires else None
 
@@ -199,12 +202,12 @@ class Union:
         return self.encode_list(lower(content, self, context), context)
 
     def has(self, model: type, *, native: bool = True) -> bool:
-        """Whether a content of this class can stand here as it is."""
+        """Return whether a content of this class can be encoded here without lowering."""
         return model in self._by_class and (native or self._abroad is None or model in self._abroad)
 
     @property
     def tags(self) -> frozenset[str]:
-        """The tags that have a row of their own; none if the rows are not told apart by a tag."""
+        """The tags of the rows; none if rows are not selected by a tag."""
         tagged = (r.constants.get(self.tag) for r in self.rows if r is not self._other and self._find is None)
         return frozenset(tag for tag in tagged if tag is not None)
 
@@ -216,7 +219,7 @@ class Union:
     # -- compiling ---------------------------------------------------------------------------------------------
 
     def _build(self) -> None:
-        """Puts a stand-in for every tag and class: rows are compiled when they are first needed."""
+        """Add a placeholder function for every tag and class. Rows are compiled on first use."""
         for model, rows in self._by_class.items():
             self._encoders[model] = self._encoder_when_needed(model, rows)
             if self._abroad is not None and model in self._abroad:
@@ -269,7 +272,7 @@ class Union:
         return rows[0].functions[1] if len(rows) == 1 else self._picking_encoder(rows)
 
     def _or_other(self, decode: Decode) -> Decode:
-        """Where there is a row for what nobody knows, it takes also what lacks something (a name that is null)."""
+        """Wrap `decode`: objects that it rejects (a name that is null) are decoded by `other`, if there is such a row."""
 
         def decode_or_other(wire: JsonObject, context: DecodeContext) -> msgspec.Struct:
             value = decode(wire, context)
@@ -278,7 +281,7 @@ class Union:
         return decode_or_other
 
     def _choosing_decoder(self, rows: list[Row], decoders: Mapping[str, Decode]) -> Decode:
-        """Among rows of one tag: by a selecting field, or by a constant inside; else the row that has neither."""
+        """Choose among rows of one tag by a selecting field or an inner constant; else the row that has neither."""
         if not any(r.select is not None or len(r.constants) > 1 for r in rows):
             return self._fitting_decoder(rows, decoders)
         chosen: dict[str | int, Decode] = {}
@@ -360,10 +363,10 @@ class Union:
                 return r
         return self._prefer(content, rows) if self._prefer is not None else rows[0]
 
-    # -- what others ask of it ---------------------------------------------------------------------------------
+    # -- lookups by other modules ------------------------------------------------------------------------------
 
     def row_of(self, value: object) -> Row | None:
-        """The row that made `value`, as far as its class and hints tell."""
+        """Return the row that made `value`, by its class and hints."""
         own = (getattr(value, "extra", None) or {}).get(self.api) or {}
         name = ROW.read(own)
         if name in self._by_name:
@@ -374,5 +377,5 @@ class Union:
         return rows[0] if rows else None
 
     def describe(self) -> JsonObject:
-        """The union as data."""
+        """Return the union as data."""
         return {"name": self.name, "tag": self.tag, "rows": [r.describe() for r in self.rows]}
