@@ -1,6 +1,6 @@
-"""The loop that runs tools: ask the model, run what it calls, tell it the results, until it calls no more.
+"""The tool loop: call the model, run the tools that it calls, send their results, and repeat until it calls none.
 
-Needs the extra `tools`. `import contentmodel` loads none of this.
+Needs the extra `tools`. `import contentmodel` does not import this package.
 """
 
 from contentmodel.runner.aio import AsyncRunStream, AsyncToolRunner

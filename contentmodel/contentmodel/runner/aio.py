@@ -1,4 +1,4 @@
-"""Drives the loop with an asynchronous client, and tools as tasks."""
+"""Drive the loop with an asynchronous client. Async tools run as tasks."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ from contentmodel.tools.cancellation import Cancellation
 
 T = TypeVar("T")
 CLOSING = 1.0
-"""Seconds that the connection of an answer may take to close when the time of the run is up."""
+"""Seconds that a stream's connection may take to close after the time of the run is up."""
 
 
 class AsyncToolRunner(BaseRunner):
-    """The same as ToolRunner, asynchronously: async tools run as tasks, the others on threads."""
+    """An asynchronous `ToolRunner`: async tools run as tasks, other tools on threads."""
 
     client: AsyncChatClient
 
     async def run(self, request: TurnRequest, *, cancellation: Cancellation | None = None) -> RunResult:
-        """The run to its end; see `ToolRunner.run`. `cancellation` also stops it while the model is being asked.
+        """Run to the end; see `ToolRunner.run`. `cancellation` also stops a request to the model.
 
-        Where the task is cancelled, an observer's `run_ended` still gets the result.
+        If the task is cancelled, an observer's `run_ended` still gets the result.
         """
         keeping = Keeping(self.messages, request_of(request))
         await keeping.load()
@@ -55,31 +55,31 @@ class AsyncToolRunner(BaseRunner):
         return await keeping.kept_async(run.end())
 
     def stream(self, request: TurnRequest, *, cancellation: Cancellation | None = None) -> AsyncRunStream:
-        """The events of a run, as they happen. Nothing happens before the stream is read."""
+        """Return the event stream of a run. The run begins when the stream is first read."""
         return AsyncRunStream(Beginning(self, request, cancellation))
 
 
 class AsyncRunStream(BaseRunStream):
-    """The same as RunStream, asynchronously. A task that is cancelled while it reads ends the run."""
+    """An asynchronous `RunStream`. If a task is cancelled while it reads, the run ends."""
 
     def __init__(self, beginning: Beginning) -> None:
         super().__init__(beginning)
-        # It knows nothing of this object: a stream that nobody holds any more ends at once.
+        # The generator has no reference to this object, so that an unused stream is collected and ends at once.
         self._events = _all(beginning)
 
     async def read(self) -> RunResult:
-        """Reads the stream to its end."""
+        """Read the stream to its end, and return the result."""
         async for _ in self:
             pass
         return self.result
 
     async def close(self) -> None:
-        """Ends the run: nothing more is asked, and what runs is not waited for.
+        """End the run: send no more requests, and do not wait for running tools.
 
-        Where another task is reading, the stream ends there.
+        If another task is reading the stream, its iteration ends.
         """
         self._cancel()
-        # It raises RuntimeError where somebody is just reading: they have been told.
+        # `aclose` raises RuntimeError while another task is reading. The cancellation ends that task's iteration.
         with suppress(RuntimeError):
             await self._events.aclose()
 
@@ -119,7 +119,7 @@ async def _all(beginning: Beginning) -> AsyncGenerator[StreamEvent, None]:
 
 
 class _Waiting:
-    """Waits in the task that it is called in, and no longer than until the run is cancelled or its time is up."""
+    """Await in the current task, until the run is cancelled or out of time."""
 
     def __init__(self, run: Run) -> None:
         self._run = run
@@ -129,7 +129,7 @@ class _Waiting:
         self.is_late = False
 
     async def __call__(self, awaitable: Awaitable[T]) -> T | None:
-        """Return what is awaited, or None if the run is cancelled or out of time before it is there."""
+        """Return the result of `awaitable`, or None if the run is cancelled or out of time first."""
         task = self._task = asyncio.current_task()
         self._is_hit = False
         seconds = self._run.seconds_left
@@ -138,7 +138,7 @@ class _Waiting:
             with self._run.cancellation.watched(lambda: on_loop(self._loop, self._interrupt)):
                 return await awaitable
         except BaseException:
-            # Whatever became of the cancellation inside, it was ours, unless somebody else cancelled the task too.
+            # `uncancel` returns 0 if only `_interrupt` cancelled the task, and no other code did.
             if self._is_hit and task is not None and task.uncancel() == 0:
                 self._is_hit = False
                 return None
@@ -175,7 +175,7 @@ async def _ask(run: Run, step: Ask) -> None:
 
 
 async def _check(run: Run, step: Check) -> None:
-    """Validate; what may take long, on a thread: an event loop has others to serve."""
+    """Validate arguments. Slow validation runs on a thread, so that the event loop is not blocked."""
     if step.work.is_slow:
         loop, done = asyncio.get_running_loop(), asyncio.Event()
         context = contextvars.copy_context()
@@ -218,13 +218,13 @@ async def _message(run: Run, step: Say) -> AsyncGenerator[StreamEvent, None]:
 async def _answer(run: Run, step: Ask) -> AsyncGenerator[StreamEvent, None]:
     ask, waiting = run.ask(step), _Waiting(run)
     try:
-        # Not entered: the request would be sent there, where nothing could stop it.
+        # Do not enter the context manager: it sends the request, and could not be interrupted there.
         stream = run.client.stream(step.request, timeout=run.timeout)
         try:
             while (event := await waiting(anext(stream, None))) is not None:
                 for relayed in run.relay.feed(event):
                     yield relayed
-                # A stream that always has an event never gives the event loop a turn.
+                # If events are always ready, the event loop never runs the timer. So check the time here too.
                 waiting.is_late = waiting.is_late or run.is_late
                 if run.cancellation.is_cancelled or waiting.is_late:
                     break

@@ -1,4 +1,4 @@
-"""What the two runners have in common: everything but the waiting."""
+"""The common part of the two runners: all but the waiting."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ from contentmodel.tools.sets import Definition, ToolSet
 from contentmodel.tools.validation import InputLimits
 
 TurnRequest = ChatRequest | Sequence[ChatMessage] | str
-"""What a run begins with: a request, messages, or the words of a user."""
+"""The input of a run: a request, messages, or the text of a user."""
 
 clock = time.monotonic
 GRACE = 1.0
-"""Seconds that a client is given beyond the time of the run."""
+"""Seconds that are added to the remaining time of the run for the client's timeout."""
 
 
 class BaseRunner:
-    """A client, tools and settings; `ToolRunner` says what each is. It has no state of its own."""
+    """A client, tools and settings; see `ToolRunner`. Has no state."""
 
     client: Any
 
@@ -83,12 +83,12 @@ class BaseRunner:
 
 
 class Run:
-    """One run, as it is driven: the loop, its steps, and what is told of it."""
+    """A run in progress: the loop, its current step, and the events of its stream."""
 
     def __init__(self, runner: BaseRunner, asked: ChatRequest, cancellation: Cancellation | None) -> None:
         self.client = runner.client
         self._timeout = runner.settings.request_timeout
-        # The caller's may be that of other runs too, and of the next one.
+        # Do not use the caller's Cancellation directly: other runs may share it.
         self.cancellation = Cancellation()
         self._watching = ExitStack()
         if cancellation is not None:
@@ -112,7 +112,7 @@ class Run:
 
     @property
     def seconds_left(self) -> float | None:
-        """The seconds until the time of the run is up; None without a limit."""
+        """The seconds until the time of the run is up, at least 0; None without a limit."""
         return None if self.loop.deadline is None else max(0.0, self.loop.deadline - clock())
 
     @property
@@ -122,19 +122,20 @@ class Run:
 
     @property
     def timeout(self) -> float | None:
-        """Return the timeout of the client's next request, in seconds.
+        """The timeout of the client's next request, in seconds; None without a limit.
 
-        It is a little more than the run has left: the run ends first, and an abandoned request gives up soon after.
+        It is GRACE longer than the remaining time of the run: the run ends first, and an abandoned request ends soon
+        after.
         """
         ends = [] if self.seconds_left is None else [self.seconds_left + GRACE]
         return min([*ends, *([] if self._timeout is None else [self._timeout])], default=None)
 
     def go_on(self, answer: ChatResponse | None = None) -> None:
-        """The step is done; an `Ask` was answered with `answer`."""
+        """Go to the next step. `answer` is the response to an `Ask`."""
         self.step = following(self._steps, answer)
 
     def end(self) -> RunResult:
-        """The run is over."""
+        """End the run, notify the observer, and return the result."""
         if self.result is None:
             self._watching.close()
             self.result = self.loop.result()
@@ -142,7 +143,7 @@ class Run:
         return self.result
 
     def abandon(self) -> None:
-        """Whoever waits for the run waits no more. What it came to is its result all the same."""
+        """End the run early. Partial answers and finished results are kept in its result."""
         if self.result is None:
             self.loop.wind_up(self._steps, self.step, self._partial_answer(LEFT))
             self.step = None
@@ -151,17 +152,17 @@ class Run:
     # -- answers -----------------------------------------------------------------------------------------------
 
     def ask(self, step: Ask) -> Any:
-        """The model is about to be asked: what the observer knows this by."""
+        """Notify the observer of a request to the model, and return the observer's handle for it."""
         request = step.request
         return self.observer.ask_started(self.loop.run, request, self.client.api, self.client.model or request.model)
 
     def answered(self, ask: Any, answer: ChatResponse | None) -> None:
-        """The model has answered; None where the run was cancelled before it had."""
+        """Record the model's answer. It is None if the run was cancelled or out of time before there was one."""
         self.observer.ask_ended(ask, answer, None)
         self.go_on(answer)
 
     def fail(self, ask: Any, error: BaseException) -> BaseException:
-        """The model could not be asked: what to raise. It is the error itself, where nothing was done before."""
+        """End the run after a failed request. Return the error to raise: a RunInterrupted if any work was done."""
         self.observer.ask_ended(ask, None, error)
         if not isinstance(error, Exception):
             return error
@@ -172,7 +173,7 @@ class Run:
         return RunInterrupted.after(result, error) if result.responses or result.messages else error
 
     def fail_streaming(self, ask: Any, error: Exception) -> None:
-        """The same in the middle of a stream, which ends in a TurnError."""
+        """End a stream after a failed request. The stream ends in a TurnError."""
         self.observer.ask_ended(ask, None, error)
         self.failure = error
         partial = self._partial_answer(ErrorContent(code=ENDED, message=str(error)))
@@ -183,7 +184,7 @@ class Run:
             self.step = None
 
     def streamed_answer(self, *, is_late: bool = False) -> ChatResponse | None:
-        """Return the answer whose stream is over, or was left: the run was cancelled or, `is_late`, out of time."""
+        """Return the answer of a stream that ended, was cancelled, or exceeded the time limit (`is_late`)."""
         if self.relay.is_complete:
             return self.relay.answer()
         if self.cancellation.is_cancelled:
@@ -193,7 +194,7 @@ class Run:
         return self._partial_answer(STOPPED) or ChatResponse(error=STOPPED)
 
     def _partial_answer(self, why: ErrorContent) -> ChatResponse | None:
-        """What there is of an answer that broke off; None where there is nothing."""
+        """Return the unfinished answer with the error `why`; None if there is no answer."""
         if not self.relay.is_answering:
             return None
         answer = self.relay.answer()
@@ -202,19 +203,19 @@ class Run:
     # -- calls -------------------------------------------------------------------------------------------------
 
     def note(self, step: Execute, progress: Started | Finished) -> Task:
-        """Something has happened to a job."""
+        """Record that a job has started or finished, and return its task."""
         if isinstance(progress, Started):
             return self.loop.started(step, progress)
         return self.loop.finished(step, progress)
 
     def told(self, step: Execute, progress: Started | Finished) -> Iterator[StreamEvent]:
-        """The same, and what a stream tells of it."""
+        """Record that a job has started or finished, and yield the events of the stream."""
         task = self.note(step, progress)
         yield from self.relay.use(task) if isinstance(progress, Started) else self.relay.close(task)
 
 
 class Beginning:
-    """A run that begins when it is first asked for, in the context that it was asked for by its caller."""
+    """A run that begins when it is first read, in the context of the caller that created it."""
 
     def __init__(self, runner: BaseRunner, asked: TurnRequest, cancellation: Cancellation | None) -> None:
         self.request = request_of(asked)
@@ -224,21 +225,21 @@ class Beginning:
         self._begin = partial(Run, runner, cancellation=cancellation)
 
     def begun(self) -> Run:
-        """The run."""
+        """Return the run. The first call begins it."""
         if self.run is None:
             self.run = self._context.run(self._begin, asked=self.keeping.request)
         return self.run
 
 
 class BaseRunStream:
-    """A streamed run: nothing of it happens before it is read."""
+    """A streamed run. It begins when it is first read."""
 
     def __init__(self, beginning: Beginning) -> None:
         self._beginning = beginning
 
     @property
     def result(self) -> RunResult:
-        """What the run has come to; until it is over, what it has come to so far, and `stop` is "unfinished"."""
+        """The result of the run. Until the run is over, it is partial, and `stop` is "unfinished"."""
         run = self._beginning.run
         if run is None:
             return RunResult(stop="unfinished", response=ChatResponse(), request=self._beginning.request)
@@ -246,7 +247,7 @@ class BaseRunStream:
 
     @property
     def failure(self) -> Exception | None:
-        """Why the model could not be asked, where it could not."""
+        """The error of a failed request to the model, or None."""
         return None if self._beginning.run is None else self._beginning.run.failure
 
     def _cancel(self) -> None:
@@ -261,7 +262,7 @@ STOPPED = ErrorContent(code=ENDED, message="the stream stopped in the middle of 
 
 
 def request_of(asked: TurnRequest) -> ChatRequest:
-    """What a run begins with, as a request. ValueError where it asks for more than one answer at a time."""
+    """Convert the input of a run to a request. Raise ValueError if it asks for more than one choice."""
     if isinstance(asked, str):
         return ChatRequest(messages=[ChatMessage(role="user", contents=[TextContent(text=asked)])])
     messages: Any = asked.messages if isinstance(asked, ChatRequest) else asked

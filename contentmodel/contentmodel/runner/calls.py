@@ -1,4 +1,4 @@
-"""What is to become of each call of a turn: run it, refuse it, ask somebody, or hand it back; and its result."""
+"""Decide about each call of a turn (run, refuse, ask for approval, hand back), and make its result."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from contentmodel.tools.validation import InputLimits
 
 DID_NOT_RUN = "the tool did not run"
 NOT_RECORDED = "no result was recorded"
-"""The text about a call of an earlier run: its tool may have run before that run ended, by a crash for example."""
+"""The error text for a call of an earlier run. Its tool may have run before that run ended, by a crash for example."""
 BROKEN_OFF = "the answer broke off"
 CANCELLED = "the run was cancelled"
 CUT_SHORT = f"the answer ended in the middle of this call: {DID_NOT_RUN}"
@@ -39,7 +39,7 @@ WENT_ON = "the conversation went on without this call"
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """How a runner runs; `ToolRunner` says what each means."""
+    """The settings of a runner; see `ToolRunner`."""
 
     max_iterations: int = 5
     timeout: float | None = 30.0
@@ -62,10 +62,9 @@ class Settings:
 
 
 class Checking:
-    """The arguments of the calls of one turn, to be validated by `run`, in any thread.
+    """The validation of the arguments of one turn's calls. `run` may be called in any thread.
 
-    `deadline` is a time of `time.monotonic`: what is not validated by then has no result, and `is_slow` says that the
-    work may be too long for an event loop.
+    `deadline` is a time of `time.monotonic`. Calls that are not validated by then have no result.
     """
 
     def __init__(
@@ -78,7 +77,7 @@ class Checking:
 
     @cached_property
     def is_slow(self) -> bool:
-        """Whether validating takes long enough to be noticed."""
+        """Whether the validation may take too long for an event loop."""
         return any(is_slow(tool, call) for tool, call in self._calls)
 
     def run(self) -> None:
@@ -91,15 +90,15 @@ class Checking:
                     tool, call, limits=self._limits(tool), deadline=self.deadline
                 ).args
             except (Exception, SystemExit) as error:
-                # Definitions and validators are the application's code: nothing runs that they did not pass.
+                # Definitions and validators are the application's code. If they raise, the call does not run.
                 self._done[id(call)] = error
 
     def give_up(self) -> None:
-        """Begin no other call: their results are no longer awaited."""
+        """Start no further validation: the results are no longer needed."""
         self._is_given_up = True
 
     def args(self, call: FunctionCallContent) -> Any:
-        """Return the arguments of a call. Raise why they are not valid, or OutOfTime if they were not validated."""
+        """Return the validated arguments of a call. Raise its fault, or OutOfTime if it was not validated."""
         if id(call) not in self._done:
             raise OutOfTime(OUT_OF_TIME)
         found = self._done[id(call)]
@@ -116,9 +115,9 @@ class Checking:
 
 @dataclass(eq=False)
 class Task:
-    """A call and what is to become of it: a `job` to run, a `request` for approval, or a `result` that is there.
+    """A call with the decision about it: a `job` to run, a `request` for approval, or a finished `result`.
 
-    One that has none of these is handed back: the application runs it itself.
+    A task with none of these is handed back: the application runs the call itself.
     """
 
     call: ToolCallContent
@@ -131,12 +130,12 @@ class Task:
 
     @property
     def is_handed_back(self) -> bool:
-        """Whether nothing is to be done about it here."""
+        """Whether the application has to run the call."""
         return self.job is None and self.request is None and self.result is None
 
 
 class Triage:
-    """Decides about the calls of one run, and makes their results."""
+    """Decide about the calls of one run, and make their results."""
 
     def __init__(self, tools: ToolSet, settings: Settings, observer: Observer, run: Any) -> None:
         self._tools = tools
@@ -145,16 +144,16 @@ class Triage:
         self._run = run
         self._allowed = 0
         self.ending = NOT_RECORDED
-        """What is certain of a call that this run refuses: DID_NOT_RUN once the calls are those of its own answers."""
+        """The end of the message about a refused call: DID_NOT_RUN once the calls come from this run's own answers."""
 
     @property
     def is_spent(self) -> bool:
-        """Whether more calls were made than are allowed."""
+        """Whether more calls were made than `max_calls` allows."""
         limit = self._settings.max_calls
         return limit is not None and self._allowed > limit
 
     def checking(self, calls: Iterable[ToolCallContent], deadline: float | None) -> Checking:
-        """Return what there is to validate before `task` can say what is to become of these calls."""
+        """Return the validation that must run before `task` is called for these calls."""
         pairs = [
             (tool, call)
             for call in calls
@@ -163,7 +162,7 @@ class Triage:
         return Checking(pairs, self._settings, deadline)
 
     def task(self, call: ToolCallContent, *, is_cut: bool, answer: Any, checked: Checking) -> Task:
-        """Return what is to become of a call; `answer` is what somebody said who was asked about it."""
+        """Return the decision about a call. `answer` is the user's answer to its approval request, or None."""
         tool = self._tools.get(call.name)
         if is_cut or is_cut_short(call):
             return self.refused(call, "cut_short", CUT_SHORT)
@@ -178,39 +177,39 @@ class Triage:
         except OutOfTime as error:
             return self.not_run(call, str(error))
         except (Exception, SystemExit) as error:
-            # Definitions, validators and conditions are the application's code: nothing runs that they did not pass.
+            # Definitions, validators and conditions are the application's code. If they raise, the call does not run.
             return self.settled(Task(call, verdict="invalid" if isinstance(error, ToolInputError) else "failed"), error)
         if answer is not None and not answer.approved:
             said = f": {answer.reason}" if answer.reason else ""
             return self.refused(call, "refused", f"the user did not allow this call{said}")
         if needs_approval and answer is None:
             return Task(call, request=_question(call))
-        # Said now: once it runs, the arguments are the tool's.
+        # Format the use before the tool runs: the tool may change its arguments.
         use = _shown(lambda: tool.format_use(args), f"{call.name}({call.arguments_text})")
         return Task(call, job=self._job(tool, call, args), use=use)
 
     def refused(self, call: ToolCallContent, verdict: CallOutcome, why: str) -> Task:
-        """A call that does not run, and the model is told why."""
+        """Return a task for a call that does not run. Its result gives the model the reason."""
         outcome = ToolOutcome([ErrorContent(message=why, code=verdict)])
         return self.settled(Task(call, verdict=verdict), outcome)
 
     def not_run(self, call: ToolCallContent, why: str) -> Task:
-        """A call that this run does not run. One of an earlier run may have run there."""
+        """Return a task for a call that this run does not run. A call of an earlier run may have run there."""
         return self._refused(call, why, self.ending)
 
     def passed(self, call: ToolCallContent, *, is_certain: bool) -> Task:
-        """A call that the conversation went past; `is_certain` says that it waited for an answer, and never ran."""
+        """Return a task for a call that later messages skipped. `is_certain`: it waited for approval and never ran."""
         return self._refused(call, WENT_ON, DID_NOT_RUN if is_certain else NOT_RECORDED)
 
     def _refused(self, call: ToolCallContent, why: str, ending: str) -> Task:
         return self.refused(call, "not_run" if ending == DID_NOT_RUN else "no_result", f"{why}: {ending}")
 
     def cancelled(self, call: ToolCallContent) -> Task:
-        """A call that does not run because the run was cancelled."""
+        """Return a task for a call that does not run because the run was cancelled."""
         return self.refused(call, "cancelled", f"{CANCELLED}: {self.ending}")
 
     def allowed(self, task: Task) -> Task:
-        """A job, or its refusal where too many calls were made."""
+        """Return the task, or its refusal if `max_calls` is exceeded."""
         if task.job is None:
             return task
         self._allowed += 1
@@ -220,7 +219,7 @@ class Triage:
         return self.not_run(task.call, f"no more than {limit} calls are allowed")
 
     def settled(self, task: Task, outcome: Outcome) -> Task:
-        """The task with the result that the model is told, and what is reported of it."""
+        """Set the task's result and its record from the outcome."""
         if isinstance(outcome, Cancelled):
             outcome = ToolOutcome([ErrorContent(message=str(outcome), code="cancelled")])
         elif isinstance(outcome, BaseException):
@@ -252,7 +251,7 @@ class Triage:
 
 
 def verdict_of(outcome: Outcome) -> CallOutcome:
-    """The word for what a tool came to."""
+    """Return the `CallOutcome` of a tool's outcome."""
     if isinstance(outcome, ToolOutcome):
         return "ok" if outcome.error is None else "failed"
     if isinstance(outcome, Cancelled):
@@ -261,7 +260,7 @@ def verdict_of(outcome: Outcome) -> CallOutcome:
 
 
 def record_of(task: Task) -> CallRecord:
-    """What is known of a call before anything has happened."""
+    """Return the record of a call that has not started."""
     return CallRecord(call_id=task.call.call_id or "", name=task.call.name or "", iteration=0, outcome=task.verdict)
 
 
@@ -270,7 +269,7 @@ def _question(call: FunctionCallContent) -> ToolApprovalRequestContent:
 
 
 def _shown(words: Callable[[], str], otherwise: str) -> str:
-    """What a tool says for display; it is the application's code, and no reason for a run to end."""
+    """Return a display text from the tool. If the tool's code raises, return `otherwise`: the run must not fail."""
     try:
         return str(words())
     except Exception:

@@ -1,4 +1,4 @@
-"""One run of one tool, and a batch of them: what may start, what took too long. Waits for nothing itself."""
+"""Tool runs (jobs), and batches of them with their order and time limits. Does no waiting itself."""
 
 from __future__ import annotations
 
@@ -32,19 +32,19 @@ GIVEN_UP = "the run was cancelled before the tool had a result"
 
 
 class Cancelled(Exception):
-    """The run was cancelled before the tool had given its result."""
+    """The run was cancelled before the tool returned a result."""
 
 
 class OutOfTime(TimeoutError):
-    """The time of the whole run was up before the tool had given its result."""
+    """The time of the whole run was up before the tool returned a result."""
 
 
 @dataclass(frozen=True, eq=False)
 class Job:
-    """A tool to be run: its arguments are valid, and nobody has to be asked.
+    """A tool to be run: its arguments are valid, and no approval is needed.
 
-    `timeout` is in seconds, None without limit. `watched` is entered in the thread or task that the tool runs in.
-    `given_up` has why its result is not waited for any more, where it is not.
+    `timeout` is in seconds, None means no limit. `watched` is entered in the thread or task that runs the tool. If the
+    job is given up, `given_up` contains the reason.
     """
 
     tool: Tool
@@ -58,7 +58,7 @@ class Job:
     given_up: list[Exception] = field(default_factory=list)
 
     def work(self) -> Outcome:
-        """Runs the tool in this thread, an async one on an event loop of its own. It never raises."""
+        """Run the tool in this thread; an async tool runs in a new event loop. Errors are returned, never raised."""
         try:
             with self.watched() as told:
                 outcome = self._worked()
@@ -68,7 +68,7 @@ class Job:
             return error
 
     async def perform(self) -> Outcome:
-        """Runs an async tool in this task. It never raises, not even when the task is cancelled."""
+        """Run an async tool in this task. Errors are returned, never raised, even if the task is cancelled."""
         try:
             with self.watched() as told:
                 outcome = await self._performed()
@@ -78,7 +78,7 @@ class Job:
             return error
 
     def _worked(self) -> Outcome:
-        # Whatever a tool raises stays with the call: an exit that it asks for is no reason to end the application.
+        # Keep every exception with the call: a SystemExit of a tool must not end the application.
         try:
             value = self.tool.invoke_sync(self.args, self.context)
             if inspect.isawaitable(value):
@@ -100,7 +100,7 @@ class Job:
 
 
 def on_loop(loop: asyncio.AbstractEventLoop, function: Callable[..., Any], *args: Any) -> None:
-    """Calls a function on an event loop from any thread; nobody is there to be told where the loop is closed."""
+    """Call a function on an event loop from any thread. Do nothing if the loop is closed."""
     try:
         loop.call_soon_threadsafe(function, *args)
     except RuntimeError:
@@ -110,7 +110,7 @@ def on_loop(loop: asyncio.AbstractEventLoop, function: Callable[..., Any], *args
 
 @dataclass(frozen=True)
 class Started:
-    """A job has begun, so many seconds into the run."""
+    """A job has started, `at` a time of the batch's clock."""
 
     job: Job
     at: float
@@ -118,7 +118,7 @@ class Started:
 
 @dataclass(frozen=True)
 class Finished:
-    """What a job came to, and the seconds that it took. One that was cancelled may never have begun: `at` is None."""
+    """The outcome of a job, and its duration in seconds. `at` is None if the job was dropped before it started."""
 
     job: Job
     outcome: Outcome
@@ -127,10 +127,10 @@ class Finished:
 
 
 class Batch:
-    """Jobs of one turn: at most `bound` run at once, and those that may not run beside others run alone.
+    """The jobs of one turn. At most `bound` run at once; a job whose tool is not concurrent runs alone.
 
-    They start in order. A job that takes too long, or longer than until `deadline`, is told so and counts as finished:
-    what it still gives is not waited for. `ending` ends the message about a job that never starts.
+    Jobs start in order. A job that exceeds its timeout or `deadline` is cancelled and counts as finished; a later
+    result is ignored. `ending` is the end of the message about a job that never starts.
     """
 
     def __init__(
@@ -148,7 +148,7 @@ class Batch:
         return not self._waiting and not self._running
 
     def start(self, now: float) -> list[Started]:
-        """The jobs that may begin."""
+        """Start the jobs that may start now, and return them."""
         started = []
         while self._waiting and self._may_start(self._waiting[0]):
             job = self._waiting.popleft()
@@ -161,7 +161,7 @@ class Batch:
         return len(self._running) < self._bound and not (alone and self._running)
 
     def patience(self, now: float) -> float | None:
-        """How long to wait for a result, in seconds; None for as long as it takes."""
+        """Return how long to wait for a result, in seconds; None for no limit."""
         ends = [end for job, at in self._running.items() if (end := self._end(job, at)) is not None]
         return min(max(0.0, min(ends) - now), TIMEOUT_MAX) if ends else None
 
@@ -171,17 +171,17 @@ class Batch:
         return min(ends, default=None)
 
     def settle(self, arrived: Iterable[tuple[Job, Outcome, float] | None], now: float) -> list[Finished]:
-        """Outcomes have arrived, and time has passed."""
+        """Process arrived outcomes, give up jobs whose time is up, and return all that finished."""
         finished = [done for message in arrived if message is not None for done in self.finish(*message)]
         return finished + self.expire(now)
 
     def finish(self, job: Job, outcome: Outcome, end: float) -> list[Finished]:
-        """A job gave its outcome at `end`. Nobody waits for it where it was given up before."""
+        """Record the outcome of a job. Ignore it if the job was given up before."""
         at = self._running.pop(job, None)
         return [] if at is None else [Finished(job, outcome, at, end - at)]
 
     def expire(self, now: float) -> list[Finished]:
-        """Gives up the jobs whose time is up."""
+        """Give up the jobs whose time is up."""
         over = [job for job, at in self._running.items() if (end := self._end(job, at)) is not None and end <= now]
         given_up = [self._give_up(job, self._late(job, now), now) for job in over]
         if self._deadline is not None and self._deadline <= now:
@@ -194,7 +194,7 @@ class Batch:
         return TimeoutError(f"{job.tool.name} took longer than {job.timeout:g} s: its result is not waited for")
 
     def cancel(self, now: float) -> list[Finished]:
-        """Gives up everything."""
+        """Give up all jobs."""
         running = [self._give_up(job, Cancelled(GIVEN_UP), now) for job in list(self._running)]
         return running + self._drop_waiting(Cancelled(f"the run was cancelled: {self._ending}"))
 
@@ -211,10 +211,9 @@ class Batch:
 
 
 def cut(outputs: list[Any], longest: int | None) -> tuple[list[Any], int]:
-    """The contents of a result in `longest` characters, and how many were left out.
+    """Shorten the contents of a result to `longest` characters. Return them and the number of characters left out.
 
-    The end of a text that is too long says so. Of data, and of what else cannot be cut, only that it is left out is
-    said.
+    A text that is too long is cut, with a note at its end. Other contents that are too long are replaced by a note.
     """
     if longest is None or sum(map(_size, outputs)) <= longest:
         return outputs, 0
@@ -233,7 +232,7 @@ def _is_words(content: Any) -> bool:
 
 
 def _size(content: Any) -> int:
-    """The characters of a content."""
+    """Return the number of characters of a content."""
     if isinstance(content, TextContent):
         return len(content.text)
     if _is_words(content):

@@ -1,4 +1,4 @@
-"""Messages of a conversation that a store of the application keeps: loaded before a run, and saved after it."""
+"""Load the messages of a conversation from the application's store before a run, and save the new ones after it."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from contentmodel.request import ChatRequest
 from contentmodel.runner.report import RunInterrupted, RunResult
 
 INSTRUCTIONS = ("system", "developer")
-"""Roles of messages that are no part of the conversation: they come with each request."""
+"""Roles of messages that are not saved: they are sent with each request."""
 
 
 class MessageStore(Protocol):
-    """Where the messages of one conversation are kept. `MessageLog` of a tool configuration file is one."""
+    """A store of the messages of one conversation, such as `MessageLog` of a tool configuration file."""
 
     def load(self) -> Sequence[ChatMessage]:
         """Return the messages, the oldest first."""
         ...
 
     def save(self, message: ChatMessage) -> Iterable[Loss]:
-        """Save a message, and return what could not be saved of it."""
+        """Save a message, and return the losses of what could not be saved."""
         ...
 
 
 class Keeping:
-    """The store of one run. Without a store it does nothing."""
+    """The use of a store in one run. Without a store it does nothing."""
 
     def __init__(self, store: MessageStore | None, asked: ChatRequest) -> None:
         self._store, self._asked = store, asked
@@ -42,7 +42,7 @@ class Keeping:
 
     @property
     def request(self) -> ChatRequest:
-        """What the run begins with: what the store has, and what was asked."""
+        """The request of the run: instructions, stored messages, then new messages."""
         if self._store is None:
             return self._asked
         if self._request is None:
@@ -51,14 +51,14 @@ class Keeping:
         return self._request
 
     async def load(self) -> None:
-        """Load what the store has, on a thread."""
+        """Load the stored messages, on a thread."""
         if self._store is not None:
             await asyncio.to_thread(lambda: self.request)
 
     def kept(self, result: RunResult) -> RunResult:
-        """Save what was said in a run, and return its result with what was lost.
+        """Save the messages of a run, and return its result with the losses.
 
-        Raise RunInterrupted, which has the result, if it cannot be saved.
+        Raise RunInterrupted, which has the result, if saving fails.
         """
         if self._store is None:
             return result
@@ -68,23 +68,23 @@ class Keeping:
             raise RunInterrupted.after(self._unsaved(result), error) from error
 
     async def kept_async(self, result: RunResult) -> RunResult:
-        """The same, on a thread."""
+        """Do the same as `kept`, on a thread."""
         return result if self._store is None else await asyncio.to_thread(self.kept, result)
 
     def left(self, result: RunResult | None, error: BaseException | None) -> None:
-        """Save what was said in a run that did not come to its end; `error` is what is raised, if anything is."""
+        """Save the messages of a run that ended early. `error` is the exception that is raised, or None."""
         if self._store is None or self._is_over or result is None:
             return
         try:
             result = self._save(self._store, result)
         except Exception:
-            # The error that ended the run is the one to raise.
+            # Raise the error that ended the run, not the error of the store.
             result = self._unsaved(result)
         if isinstance(error, RunInterrupted):
             error.result = result
 
     async def left_async(self, result: RunResult | None, error: BaseException | None) -> None:
-        """The same, on a thread."""
+        """Do the same as `left`, on a thread."""
         if self._store is not None:
             await asyncio.to_thread(self.left, result, error)
 
@@ -97,7 +97,7 @@ class Keeping:
         return [message for message in self._asked.messages if message.role in INSTRUCTIONS]
 
     def _save(self, store: MessageStore, result: RunResult) -> RunResult:
-        """Save once. A run in which nothing was said may be tried again: what was asked is not saved then."""
+        """Save once. If the run has no new messages, save nothing, so that the same request can be tried again."""
         self._is_over = True
         if not result.messages:
             return self._unsaved(result)
@@ -111,6 +111,6 @@ class Keeping:
         return self._with(result, [*self._new, *result.messages][self._saved :])
 
     def _with(self, result: RunResult, messages: list[ChatMessage]) -> RunResult:
-        """The result whose request goes on behind what the store has: with the messages that the store lacks."""
+        """Return the result; its request has only the instructions and the messages that are not in the store."""
         request = msgspec.structs.replace(result.request, messages=[*self._instructions, *messages])
         return msgspec.structs.replace(result, request=request)

@@ -1,11 +1,11 @@
-"""The loop itself, as steps: what to ask the model and what to run, until there is nothing left to do.
+"""The tool loop as steps: what to send to the model and which tools to run, until nothing is left to do.
 
-Sans-I/O: it asks nobody and runs nothing. Whoever drives it does what a step says and tells it what came of it.
+Sans-I/O: it sends nothing and runs nothing. The driver does what a step requires, and reports the result.
 
-What always holds, however tools and models behave: every call of a turn has exactly one result before the model is
-asked again, in the order of the calls; nothing runs on arguments that are not valid as a whole, or on a call that was
-cut short; the tools are declared in every request; nothing of the caller's is changed; every end has a reason, and a
-transcript that can be continued.
+Invariants, whatever tools and models do: Every call of a turn has exactly one result before the next request, in the
+order of the calls. No tool runs with invalid arguments, or for a call that was cut short. Every request declares the
+tools. The caller's objects are not changed. Every run ends with a stop reason, and with a transcript that can be
+continued.
 """
 
 from __future__ import annotations
@@ -54,38 +54,38 @@ from contentmodel.tools.sets import ToolSet
 from contentmodel.usage import Usage
 
 TIME_LIMIT = "time_limit"
-"""The code of the error in an answer that was left because the time of the run was up."""
+"""The error code of an answer that was left because the time of the run was up."""
 
 
 @dataclass(frozen=True)
 class Ask:
-    """Ask the model. The reply is its answer, or None if the run was cancelled or out of time before there was any."""
+    """Send a request to the model. The reply is the answer, or None if the run was cancelled or out of time first."""
 
     request: ChatRequest
 
 
 @dataclass(frozen=True)
 class Check:
-    """Validate the arguments of calls: `work.run()` does it. Calls that are not validated are refused."""
+    """Validate the arguments of calls with `work.run()`. Calls that are not validated are refused."""
 
     work: Checking
 
 
 @dataclass(frozen=True)
 class Execute:
-    """Run the jobs of these tasks. The others of them have their results already."""
+    """Run the jobs of these tasks. Tasks without a job have their results already."""
 
     tasks: list[Task]
 
     @cached_property
     def of_job(self) -> dict[Job, Task]:
-        """The task that a job belongs to."""
+        """The task of each job."""
         return {task.job: task for task in self.tasks if task.job is not None}
 
 
 @dataclass(frozen=True)
 class Say:
-    """Show a message that the loop has made."""
+    """Emit a message that the loop has made."""
 
     message: ChatMessage
 
@@ -95,7 +95,7 @@ Steps = Generator[Step, ChatResponse | None, None]
 
 
 def following(steps: Steps, reply: ChatResponse | None = None) -> Step | None:
-    """The next step; None where there is none."""
+    """Return the next step, or None at the end."""
     try:
         return steps.send(reply)
     except StopIteration:
@@ -103,7 +103,7 @@ def following(steps: Steps, reply: ChatResponse | None = None) -> Step | None:
 
 
 class Loop:
-    """One run: `steps` says what is to be done; `started`, `finished` and the reply to `Ask` what came of it."""
+    """One run. `steps` yields the steps; `started`, `finished` and the reply to `Ask` report their results."""
 
     def __init__(
         self,
@@ -136,10 +136,10 @@ class Loop:
         self._stop: StopReason | None = None
         self._error: ErrorContent | None = None
 
-    # -- what is to be done ------------------------------------------------------------------------------------
+    # -- steps -------------------------------------------------------------------------------------------------
 
     def steps(self) -> Steps:
-        """What is to be done, one thing after the other."""
+        """Yield the steps of the run in order."""
         yield from self._settle(last_turn(self._history), [])
         while self._stop is None and (limit := self._limit()) is None:
             answer = yield Ask(self._next_request())
@@ -150,7 +150,7 @@ class Loop:
         self._stop = self._stop or limit
 
     def _limit(self) -> StopReason | None:
-        """Why the model may not be asked again."""
+        """Return the reason why no further request may be sent, or None."""
         settings = self._settings
         if self.cancellation.is_cancelled:
             return "cancelled"
@@ -172,7 +172,7 @@ class Loop:
         return msgspec.structs.replace(request, messages=messages, options=options)
 
     def _take(self, answer: ChatResponse) -> Steps:
-        """An answer has come. It is the next part of the transcript, unless it broke off or is not over."""
+        """Process an answer. It is added to the transcript unless it broke off or is still running."""
         self._answers.append(answer)
         self._triage.ending = DID_NOT_RUN
         self._said += answer.messages
@@ -205,7 +205,7 @@ class Loop:
     # -- calls -------------------------------------------------------------------------------------------------
 
     def _settle(self, turn: Turn, cut: list[ToolCallContent]) -> Steps:
-        """Gives the calls of the last turn their results, as far as that is possible now."""
+        """Give results to the calls of the last turn, as far as that is possible now."""
         calls = list(turn.unanswered)
         checked = self._triage.checking([call for call in calls if not _is_in(call, cut)], self.deadline)
         if calls and not self.cancellation.is_cancelled:
@@ -215,7 +215,7 @@ class Loop:
         handed_back = [task.call for task in tasks if task.is_handed_back]
         self._approvals = waiting + ([] if turn.went_on else turn.open_requests)
         if waiting:
-            # The whole turn waits: nobody is asked about half of what has happened already. What is refused is refused.
+            # If a call needs approval, no call of the turn runs yet: the user decides before any of them has an effect.
             message = ChatMessage(role="assistant", contents=list(waiting))
             self._said.append(message)
             yield Say(message)
@@ -241,14 +241,14 @@ class Loop:
         return self._triage.passed(call, is_certain=True) if task.request is not None and turn.went_on else task
 
     def _refuse(self, calls: list[ToolCallContent]) -> Generator[Step, Any, list[Any]]:
-        """Refuse calls that cannot run any more: the run was cancelled, or else the answer broke off."""
+        """Refuse calls that can no longer run: the run was cancelled, or the answer broke off."""
         is_cancelled, triage = self.cancellation.is_cancelled, self._triage
         tasks = [triage.cancelled(call) if is_cancelled else triage.not_run(call, BROKEN_OFF) for call in calls]
         results = yield from self._execute(tasks)
         return results
 
     def _execute(self, tasks: list[Task]) -> Generator[Step, Any, list[Any]]:
-        """Has the jobs run, and gives all results: they are said in one message."""
+        """Run the jobs, and return all results. They are put into one message."""
         if not tasks:
             return []
         yield Execute(tasks)
@@ -260,7 +260,7 @@ class Loop:
         return results
 
     def _why_over(self, tasks: list[Task]) -> StopReason | None:
-        """Why the run is over behind these calls, whatever the limits."""
+        """Return the stop reason after these calls, limits aside, or None."""
         if self._approvals:
             return "approval"
         if self.cancellation.is_cancelled:
@@ -271,41 +271,41 @@ class Loop:
             return "terminated"
         return None
 
-    # -- what came of it ---------------------------------------------------------------------------------------
+    # -- results of steps --------------------------------------------------------------------------------------
 
     @property
     def deadline(self) -> float | None:
-        """When the time of the run is up, by its clock; None without a limit."""
+        """The time at which the run must end, by its clock; None without a limit."""
         seconds = self._settings.max_seconds
         return None if seconds is None else self._begun + seconds
 
     def batch(self, step: Execute) -> Batch:
-        """The jobs of a step, to be run."""
+        """Return the batch of a step's jobs."""
         return Batch(step.of_job, self._settings.max_concurrency, self.deadline, self._triage.ending)
 
     def started(self, step: Execute, started: Started) -> Task:
-        """A job has begun."""
+        """Record that a job has started, and return its task."""
         task = step.of_job[started.job]
         task.record = msgspec.structs.replace(record_of(task), started=started.at - self._begun, use=task.use)
         return task
 
     def finished(self, step: Execute, finished: Finished) -> Task:
-        """A job is over."""
+        """Record the outcome of a job, and return its task."""
         task = step.of_job[finished.job]
         task.verdict = verdict_of(finished.outcome)
         task.record = msgspec.structs.replace(task.record or record_of(task), seconds=finished.seconds)
         return self._triage.settled(task, finished.outcome)
 
     def failed(self, error: Exception) -> None:
-        """The model could not be asked."""
+        """Record that a request to the model failed."""
         code = error.code if isinstance(error, ClientError) else None
         self._error = ErrorContent(code=code or type(error).__name__, message=str(error))
         self._stop = "error"
 
     def wind_up(self, steps: Steps, step: Step | None, answer: ChatResponse | None) -> None:
-        """Goes to the end at once, from `step` on, which is not done: what has not happened never will.
+        """End the run at once. `step` is the current step, which is not done, and no later step is done either.
 
-        `answer` is what there is of the answer that `step` asks for.
+        `answer` is the partial answer if `step` is an `Ask`.
         """
         self.cancellation.cancel()
         while step is not None:
@@ -313,19 +313,19 @@ class Loop:
             reply, answer = answer if isinstance(step, Ask) else None, None
             step = following(steps, reply)
         if self._stop is None:
-            # The steps themselves were interrupted.
+            # The generator was interrupted while it computed a step.
             for last in self._settle(last_turn(self._history), []):
                 self._drop(last)
             self._stop = "cancelled"
 
     def _drop(self, step: Step) -> None:
-        """What runs in a step is not waited for."""
+        """Finish the running jobs of a step as cancelled."""
         if isinstance(step, Execute):
             for job in [job for job, task in step.of_job.items() if task.result is None]:
                 self.finished(step, Finished(job, Cancelled(GIVEN_UP), None, 0.0))
 
     def result(self) -> RunResult:
-        """What the run has come to."""
+        """Return the result of the run so far."""
         usage: Usage | None = None
         for answer in self._answers:
             usage = answer.usage if usage is None else usage if answer.usage is None else usage + answer.usage

@@ -1,4 +1,4 @@
-"""Who watches a run: every answer and every call, as they begin and as they end."""
+"""The interface for observing runs: requests to the model and tool calls, at their start and end."""
 
 from __future__ import annotations
 
@@ -14,31 +14,32 @@ from contentmodel.tools.definition import Tool
 
 
 class Observer:
-    """Watches runs; override what is of interest. One observer may watch several runs at once.
+    """Observe runs; override the methods of interest. One observer may observe several runs at once.
 
-    What `run_started` gives is handed to all other methods as `run`, what `ask_started` gives to `ask_ended` as `ask`.
-    What an observer raises goes to the caller of the run, or, from `calling`, becomes the outcome of the call.
+    The return value of `run_started` is passed to the other methods as `run`, that of `ask_started` to `ask_ended` and
+    `asking` as `ask`. An exception is raised to the caller of the run; in `calling` it becomes the outcome of the call.
     """
 
     def run_started(self, request: ChatRequest) -> Any:
-        """A run begins."""
+        """Handle the start of a run."""
 
     def run_ended(self, run: Any, result: RunResult, error: Exception | None) -> None:
-        """A run is over; `error` is what the client raised, if it did."""
+        """Handle the end of a run; `error` is the client's exception, or None."""
 
     def ask_started(self, run: Any, request: ChatRequest, api: str, model: str | None) -> Any:
-        """The model is about to be asked."""
+        """Handle the start of a request to the model."""
 
     def ask_ended(self, ask: Any, response: ChatResponse | None, error: BaseException | None) -> None:
-        """The model has answered, or the client raised, or the run was cancelled meanwhile (neither)."""
+        """Handle the end of a request. `response` and `error` are both None if the run was cancelled first."""
 
     def asking(self, ask: Any) -> AbstractContextManager[Any]:
-        """Entered around the client's work for an answer that is not streamed."""
+        """Return a context manager that is entered around a request that is not streamed."""
         return nullcontext()
 
     def calling(self, run: Any, tool: Tool, call: FunctionCallContent) -> AbstractContextManager[EncodedEvent]:
-        """Entered around a run of a tool, in its own thread or task; it gives a function that is told the outcome.
+        """Return a context manager that is entered around a run of a tool, in the tool's thread or task.
 
-        Of a call that was given up it is told why, whatever the tool still gave: a TimeoutError, Cancelled, OutOfTime.
+        It yields a function that is called with the outcome. If the call was given up, the outcome is the reason (a
+        TimeoutError, Cancelled or OutOfTime), even if the tool returned a value.
         """
         return nullcontext(lambda outcome: None)

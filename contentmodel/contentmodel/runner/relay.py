@@ -1,4 +1,4 @@
-"""One stream of events out of all that happens in a run: answers, what the loop says, results."""
+"""Merge all parts of a run into one event stream: answers, messages of the loop, and results of calls."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ from contentmodel.usage import Usage
 
 
 class Relay:
-    """Numbers the blocks of a run through, and keeps the ids of its calls apart.
+    """Number the blocks of a run consecutively, and make the ids of its calls unique.
 
-    The events that it gives fold to `RunResult.response`.
+    The emitted events fold to `RunResult.response`.
     """
 
     def __init__(self, ids: Ids) -> None:
@@ -47,28 +47,28 @@ class Relay:
         self._usage: Usage | None = None
         self._has_begun = False
         self._answer = Fold()
-        # The id that a call of this answer goes by, by its block and the id that it came with.
+        # The new id of a call or result of this answer, by its block and its original id.
         self._given: dict[tuple[int, str | None], str | None] = {}
         self._foreign: set[int] = set()
         self._of_task: dict[Task, int] = {}
 
     @property
     def has_begun(self) -> bool:
-        """Whether anything was given out."""
+        """Whether any event was emitted."""
         return self._has_begun
 
     @property
     def is_answering(self) -> bool:
-        """Whether there is something of an answer that has not been taken."""
+        """Whether events of an unfinished answer were received."""
         return self._answer.count > 0
 
     @property
     def is_complete(self) -> bool:
-        """Whether the answer is over."""
+        """Whether the answer is complete."""
         return self._answer.is_over
 
     def begin(self) -> Iterator[StreamEvent]:
-        """The start of the run, where its first part is no answer."""
+        """Emit the start of the run, unless it was emitted before."""
         if not self._has_begun:
             self._has_begun = True
             yield TurnStart(response=ChatResponse())
@@ -76,7 +76,7 @@ class Relay:
     # -- answers -----------------------------------------------------------------------------------------------
 
     def feed(self, event: StreamEvent) -> Iterator[StreamEvent]:
-        """An event of an answer as an event of the run."""
+        """Convert an event of an answer to events of the run."""
         if isinstance(event, BlockStart | BlockStop | BlockCatchUp):
             event = self._distinct(event)
         self._answer.feed(event)
@@ -90,7 +90,7 @@ class Relay:
             yield event
 
     def _counted(self, event: TurnStart | UsageDelta) -> Iterator[StreamEvent]:
-        """Tokens are those of the run; it starts once."""
+        """Add up the usage of all answers, and emit TurnStart only once."""
         is_start = isinstance(event, TurnStart)
         said = event.response.usage if isinstance(event, TurnStart) else event.usage
         if is_start and not self._has_begun:
@@ -100,7 +100,7 @@ class Relay:
             yield UsageDelta(usage=said if self._usage is None else self._usage + said)
 
     def _distinct(self, event: BlockStart | BlockStop | BlockCatchUp) -> StreamEvent:
-        """A block under the id that its call was given when it began. Other choices are nobody's business."""
+        """Replace the call id of a block by its unique id. Blocks of other choices are not changed."""
         content: Any = event.content
         if not isinstance(content, ToolCallContent | ToolResultContent) or event.index in self._foreign:
             return event
@@ -114,7 +114,7 @@ class Relay:
         return changed
 
     def answer(self) -> ChatResponse:
-        """The answer that the events until now amount to; the next ones are those of another."""
+        """Return the answer made of the events so far, and prepare for the next answer."""
         response, layout = self._answer.response, self._answer.layout
         first, *others = [[[i + self._next for i in message] for message in choice] for choice in layout] or [[]]
         self._messages += first
@@ -129,21 +129,21 @@ class Relay:
     # -- what the loop adds ------------------------------------------------------------------------------------
 
     def say(self, message: ChatMessage) -> Iterator[StreamEvent]:
-        """A message that is there already."""
+        """Emit a complete message."""
         yield from self.begin()
         for index, content in zip(self._blocks(len(message.contents)), message.contents, strict=True):
             yield BlockStart(index=index, content=content)
             yield BlockStop(index=index, content=content)
 
     def _blocks(self, count: int) -> list[int]:
-        """The numbers of the blocks of a new message."""
+        """Return the block numbers of a new message with `count` contents."""
         indices = list(range(self._next, self._next + count))
         self._messages.append(indices)
         self._next += count
         return indices
 
     def open(self, tasks: list[Task]) -> Iterator[StreamEvent]:
-        """The results of calls begin, in the order of the calls; those that are there already are over at once."""
+        """Start the result blocks in the order of the calls. Results that exist already are stopped at once."""
         yield from self.begin()
         self._of_task = dict(zip(tasks, self._blocks(len(tasks)), strict=True))
         for task, index in self._of_task.items():
@@ -155,19 +155,19 @@ class Relay:
                 yield from self.close(task)
 
     def use(self, task: Task) -> Iterator[StreamEvent]:
-        """A tool is used."""
+        """Emit the notice that a tool is used."""
         if task.record is not None and task.record.use is not None:
             yield Notice(kind="tool_use", text=task.record.use, call_id=task.call.call_id)
 
     def close(self, task: Task) -> Iterator[StreamEvent]:
-        """A call has its result."""
+        """Emit the result of a call."""
         assert task.result is not None
         yield BlockStop(index=self._of_task[task], content=task.result)
         if task.record is not None and task.record.display is not None:
             yield Notice(kind="tool_result", text=task.record.display, call_id=task.call.call_id)
 
     def end(self, result: RunResult) -> Iterator[StreamEvent]:
-        """The run is over."""
+        """Emit the end of the run."""
         yield from self.begin()
         envelope = without_contents(result.response)
         layout = [self._messages, *self._others] if envelope.choices else []

@@ -1,4 +1,4 @@
-"""What a run of the loop comes to: its answer, the transcript to go on with, and an account of every call."""
+"""The result of a run: its answer, the transcript to continue with, and a record of every call."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ StopReason: TypeAlias = Literal[
     "unfinished",
     "error",
 ]
-"""Why a run ends."""
+"""The reason why a run ended."""
 
 STOPS: dict[StopReason, str] = {
     "completed": "the model answered without a call",
@@ -51,7 +51,7 @@ STOPS: dict[StopReason, str] = {
     "unfinished": "the run is not over",
     "error": "the answer is a failure, or broke off",
 }
-"""Why a run ends, by the word that `RunResult.stop` has."""
+"""A description of each stop reason."""
 
 CallOutcome: TypeAlias = Literal[
     "ok",
@@ -66,19 +66,20 @@ CallOutcome: TypeAlias = Literal[
     "no_result",
 ]
 OUTCOMES: tuple[CallOutcome, ...] = get_args(CallOutcome)
-"""What became of a call: it gave a result; it raised, or gave an error; it took too long; its arguments were not
-valid; there is no such tool; the answer broke off in it; somebody said no; the run was cancelled; a limit was reached;
-it was made in an earlier run, which recorded no result: its tool may have run there.
-In this run only the first three have run at all, and those of "cancelled" that have a `started`."""
+"""The outcomes of a call. "ok": it returned a result. "failed": it raised, or returned an error. "timeout": it took too
+long. "invalid": its arguments were invalid. "unknown": there is no such tool. "cut_short": the answer broke off in it.
+"refused": the user denied it. "cancelled": the run was cancelled. "not_run": it was not run, at a limit for example.
+"no_result": it was made in an earlier run that recorded no result, so its tool may have run there.
+In this run only calls with the first three have run, and those with "cancelled" that have a `started`."""
 
 
 class CallRecord(msgspec.Struct, frozen=True, kw_only=True):
-    """What became of one call.
+    """A record of one call.
 
-    `iteration` counts the answers of the model from 1 (0: the call was in the transcript that the run began with);
-    `outcome` is one of OUTCOMES; `started` is in seconds since the run began, None where the call never ran, and
-    `seconds` how long it took. `use` and `display` are what a user is shown, `error` what the model is told; `left_out`
-    counts the characters of a result that was longer than is allowed.
+    `iteration` is the number of the model's answer, from 1 (0: the call was in the transcript that the run began with).
+    `outcome` is one of OUTCOMES. `started` is in seconds since the run began, None if the call never ran; `seconds` is
+    its duration. `use` and `display` are shown to users. `error` is the error text for the model. `left_out` is the
+    number of characters that were cut from a result that was too long.
     """
 
     call_id: str
@@ -94,7 +95,7 @@ class CallRecord(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RunReport(msgspec.Struct, frozen=True, kw_only=True):
-    """The account of a run: how often the model was asked, every call, the tokens of all answers, the seconds."""
+    """A report of a run: the number of answers, every call, the usage of all answers, and the seconds."""
 
     iterations: int = 0
     calls: list[CallRecord] = []
@@ -103,24 +104,24 @@ class RunReport(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def outcomes(self) -> dict[CallOutcome, int]:
-        """How many calls came to what."""
+        """The number of calls by outcome."""
         return dict(Counter(call.outcome for call in self.calls))
 
     @property
     def tools(self) -> dict[str, int]:
-        """How often each tool was called."""
+        """The number of calls by tool."""
         return dict(Counter(call.name for call in self.calls))
 
 
 class RunResult(msgspec.Struct, frozen=True, kw_only=True):
-    """What a run came to.
+    """The result of a run.
 
-    `stop` is one of STOPS. `response` is everything that was said in the run as one answer: its messages are those of
-    the model and, between them, those with the results; it is also what the events of a streamed run fold to. `request`
-    is the transcript to go on with: store it, add to it, give it to a runner. `responses` are the model's answers one
-    by one. `approvals` are the calls that wait for somebody (`answer` says yes or no), `handed_back` those that the
-    application runs itself: it adds a message of role "tool" with their results to `request`. `losses` are what the
-    runner's `messages` could not save, by the path in each message.
+    `stop` is one of STOPS. `response` has all messages of the run as one answer: those of the model and, between them,
+    those with results. It is also the fold of the events of a streamed run. `request` is the transcript to continue
+    with: store it, add to it, pass it to a runner. `responses` are the model's answers. `approvals` are the calls that
+    wait for approval (see `answer`). `handed_back` are the calls that the application runs itself: it adds a message of
+    role "tool" with their results to `request`. `losses` are the values that the runner's `messages` could not save, by
+    their path in each message.
     """
 
     stop: StopReason
@@ -139,23 +140,24 @@ class RunResult(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def messages(self) -> list[ChatMessage]:
-        """What was said in the run."""
+        """The messages of the run."""
         return self.response.messages
 
     @property
     def error(self) -> ErrorContent | None:
-        """Why the run failed, where `stop` is "error"."""
+        """The error of the run if `stop` is "error"."""
         return self.response.error
 
     @property
     def why(self) -> str:
-        """`stop` in words."""
+        """The description of `stop`."""
         return STOPS[self.stop]
 
     def answer(self, answers: Mapping[str, bool | str]) -> ChatRequest:
-        """`request` with answers to approval requests, by request id: True, False, or why not.
+        """Return `request` with answers to approval requests, by request id: True, False, or the reason of a refusal.
 
-        ValueError names ids that nobody asked about, TypeError what is no answer. What is not answered is asked again.
+        Raise ValueError for ids that were not asked about, TypeError for an invalid answer. Requests without an answer
+        are asked again.
         """
         return answered(self.request, self.approvals, answers)
 
@@ -163,7 +165,7 @@ class RunResult(msgspec.Struct, frozen=True, kw_only=True):
 def answered(
     request: ChatRequest, approvals: list[ToolApprovalRequestContent], answers: Mapping[str, bool | str]
 ) -> ChatRequest:
-    """A transcript with answers to approval requests in a message of the user."""
+    """Return a transcript with answers to approval requests in a user message."""
     asked = [approval.request_id for approval in approvals]
     strange = [request_id for request_id in answers if request_id not in asked]
     if strange:
@@ -184,17 +186,17 @@ def answered(
 
 
 class RunInterrupted(ClientError):
-    """A run could not go on: the client's error is the cause, and `result` has all that was done until then.
+    """A run failed after some work was done. The client's error is the cause; `result` has the work until then.
 
-    Nothing of it is lost: give `result.request` to a runner again. What a ClientError says of its API, status and
-    retries is said here too.
+    To continue, pass `result.request` to a runner again. The fields of a ClientError (API, status, retries) are copied
+    from the cause.
     """
 
     result: RunResult
 
     @classmethod
     def after(cls, result: RunResult, cause: Exception) -> RunInterrupted:
-        """The error of a run that has come to `result`."""
+        """Return the error for a run that has the result `result`."""
         fields = cause.fields if isinstance(cause, ClientError) else {}
         made = cls(f"after {result.report.iterations} answers: {cause}", **fields)
         made.result = result

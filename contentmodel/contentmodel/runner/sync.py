@@ -1,4 +1,4 @@
-"""Drives the loop with a client, and tools on threads."""
+"""Drive the loop with a synchronous client. Tools run on threads."""
 
 from __future__ import annotations
 
@@ -22,39 +22,40 @@ T = TypeVar("T")
 
 
 class ToolRunner(BaseRunner):
-    """Asks a model, runs the tools that it calls, tells it their results, and asks again, until it calls no more.
+    """Call a model, run the tools that it calls, send their results, and repeat until it calls none.
 
     | setting | what it limits | default |
     |---|---|---|
     | `max_iterations` | answers of the model | 5 |
-    | `timeout` | seconds for one run of a tool that does not say its own; None: as long as it takes | 30 |
+    | `timeout` | seconds for one run of a tool that does not set its own; None: no limit | 30 |
     | `max_concurrency` | tools that run at once | 8 |
     | `max_failures` | turns in a row in which every call failed | 3 |
     | `max_calls` | runs of tools | None |
-    | `max_seconds` | the whole run: answers, validation and tools; what hangs is left to its thread | None |
-    | `max_result_characters` | what the model is told of one result | 1,000,000 |
+    | `max_seconds` | the whole run: answers, validation and tools; hanging work is left to its thread | None |
+    | `max_result_characters` | characters of one result that are sent to the model | 1,000,000 |
     | `request_timeout` | seconds for an answer, as the client understands it | None |
     | `input_limits` | size, depth and work of the arguments of one call: an `InputLimits` | `InputLimits()` |
 
-    `answer_on_limit` asks for the last time with the tool choice "none", so that the run ends in words. `details` tells
-    the model the type and traceback of an exception. `state` is given to tools that take a ToolContext. `observer`
-    watches. The tools are those given here, after those that a request itself declares: calls of the latter are handed
-    back. A runner has no state: it may drive several runs at once, as far as its client may.
+    `answer_on_limit` sends the last request with the tool choice "none", so that the run ends in text. `details` sends
+    the type and traceback of an exception to the model. `state` is passed to tools that take a ToolContext. `observer`
+    observes the run. A run offers the tools that the request declares, then `tools`. Calls of tools that only the
+    request declares are handed back. A runner has no state: it may drive several runs at once if its client may.
 
-    `messages` keeps one conversation, as the `MessageLog` of a tool configuration file does. A run begins with what it
-    loads, followed by what is asked, and at its end what was asked and what was said are saved. Ask such a runner only
-    what is new: its `result.request` has no message that is saved.
+    `messages` stores one conversation; it is a `MessageLog` of a tool configuration file, for example. A run begins
+    with the loaded messages, followed by the request's. At its end the request's messages and the new ones are saved.
+    So pass only new messages to such a runner; `result.request` has no saved message.
 
-    ValueError where a setting allows nothing; ToolDefinitionError where two tools have one name.
+    Raise ValueError for a limit that is not above 0, and ToolDefinitionError if two tools have the same name.
     """
 
     client: ChatClient
 
     def run(self, request: TurnRequest, *, cancellation: Cancellation | None = None) -> RunResult:
-        """The run to its end. A request that ends in calls without results begins with these.
+        """Run to the end. If the request ends in calls without results, the run begins with these calls.
 
-        What the client raises goes through where nothing was done before; else it is a RunInterrupted, which has the
-        result until then. `cancellation` stops the run from another thread: between answers, and while tools run.
+        If the client raises before any work was done, its error is raised unchanged. Later, RunInterrupted is raised,
+        which has the result so far. `cancellation` stops the run from another thread: between answers, and while tools
+        run.
         """
         keeping = Keeping(self.messages, request_of(request))
         run = Run(self, keeping.request, cancellation)
@@ -75,36 +76,36 @@ class ToolRunner(BaseRunner):
         return keeping.kept(run.end())
 
     def stream(self, request: TurnRequest, *, cancellation: Cancellation | None = None) -> RunStream:
-        """The events of a run, as they happen. Nothing happens before the stream is read."""
+        """Return the event stream of a run. The run begins when the stream is first read."""
         return RunStream(Beginning(self, request, cancellation))
 
 
 class RunStream(BaseRunStream):
-    """The events of one run: an iterator, and a context manager that ends the run where it is.
+    """The events of one run: an iterator, and a context manager that ends the run on exit.
 
-    They are one turn: the blocks of the model's answers and those of the results are numbered through, and
-    `contentmodel.fold` makes of them the response of the result. A client's error is raised while there was no event;
-    later the stream ends in a TurnError, and `failure` is the error.
+    The events form one turn: the blocks of answers and results are numbered consecutively, and `contentmodel.fold`
+    makes the response of the result of them. A client's error is raised if there was no event before. Later the stream
+    ends in a TurnError, and `failure` is the error.
     """
 
     def __init__(self, beginning: Beginning) -> None:
         super().__init__(beginning)
-        # It knows nothing of this object: a stream that nobody holds any more ends at once.
+        # The generator has no reference to this object, so that an unused stream is collected and ends at once.
         self._events = _all(beginning)
 
     def read(self) -> RunResult:
-        """Reads the stream to its end."""
+        """Read the stream to its end, and return the result."""
         for _ in self:
             pass
         return self.result
 
     def close(self) -> None:
-        """Ends the run: nothing more is asked, and what runs is not waited for.
+        """End the run: send no more requests, and do not wait for running tools.
 
-        Where another thread is reading, the stream ends there.
+        If another thread is reading the stream, its iteration ends.
         """
         self._cancel()
-        # It raises ValueError where somebody is just reading: they have been told.
+        # `close` raises ValueError while another thread is reading. The cancellation ends that thread's iteration.
         with suppress(ValueError):
             self._events.close()
 
@@ -198,7 +199,7 @@ def _answer(run: Run, step: Ask) -> Generator[StreamEvent, None, None]:
 
 
 class _Reader:
-    """The events of one answer. Reading raises Late when the time of the run is up, wherever the answer is."""
+    """The events of one answer. Reading raises Late when the time of the run is up."""
 
     def __init__(self, run: Run, step: Ask) -> None:
         self._run = run
@@ -224,7 +225,7 @@ class _Reader:
         return self._aside.call(work, self._run.seconds_left or 0.0)
 
     def close(self) -> None:
-        """Close the connection. What hangs in it is left to a thread."""
+        """Close the connection. If it hangs, close it on another thread."""
         if self._aside is None:
             self._stream.close()
             return

@@ -1,4 +1,4 @@
-"""Runs a batch of jobs beside each other on an event loop: async tools as tasks, the others on threads."""
+"""Run a batch of jobs on an event loop: async tools as tasks, other tools on threads."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from contentmodel.runner.jobs import Batch, Clock, Finished, Job, Started, on_lo
 from contentmodel.runner.threads import Done, run_apart
 from contentmodel.tools.cancellation import Cancellation
 
-# The event loop itself holds tasks weakly; one that was given up may still be winding up.
+# Keep references: the event loop holds tasks weakly, and a task that was given up may still be running.
 _tasks: set[asyncio.Task[None]] = set()
 
 
 async def in_tasks(batch: Batch, cancellation: Cancellation, clock: Clock) -> AsyncGenerator[Started | Finished, None]:
-    """What happens to the jobs, as it happens. Where the task that waits is cancelled, the jobs are too."""
+    """Yield the start and the end of each job as they happen. If the waiting task is cancelled, cancel the jobs."""
     loop, done = asyncio.get_running_loop(), asyncio.Queue[Done]()
 
     def put(message: Done) -> None:
@@ -38,7 +38,7 @@ async def in_tasks(batch: Batch, cancellation: Cancellation, clock: Clock) -> As
 
 
 def _begin(job: Job, put: Callable[[Done], None], clock: Clock) -> None:
-    """Starts a job where it belongs."""
+    """Start an async tool as a task, another tool on a thread."""
     if not job.tool.is_async:
         run_apart(job, put, clock)
         return
@@ -55,7 +55,7 @@ async def _perform(job: Job, put: Callable[[Done], None], clock: Clock) -> None:
 
 
 async def _arrived(done: asyncio.Queue[Done], patience: float | None) -> list[Done]:
-    """What has come: something, or nothing within the time, and all that came with it."""
+    """Wait for the next message at most `patience` seconds. Return all messages that have arrived."""
     arrived: list[Done] = []
     if done.empty():
         # wait_for of Python 3.11 swallows a cancellation that comes together with what it waits for.

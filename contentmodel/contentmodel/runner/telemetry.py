@@ -1,4 +1,4 @@
-"""Spans and metrics of runs, as OpenTelemetry's conventions for generative AI name them. Needs the extra `otel`.
+"""Spans and metrics of runs, by OpenTelemetry's conventions for generative AI. Needs the extra `otel`.
 
 The names are those of opentelemetry-semantic-conventions 0.66b2 (seen in November 2026). The conventions are still in
 development; their drafts rename some counters (`cache_creation` to `cache_write`), and no release has that yet.
@@ -48,13 +48,13 @@ PROVIDERS = {
     "openai-chat": "openai",
     "openai-responses": "openai",
     "anthropic-messages": "anthropic",
-    # Which of Google's two services answers, the API does not tell.
+    # The API does not show which of Google's two services answers.
     "google-generate-content": "gcp.gen_ai",
     "bedrock-converse": "aws.bedrock",
     "mistral-chat": "mistral_ai",
     "cohere-chat": "cohere",
 }
-"""The conventions' word for a provider, by API id. An API that is not here goes by its id."""
+"""The conventions' name of the provider, by API id. Other APIs use their id."""
 
 OPTIONS = {
     "max_output_tokens": "gen_ai.request.max_tokens",
@@ -67,44 +67,44 @@ OPTIONS = {
     "stop_sequences": "gen_ai.request.stop_sequences",
     "conversation_id": "gen_ai.conversation.id",
 }
-"""What is told of a request's options, and its attribute."""
+"""The attribute of each recorded request option."""
 
 DOUBLES = ("temperature", "top_p", "top_k", "frequency_penalty", "presence_penalty")
-"""Options whose attributes are fractions, also where they are whole: a backend keeps one type for each."""
+"""Options that are recorded as floats even if they are integers: a backend keeps one type for each attribute."""
 
 TOKEN_BOUNDS = [4**power for power in range(14)]
 SECOND_BOUNDS = [0.01 * 2**power for power in range(14)]
-"""The buckets that the conventions advise."""
+"""The buckets that the conventions recommend."""
 
 Attributes = dict[str, Any]
 
 
 class OpenTelemetry(Observer):
-    """Makes spans of runs, and metrics of answers; give it to a runner as `observer`. One serves any number of runs.
+    """Record spans of runs and metrics of answers; pass it to a runner as `observer`. One serves any number of runs.
 
     | span | of | its parent |
     |---|---|---|
-    | `invoke_agent {agent}` | a run | what is current where the runner was called |
+    | `invoke_agent {agent}` | a run | the current span of the runner's caller |
     | `chat {model}` | an answer, with all tries of the client | the run |
     | `execute_tool {name}` | a run of a tool | the run |
 
-    A tool's span is current in the tool's own thread or task: spans that the tool makes are its children. So is an
-    answer's while the client waits for it, but not while a stream is read, for its reader may be anywhere. A stream
-    that nobody reads has no span. Calls that never run (not valid, refused, too many) have none either.
+    A tool's span is current in the tool's thread or task, so spans that the tool makes are its children. An answer's
+    span is current while the client waits for it, but not while a stream is read, because the reader may be in any
+    context. A stream that is never read has no span. Calls that never run (invalid, refused, too many) have no span.
 
-    A call that is given up (its time is up, the run was cancelled) is not stopped by that: its span ends when its
-    thread or task does, which may be after the end of the run's, and says why it was given up, whatever the tool still
-    gave. A tool that never returns has a span without end, which no exporter sees.
+    If a call is given up (time limit, cancelled run), its thread or task goes on. Its span ends when that ends, maybe
+    after the run's span, and records why the call was given up, even if the tool returned a value. If a tool never
+    returns, its span never ends and is not exported.
 
-    `error.type` is "timeout", "cancelled", the provider's code or HTTP status, the code of the ErrorContent that a tool
-    gave, else the name of the exception. A run that reached a limit did not fail; `contentmodel.run.stop` says why any
-    run ended.
+    `error.type` is "timeout", "cancelled", the provider's code or HTTP status, or the code of the ErrorContent that a
+    tool returned; otherwise it is the name of the exception. A run that reached a limit did not fail. The stop reason
+    of each run is in `contentmodel.run.stop`.
 
-    What was said is told only with `contents`: messages, instructions, arguments, results, and the messages of a tool's
-    errors, each as JSON. `agent` names the application; `providers` maps API ids to `gen_ai.provider.name`, say
-    `{"openai-chat": "azure.ai.openai"}`. The tracer and meter providers are the global ones where none are given.
+    If `contents` is true, messages, instructions, arguments, results, and the messages of a tool's errors are recorded,
+    each as JSON. `agent` is the name of the application. `providers` maps API ids to `gen_ai.provider.name`, for
+    example `{"openai-chat": "azure.ai.openai"}`. The default tracer and meter providers are the global ones.
 
-    ImportError where `opentelemetry-api` is not installed.
+    Raise ImportError if `opentelemetry-api` is not installed.
     """
 
     def __init__(
@@ -142,7 +142,7 @@ class OpenTelemetry(Observer):
     # -- runs --------------------------------------------------------------------------------------------------
 
     def run_started(self, request: ChatRequest) -> _Run:
-        """Remembers where the runner was called."""
+        """Record the caller's context. The span begins later."""
         from opentelemetry import context
         from opentelemetry.trace import SpanKind
 
@@ -159,7 +159,7 @@ class OpenTelemetry(Observer):
         return _Run(request, caller, begin)
 
     def run_ended(self, run: _Run, result: RunResult, error: Exception | None) -> None:
-        """Ends the span of a run."""
+        """End the span of a run."""
         span = run.span
         try:
             span.set_attribute("contentmodel.run.stop", result.stop)
@@ -178,7 +178,7 @@ class OpenTelemetry(Observer):
     # -- answers -----------------------------------------------------------------------------------------------
 
     def ask_started(self, run: _Run, request: ChatRequest, api: str, model: str | None) -> _Ask:
-        """Begins the span of an answer."""
+        """Begin the span of an answer."""
         from opentelemetry.trace import SpanKind
 
         whose = _said({"gen_ai.provider.name": self._providers.get(api, api), "gen_ai.request.model": model})
@@ -197,12 +197,12 @@ class OpenTelemetry(Observer):
         return _Ask(span, whose)
 
     def asking(self, ask: _Ask) -> AbstractContextManager[Any]:
-        """Makes the span of an answer current: what the client's own instrumentation tells belongs to it."""
+        """Make the span of an answer current, as the parent of spans of the client's own instrumentation."""
         ask.is_streamed = False
         return _current(ask.span)
 
     def ask_ended(self, ask: _Ask, response: ChatResponse | None, error: BaseException | None) -> None:
-        """Ends the span of an answer, and counts it."""
+        """End the span of an answer, and record its metrics."""
         span = ask.span
         try:
             if ask.is_streamed:
@@ -234,7 +234,7 @@ class OpenTelemetry(Observer):
 
     @contextmanager
     def calling(self, run: _Run, tool: Tool, call: FunctionCallContent) -> Iterator[EncodedEvent]:
-        """A span around a run of a tool, current in its thread or task."""
+        """Record a span around a run of a tool, current in its thread or task."""
         from opentelemetry.trace import SpanKind
 
         attributes = {
@@ -259,7 +259,7 @@ class OpenTelemetry(Observer):
             span.end()
 
     def _told(self, span: Span, outcome: Outcome) -> None:
-        """What a tool came to. The message of its error is content: it may say anything."""
+        """Record the outcome of a tool. Its error message may contain content, so it needs `contents`."""
         failure = outcome if isinstance(outcome, BaseException) else outcome.error
         if failure is not None:
             _fail(span, _type_of(failure), _words(failure) if self._contents else None)
@@ -269,7 +269,7 @@ class OpenTelemetry(Observer):
 
 @dataclass(eq=False)
 class _Run:
-    """A run, and its span: it begins with the first thing that happens, for a stream that nobody reads never ends."""
+    """A run, and its span. The span begins on first use: a stream that is never read would never end it."""
 
     request: ChatRequest
     caller: Context
@@ -279,7 +279,7 @@ class _Run:
 
     @property
     def span(self) -> Span:
-        """The span; tools that run at once may be the first to ask for it."""
+        """The span. Locked, because concurrent tools may request it first."""
         with self._lock:
             if self._begun is None:
                 self._begun = self.begin()
@@ -287,7 +287,7 @@ class _Run:
 
     @property
     def context(self) -> Context:
-        """The caller's, in which the run's span is the current one."""
+        """The caller's context with the run's span as current span."""
         from opentelemetry.trace import set_span_in_context
 
         return set_span_in_context(self.span, self.caller)
@@ -295,7 +295,7 @@ class _Run:
 
 @dataclass(eq=False)
 class _Ask:
-    """An answer that is waited for: its span, and what its metrics say of it."""
+    """A request to the model: its span, and the attributes of its metrics."""
 
     span: Span
     said: Attributes
@@ -304,7 +304,7 @@ class _Ask:
 
     @property
     def context(self) -> Context:
-        """One in which the span is current, so that a measurement can point to it."""
+        """A context with the span as current span, so that a measurement can refer to it."""
         from opentelemetry.trace import set_span_in_context
 
         return set_span_in_context(self.span)
@@ -341,7 +341,7 @@ def _of_options(options: ChatOptions) -> Attributes:
 
 
 def _of_usage(usage: Usage | None) -> Attributes:
-    """Tokens as the conventions count them: all that went in, and of these the cached ones; the same for thoughts."""
+    """Return usage as the conventions count it: input includes cached tokens, output includes reasoning tokens."""
     if usage is None:
         return {}
     totals = _totals(usage)
@@ -357,7 +357,7 @@ def _of_usage(usage: Usage | None) -> Attributes:
 
 
 def _totals(usage: Usage | None) -> dict[str, int]:
-    """All tokens in and out, where the provider counted them."""
+    """Return the total input and output tokens that the provider counted."""
     if usage is None:
         return {}
     totals = {"input": usage.all_input_tokens, "output": usage.all_output_tokens}
@@ -370,7 +370,7 @@ def _finish_reasons(response: ChatResponse) -> list[str] | None:
 
 
 def _finish_reason(choice: ChatChoice, response: ChatResponse) -> str:
-    """Why an answer ended; one that broke off before it said so is an error."""
+    """Return why an answer ended; "error" if it broke off without a finish reason."""
     reason = "error" if choice.finish_reason is None else choice.finish_reason.reason
     if reason == "running" and response.error is not None:
         return "error"
@@ -388,7 +388,7 @@ def _fail(span: Span, kind: str, message: str | None) -> None:
 
 
 def _type_of(failure: BaseException | ErrorContent) -> str:
-    """`error.type`: a word that errors of one kind share."""
+    """Return `error.type`: one value for all errors of a kind."""
     if isinstance(failure, ErrorContent):
         return writable(failure.code or "_OTHER")
     if isinstance(failure, Cancelled | asyncio.CancelledError | GeneratorExit):
@@ -411,7 +411,7 @@ def _words(failure: BaseException | ErrorContent | None) -> str | None:
 
 
 def _json(value: Any) -> str:
-    """A value as JSON text. It never raises: what cannot be written is no reason for a run to fail."""
+    """Return a value as JSON text. Never raise: a value that cannot be written must not fail the run."""
     try:
         plain = list(value) if isinstance(value, Iterator) else value
         return writable(json.dumps(plain, ensure_ascii=False, allow_nan=False, default=_plain))
@@ -424,7 +424,7 @@ def _plain(value: Any) -> Any:
 
 
 def _opened(text: str) -> Any:
-    """What JSON text says, where it is an object or a list, else the text."""
+    """Return the value of JSON text if it is an object or a list, else the text."""
     try:
         value = msgspec.json.decode(text)
     except (msgspec.MsgspecError, RecursionError, UnicodeError):
@@ -439,7 +439,7 @@ def _message(message: ChatMessage) -> Attributes:
 
 
 def _outputs(response: ChatResponse) -> Iterator[Attributes]:
-    """Each answer of a model is one message, also where an API gives it in several."""
+    """Yield one message for each choice, even if the API returns several."""
     for choice in response.choices:
         yield {
             "role": choice.messages[0].role if choice.messages else "assistant",
@@ -449,7 +449,7 @@ def _outputs(response: ChatResponse) -> Iterator[Attributes]:
 
 
 def _part(content: Any) -> Attributes:
-    """A content as the conventions write it; one that they do not know is a part of its own type."""
+    """Convert a content to a part of the conventions. An unknown content becomes a part of its own type."""
     kind = content.__struct_config__.tag
     if isinstance(content, TextContent):
         return {"type": "text", "content": content.text}
@@ -468,7 +468,7 @@ def _part(content: Any) -> Attributes:
 
 
 _INNER = AIContent.__struct_fields__
-"""What a content has beside what it says: its citations, opaque state and residue."""
+"""Fields of every content that are not recorded: citations, opaque state and residue."""
 
 
 def _call(call: ToolCallContent, kind: str) -> Attributes:
@@ -487,7 +487,7 @@ def _result(result: ToolResultContent, kind: str) -> Attributes:
 
 
 def _response(outputs: Iterable[Any]) -> Any:
-    """What a tool gave back: a text as what it says, all else as parts."""
+    """Return the outputs of a tool: the value of a single text, else a list of parts."""
     contents = list(outputs)
     if len(contents) == 1 and isinstance(contents[0], TextContent):
         return _opened(contents[0].text)

@@ -1,4 +1,4 @@
-"""Runs a batch of jobs on threads, and waits for them in this one."""
+"""Run a batch of jobs on threads, and wait for them in the current thread."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from contentmodel.runner.jobs import Batch, Clock, Finished, Job, Outcome, Start
 from contentmodel.tools.cancellation import Cancellation
 
 Done = tuple[Job, Outcome, float] | None
-"""A job, its outcome, and when it was there; None to look up."""
+"""A job, its outcome, and the time of its end; None wakes the waiting thread."""
 
 Happening = Generator[Started | Finished, None, None]
 
 
 def in_threads(batch: Batch, cancellation: Cancellation, clock: Clock) -> Happening:
-    """What happens to the jobs, as it happens."""
+    """Yield the start and the end of each job as they happen."""
     done: SimpleQueue[Done] = SimpleQueue()
     try:
         with cancellation.watched(lambda: done.put(None)):
@@ -34,9 +34,9 @@ def in_threads(batch: Batch, cancellation: Cancellation, clock: Clock) -> Happen
 
 
 def run_apart(job: Job, put: Callable[[Done], None], clock: Clock) -> None:
-    """Runs a job on a thread of its own, in a copy of this context.
+    """Run a job on a new thread, in a copy of the current context.
 
-    A thread cannot be stopped. It is a daemon, so that a tool that hangs does not keep the application from ending.
+    A thread cannot be stopped. It is a daemon, so that a hanging tool does not keep the application alive.
     """
     context = contextvars.copy_context()
 
@@ -48,7 +48,7 @@ def run_apart(job: Job, put: Callable[[Done], None], clock: Clock) -> None:
 
 
 def _arrived(done: SimpleQueue[Done], patience: float | None) -> list[Done]:
-    """What has come: something, or nothing within the time, and all that came with it."""
+    """Wait for the next message at most `patience` seconds. Return all messages that have arrived."""
     arrived: list[Done] = []
     try:
         arrived.append(done.get(timeout=patience))

@@ -1,4 +1,4 @@
-"""The model's last turn in a transcript: its calls, and what follows them. Pure: transcripts in, transcripts out."""
+"""The model's last turn in a transcript: its calls, and the messages after it. Pure functions of transcripts."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ from contentmodel.tools.sets import ToolSet
 from contentmodel.usage import Usage
 
 UNFINISHED = ("content_filter", "refusal", "error", "cancelled")
-"""Ends of an answer after which none of its calls is run."""
+"""Finish reasons after which no call of the answer is run."""
 
 
 @dataclass(frozen=True)
 class Turn:
-    """The last turn of the model in a transcript, and what follows it.
+    """The last turn of the model in a transcript, and the messages after it.
 
-    `before` is the transcript up to and with it, without the loop's own questions. `calls` are those that the
-    application answers, `results` and `answers` what there is of results and of approvals. `open_requests` are the
-    provider's own questions that nobody has answered. `rest` are the messages behind it that are none of these;
-    `went_on` says that there are words of somebody among them.
+    `before` is the transcript up to the end of the turn, without the loop's own approval requests. `calls` are the
+    calls that the application answers. `results` and `answers` are their existing results and approvals.
+    `open_requests` are the provider's approval requests without an answer. `rest` are the messages after the turn
+    without these contents; `went_on` is true if there are other contents after the turn.
     """
 
     before: list[ChatMessage]
@@ -48,9 +48,9 @@ class Turn:
     rest: list[ChatMessage]
     went_on: bool
     has_asked: bool
-    """Whether the loop asked about calls of the turn, so that none of them ran before there was an answer."""
+    """Whether the loop asked for approval of calls of the turn, so that none of them ran before an answer."""
     is_tidy: bool
-    """Whether the results stand right behind the turn, in the order of the calls, and nothing of the loop's is left."""
+    """Whether the results directly follow the turn in the order of the calls, with no approvals left."""
 
     @property
     def unanswered(self) -> list[ToolCallContent]:
@@ -60,9 +60,10 @@ class Turn:
     def closed(
         self, results: Iterable[ToolResultContent] = (), requests: Iterable[ToolApprovalRequestContent] = ()
     ) -> list[ChatMessage]:
-        """The transcript with these results as well, all of them in the order of the calls.
+        """Return the transcript with these results added, all results in the order of the calls.
 
-        `requests` are the questions that wait: then they stand in it too, with the answers that there are to others.
+        `requests` are pending approval requests. If there are any, they are added too, with the existing answers to
+        others.
         """
         every = {**self.results, **{result.call_id: result for result in results}}
         given: list[Any] = [every[call.call_id] for call in self.calls if call.call_id in every]
@@ -77,7 +78,7 @@ class Turn:
 
 
 def last_turn(messages: Sequence[ChatMessage]) -> Turn:
-    """The last turn of the model in a transcript, which may be none: then it has no calls."""
+    """Return the last turn of the model in a transcript. If there is none, it has no calls."""
     begin, end = _place_of_last(messages)
     since, size = messages[begin:], end - begin
     turn, after = since[:size], since[size:]
@@ -91,11 +92,11 @@ def last_turn(messages: Sequence[ChatMessage]) -> Turn:
     approvals = [place for call in calls for place in index.approvals_of.get(call, ())]
     answers = [p for p in approvals if p[0] >= size and isinstance(at(p), ToolApprovalResponseContent)]
     requests = [p for p in index.requests if p[0] < size and isinstance(at(p), ToolApprovalRequestContent)]
-    # The questions that the loop asked about these calls: no model is told of them.
+    # The loop's own approval requests for these calls: they are not sent to the model.
     asked = set(requests).intersection(approvals)
     before = [*messages[:begin], *without(asked, turn)]
     ids = {at(call).call_id for call in calls}
-    # A second result of a call stays behind the turn: the encoder reports what its API does not take.
+    # Keep a second result of a call after the turn: the encoder reports it as a loss if the API does not accept it.
     repeated = [place for place in index.unmatched if at(place).call_id in ids]
     known = {*results, *repeated, *answers}
     behind = ((number, place) for number, message in enumerate(after, size) for place in range(len(message.contents)))
@@ -116,7 +117,7 @@ def last_turn(messages: Sequence[ChatMessage]) -> Turn:
 
 
 def _place_of_last(messages: Sequence[ChatMessage]) -> tuple[int, int]:
-    """Return where the last messages of the model begin and end."""
+    """Return the start and end index of the model's last messages."""
     end = len(messages)
     while end and messages[end - 1].role != "assistant":
         end -= 1
@@ -127,7 +128,7 @@ def _place_of_last(messages: Sequence[ChatMessage]) -> tuple[int, int]:
 
 
 def _open_calls(turn: Sequence[ChatMessage], index: TranscriptIndex) -> list[Place]:
-    """The calls of a turn that the application answers: the server may have done so in the turn itself."""
+    """Return the calls of a turn that the application answers and that have no result within the turn."""
     return [
         place
         for place in index.calls
@@ -138,10 +139,10 @@ def _open_calls(turn: Sequence[ChatMessage], index: TranscriptIndex) -> list[Pla
 
 
 def without_settled_questions(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
-    """A transcript without questions about calls of the application's tools that are settled, and their answers.
+    """Return a transcript without approval requests for resolved client calls, and without their answers.
 
-    A call is settled if it has a result, or if the model has had another turn since: its result is never recorded then.
-    Questions that the provider asked stay.
+    A call is resolved if it has a result, or if the model has had a later turn (its result is never recorded then).
+    Requests of the provider are kept.
     """
     index = TranscriptIndex(messages)
     begin, _ = _place_of_last(messages)
@@ -155,9 +156,9 @@ def without_settled_questions(messages: Sequence[ChatMessage]) -> list[ChatMessa
 
 
 def without(places: Container[Place], messages: Sequence[ChatMessage], first: int = 0) -> list[ChatMessage]:
-    """Messages without the contents at these places; `first` is the number of the first message.
+    """Return the messages without the contents at these places; `first` is the number of the first message.
 
-    A message that has no other contents is left out.
+    A message that loses all of its contents is dropped.
     """
     kept = []
     for index, message in enumerate(messages, first):
@@ -171,10 +172,10 @@ def without(places: Container[Place], messages: Sequence[ChatMessage], first: in
 
 
 class Ids:
-    """Keeps the calls of a run apart: a call whose id was there before gets another.
+    """Make the call ids of a run unique: a call whose id was used before gets a new one.
 
-    Where a server holds the conversation, it knows its calls by the ids that it gave: only those of one answer are kept
-    apart.
+    If a server keeps the conversation, it identifies calls by its own ids. So ids are then unique only within one
+    answer.
     """
 
     def __init__(self, messages: Iterable[ChatMessage], *, server_keeps: bool = False) -> None:
@@ -185,13 +186,13 @@ class Ids:
         self._taken.update(content.call_id for content in contents if isinstance(content, ToolCallContent))
 
     def next_answer(self) -> AnswerIds:
-        """For the contents of one answer."""
+        """Return the ids for the contents of one answer."""
         if self._server_keeps:
             self._taken.clear()
         return AnswerIds(self)
 
     def distinct(self, call: ToolCallContent) -> str:
-        """The id of a new call."""
+        """Return a unique id for a new call."""
         call_id = call.call_id or "call"
         made = call_id if call.call_id else f"{call_id}_1"
         while made in self._taken:
@@ -201,11 +202,11 @@ class Ids:
         return made
 
     def take(self, call: ToolCallContent) -> None:
-        """A call of the provider's own keeps its id: it pairs with its result."""
+        """Mark the id of a provider's own call as used. It is not changed, because its result refers to it."""
         self._taken.add(call.call_id)
 
     def of_answer(self, response: ChatResponse) -> ChatResponse:
-        """An answer whose calls have ids of their own."""
+        """Return an answer whose calls have unique ids."""
         if not response.choices:
             return response
         ids, first = self.next_answer(), response.choices[0]
@@ -217,7 +218,7 @@ class Ids:
 
 
 class AnswerIds:
-    """Gives the calls of one answer their ids, and their results the same."""
+    """Assign ids to the calls of one answer, and the same ids to their results."""
 
     def __init__(self, ids: Ids) -> None:
         self._ids = ids
@@ -226,11 +227,11 @@ class AnswerIds:
         self._given: dict[Place, str] = {}
 
     def of_message(self, message: ChatMessage) -> ChatMessage:
-        """A message of the answer."""
+        """Return a message of the answer with its new ids."""
         return _with(message, [self.of_content(content) for content in message.contents])
 
     def of_content(self, content: Any) -> Any:
-        """A content of the answer: what is about a call of the application's tools gets its id, all else stays."""
+        """Return a content of the answer. A client call or its result gets the new id; other contents are unchanged."""
         place, self._count = (self._count, 0), self._count + 1
         self._index.add([content], "assistant")
         if isinstance(content, ToolCallContent):
@@ -244,12 +245,12 @@ class AnswerIds:
 
 
 def renamed(content: Any, call_id: str | None) -> Any:
-    """A call, or a result, under this id."""
+    """Return a call or a result with this id. None keeps its id."""
     return content if call_id is None or content.call_id == call_id else with_call_id(content, call_id)
 
 
 def with_every_id(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
-    """A transcript whose calls all have ids, by which their results refer to them."""
+    """Return a transcript in which every call and its result have an id."""
     given = missing_ids(messages)
     return [
         _with(message, [renamed(content, given.get((index, at))) for at, content in enumerate(message.contents)])
@@ -258,7 +259,7 @@ def with_every_id(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
 
 
 def with_distinct_calls(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
-    """A transcript in whose last turn each call has an id of its own, and its result the same."""
+    """Return a transcript in which each call of the last turn has a unique id, and its result the same id."""
     begin, end = _place_of_last(messages)
     given = [call.call_id for message in messages[begin:end] for call in message.tool_calls]
     if len(set(given)) == len(given):
@@ -271,9 +272,9 @@ def with_distinct_calls(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
 
 
 def calls_cut_short(answer: ChatResponse) -> list[ToolCallContent]:
-    """The calls of an answer that may not be whole.
+    """Return the calls of an answer that may be incomplete.
 
-    An answer that ended for want of tokens ended in its last block; after other ends nothing is certain.
+    With the finish reason "length" only the last block may be; with those in UNFINISHED every call may be.
     """
     reason = answer.finish_reason.reason if answer.finish_reason is not None else None
     contents: list[Any] = [content for message in answer.messages for content in message.contents]
@@ -282,18 +283,18 @@ def calls_cut_short(answer: ChatResponse) -> list[ToolCallContent]:
 
 
 def after_first(options: ChatOptions) -> ChatOptions:
-    """The options once the model was asked: what it had to call it has called, or the loop would never end."""
+    """Return the options for requests after the first. A forced tool choice is relaxed, or the loop would never end."""
     choice = options.tool_choice
     if choice is None or (choice.mode != "required" and choice.hosted is None):
         return options
-    # Of several tools that it could choose from it may still call no others; a single one was an order.
+    # A choice of several tools still limits which tools may be called. A choice of one tool was an order to call it.
     tools = choice.tools if choice.tools and len(choice.tools) > 1 else None
     relaxed = ToolChoice(mode="auto", tools=tools, extra=choice.extra)
     return msgspec.structs.replace(options, tool_choice=relaxed)
 
 
 def offered(request: ChatRequest, tools: ToolSet) -> ToolSet:
-    """The tools of a run: those of the runner, after those that the request declares and the runner does not have."""
+    """Return the tools of a run: those that only the request declares, then those of the runner."""
     others = [
         tool
         for tool in request.tools
@@ -303,7 +304,7 @@ def offered(request: ChatRequest, tools: ToolSet) -> ToolSet:
 
 
 def unsent(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
-    """The messages that a server does not have which holds the conversation: those after its last answer."""
+    """Return the messages that a server which keeps the conversation does not have: those after its last answer."""
     end = len(messages)
     while end and not (messages[end - 1].role == "assistant" and messages[end - 1].origin is not None):
         end -= 1
@@ -313,7 +314,7 @@ def unsent(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
 def whole_response(
     answers: Sequence[ChatResponse], said: list[ChatMessage], usage: Usage | None, error: ErrorContent | None
 ) -> ChatResponse:
-    """Everything that was said in a run as one answer: the last one, with all messages and all tokens."""
+    """Return all messages of a run as one answer: the last answer, with all messages and the total usage."""
     last = answers[-1] if answers else ChatResponse()
     first = last.choices[0] if last.choices else ChatChoice()
     choices = [msgspec.structs.replace(first, messages=list(said)), *last.choices[1:]] if said or last.choices else []
