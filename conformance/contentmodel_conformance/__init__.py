@@ -1,4 +1,4 @@
-"""What every adapter has to hold to: laws, what they are tried on, and the report; as plain functions and for pytest.
+"""Checks for adapters: laws, test data and a report, as plain functions and for pytest.
 
 report = check_adapter(my_adapter)          # everything that applies
 class TestMine(AdapterConformance): ...     # the same, a test for each check
@@ -31,7 +31,7 @@ __all__ = [
     "check_corpus",
 ]
 
-# Imported when they are asked for: pytest imports this package in every run, for its plugin.
+# Imported lazily: pytest imports this package in every run, for its plugin.
 _HOMES = {
     "AdapterConformance": "testing",
     "Change": "report",

@@ -8,9 +8,9 @@ _NEEDED = {"typer", "rich", "starlette", "uvicorn", "hypothesis", "pydantic", "j
 
 
 def main() -> None:
-    """Runs the command with the arguments of the process, and exits."""
+    """Run the command with the arguments of the process, and exit."""
     try:
-        import contentmodel_conformance.cli_matrix  # (its commands come with it)
+        import contentmodel_conformance.cli_matrix  # (registers its commands)
         import contentmodel_conformance.cli_mutants  # noqa: F401
         from contentmodel_conformance.cli import app
     except ModuleNotFoundError as error:

@@ -1,7 +1,7 @@
-"""The law of agreement: readers that know nothing of the adapters read the same from a payload and from its conversion.
+"""The law of agreement: readers independent of the adapters read the same from a payload and from its conversion.
 
-The adapters' tables cannot prove themselves: two counters that a row exchanges in both directions satisfy every law of
-round trips. Each fact that the source's reader finds has to be found by the target's, unless a loss names it.
+Round trips cannot prove an adapter's table: if a row swaps two counters in both directions, every round trip is exact.
+So each fact that the source's reader finds must be found by the target's reader, unless a loss names it.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def agreement(readers: tuple[Reader, Reader], source: Any, target: Any, kind: st
 
 
 def compare(before: Reading, after: Reading, excuses: Excuses) -> None:
-    """Raise LawBroken if two readings differ in what no loss names."""
+    """Raise LawBroken if two readings differ in a fact that no loss names."""
     for name in ORDERED:
         _sequence(before.of(name), after.of(name), excuses)
     for name in (MEDIUM, FAILED):
@@ -70,17 +70,17 @@ _ADDING = ("degraded", "moved", "synthesized")
 
 
 class Excuses:
-    """The losses of a conversion by path: which facts they name, and how many texts they may have added."""
+    """The losses of a conversion: which facts they name, and how many texts they may have added."""
 
     def __init__(self, payload: Any, losses: Iterable[Any]) -> None:
         found = [loss for loss in losses if loss.path != "$"]
         self._paths = {loss.path for loss in found}
         adding = [value_at(payload, loss.path) for loss in found if loss.kind in _ADDING]
-        # What one block becomes (a hosted tool's results, as texts) has no more texts than the block has values.
+        # A converted block (results of a hosted tool, as texts) has at most as many texts as the block has values.
         self.added = sum(max(1, len(list(leaves(value)))) for value in adding)
 
     def name(self, fact: Fact) -> bool:
-        """Whether a loss names one of the fact's paths, something that holds it, or a part of its value."""
+        """Return whether a loss names one of the fact's paths, a parent of one, or a part of its value."""
         above = (path for place in fact.paths for path in _with_above(place))
         inside = tuple(f"{fact.paths[0]}{mark}" for mark in ".[")
         return not self._paths.isdisjoint(above) or any(path.startswith(inside) for path in self._paths)
@@ -103,7 +103,7 @@ _FOLLOWING = re.compile(r"(\n|\A)\[media of this result follow:( #[0-9a-f]{16})+
 
 
 def _unmarked(facts: Iterable[Fact]) -> Iterator[Fact]:
-    """Return facts as the marks say that encoders write where an API has no field: a failure, media that follow."""
+    """Yield the facts with the encoders' sentinel texts resolved: a failure, or media that follow the result."""
     for fact in facts:
         if fact.kind != RESULT:
             yield fact
@@ -117,7 +117,7 @@ def _unmarked(facts: Iterable[Fact]) -> Iterator[Fact]:
 
 
 def _sequence(before: Sequence[Fact], after: Sequence[Fact], excuses: Excuses) -> None:
-    """Facts in order: what is not excused is there again, and there is no more than losses account for."""
+    """Compare facts in order. All must be found unless excused, and new facts must be covered by losses."""
     rest, excused = _Rest(after, excuses), 0
     for fact in before:
         if excuses.name(fact):
@@ -130,7 +130,7 @@ def _sequence(before: Sequence[Fact], after: Sequence[Fact], excuses: Excuses) -
 
 
 class _Rest:
-    """The facts of an output, to be taken in their order. A text that stands alone is taken in parts."""
+    """The facts of an output, taken in order. A fact that is `alone` may be taken in parts."""
 
     def __init__(self, facts: Sequence[Fact], excuses: Excuses) -> None:
         self._facts, self._excuses = facts, excuses
@@ -139,11 +139,11 @@ class _Rest:
 
     @property
     def next(self) -> Fact | None:
-        """The next fact that is not taken."""
+        """The next fact that is not taken; None at the end."""
         return self._facts[self._index] if self._index < len(self._facts) else None
 
     def take(self, fact: Fact) -> bool:
-        """Take the next fact of this value, also with a mark of the library before or behind it. False if none is."""
+        """Take the next fact with this value, also with a sentinel before or after it. Return False if none matches."""
         for index in range(self._index, len(self._facts)):
             found = self._facts[index]
             offset = self._offset if index == self._index else 0
@@ -159,12 +159,12 @@ class _Rest:
         return False
 
     def left(self) -> list[Fact]:
-        """Return the facts that were not taken, and what is left of those that were taken in parts."""
+        """Return the facts that were not taken, and the remainders of those taken in parts."""
         self._skip(len(self._facts))
         return self._left
 
     def _skip(self, index: int, before: str = "") -> None:
-        """Go on to a fact: what is before it, and `before` in it, is left."""
+        """Move to a fact. The facts before it, and the text `before` in it, count as not taken."""
         if index > self._index:
             first = self.next
             if first is not None and self._offset:
@@ -178,7 +178,7 @@ class _Rest:
             self._leave(replace(self._facts[index], value=before))
 
     def _leave(self, fact: Fact) -> None:
-        """Leave a fact. White space that keeps texts apart is nothing."""
+        """Add a fact that was not taken, unless it is blank: blanks only separate texts."""
         if not isinstance(fact.value, str) or fact.value.strip():
             self._left.append(fact)
 
@@ -190,7 +190,7 @@ class _Rest:
 
 
 def _bag(before: Sequence[Fact], after: Sequence[Fact], excuses: Excuses) -> None:
-    """Facts in any order: media may stand in another message than the result that they belong to."""
+    """Compare facts in any order: media may be in another message than their result."""
     left = Counter(fact.value for fact in after)
     for fact in before:
         if excuses.name(fact):
@@ -213,7 +213,7 @@ def _is_same_end(one: str, other: str) -> bool:
 def _counter(before: Sequence[Fact], after: Sequence[Fact], excuses: Excuses) -> None:
     value = sum(fact.value for fact in before)
     found = sum(fact.value for fact in after)
-    # A counter that one API has and the other has not is the same as none.
+    # A counter that the source has not is ignored.
     if not before or value == found or any(excuses.name(fact) for fact in before):
         return
     raise _broken(before[0], after[0] if after else None)
@@ -228,7 +228,7 @@ def _broken(fact: Fact, found: Fact | None) -> LawBroken:
 
 
 def _total(before: Reading, after: Reading) -> None:
-    """All tokens are counted where the API counts them, and are the sum of the others if they are in the source."""
+    """Check the total: present if the target counts totals, and the sum of the other counters if so in the source."""
     counted, total = _sum(after), after.of(TOTAL)
     if counted is None or not after.counts_total:
         return

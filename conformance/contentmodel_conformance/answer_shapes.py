@@ -1,4 +1,4 @@
-"""Answers that grow in one direction each: `RESPONSES[name](size)`. Knows no API."""
+"""Answers that each grow in one dimension: `RESPONSES[name](size)`. Independent of APIs."""
 
 from __future__ import annotations
 
@@ -23,58 +23,58 @@ def _answers(*choices: list[ChatMessage]) -> ChatResponse:
 
 
 def answer_choices(size: int) -> ChatResponse:
-    """Answers side by side."""
+    """Return an answer with `size` choices."""
     return _answers(*([assistant(text(f"answer {n:04}"), call(n))] for n in range(size)))
 
 
 def answer_messages(size: int) -> ChatResponse:
-    """One answer of many messages."""
+    """Return an answer with one choice of `size` messages."""
     return _answers([assistant(text(f"part {n:04}")) for n in range(size)])
 
 
 def answer_texts(size: int) -> ChatResponse:
-    """Texts of one answer."""
+    """Return an answer with `size` texts."""
     return _answer(*(text(f"part {n:04}") for n in range(size)))
 
 
 def answer_blanks(size: int) -> ChatResponse:
-    """Texts of one answer that say nothing."""
+    """Return an answer with `size` blank texts."""
     return _answer(*(text(" " * (n % 3)) for n in range(size)), text("Yes."))
 
 
 def answer_blocks(size: int) -> ChatResponse:
-    """Thoughts, texts and calls by turns."""
+    """Return an answer with `size` groups of reasoning, text and call."""
     kinds = ((ReasoningContent(text=f"so {n:04}"), text(f"part {n:04}"), call(n)) for n in range(size))
     return _answer(*(content for kind in kinds for content in kind))
 
 
 def answer_calls(size: int) -> ChatResponse:
-    """Calls of one answer."""
+    """Return an answer with `size` calls."""
     return _answer(*(call(n) for n in range(size)))
 
 
 def answer_calls_without_ids(size: int) -> ChatResponse:
-    """Calls of one answer that have no id."""
+    """Return an answer with `size` calls without ids."""
     return _answer(*(call(None) for _ in range(size)))
 
 
 def answer_calls_with_one_id(size: int) -> ChatResponse:
-    """Calls of one answer that have the same id."""
+    """Return an answer with `size` calls with the same id."""
     return _answer(*(call(1) for _ in range(size)))
 
 
 def answer_cited(size: int) -> ChatResponse:
-    """A long text with many citations."""
+    """Return an answer with a long text and `size` citations."""
     return _answer(cited(size))
 
 
 def answer_search(size: int) -> ChatResponse:
-    """Searches of the provider, and a text that cites what they found."""
+    """Return an answer with `size` hosted searches, and a text that cites their results."""
     return _answer(*searches(size), cited(size))
 
 
 def answer_sources(size: int) -> ChatResponse:
-    """One search that found much, and a text that cites it all."""
+    """Return an answer with one hosted search of `size` results, and a text that cites them."""
     pages: list[Any] = [
         UriContent(uri=f"https://example.org/{n:04}", title=f"Page {n:04}", media_type="text/html") for n in range(size)
     ]
@@ -83,29 +83,29 @@ def answer_sources(size: int) -> ChatResponse:
 
 
 def answer_pictures(size: int) -> ChatResponse:
-    """Pictures of one answer."""
+    """Return an answer with `size` images."""
     return _answer(text("Here."), *(picture(n) for n in range(size)))
 
 
 def answer_long_text(size: int) -> ChatResponse:
-    """One text that grows."""
+    """Return an answer with one text of `size` words."""
     return _answer(text("word " * size))
 
 
 def answer_long_arguments(size: int) -> ChatResponse:
-    """One call whose arguments grow."""
+    """Return an answer with one call whose arguments grow."""
     return _answer(
         call(0, arguments={"cities": [{"name": f"city {n:04}"} for n in range(size)], "said": "word " * size})
     )
 
 
 def answer_long_thought(size: int) -> ChatResponse:
-    """One thought that grows."""
+    """Return an answer with reasoning of `size` words."""
     return _answer(ReasoningContent(text="word " * size), text("Yes."))
 
 
 def answer_unknown_fields(size: int) -> ChatResponse:
-    """Fields of another API, in the answer and in each of its texts."""
+    """Return an answer with fields of another API, in itself and in each of its texts."""
     fields = {f"field_{n:04}": {"value": 1_000 + n} for n in range(size)}
     said = [TextContent(text=f"part {n:04}", extra={"elsewhere": {"field": 1_000 + n}}) for n in range(size)]
     answer = _answer(*said)
@@ -133,4 +133,4 @@ RESPONSES: Mapping[str, Shape] = {
         answer_unknown_fields,
     )
 }
-"""Answers that grow."""
+"""All shapes of answers, by name."""

@@ -1,4 +1,4 @@
-"""The law of bounds: work grows with the size of the input, and not with its square."""
+"""The law of bounds: work grows linearly with the size of the input, not quadratically."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from contentmodel_conformance.work import Work, superlinear
 
 RATIO = 4
 QUICK, DEEP = 2, 8
-"""The smallest of the three sizes that a shape is tried at. The next are four times, and sixteen times as large."""
+"""The smallest of the three sizes of a shape. The others are four and sixteen times as large."""
 _PIECE, _DELTA = 64, 5
 
 
@@ -34,7 +34,7 @@ def bounds(works: Sequence[Work], *, copies: bool = False) -> None:
 
 
 def sizes(*, deep: bool) -> tuple[int, int, int]:
-    """Return the three sizes that a shape is tried at."""
+    """Return the three sizes of a shape."""
     first = DEEP if deep else QUICK
     return first, first * RATIO, first * RATIO**2
 
@@ -42,13 +42,13 @@ def sizes(*, deep: bool) -> tuple[int, int, int]:
 def payload_work(adapter: Any, other: Any, kind: str, value: Any) -> Work:
     """Return the work on one payload of `adapter`: decode and encode it, convert it to `other` and back, and check it.
 
-    The losses of every step are read, and audited. `other` may be None.
+    The losses of every step are read. The conversion is audited. If `other` is None, nothing is converted.
     """
     payload = encode(adapter, kind, value).to_json()
     vocabulary = vocabulary_of(adapter)
 
     def work() -> None:
-        # What the model holds, and not only what the payload could carry of it.
+        # Encode the value itself too: its payload may lack parts of it.
         _read_losses(encode(adapter, kind, value))
         encode(adapter, kind, decode(adapter, kind, payload)).to_json()
         if other is None:
@@ -69,9 +69,9 @@ def _read_losses(encoded: Any) -> None:
 
 
 def stream_work(adapter: Any, other: Any, response: ChatResponse) -> Work:
-    """Return the work on one stream of `adapter` in small pieces: fold it, and encode it as one of `other`.
+    """Return the work on one stream of `adapter` in small pieces: fold it, and encode it as a stream of `other`.
 
-    The arguments of a call are read at each of their deltas. `other` may be None.
+    The partial arguments of a call are read at each delta. If `other` is None, nothing is encoded.
     """
     raw = encode_stream(adapter, unfold(response, size=_DELTA))[0]
 
@@ -99,7 +99,7 @@ def stream_work(adapter: Any, other: Any, response: ChatResponse) -> Work:
 
 
 def works_of(make: Callable[[Any], Work], values: Sequence[Any]) -> list[Work]:
-    """Return the work on each of the values. Refused if the adapter cannot encode them."""
+    """Return the work on each of the values. Raises Refused if the adapter cannot encode them."""
     try:
         works = [make(value) for value in values]
         works[0]()

@@ -1,4 +1,4 @@
-"""The page of what models take, made from the adapters' tables of capabilities."""
+"""Generate the page of model capabilities from the adapters' tables."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ prints that sentence. An adapter of another API passes its `CapabilityTable` to 
 
 
 NO_MOST = 10**6
-"""A most of this size stands for none."""
+"""A maximum of this size or more means no maximum."""
 
 
 def capabilities_page() -> str:
-    """Return the tables of every adapter that has one, as Markdown."""
+    """Return the capability tables of all adapters as Markdown. Equal tables appear once."""
     lines = [HEAD]
     seen: list[tuple[str, Any]] = []
     for api, adapter in contentmodel.adapters().items():
@@ -87,7 +87,7 @@ def _sampling(takes: Capabilities) -> str:
 
 
 def _more(takes: Capabilities) -> Iterator[str]:
-    """Yield what is out of the ordinary about a model."""
+    """Yield the unusual capabilities and limits of a model."""
     said = {
         "no schemas": not takes.structured_output,
         "no forced tools": not takes.forced_tools,

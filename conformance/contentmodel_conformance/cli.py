@@ -1,4 +1,4 @@
-"""The `contentmodel-conformance` command: its commands, and what they have in common."""
+"""The `contentmodel-conformance` command: the app, and the command `serve`."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def conformance_command(version: Version = False) -> None:
 
 
 def command(function: Callable[..., None]) -> Callable[..., None]:
-    """Adds a command. Its docstring is its help, a line for each paragraph: the source's line breaks are not meant."""
+    """Add a command. Its docstring is its help text; each paragraph becomes one line."""
     app.command(help=help_of(function))(function)
     return function
 
@@ -136,7 +136,7 @@ def _listen(server: LoopbackServer, host: str, port: int) -> None:
 
 @contextmanager
 def _logging(path: str | None) -> Iterator[Callable[[Recorded], None]]:
-    """Takes records to a file, a line each, as they come."""
+    """Yield a function that appends each record to a file as one JSON line; `-` is standard output."""
     if path is None:
         yield lambda record: None
         return
@@ -152,7 +152,7 @@ def _logging(path: str | None) -> Iterator[Callable[[Recorded], None]]:
 
 
 def _greet(server: LoopbackServer, turns: int, *, to_stderr: bool) -> None:
-    """The URL, and how to point each client at it."""
+    """Print the URL, and how to configure each client."""
     console = err() if to_stderr else out()
     count = "1 turn" if turns == 1 else f"{turns:,} turns"
     console.print(
@@ -169,7 +169,7 @@ def _greet(server: LoopbackServer, turns: int, *, to_stderr: bool) -> None:
 
 
 def _line_of(record: Recorded) -> Text:
-    """What was asked and what is answered, in a line."""
+    """Return the request and its answer in one line."""
     line = Text(f"{record.number} ", style="cyan").append_text(safe_text(f"{record.api} {record.model or '-'}"))
     line.append(" stream" if record.is_stream else " plain", style="dim")
     turn = "no turn" if record.turn is None else f"turn {record.turn}"

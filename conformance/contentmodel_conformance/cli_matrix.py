@@ -27,7 +27,7 @@ _FILE_WIDTH = 160
 
 
 class Format(StrEnum):
-    """How the matrix is written."""
+    """The output formats of the matrix."""
 
     text = "text"
     json = "json"
@@ -36,7 +36,7 @@ class Format(StrEnum):
 
 
 class ListFormat(StrEnum):
-    """How the coverage is written."""
+    """The output formats of the coverage."""
 
     text = "text"
     json = "json"

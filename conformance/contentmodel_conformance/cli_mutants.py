@@ -1,4 +1,4 @@
-"""`contentmodel-conformance mutants`: what the checks are worth, tried on adapters that are broken on purpose."""
+"""`contentmodel-conformance mutants`: tests the checks on deliberately broken adapters."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def _chosen(names: list[str] | None) -> list[Mutant]:
 
 
 def _missed(report: Report) -> list[str]:
-    """The checks that found nothing."""
+    """Return the checks that found nothing."""
     return [outcome.check for outcome in report.outcomes if outcome.status != "failed"]
 
 

@@ -1,4 +1,4 @@
-"""`contentmodel-conformance run`: the checks of an adapter, with progress, a table, reports and what changed."""
+"""`contentmodel-conformance run`: runs the checks of an adapter; shows progress, a table, reports and changes."""
 
 from __future__ import annotations
 
@@ -113,11 +113,11 @@ def _run(
 
 
 def _load(target: str) -> Any:
-    """What the command line names: an adapter, or something that has one."""
+    """Return what the command line names: an adapter, or an object with the attribute `adapter`."""
     if target in contentmodel.adapters():
         return contentmodel.adapter(target)
     module, _, attribute = target.partition(":")
-    # Scripts find what is installed; people also mean what stands in the folder they are in.
+    # A console script does not have the working directory on its path.
     if os.getcwd() not in sys.path:
         sys.path.insert(0, os.getcwd())
     try:
@@ -175,7 +175,7 @@ def _read_report(path: Path) -> Report:
 
 @contextmanager
 def _progress() -> Iterator[suite.EncodedEvent]:
-    """A bar on standard error where a terminal shows it, and nothing else."""
+    """Show a progress bar on standard error if it is a terminal; otherwise nothing."""
     console = err()
     if not console.is_terminal:
         yield lambda step: None

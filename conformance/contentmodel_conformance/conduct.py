@@ -1,4 +1,4 @@
-"""The laws of an adapter as a whole: what it has to have, what its table says, and what its work costs."""
+"""The laws of an adapter as a whole: its required members, its table, and detection."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def known(value: Any) -> None:
 
 
 def contents_of(value: Any) -> list[Any]:
-    """Every content of a request or response, outputs of tools included."""
+    """Return every content of a request or response, including outputs of tools."""
     choices = getattr(value, "choices", [])
     messages = [m for choice in choices for m in choice.messages] if choices else getattr(value, "messages", [])
     found = [*getattr(value, "instructions", []), *(c for message in messages for c in message.contents)]

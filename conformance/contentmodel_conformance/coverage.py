@@ -1,6 +1,6 @@
-"""What the installed SDKs know at each position of a payload: tags of unions, names of fields.
+"""What the installed SDKs define at each position of a payload: tags of unions, names of fields.
 
-Owns the positions. It knows no adapter: whoever has tables compares them with these sets.
+Owns the positions. Independent of adapters: `coverage` compares a table's description with these sets.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from contentmodel_conformance.oracles.shapes import ListOf, Literals, MapOf, Rec
 
 __all__ = ["Coverage", "coverage", "missing_types", "sdk_types"]
 
-# A position is read along paths: `request:messages.content=tool_result.content` goes to the content of those
-# blocks in messages whose type or role may be `tool_result`. Lists and unions are gone through unmentioned.
+# A position is read along paths: `request:messages.content=tool_result.content` leads to the content of those
+# blocks in messages whose type or role may be `tool_result`. Lists and unions have no step in a path.
 Paths: TypeAlias = tuple[str, ...]
 
 _ANTHROPIC: dict[str, Paths] = {
@@ -122,17 +122,17 @@ _POSITIONS: dict[str, dict[str, Paths]] = {
 
 @cache
 def sdk_types(api: str) -> dict[str, frozenset[str]]:
-    """What stands at each position: `type` tags, roles of messages, values of a scalar, wire names of fields.
+    """Return the names at each position: `type` tags, message roles, values of a scalar, or wire names of fields.
 
-    KeyError for an API that has no SDK here, ImportError where the SDK is not installed.
+    Raises KeyError for an API without an SDK here, and ImportError if the SDK is not installed.
     """
     found = {name: _read(api, name, paths) for name, paths in _POSITIONS[api].items()}
     return found | (_anthropic_more(api, found) if api == "anthropic-messages" else {})
 
 
-# Open sets that the SDKs list and the adapters take as they come: each is one field of ErrorContent.
+# Open sets that the SDKs list and the adapters accept as any string: each is one field of ErrorContent.
 _OPEN = frozenset({"error.type", "error.code"})
-# What the SDK's types have and the wire has not.
+# Fields of the SDK's types that are not in the JSON body.
 _NOT_ON_THE_WIRE = {
     "anthropic-messages": {"request.fields": {"user_profile_id", "workspace_id", "betas"}},
 }
@@ -147,10 +147,10 @@ _SDKS = {
 
 
 class Coverage(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """How one adapter's table stands to the installed SDK of its API.
+    """A comparison of one adapter's table with the installed SDK of its API.
 
-    `sdk` and `version` name the SDK. `known` counts the types, words and fields at each position that stand in the
-    table, `missing` names those that do not. `note` says why nothing could be compared.
+    `sdk` and `version` identify the SDK. By position, `known` counts the names that are in the table, and `missing`
+    lists those that are not. If nothing could be compared, `note` has the reason.
     """
 
     api: str
@@ -162,7 +162,7 @@ class Coverage(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 def coverage(api: str, adapter: Any) -> Coverage:
-    """The types of the installed SDK against an adapter's table. An adapter that fails is told in the note."""
+    """Compare the types of the installed SDK with an adapter's table. If the adapter raises, the note has the error."""
     sdk = _SDKS.get(api)
     if sdk is None:
         return Coverage(api=api, note="no official SDK has types of this API")
@@ -173,7 +173,7 @@ def coverage(api: str, adapter: Any) -> Coverage:
         return Coverage(api=api, sdk=sdk, note=f"its SDK is not installed: pip install {sdk}")
     try:
         missing = missing_types(api, adapter.describe())
-    except Exception as error:  # Whatever a stranger's adapter raises.
+    except Exception as error:  # Third-party adapters may raise anything.
         return Coverage(api=api, sdk=sdk, version=installed, note=f"the adapter fails: {type(error).__name__}: {error}")
     elsewhere = _NOT_ON_THE_WIRE.get(api, {})
     known = {
@@ -185,7 +185,7 @@ def coverage(api: str, adapter: Any) -> Coverage:
 
 
 def missing_types(api: str, described: dict[str, Any]) -> dict[str, list[str]]:
-    """The types of the SDK that stand nowhere in a table's description, by position; {} where all do."""
+    """Return the SDK's types that are missing from a table's description, by position; {} if none are."""
     named = set(_named(described))
     elsewhere = _NOT_ON_THE_WIRE.get(api, {})
     missing = {
@@ -197,7 +197,7 @@ def missing_types(api: str, described: dict[str, Any]) -> dict[str, list[str]]:
 
 
 def _named(value: Any) -> Iterator[str]:
-    """Every word of a table's description, and the parts of dotted ones."""
+    """Yield every string of a table's description, and the parts of dotted and comma-separated ones."""
     if isinstance(value, dict):
         for key, item in value.items():
             yield from _named(key)
@@ -212,7 +212,7 @@ def _named(value: Any) -> Iterator[str]:
 
 
 def _anthropic_more(api: str, found: dict[str, frozenset[str]]) -> dict[str, frozenset[str]]:
-    """The contents of each hosted result, and the errors, which stand in an answer of their own."""
+    """Return the names of the contents of each hosted result, and of error responses."""
     from anthropic.types import BetaErrorResponse, ErrorDetails
 
     blocks = found["request.content"] | found["response.content"]
@@ -245,7 +245,7 @@ def _reader(position: str) -> Callable[[Iterable[Shape]], frozenset[str]]:
 
 
 def _along(shapes: list[Shape], path: str) -> list[Shape]:
-    """The shapes at the end of the path, none of them a list, a map or a union."""
+    """Return the shapes at the end of a path. Lists, maps and unions are replaced by their members."""
     found = list(_flat(shapes))
     for step in filter(None, path.split(".")):
         key, _, tag = step.partition("=")

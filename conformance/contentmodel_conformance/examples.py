@@ -1,6 +1,6 @@
-"""Answers of the APIs of this project, each with the value of the model that it says: an answer that reached its limit.
+"""Answers of the APIs of this project, each with the expected model value: an answer that reached its token limit.
 
-An author gives such pairs for an adapter (`examples`). They are the only input of which somebody says what it means.
+Authors give such pairs for an adapter (`examples`). They are the only inputs with a known expected value.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from contentmodel_conformance import laws
 from contentmodel_conformance.laws import LawBroken
 
 Example: TypeAlias = tuple[Any, ChatRequest | ChatResponse]
-"""A payload, and the request or the answer that it is expected to be."""
+"""A payload, and the request or response expected of it."""
 
 
 def checked(api: str, given: Sequence[Any]) -> list[Example]:
-    """Return examples that an author gives, with their payloads as JSON values. Raise ValueError if one is none."""
+    """Return given examples with their payloads as JSON values. Raise ValueError if one is invalid."""
     found = []
     for index, one in enumerate(given):
         if not isinstance(one, tuple | list) or len(one) != 2 or not isinstance(one[1], ChatRequest | ChatResponse):
@@ -62,14 +62,14 @@ _KEPT = ("origin", "extra", "raw")
 
 
 def _stated(value: Any) -> Any:
-    """The JSON of the model without the fields that are unset."""
+    """Return the model's JSON without unset fields."""
     if isinstance(value, dict):
         return {key: _stated(item) for key, item in value.items() if item is not None}
     return [_stated(item) for item in value] if isinstance(value, list) else value
 
 
 def _like(expected: Any, found: Any) -> Any:
-    """The JSON that was found, without what the adapter keeps for itself and the expected value does not have."""
+    """Return the JSON found, without unset fields, and without those `_KEPT` fields that the expected value lacks."""
     if isinstance(expected, dict) and isinstance(found, dict):
         hidden = {key for key in _KEPT if key not in expected}
         return {
@@ -182,4 +182,4 @@ EXAMPLES: dict[str, Sequence[Example]] = {
         )
     ],
 }
-"""The examples of the APIs of this project. Their counters all differ."""
+"""The examples of the APIs of this project. Their counters all differ, so swapped counters are found."""

@@ -1,4 +1,4 @@
-"""The laws of errors: they keep their kind in every API, and what came before them in a stream counts."""
+"""The laws of errors: they keep their kind in every API, and content before an error in a stream is kept."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def errors(source: Any, target: Any, error: ErrorContent) -> None:
     """An error keeps its message and its kind on the way to another API, and has the status that goes with it there."""
     told = source.decode_response(source.encode_response(ChatResponse(error=error)).payload)
     if told.error is None or told.error.kind is None:
-        # The adapter tells no kinds of errors apart.
+        # The adapter does not distinguish kinds of errors.
         raise laws.Refused
     encoded = target.encode_response(told)
     try:
@@ -45,7 +45,7 @@ def failing(adapter: Any, frames: Sequence[bytes], place: int) -> None:
     """
     events = streams.decode(adapter, [*frames[:place], error_frame(adapter)])
     if not isinstance(events[-1], TurnError) or events[-1].error.message != ERROR.message:
-        # The turn was over.
+        # The turn ended before the error.
         raise laws.Refused
     raw, _ = streams.encode(adapter, events)
     again = streams.decode(adapter, [raw])
@@ -58,12 +58,12 @@ ERROR = ErrorContent(message="The error of the test.", kind="server")
 
 
 def error_frame(adapter: Any) -> bytes:
-    """Return an error as the API's stream has it."""
+    """Return the error as an event of the API's stream."""
     return streams.encode(adapter, [TurnError(error=ERROR, response=ChatResponse())])[0]
 
 
 def _halves(events: Sequence[StreamEvent]) -> list[Any]:
-    """Return the contents of blocks that broke off."""
+    """Return the contents of incomplete blocks."""
     return [event.content for event in events if isinstance(event, BlockStop) and not event.is_complete]
 
 
@@ -72,7 +72,7 @@ def _contents(response: ChatResponse) -> list[Any]:
 
 
 def _without_calls(events: Sequence[StreamEvent]) -> ChatResponse:
-    """Return what a turn folds to, without calls that broke off, and without empty messages."""
+    """Fold a turn; without incomplete calls, their results, and empty messages."""
     calls = {half.call_id for half in _halves(events) if isinstance(half, ToolCallContent)}
     return _mapped(fold(events), lambda content: None if _is_of_call(content, calls) else content)
 
@@ -82,13 +82,13 @@ def _is_of_call(content: Any, calls: Collection[str | None]) -> bool:
 
 
 def _without_fields(response: ChatResponse, halves: Iterable[bool]) -> ChatResponse:
-    """Return a response without the fields of the wire of those contents that are `halves`."""
+    """Return a response with the `extra` of incomplete contents removed."""
     rest = chain(halves, repeat(False))
     return _mapped(response, lambda content: replace(content, extra=None) if next(rest) else content)
 
 
 def _mapped(response: ChatResponse, change: Callable[[Any], Any]) -> ChatResponse:
-    """Return a response with its contents changed; without those that become None, and what is empty then."""
+    """Return a response with its contents changed. Contents that become None, and empty messages, are removed."""
     choices = []
     for choice in response.choices:
         messages = []

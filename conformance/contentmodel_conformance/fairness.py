@@ -1,6 +1,6 @@
-"""Laws of what an adapter could do wrong unseen, where equal values stand for each other: each value is marked first.
+"""Laws for defects that laws which count values do not find, such as two swapped results or a false loss.
 
-Two results that change places, a loss that excuses what is there: laws that count values do not see them.
+Each value gets a unique mark first, so that equal values are distinguished.
 """
 
 from __future__ import annotations
@@ -92,8 +92,9 @@ def honesty(adapter: Any, kind: str, value: Any) -> None:
 
 
 class _Marks:
-    """A value whose texts, calls and results are told apart by marks: `value`; where each marked text stands (`texts`);
-    and the mark of the call that each result answers (`answers`).
+    """A value (`value`) whose texts, calls and results have unique marks.
+
+    `texts` has the path of each mark. `answers` maps the mark of a result to the mark of its call.
     """
 
     def __init__(self, value: Any) -> None:
@@ -125,7 +126,7 @@ class _Marks:
         return msgspec.structs.replace(message, contents=contents)
 
     def _go_on(self, message: ChatMessage) -> None:
-        """Of two calls that have one id in two messages of one turn, nobody can tell which one a result answers."""
+        """Note ids that two messages of one turn share: it is ambiguous which of the calls a result answers."""
         before, self._role = self._role, message.role
         if message.role == "assistant":
             ids = {content.call_id or "" for content in message.contents if content.__class__ is FunctionCallContent}
@@ -155,14 +156,14 @@ class _Marks:
 
 
 def _go_past(calls: dict[str, list[int]], message: ChatMessage) -> None:
-    """Ids that a message gives to calls of its own are no longer those of earlier calls."""
+    """Remove the ids of a message's calls: they no longer refer to earlier calls."""
     for content in message.contents:
         if content.__class__ is FunctionCallContent:
             calls.pop(content.call_id or "", None)
 
 
 def _answers(value: Any) -> Iterator[tuple[int | None, int]]:
-    """The marks of the calls and results that are pairs, result by result."""
+    """Yield the mark of each result with the mark of its call, or None if it has none."""
     calls: dict[str, list[int]] = {}
     choices = getattr(value, "choices", None)
     for message in value.messages if choices is None else [m for choice in choices for m in choice.messages]:
@@ -192,13 +193,13 @@ def key_order(adapter: Any, kind: str, payload: Any) -> None:
 
 
 def _said(value: Any) -> Counter[str]:
-    """All that a value says, and of what, in any order: some objects (a tool of Gemini's) are as many as their keys."""
+    """Return all values with their paths, without indices: a tool of Gemini becomes one object per key."""
     found = leaves(msgspec.to_builtins(value))
     return Counter(f"{_INDEX.sub('', path)} = {_spelled(item)}" for path, item, _ in found)
 
 
 def _spelled(value: Any) -> str:
-    """A value as JSON; an object that a text spells, with its keys in one order: in it they say nothing either."""
+    """Return a value as JSON. An object that is JSON text gets its keys sorted."""
     if isinstance(value, str) and value[:1] == "{":
         with suppress(msgspec.DecodeError, ValueError):
             return msgspec.json.encode(msgspec.json.decode(value), order="deterministic").decode()
@@ -206,7 +207,7 @@ def _spelled(value: Any) -> str:
 
 
 def _turned(value: Any) -> Any:
-    """JSON with the keys of all its objects in reverse."""
+    """Return JSON with the keys of all objects in reverse order."""
     if isinstance(value, dict):
         return {key: _turned(value[key]) for key in reversed(value)}
     return [_turned(item) for item in value] if isinstance(value, list) else value
@@ -216,8 +217,9 @@ LEVELS = (50, 100, 200, 400, 800)
 
 
 def nested(payload: dict[str, Any], levels: int) -> Iterator[bytes]:
-    """A payload as JSON text, with lists or objects in each other, `levels` of them, in an unknown field: of
-    the payload, and of the first object in each of its lists.
+    """Yield a payload as JSON text with `levels` nested lists or objects in an unknown field.
+
+    The field is in the payload, or in the first object of each of its lists.
     """
     for opened, closed in (("[", "]"), ('{"a":', "}")):
         deep = f"{opened * levels}1{closed * levels}".encode()

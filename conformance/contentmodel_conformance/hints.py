@@ -1,4 +1,4 @@
-"""The law of hints: what codecs keep in stored conversations to restore spellings may be damaged, or misplaced."""
+"""The law of hints: damaged or misplaced round-trip hints in stored conversations are harmless."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def hints(adapters: Sequence[Any], kind: str, values: tuple[Any, Any, Any]) -> N
 
 
 def _read(adapter: Any, kind: str, value: Any) -> Any:
-    """Return what the adapter reads of the payload that it writes, without residues: they have its hints."""
+    """Encode and decode a value. Return its JSON without `extra`, which has the hints."""
     encoded = encode(adapter, kind, value)
     tuple(encoded.losses)
     decode = adapter.decode_request if kind == "request" else adapter.decode_response
@@ -38,7 +38,7 @@ def _read(adapter: Any, kind: str, value: Any) -> Any:
 
 
 def without_extra(value: Any) -> Any:
-    """Return the JSON of a value of the model without the residues in it."""
+    """Return the JSON of a model value without its `extra` fields."""
     if isinstance(value, list):
         return [without_extra(item) for item in value]
     if isinstance(value, dict):

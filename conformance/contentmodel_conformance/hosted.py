@@ -1,4 +1,4 @@
-"""The laws of hosted tools: unknown ones are calls and results like known ones, and no failure is hidden."""
+"""The laws of hosted tools: unknown tools decode to calls and results, and failures are reported."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def hosted(adapter: Any, kind: str, blocks: list[dict[str, Any]]) -> None:
     if len(calls) != 1 or calls[0].call_id is None or calls[0].name is None:
         raise LawBroken("hosted", "$", "the call of an unknown tool is not read", "one hosted call", calls)
     results = [content for content in _contents(value) if isinstance(content, HostedToolResultContent)]
-    # Where the application answers the call, the result is that of any function.
+    # If the application answers the call, the result is a function result.
     expected = 1 if calls[0].executor == "provider" else 0
     if [result.call_id for result in results] != [calls[0].call_id] * expected:
         raise LawBroken("hosted", "$", "the result of an unknown tool is not read", calls[0], results)

@@ -1,6 +1,6 @@
-"""The laws that an adapter keeps, one plain function each; pytest is not needed.
+"""The laws of adapters, one plain function each; pytest is not needed.
 
-A law that is broken raises `LawBroken`: which law, where in the payload, and both values.
+A violated law raises `LawBroken` with the law, the path in the payload, and both values.
 """
 
 from __future__ import annotations
@@ -50,8 +50,10 @@ from contentmodel_conformance.opaque import opaque_marks, protected_in, with_mar
 
 
 class LawBroken(AssertionError):
-    """One law does not hold for one value: which `law`, `where` (a JSON path, an event, a byte), the value that was
-    `expected` there, the one that was `found`, and the `detail` in words.
+    """Raised if a law does not hold for a value.
+
+    `where` is a JSON path, an event or a byte. `expected` and `found` are the values there; `detail` describes the
+    violation.
     """
 
     def __init__(self, law: str, where: str, detail: str, expected: Any = None, found: Any = None) -> None:
@@ -61,18 +63,19 @@ class LawBroken(AssertionError):
 
 
 class Words(str):
-    """What was expected or found, in words of ours where there is no value to show."""
+    """A description in place of an expected or found value, shown without quotes."""
 
     __slots__ = ()
 
 
 ABSENT = Words("(nothing)")
-"""What stands for a value that is not there."""
+"""The placeholder for a missing value."""
 
 
 class Refused(Exception):
-    """A law has nothing to say about a value: it is no payload of this API, and the adapter said so as it should; or,
-    where there is a message, for that reason.
+    """Raised if a law does not apply to a value.
+
+    The message has the reason. Without one, the adapter refused the value as no payload of its API.
     """
 
 
@@ -117,8 +120,9 @@ def _ends_alike(response: ChatResponse, again: ChatResponse, losses: Iterable[Lo
 
 
 def _are_set_alike(before: Any, after: Any, losses: Iterable[Loss]) -> None:
-    """Settings are the model's words, and not each API's: they are read as they were, but for a default that is told by
-    saying nothing, and for words that only the API has.
+    """Check that options are decoded as they were encoded.
+
+    Exceptions: a default that is encoded by omission, and values that only the API has.
     """
     lost = [loss.path for loss in losses]
     for path, said, above in leaves(before.get("options", {}), "$.options"):
@@ -131,8 +135,10 @@ def _are_set_alike(before: Any, after: Any, losses: Iterable[Loss]) -> None:
 
 
 def _goes_without_saying(before: Any, after: Any, path: str) -> bool:
-    """Return whether the adapter decides this value (an origin), no value has the same meaning (text as the format of
-    an answer), or another value implies it: a type the name of a tool, a media type the kind of a link.
+    """Return whether a value may be missing after a round trip.
+
+    The adapter decides it (an origin), unset has the same meaning (text as the response format), or another value
+    implies it: a tool's type implies its name, a media type the kind of a link.
     """
     if ".origin" in path or path.endswith((".protected.issuer", ".protected.kind")):
         return True
@@ -148,7 +154,7 @@ def _goes_without_saying(before: Any, after: Any, path: str) -> bool:
 
 
 def _kinds_of_link(value: Any, uri: str) -> Iterator[str | None]:
-    """Yield what the media types of the links to `uri` imply."""
+    """Yield the kinds that the media types of the links to `uri` imply."""
     for path, item, _ in leaves(value):
         if item == uri and path.endswith(".uri"):
             yield kind_of_media(value_at(value, path.removesuffix(".uri")).get("media_type"))
@@ -239,7 +245,7 @@ def conversion(source: Any, target: Any, kind: str, payload: Any) -> None:
 
 
 def converted(source: Any, target: Any, kind: str, payload: Any) -> tuple[Encoded, list[Unaccounted]]:
-    """The law of conversion. Return what the payload became, and what an audit finds."""
+    """Check the law of conversion. Return the converted payload, and the values that an audit misses."""
     try:
         encoded = crossed(source, target, kind, payload)
     except DecodeError as error:
@@ -272,7 +278,7 @@ def accounting(
 
 
 def all_are_there(missing: Iterable[Unaccounted]) -> None:
-    """Raise LawBroken for the first of the values that an audit misses."""
+    """Raise LawBroken for the first value that an audit misses, if any."""
     for value in missing:
         raise LawBroken("accounting", value.path, str(value), value.value, ABSENT)
 
@@ -294,9 +300,9 @@ def acceptance(judge: Any, encoded: Encoded) -> None:
         raise LawBroken("acceptance", where, what, ALLOWED, value_at(payload, where, ABSENT))
 
 
-# Of a conversation that the provider keeps, the request says nothing: nobody can say it in its place.
+# If the provider stores the conversation, the request has no turns, and no default can replace them.
 _NOTHING_SAID = {"lists-have-a-fitting-length", "messages-and-max-tokens-are-given", "contents-have-parts"}
-# How a request goes on that ends with the assistant's own words, only its author knows.
+# If a request ends with a prefill, only its author can change that.
 _PREFILLED = {"a-prefill-is-for-older-models", "a-prefill-ends-in-text"}
 
 
@@ -309,7 +315,7 @@ def rules(adapter: Any, encoded: Encoded, model: str | None = None) -> None:
     for violation in adapter.check_request(encoded.payload, model):
         if violation.severity == "unchecked":
             continue
-        # A store, which has no issuer, holds what it is given: only what it refuses is broken.
+        # A store has no issuer and keeps all content: only refusals are violations.
         if violation.rule not in excused and (adapter.issuer or violation.severity == "refused"):
             there = value_at(encoded.payload, violation.path, ABSENT)
             raise LawBroken("rules", violation.path, str(violation), Words(violation.fix), there)
@@ -335,7 +341,7 @@ def _without_nulls(value: Any) -> Any:
 
 
 def _next_request(response: ChatResponse) -> ChatRequest:
-    """A request that has an answer behind it, its calls answered."""
+    """Return a request that continues after an answer, with results for its calls."""
     answer = response.choices[0].messages
     calls = [content for message in answer for content in message.contents if isinstance(content, FunctionCallContent)]
     done = [TextContent(text="Done.")]
@@ -388,14 +394,14 @@ def prefixes(adapter: Any, request: ChatRequest) -> None:
 
 
 def _are_unanswered(turn: Any, following: list[Any]) -> bool:
-    """Return whether a turn holds instructions and no turn of the assistant follows: no model has read it."""
+    """Return whether a turn has instructions and no turn of the assistant follows it directly."""
     if not isinstance(turn, dict) or turn.get("role") not in ("system", "developer"):
         return False
     return any(isinstance(other, dict) and other.get("role") != "assistant" for other in following)
 
 
 def _growing(adapter: Any, request: ChatRequest) -> str:
-    """The field of an API's requests that holds the conversation: the list that grows with it."""
+    """Return the field of an API's requests that has the conversation: the list that grows with it."""
     least, most = (
         adapter.encode_request(msgspec.structs.replace(request, messages=messages)).payload
         for messages in (request.messages[:1], request.messages)
@@ -406,7 +412,7 @@ def _growing(adapter: Any, request: ChatRequest) -> str:
 
 
 _TURNS = ("messages", "input", "contents", "turns")
-"""Where the APIs that are known here have the conversation."""
+"""The fields that have the conversation in known APIs."""
 
 
 def _turns(payload: dict[str, Any]) -> list[Any]:
@@ -419,13 +425,13 @@ def _is_same(one: Any, other: Any) -> bool:
 
 
 def _has_grown(one: Any, other: Any) -> bool:
-    """Whether `other` is `one`, or `one` with more blocks at the end of its lists of blocks."""
+    """Return whether `other` is `one`, or `one` with more blocks at the end of its lists."""
     if isinstance(one, list) and isinstance(other, list):
         return _is_same(one, other[: len(one)])
     if isinstance(one, dict) and isinstance(other, dict) and list(one) == [key for key in other if key in one]:
         return all(_has_grown(value, other[key]) for key, value in one.items())
     if isinstance(one, str) and isinstance(other, list):
-        # A text is written as a string where it is alone, and as a block where others follow.
+        # A single text is encoded as a string, and as a block if others follow.
         return bool(other) and isinstance(other[0], dict) and other[0].get("text") == one
     return _is_same(one, other)
 
@@ -433,7 +439,7 @@ def _has_grown(one: Any, other: Any) -> bool:
 def opacity(source: Any, target: Any, kind: str, payload: dict[str, Any]) -> None:
     """No opaque value crosses from one issuer to another: each is marked, and none of the marks is found abroad."""
     if source.issuer == target.issuer or not source.issuer or not target.issuer:
-        # A store has no issuer: what is in it says itself who can read it.
+        # A store has no issuer: protected values in it have their own.
         raise Refused("what is opaque may stay within its issuer, and in a store")
     marked, marks = with_marks(payload, protected_in(decode(source, kind, payload)))
     value = decode(source, kind, marked)
@@ -458,9 +464,9 @@ def restoration(source: Any, target: Any, kind: str, payload: dict[str, Any]) ->
     words, before = vocabulary_of(source), told_by(source, kind, payload)
     names = {leaf.above[-1] for leaf in counted(before, words) if leaf.sort == NAME}
     found = unaccounted(before, told_by(source, kind, back.payload), out.losses, words, words)
-    # The values of an object that is gone are counted by themselves.
+    # The values of a missing object are counted separately.
     missing = [value for value in found if not isinstance(value.value, dict)]
-    # The target may have the name of a source once where several citations repeat it.
+    # If several citations repeat a source's name, the target may have it only once.
     once = {value.value: value for value in missing if value.path in names}
     wanted = [*once.values(), *(value for value in missing if value.path not in names)]
     for lost in unaccounted([value.value for value in wanted], lost_on_return, ()):
@@ -469,8 +475,9 @@ def restoration(source: Any, target: Any, kind: str, payload: dict[str, Any]) ->
 
 
 def crossed(source: Any, target: Any, kind: str, payload: Any, model: str | None = None) -> Encoded:
-    """What a payload is as one of another API, as `contentmodel.convert` gives it. Its losses have the paths of the
-    payload; those of the model, where the source traces nothing.
+    """Convert a payload to another API, like `contentmodel.convert`.
+
+    The paths of losses refer to the payload; if the source adapter has no tracing, to the model value.
     """
     value, trace = traced(source, kind, payload)
     encoded: Encoded
@@ -482,26 +489,26 @@ def crossed(source: Any, target: Any, kind: str, payload: Any, model: str | None
 
 
 def told_by(adapter: Any, kind: str, payload: Any) -> Any:
-    """What the paths of losses are in: the payload; where its adapter traces nothing, the model's JSON of it."""
+    """Return what the paths of losses refer to: the payload, or its model JSON if the adapter has no tracing."""
     if hasattr(adapter, f"trace_{kind}"):
         return payload
     return _without_origins(msgspec.to_builtins(decode(adapter, kind, payload)))
 
 
 def _without_origins(value: Any) -> Any:
-    """JSON of the model without where things came from, which no payload says."""
+    """Return the model's JSON without origins, which payloads do not have."""
     if isinstance(value, dict):
         return {key: _without_origins(item) for key, item in value.items() if key != "origin"}
     return [_without_origins(item) for item in value] if isinstance(value, list) else value
 
 
 def decode(adapter: Any, kind: str, payload: Any) -> Any:
-    """The model value of a payload of either kind."""
+    """Decode a payload of either kind."""
     return adapter.decode_request(payload) if kind == "request" else adapter.decode_response(payload)
 
 
 def encode(adapter: Any, kind: str, value: Any) -> Encoded:
-    """The payload of a model value of either kind."""
+    """Encode a model value of either kind."""
     encoded: Encoded = adapter.encode_request(value) if kind == "request" else adapter.encode_response(value)
     return encoded
 
@@ -510,7 +517,7 @@ def encode(adapter: Any, kind: str, value: Any) -> Encoded:
 
 
 class Difference(NamedTuple):
-    """Where two values differ, how in words, and both."""
+    """The path of a difference, its description, and both values."""
 
     where: str
     detail: str
@@ -519,9 +526,9 @@ class Difference(NamedTuple):
 
 
 def difference(one: Any, other: Any, path: str = "$") -> Difference | None:
-    """The first difference of two JSON values, `other` the one that was found; None where they are equal.
+    """Return the first difference of two JSON values, or None if they are equal. `other` is the value found.
 
-    1 and 1.0 are two values, and so are True and 1: a strict server takes one of them where it takes no other.
+    1 and 1.0 differ, and so do True and 1: a strict server may accept only one of them.
     """
     if isinstance(one, dict) and isinstance(other, dict):
         return _object_difference(one, other, path)
@@ -536,7 +543,7 @@ def difference(one: Any, other: Any, path: str = "$") -> Difference | None:
 
 
 def _list_difference(one: list[Any], other: list[Any], path: str) -> Difference:
-    """The first element that differs in two lists of different lengths."""
+    """Return the first difference of two lists of different lengths."""
     same = takewhile(lambda pair: difference(*pair) is None, zip(one, other, strict=False))
     at = sum(1 for _ in same)
     expected, found = (value[at] if at < len(value) else ABSENT for value in (one, other))

@@ -1,4 +1,4 @@
-"""Laws of what a conversion gives beside its payload: maps that restore an answer, and losses of shared values."""
+"""Laws of a conversion's other results: maps that restore an answer, and losses of shared values."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from contentmodel_conformance.laws import ABSENT, LawBroken, Words, crossed, enc
 _CALLS = (FunctionCallContent, CustomToolCallContent)
 _NEW_IDS = {"call-id", "repeated-call-id"}
 _NO_PLACE = {"no-field", "as-function-call"}
-"""Codes of losses that no map restores: the target has no place for the value at all."""
+"""Codes of losses that no map restores: the target has no field for the value."""
 _CONTENT = re.compile(r"\$\.messages\[(\d+)\]\.contents\[(\d+)\]")
 
 
@@ -48,14 +48,14 @@ def maps(source: Any, target: Any, kind: str, payload: Any) -> None:
 
 
 def _lost_calls(target: Any, request: ChatRequest) -> set[int]:
-    """Return the identities of the calls of a request that the target has no place for."""
+    """Return the object ids of a request's calls that the target has no field for."""
     found = (_CONTENT.match(loss.path) for loss in encode(target, "request", request).losses if loss.code in _NO_PLACE)
     places = ((int(place[1]), int(place[2])) for place in found if place is not None)
     return {id(request.messages[number].contents[at]) for number, at in places}
 
 
 def _by_id(request: ChatRequest, lost: set[int]) -> dict[str | None, Any]:
-    """Return the calls of a request whose ids no other call has, but for those that are lost."""
+    """Return the calls of a request by id, without lost calls and without ids that several calls share."""
     calls = [content for message in request.messages for content in message.contents if isinstance(content, _CALLS)]
     count = Counter(call.call_id for call in calls)
     return {call.call_id: call for call in calls if count[call.call_id] == 1 and id(call) not in lost}
@@ -74,7 +74,7 @@ def _calls(response: ChatResponse) -> list[Any]:
 
 
 def _told(call: Any, maps: Any = None) -> tuple[Any, ...]:
-    """Return what a call says; without arguments if `maps` has a schema of its tool: their form may differ."""
+    """Return the fields of a call; without arguments if `maps` has a schema of its tool: they may be adapted."""
     is_adapted = maps is not None and any(maps.names.get(call.name, call.name) == name for name in maps.schemas)
     try:
         arguments: Any = call.arguments if isinstance(call, CustomToolCallContent) else call.arguments_object
@@ -84,7 +84,7 @@ def _told(call: Any, maps: Any = None) -> tuple[Any, ...]:
 
 
 def _streamed(answer: ChatResponse, undone: Any) -> ChatResponse:
-    """Return an answer that is restored as a stream: what its blocks start with has the names and ids of its end."""
+    """Restore an answer as a stream, and fold it. Raise LawBroken if a block starts with another name or id."""
     gathered = Fold()
     begun: dict[int, Any] = {}
     for event in unfold(answer):
@@ -113,7 +113,7 @@ def sharing(adapter: Any, kind: str, value: Any) -> None:
 
 
 def _again(value: Any, second: Any) -> Any:
-    """Return a value whose messages are there twice."""
+    """Return a value with its messages repeated."""
     if isinstance(value, ChatRequest):
         return msgspec.structs.replace(value, messages=[*value.messages, *second(value.messages)])
     choices = [

@@ -1,4 +1,4 @@
-"""Find the opaque values of a payload, and mark them."""
+"""Find the opaque values of a payload, and replace them by marks."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ OPAQUE = frozenset(
         "continuation_token",
     }
 )
-"""The fields of all APIs whose values mean something to their issuer alone."""
+"""The fields of all APIs whose values only their issuer can read."""
 
 
 def protected_in(value: Any) -> set[str]:
-    """Return the data that a value of the model holds and only an issuer reads."""
+    """Return the protected data in a model value, which only its issuer can read."""
     return set(_protected(msgspec.to_builtins(value)))
 
 
 def _protected(value: Any) -> Iterator[str]:
-    """Yield the data of each `protected` in the JSON of a value of the model."""
+    """Yield the data of each `protected` in the JSON of a model value."""
     inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     if isinstance(value, dict) and isinstance(value.get("protected"), dict):
         yield value["protected"]["data"]
@@ -43,8 +43,9 @@ def _protected(value: Any) -> Iterator[str]:
 
 
 def opaque_marks(marks: dict[str, str], protected: Collection[str]) -> dict[str, str]:
-    """Return the marks of opaque values. A value that equals protected data and is decoded as anything else, like the
-    data of a file, is not opaque.
+    """Return the marks of opaque values.
+
+    A value that equals protected data, but is decoded as something else, such as file data, is not opaque.
     """
     return {mark: path for mark, path in marks.items() if steps_of(path)[-1] in OPAQUE or mark in protected}
 

@@ -1,4 +1,4 @@
-"""A report as one HTML page that needs nothing else, readable on a phone."""
+"""Render a report as one self-contained HTML page, readable on a phone."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from contentmodel_conformance.report import Change, Report
 
 
 def as_page(report: Report, changes: Iterable[Change] = ()) -> str:
-    """The report as HTML."""
+    """Return the report as HTML."""
     apis = list(report.adapters)
     rows = [(law, says, [rendering.cell(report.of(api, law)) for api in apis]) for law, says in report.laws.items()]
     page: str = _template().render(
@@ -40,6 +40,6 @@ def _template() -> Any:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    # What a payload says may hide itself, or turn around what is beside it.
+    # Text from payloads may contain invisible or bidirectional control characters.
     environment.filters["visible"] = visible
     return environment.get_template("report.html")

@@ -1,4 +1,4 @@
-"""Pages of the documentation, made from the adapters: `python -m contentmodel_conformance.pages docs`."""
+"""Generate documentation pages from the adapters: `python -m contentmodel_conformance.pages docs`."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ the residue and comes back unchanged; so are blocks whose type stands nowhere he
 
 
 def coverage_page() -> str:
-    """The tables of every installed adapter as Markdown."""
+    """Return the tables of every installed adapter as Markdown."""
     lines = [HEAD]
     for api, adapter in contentmodel.adapters().items():
         lines += [f"## {api}", "", *_tables(adapter.describe())]
@@ -72,7 +72,7 @@ they are tried, and how a report is read.
 
 
 def laws_page() -> str:
-    """What each law promises, and what it is tried on, as Markdown."""
+    """Return what each law promises and what it is tried on, as Markdown."""
     return LAWS_HEAD + laws_table(LAWS, ((check.law, check.name, check.on) for check in CHECKS.values()))
 
 
@@ -89,7 +89,7 @@ other APIs, and never to what came from this one; what it costs is in the list o
 
 
 def target_page(api: str) -> str:
-    """What one API refuses, what conversion does about it, and what is lost on the way there, as Markdown."""
+    """Return the rules of one API, how conversion handles them, and what is lost there, as Markdown."""
     adapter: Any = contentmodel.adapter(api)
     left_out = {rule.name for rule in adapter.rules.leaving_out}
     lines = [TARGET.format(api=api)]
@@ -111,7 +111,7 @@ def target_page(api: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """Text whose asterisks are no emphasis."""
+    """Escape asterisks, so that Markdown does not read them as emphasis."""
     return text.replace("*", r"\*")
 
 
@@ -137,7 +137,7 @@ def _policies() -> Iterator[str]:
 
 
 def _lost(adapter: Any) -> Iterator[str]:
-    """The content types that no row of the adapter has, and that become something else or are dropped."""
+    """Yield the section of content types that have no row in the adapter: they are converted or dropped."""
     held = {row["model"] for row in _rows(adapter.describe())}
     others = [kind.__name__ for kind in CONTENT_TYPES if kind.__name__ not in held]
     yield from ("## Content without a place", "")
@@ -207,8 +207,8 @@ def _type(kind: Any) -> str:
 
 
 def pages() -> dict[str, str]:
-    """Every generated page by its path in the folder of the documentation."""
-    # Nobody sends to a format that nobody answers in.
+    """Return every generated page, by its path in the documentation folder."""
+    # A format without an issuer is no target of requests.
     issued = [api for api, adapter in contentmodel.adapters().items() if adapter.issuer]
     targets = {f"targets/{api}.md": target_page(api) for api in issued}
     made = matrix()
@@ -225,7 +225,7 @@ def pages() -> dict[str, str]:
 
 
 def main(arguments: list[str]) -> int:
-    """Writes the pages into the folder that is given."""
+    """Write the pages into the folder given. Return the exit code."""
     if len(arguments) != 1:
         print("usage: python -m contentmodel_conformance.pages FOLDER", file=sys.stderr)
         return 2

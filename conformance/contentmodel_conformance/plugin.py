@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """The options of the classes that are derived from `contentmodel_conformance.AdapterConformance`."""
+    """Add the options of subclasses of `contentmodel_conformance.AdapterConformance`."""
     group = parser.getgroup("contentmodel")
     group.addoption(
         "--conformance-deep", action="store_true", help="try a hundred times as many examples of each law of adapters"
@@ -28,7 +28,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.fixture
 def loopback() -> Iterator[Callable[..., LoopbackServer]]:
-    """Starts loopback servers: `loopback(script, **options)` gives one that listens until the test is over.
+    """Start loopback servers: `loopback(script, **options)` returns one that listens until the test ends.
 
     The arguments are those of `contentmodel_conformance.server.LoopbackServer`.
     """

@@ -1,4 +1,4 @@
-"""The law of precision: whatever is deleted from an output, the audit misses it."""
+"""The law of precision: if a value is deleted from an output, the audit reports it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from contentmodel.engine.json import child_path
 from contentmodel_conformance.laws import ABSENT, LawBroken
 
 MOST = 8
-"""How often something is deleted from one output: a sample, by the paths of values, the same in every run."""
+"""The number of deletions tried per output: a deterministic sample of the paths."""
 
 Steps = tuple[Any, ...]
 """The keys and indices that lead to a value."""
@@ -43,7 +43,7 @@ def precision(source: Any, encoded: Encoded, vocabulary: Vocabulary, target: Voc
 
 
 def reported_once(losses: Collection[Loss]) -> None:
-    """Raise LawBroken if a value that is lost as a whole has another loss at its path."""
+    """Raise LawBroken if a value that is dropped as a whole has another loss at its path."""
     counts = Counter(loss.path for loss in losses)
     for loss in losses:
         if loss.exact and loss.kind == "dropped" and loss.path != "$" and counts[loss.path] > 1:
@@ -59,9 +59,9 @@ def _may_go(leaf: Leaf, lost: Collection[str]) -> bool:
 def _carried(
     known: Mapping[Any, str], source: Any, output: Any, target: Vocabulary, most: int
 ) -> Iterator[tuple[Steps, Any]]:
-    """Yield what to delete, `most` times: the steps to it, and the value in it that went from the source to the output.
+    """Yield up to `most` deletions: the steps to delete, and a value in it that the source has too.
 
-    Every other time it is the value itself, else a block around it.
+    Alternately, the value itself and a block around it are deleted.
     """
     once = _Once(source), _Once(output)
     places = {leaf.above[-1] for leaf in counted(output, target)}
@@ -77,11 +77,11 @@ def _carried(
 
 
 class _Once:
-    """The scalars that a JSON value has once, and not in a longer text either. Both alphabets of base64 are one."""
+    """The scalars that occur once in a JSON value, and in no longer text. Both base64 alphabets count as equal."""
 
     def __init__(self, root: Any) -> None:
         values = [value for _, value in _scalars(root) if value.__class__ is not bool]
-        # A JSON text may spell a value in another way than the payload around it: the halves of an emoji as escapes.
+        # JSON text may spell a value differently than the payload: an emoji as escaped surrogates.
         values += [inner for value in values for _, inner in _scalars(_spelled(value))]
         self._counts = Counter(_standard(value) for value in values)
         self._text = json.dumps(root, ensure_ascii=False)
@@ -94,7 +94,7 @@ class _Once:
 
 
 def _spelled(value: Any) -> Any:
-    """Return the object or array that a text spells as JSON; an empty array if it spells none."""
+    """Parse an object or array in JSON text; [] if the text is neither."""
     try:
         found = json.loads(value) if value.__class__ is str and not _is_whole(value) else []
     except ValueError:
@@ -110,7 +110,7 @@ def _standard(value: Any) -> Any:
 
 
 def _is_whole(value: Any) -> bool:
-    """Return whether the audit counts a value itself: it counts the parts of a text that spells JSON."""
+    """Return whether the audit counts a value as a whole. It counts the parts of JSON text."""
     return value.__class__ in (int, float) or (value.__class__ is str and value[:1] not in ("{", "["))
 
 
@@ -136,7 +136,7 @@ def _path(steps: Steps) -> str:
 
 
 def _without(value: Any, steps: Steps) -> Any:
-    """Return a JSON value without what `steps` lead to. What is not on the way is shared."""
+    """Return a JSON value without the part that `steps` lead to. Other parts are shared with the original."""
     first, *rest = steps
     copy = value.copy()
     if rest:

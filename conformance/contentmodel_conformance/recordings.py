@@ -1,7 +1,7 @@
-"""Recorded traffic: a folder of JSON Lines, one exchange a line, read once; a line that is none is named by its place.
+"""Recorded traffic: a folder of JSON Lines, one exchange per line. Invalid lines are listed with file and line.
 
-A record has `id`, `api`, `kind` ("request", "response", "stream" or "error"), `status` and `body`; of a stream the body
-is the list of its events, `{"event"?, "data"}`. Other fields are kept and not needed. Files are named
+A record has `id`, `api`, `kind` ("request", "response", "stream" or "error"), `status` and `body`. The body of a stream
+is the list of its events, `{"event"?, "data"}`. Other fields are optional. Files are named
 `<api>.<kind>.jsonl`, in the folder or in its subfolder `recorded`.
 """
 
@@ -19,11 +19,11 @@ from contentmodel_conformance.streams import frames_of
 
 
 class CorpusError(ContentModelError, ValueError):
-    """A folder has no recorded traffic."""
+    """Raised if a folder has no recorded traffic."""
 
 
 class Record:
-    """One recorded exchange: `source` is its file and line, `data` what stands there."""
+    """One recorded exchange: `source` is its file and line, `data` the JSON object there."""
 
     def __init__(self, source: str, data: dict[str, Any]) -> None:
         self.source = f"{source} ({data['id']})" if "id" in data else source
@@ -36,7 +36,7 @@ class Record:
 
     @property
     def accepted(self) -> bool:
-        """Whether the provider accepted it, as far as the record tells."""
+        """Whether the provider accepted it: its status is 200 or missing."""
         return self.status in (200, None)
 
     # -- streams -------------------------------------------------------------------------------------------------------
@@ -57,7 +57,7 @@ class Record:
         return [event["data"] for event in self.body if isinstance(event["data"], dict)]
 
     def places(self, count: int) -> list[int]:
-        """Places to cut the bytes at, between events and inside of them; the same in every run."""
+        """Return offsets to cut the bytes at, between and inside events; the same in every run."""
         chance = random.Random(self.id)
         ends = [0]
         for frame in self.frames:
@@ -67,7 +67,7 @@ class Record:
 
 
 class Recordings:
-    """The recorded traffic in a folder. CorpusError where there is none."""
+    """The recorded traffic in a folder. Raises CorpusError if there are no files."""
 
     def __init__(self, folder: Path | str) -> None:
         self.folder = Path(folder)
@@ -77,14 +77,14 @@ class Recordings:
             raise CorpusError(f"no recorded traffic in {self.folder}: expected files *.jsonl there, or in {inner}")
         self._read: dict[tuple[str, str], list[Record]] = {}
         self.bad: dict[str, list[str]] = {}
-        """What is no record, by API: each with its file, its line, and why."""
+        """Invalid lines by API, each as "file:line: reason"."""
 
     def of(self, api: str, *kinds: str) -> list[Record]:
-        """The records of an API, of these kinds."""
+        """Return the records of an API, of these kinds."""
         return [record for kind in kinds for record in self._of(api, kind)]
 
     def accepted(self, api: str, *kinds: str) -> list[Record]:
-        """Those that the provider accepted; and the bodies of errors, where they are asked for."""
+        """Return the records that the provider accepted. If `kinds` has "error", all errors are included."""
         return [record for record in self.of(api, *kinds) if record.accepted or record.kind == "error"]
 
     def _of(self, api: str, kind: str) -> list[Record]:

@@ -1,4 +1,4 @@
-"""A report for people: as text for terminals, as Markdown, and the words that both and the page use."""
+"""Render a report as terminal text or Markdown. Also has the texts that the HTML page shares."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from contentmodel.cli.console import safe_text, visible
 from contentmodel_conformance.report import Change, Finding, Outcome, Report
 
 SHOWN = 5
-"""How many findings of one check are written out; a report in JSON has all."""
+"""The number of findings shown of one check; a JSON report has all."""
 
 
 def cell(outcomes: Iterable[Outcome]) -> tuple[str, str]:
-    """A cell of the table: its status, and its text. "passed", "failed", or "skipped" where nothing could be tried."""
+    """Return a cell of the table: its status ("passed", "failed", or "skipped" if nothing was tried) and its text."""
     found = list(outcomes)
     tried = sum(outcome.tried - outcome.refused for outcome in found)
     failed = sum(outcome.failed for outcome in found)
@@ -28,7 +28,7 @@ def cell(outcomes: Iterable[Outcome]) -> tuple[str, str]:
 
 
 def figures(report: Report) -> dict[str, list[tuple[str, str]]]:
-    """The figures of recorded traffic as rows: for each figure and API its status, and what it says."""
+    """Return the figures of recorded traffic as rows: a status and a text for each figure and API."""
     recorded = report.recorded()
     names = dict.fromkeys(name for found in recorded.values() for name in found)
     return {name: [_figure(recorded.get(api, {}).get(name)) for api in report.adapters] for name in names}
@@ -42,7 +42,7 @@ def _figure(held_of: tuple[int, int] | None) -> tuple[str, str]:
 
 
 def headline(report: Report) -> str:
-    """What it comes to, in a line."""
+    """Return a summary of the report in one line."""
     passed = sum(outcome.status == "passed" for outcome in report.outcomes)
     skipped = sum(outcome.status == "skipped" for outcome in report.outcomes)
     counts = [f"{passed:,} checks pass", f"{len(report.failures):,} fail", f"{skipped:,} do not apply"]
@@ -50,7 +50,7 @@ def headline(report: Report) -> str:
 
 
 def reasons(report: Report) -> dict[str, list[str]]:
-    """Why checks were skipped: each reason with the checks, by API."""
+    """Return why checks were skipped: each "API: reason" with its checks."""
     found: dict[str, list[str]] = {}
     for outcome in report.outcomes:
         if outcome.status == "skipped":
@@ -59,13 +59,13 @@ def reasons(report: Report) -> dict[str, list[str]]:
 
 
 def pending_losses(report: Report) -> list[str]:
-    """What is to be known of checks that ran."""
+    """Return the notes of the checks that ran."""
     ran = (outcome for outcome in report.outcomes if outcome.status != "skipped" and outcome.note)
     return [f"{outcome.api} {outcome.check}: {outcome.note}" for outcome in ran]
 
 
 def finding_lines(finding: Finding) -> Iterator[str]:
-    """A finding in lines: where and what, both values, the input, and how to see it again."""
+    """Yield a finding as lines: path and detail, both values, the input, and the command that reproduces it."""
     yield f"{finding.law} at {finding.where}: {finding.detail}"
     yield f"  expected  {finding.expected}"
     yield f"  found     {finding.found}"
@@ -81,7 +81,7 @@ def finding_lines(finding: Finding) -> Iterator[str]:
 
 
 def change_lines(changes: Iterable[Change]) -> Iterator[tuple[str, str]]:
-    """What changed since an earlier report: the kind, and a line."""
+    """Yield each change since an earlier report as its kind and a line."""
     for change in changes:
         before, now = change.before or "not tried", change.now or "not tried"
         yield change.kind, f"{change.kind}: {change.api} {change.check} ({before} before, {now} now)"
@@ -94,7 +94,7 @@ _CHANGES = {"fixed": "green", "broken": "bold red", "new": "cyan", "gone": "yell
 
 
 def as_text(report: Report, changes: Iterable[Change] = ()) -> Iterator[Table | Text]:
-    """The report for a terminal: a table, and lines that are best not broken up."""
+    """Yield the report for a terminal: tables, and lines that should not be wrapped."""
     rows = {law: [cell(report.of(api, law)) for api in report.adapters] for law in report.laws}
     yield _table("law", report, rows)
     if report.recorded():
@@ -135,7 +135,7 @@ def _failure(outcome: Outcome) -> Iterator[Text]:
 
 
 def as_markdown(report: Report, changes: Iterable[Change] = ()) -> str:
-    """The report as Markdown."""
+    """Return the report as Markdown."""
     lines = ["# Conformance", "", headline(report), ""]
     lines += [f"- {_code(api)}: {_escaped(what)}" for api, what in report.adapters.items()]
     told = [f"- {_escaped(line)}" for _, line in change_lines(changes)]
@@ -176,12 +176,12 @@ _MARKS = str.maketrans({mark: f"\\{mark}" for mark in "\\`*_[]<>|"})
 
 
 def _escaped(text: str) -> str:
-    """Text that Markdown shows as it is."""
+    """Escape text for Markdown."""
     return visible(text).replace("\n", " ").translate(_MARKS)
 
 
 def laws_table(laws: Mapping[str, str], checks: Iterable[tuple[str, str, str]]) -> str:
-    """The laws as a table in Markdown: what each promises, and what it is tried on, from (law, check, on)."""
+    """Return a Markdown table of laws: their promises, and what they are tried on. `checks` has (law, check, on)."""
     tried: dict[str, list[str]] = {}
     for law, check, on in checks:
         tried.setdefault(law, []).append(f"`{check}`: {_escaped(on)}")

@@ -1,6 +1,6 @@
-"""What a run of the checks found, as data: written as JSON, read again, and compared with an earlier one.
+"""The results of a run as data: written as JSON, read back, and compared with an earlier report.
 
-Owns the form of a report. How people see one is in `rendering.py` and `page.py`.
+Owns the format of a report. `rendering.py` and `page.py` display it.
 """
 
 from __future__ import annotations
@@ -15,21 +15,22 @@ import msgspec
 from contentmodel.errors import ContentModelError
 
 VERSION = 1
-"""The version of the form of reports; one of another version is refused."""
+"""The version of the report format. Reports of other versions are refused."""
 
 Status: TypeAlias = Literal["passed", "failed", "skipped"]
-"""`skipped`: the check does not apply to this adapter, or there was nothing to try it on; its note says why."""
+"""`skipped`: the check does not apply to this adapter, or it had nothing to try. Its note has the reason."""
 
 
 class ReportError(ContentModelError, ValueError):
-    """What was to be read as a report is none; says where."""
+    """Raised for a file that is not a valid report. The message has the path."""
 
 
 class Finding(msgspec.Struct, frozen=True, kw_only=True):
-    """One way in which a law is broken: which `law`, `where` (a JSON path, an event, a byte), in words (`detail`), the
-    value that was `expected` there and the one that was `found`, both as text; and on what: the `minimal` input that
-    shows it, as text, or the `source` of a recorded one. If the input is a value of the model, `wire` is the payload
-    that its adapter writes of it. `command` shows it again.
+    """One violation of a law.
+
+    `where` is a JSON path, an event or a byte. `detail` describes the violation. `expected` and `found` are the values
+    there, as text. `minimal` is the smallest failing input as text; for a recorded input, `source` is its file and
+    line instead. If the input is a model value, `wire` is its encoded payload. `command` reproduces the finding.
     """
 
     law: str
@@ -45,8 +46,9 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):
-    """What one check of one adapter came to: how many values were `tried`, how many of them were no payloads
-    (`refused`), how many `failed`, and the `note` that says what is to be known about it.
+    """The outcome of one check of one adapter.
+
+    `tried` counts the values. `refused` counts those that the check does not apply to; `failed` those that failed.
     """
 
     api: str
@@ -62,7 +64,7 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Change(msgspec.Struct, frozen=True, kw_only=True):
-    """One check that came to something else than in an earlier report."""
+    """A check whose status differs from an earlier report."""
 
     kind: Literal["fixed", "broken", "new", "gone"]
     api: str
@@ -72,10 +74,10 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Report(msgspec.Struct, frozen=True, kw_only=True):
-    """What a run found: an outcome for each check of each adapter.
+    """The results of a run: an outcome for each check of each adapter.
 
-    `laws` has what each law promises, in the order of the table; `adapters` says what was tried, by API id; `only` has
-    the laws and checks that were asked for, where not all were.
+    `laws` maps each law to its promise, in the order of the table. `adapters` describes the adapters by API id. `only`
+    lists the laws and checks that were selected; empty if all were.
     """
 
     adapters: dict[str, str]
@@ -98,17 +100,17 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def exit_code(self) -> int:
-        """0 where the report is `ok`, else 1."""
+        """0 if the report is `ok`, else 1."""
         return 0 if self.ok else 1
 
     def of(self, api: str, law: str) -> list[Outcome]:
-        """The outcomes of the checks of one law, of one adapter: a cell of the table."""
+        """Return the outcomes of one law of one adapter: a cell of the table."""
         return [outcome for outcome in self.outcomes if (outcome.api, outcome.law) == (api, law)]
 
     def recorded(self) -> dict[str, dict[str, tuple[int, int]]]:
-        """The figures of recorded traffic: by API and by figure (identity, streams, acceptance, audit), how many of the
-        recordings that could be tried hold, and how many were tried. A stream counts once for each law that it is
-        tried on. {} where nothing recorded was tried.
+        """Return how many recordings hold and how many were tried, by API and figure; {} if none were tried.
+
+        The figures are identity, streams, acceptance and audit. A stream counts once for each law.
         """
         found: dict[str, dict[str, tuple[int, int]]] = {}
         for outcome in self.outcomes:
@@ -120,9 +122,9 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
         return found
 
     def since(self, earlier: Report) -> list[Change]:
-        """What changed: fixed and broken checks, new ones, and those that are gone or no longer apply.
+        """Return what changed: checks that are fixed, broken, new, or gone (removed or not applicable any more).
 
-        Only what this report is about counts: other adapters are not gone, nor checks that nobody asked for.
+        Adapters and checks that this run did not select are ignored.
         """
         before, now = _statuses(earlier), _statuses(self)
         places = list(now)
@@ -132,12 +134,12 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
         return [change for change in changes if change is not None]
 
     def to_json(self) -> bytes:
-        """The report as JSON, in lines; `from_json` reads it."""
+        """Return the report as indented JSON; `from_json` reads it."""
         return msgspec.json.format(msgspec.json.encode(self), indent=2) + b"\n"
 
     @classmethod
     def from_json(cls, data: bytes | str) -> Report:
-        """The report that `to_json` wrote. ReportError where it is none, or of another version."""
+        """Return the report that `to_json` wrote. Raises ReportError if it is invalid or has another version."""
         try:
             report = msgspec.json.decode(data, type=Report)
         except (msgspec.MsgspecError, UnicodeError) as error:
@@ -148,7 +150,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def merged(reports: Iterable[Report]) -> Report:
-    """Reports of several adapters as one. ValueError where there is none."""
+    """Merge reports of several adapters. Raises ValueError if there are none."""
     found = list(reports)
     if not found:
         raise ValueError("no reports to merge: give one at least")
@@ -166,14 +168,14 @@ FIGURES = {"identity": "identity", "acceptance": "acceptance", "accounting": "au
 
 
 def _figure(outcome: Outcome) -> str | None:
-    """The figure of recorded traffic that a check counts for."""
+    """Return the figure of recorded traffic that a check counts for, if any."""
     if outcome.status == "skipped" or not outcome.check.endswith("/recorded"):
         return None
     return "streams" if outcome.law.startswith("stream ") else FIGURES.get(outcome.law)
 
 
 def _statuses(report: Report) -> dict[tuple[str, str], Status]:
-    """The checks that ran, by adapter and name."""
+    """Return the status of each check that ran, by adapter and name."""
     ran = (outcome for outcome in report.outcomes if outcome.status != "skipped")
     return {(outcome.api, outcome.check): outcome.status for outcome in ran}
 
@@ -195,13 +197,13 @@ def _change(place: tuple[str, str], before: Status | None, now: Status | None) -
 
 
 def shown(value: Any, longest: int = 300) -> str:
-    """A value as text for people: JSON where it can be, bytes as the text they are; cut where it is too long."""
+    """Return a value as readable text: JSON if possible, bytes decoded; cut to `longest` characters."""
     text = printable(_text_of(value))
     return text if len(text) <= longest else f"{text[:longest]}... ({len(text):,} characters)"
 
 
 def beside(one: Any, other: Any, longest: int = 300) -> tuple[str, str]:
-    """Two values as text for people, each cut around the place where they begin to differ."""
+    """Return two values as readable text, each cut around their first difference."""
     texts = printable(_text_of(one)), printable(_text_of(other))
     common = next((at for at, (a, b) in enumerate(zip(*texts, strict=False)) if a != b), min(map(len, texts)))
     start = max(0, common - longest // 4) if max(map(len, texts)) > longest else 0
@@ -232,7 +234,7 @@ def _text_of(value: Any) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """The value as JSON values, pieces of bytes in it as their text."""
+    """Return the value as JSON values. Bytes become text, or base64 if they are no UTF-8."""
     if isinstance(value, msgspec.Struct):
         return msgspec.to_builtins(value)
     if isinstance(value, bytes):

@@ -1,7 +1,7 @@
-"""Conversations that grow in one direction each: `REQUESTS[name](size)`.
+"""Conversations that each grow in one dimension: `REQUESTS[name](size)`.
 
-They are values of the model, so that any adapter can encode them, and has payloads of each shape in its own API.
-Numbers in texts have four digits, so that every part has the same size. Knows no API.
+They are model values, so any adapter can encode them. Numbers in texts have four digits, so that every part has the
+same size. Independent of APIs.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from contentmodel.content import (
 )
 
 Shape = Callable[[int], Any]
-"""What makes a value of a size."""
+"""Returns a value of the given size."""
 
 _PNG = "iVBORw0KGgo="
 
@@ -79,89 +79,89 @@ def picture(number: int) -> DataContent:
 
 
 def turns(size: int) -> ChatRequest:
-    """Users and assistants by turns."""
+    """Return `size` pairs of user and assistant messages."""
     said = [[_user(text(f"question {n:04}")), assistant(text(f"answer {n:04}"))] for n in range(size)]
     return _request(*(message for pair in said for message in pair))
 
 
 def agent_turns(size: int) -> ChatRequest:
-    """Calls, each answered before the next."""
+    """Return `size` calls, each answered before the next."""
     said = [[assistant(text(f"day {n:04}"), call(n)), _tool(_result(n))] for n in range(size)]
     return _request(*(message for pair in said for message in pair))
 
 
 def assistant_messages(size: int) -> ChatRequest:
-    """Messages of the assistant, one after the other."""
+    """Return `size` assistant messages in a row."""
     return _request(*(assistant(text(f"word {n:04}")) for n in range(size)), _user())
 
 
 def assistant_calls(size: int) -> ChatRequest:
-    """Messages of the assistant with a call each, and all of their results behind them."""
+    """Return `size` assistant messages with a call each, followed by all results."""
     calls = (assistant(call(n)) for n in range(size))
     return _request(*calls, *(_tool(_result(n)) for n in range(size)), _user())
 
 
 def parallel_calls(size: int) -> ChatRequest:
-    """Calls of one message, and a message for each result."""
+    """Return one message with `size` calls, and a message for each result."""
     return _request(assistant(*(call(n) for n in range(size))), *(_tool(_result(n)) for n in range(size)), _user())
 
 
 def results_of_one_message(size: int) -> ChatRequest:
-    """Calls of one message, and their results in one other."""
+    """Return one message with `size` calls, and one with their results."""
     return _request(assistant(*(call(n) for n in range(size))), _tool(*(_result(n) for n in range(size))), _user())
 
 
 def orphan_results(size: int) -> ChatRequest:
-    """Results without a call, while one call waits."""
+    """Return `size` results without a call, while one call is pending."""
     orphans = (_tool(_result(n)) for n in range(1, size + 1))
     return _request(assistant(call(0)), *orphans, _tool(_result(0)), _user())
 
 
 def orphans_of_one_message(size: int) -> ChatRequest:
-    """The same in one message."""
+    """Return `size` results without a call in one message, while one call is pending."""
     return _request(assistant(call(0)), _tool(*(_result(n) for n in range(1, size + 1))), _user())
 
 
 def unanswered_calls(size: int) -> ChatRequest:
-    """Calls of one message that get no result."""
+    """Return one message with `size` calls without results."""
     return _request(assistant(*(call(n) for n in range(size))), _user())
 
 
 def unanswered_turns(size: int) -> ChatRequest:
-    """Calls that get no result, each in a turn of its own."""
+    """Return `size` turns, each with a call without a result."""
     return _request(*(message for n in range(size) for message in (assistant(call(n)), _user())))
 
 
 def open_calls(size: int) -> ChatRequest:
-    """Calls at the end, whose results are still to come."""
+    """Return `size` pending calls at the end."""
     return _request(assistant(*(call(n) for n in range(size))))
 
 
 def calls_without_ids(size: int) -> ChatRequest:
-    """Calls and results without ids, by turns."""
+    """Return `size` pairs of call and result without ids."""
     return _request(*(message for _ in range(size) for message in (assistant(call(None)), _tool(_result(None)))))
 
 
 def calls_without_ids_of_one_message(size: int) -> ChatRequest:
-    """Calls without ids in one message, and their results in another, in another order of their tools."""
+    """Return `size` calls without ids in one message, and their results in reverse order in another."""
     names = [f"tool_{n:04}" for n in range(size)]
     calls = (call(None, name=name) for name in names)
     return _request(assistant(*calls), _tool(*(_result(None, name=name) for name in reversed(names))), _user())
 
 
 def calls_with_one_id(size: int) -> ChatRequest:
-    """Calls of one message that all have the same id, and their results."""
+    """Return one message with `size` calls of the same id, and their results."""
     calls, results = (call(1) for _ in range(size)), (_result(1) for _ in range(size))
     return _request(assistant(*calls), _tool(*results), _user())
 
 
 def turns_with_one_id(size: int) -> ChatRequest:
-    """Calls of many messages that all have the same id, and their results."""
+    """Return `size` messages with a call of the same id each, and their results."""
     return _request(*(message for _ in range(size) for message in (assistant(call(1)), _tool(_result(1)))))
 
 
 def ids_of_other_letters(size: int) -> ChatRequest:
-    """Calls whose ids and names no API takes."""
+    """Return `size` calls with ids and names that no API accepts."""
     pairs = [(call(n, call_id=f"call:{n:04}/é", name=f"tool {n:04}!"), n) for n in range(size)]
     said = [(assistant(call), _tool(_result(n, call_id=call.call_id, name=call.name))) for call, n in pairs]
     tools: list[Any] = [FunctionTool(name=f"tool {n:04}!", parameters={"type": "object"}) for n in range(size)]
@@ -170,7 +170,7 @@ def ids_of_other_letters(size: int) -> ChatRequest:
 
 
 def free_text_calls(size: int) -> ChatRequest:
-    """Calls of tools that take free text, and their results."""
+    """Return `size` calls of custom tools (free text), and their results."""
     said = [
         (
             assistant(CustomToolCallContent(call_id=f"call_{n:04}", name="run", arguments=f"print({n:04})")),
@@ -182,77 +182,77 @@ def free_text_calls(size: int) -> ChatRequest:
 
 
 def media_results(size: int) -> ChatRequest:
-    """Results that are pictures, all in one turn."""
+    """Return `size` results with images in one turn."""
     calls = (call(n) for n in range(size))
     results = (_result(n, text("Here."), picture(n)) for n in range(size))
     return _request(assistant(*calls), _tool(*results), _user())
 
 
 def media_turns(size: int) -> ChatRequest:
-    """Results that are pictures, each in a turn of its own."""
+    """Return `size` turns with an image as result each."""
     return _request(*(m for n in range(size) for m in (assistant(call(n)), _tool(_result(n, picture(n))), _user())))
 
 
 def media_of_one_result(size: int) -> ChatRequest:
-    """One result of many pictures."""
+    """Return one result with `size` images."""
     return _request(assistant(call(0)), _tool(_result(0, *(picture(n) for n in range(size)))), _user())
 
 
 def failed_results(size: int) -> ChatRequest:
-    """Results that are failures."""
+    """Return `size` failed results."""
     return _request(
         assistant(*(call(n) for n in range(size))), _tool(*(_result(n, is_error=True) for n in range(size))), _user()
     )
 
 
 def system_messages(size: int) -> ChatRequest:
-    """Instructions at the beginning, and more of them between the turns."""
+    """Return `size` system messages at the beginning, and as many between turns."""
     between = (m for n in range(size) for m in (ChatMessage(role="system", contents=[text(f"rule {n:04}")]), _user()))
     first = (ChatMessage(role="system", contents=[text(f"first {n:04}")]) for n in range(size))
     return ChatRequest(model="m", messages=[*first, _user(), *between])
 
 
 def instructions(size: int) -> ChatRequest:
-    """A system prompt of many texts."""
+    """Return instructions of `size` texts."""
     return _request(instructions=[text(f"rule {n:04}") for n in range(size)])
 
 
 def texts(size: int) -> ChatRequest:
-    """Texts of one message."""
+    """Return one message with `size` texts."""
     return _request(_user(*(text(f"text {n:04}") for n in range(size))))
 
 
 def user_messages(size: int) -> ChatRequest:
-    """Messages of the user, one after the other."""
+    """Return `size` user messages in a row."""
     return _request(*(_user(text(f"text {n:04}")) for n in range(size)))
 
 
 def equal_texts(size: int) -> ChatRequest:
-    """The same words again and again, in objects of their own and in one that is shared."""
+    """Return `size` messages with equal texts: separate objects, and one shared object."""
     shared = text("The same.")
     return _request(*(_user(text("The same."), shared) for _ in range(size)))
 
 
 def blank_texts(size: int) -> ChatRequest:
-    """Texts that say nothing."""
+    """Return one message with `size` blank texts."""
     return _request(assistant(text("Yes."), *(text(" " * (n % 3)) for n in range(size))), _user())
 
 
 def pictures(size: int) -> ChatRequest:
-    """Pictures and links of one message."""
+    """Return one message with `size` images and links."""
     links = (UriContent(uri=f"https://example.org/{n:04}.png", media_type="image/png") for n in range(size))
     return _request(_user(*(picture(n) for n in range(size)), *links))
 
 
 def thoughts(size: int) -> ChatRequest:
-    """Thoughts of one message, and of many."""
+    """Return `size` reasoning contents in one message, and one in each of `size` messages."""
     one = assistant(*(ReasoningContent(text=f"thought {n:04}") for n in range(size)), text("Yes."))
     many = (m for n in range(size) for m in (_user(), assistant(ReasoningContent(text=f"so {n:04}"), text("Yes."))))
     return _request(one, *many)
 
 
 def hosted_calls(size: int) -> ChatRequest:
-    """Searches of the provider in one message, and their results."""
+    """Return one message with `size` hosted searches and their results."""
     return _request(assistant(*searches(size), text("Found.")), _user())
 
 
@@ -266,17 +266,17 @@ def searches(size: int) -> list[Any]:
 
 
 def unfinished_hosted_calls(size: int) -> ChatRequest:
-    """Searches of the provider that have no result."""
+    """Return one message with `size` hosted searches without results."""
     return _request(assistant(*searches(size)[::2], text("Wait.")), _user())
 
 
 def unknown_blocks(size: int) -> ChatRequest:
-    """Blocks that no adapter knows."""
+    """Return one message with `size` unknown blocks."""
     return _request(_user(*(UnknownContent(api="elsewhere", block={"type": f"new_{n:04}"}) for n in range(size))))
 
 
 def unknown_fields(size: int) -> ChatRequest:
-    """Fields of another API that no other has: each is a loss."""
+    """Return `size` fields of an unknown API in several places; each is a loss."""
     fields = {f"field_{n:04}": {"value": 1_000 + n} for n in range(size)}
     return ChatRequest(
         model="m",
@@ -292,7 +292,7 @@ def unknown_fields(size: int) -> ChatRequest:
 
 
 def named_messages(size: int) -> ChatRequest:
-    """Messages with names and ids, which most APIs have no field for."""
+    """Return `size` messages with author names and ids, which most APIs have no field for."""
     said = (("user", "assistant")[n % 2] for n in range(size))
     return _request(
         *(
@@ -303,7 +303,7 @@ def named_messages(size: int) -> ChatRequest:
 
 
 def tools(size: int) -> ChatRequest:
-    """Tools with parameters."""
+    """Return a request with `size` tools."""
     schema = {"type": "object", "properties": {"day": {"type": "integer", "minimum": 1}}, "required": ["day"]}
     return _request(
         tools=[FunctionTool(name=f"tool_{n:04}", description="A tool.", parameters=schema) for n in range(size)]
@@ -311,7 +311,7 @@ def tools(size: int) -> ChatRequest:
 
 
 def long_schema(size: int) -> ChatRequest:
-    """A tool of many parameters, with keywords that not every API takes."""
+    """Return a tool with `size` parameters, with keywords that some APIs reject."""
     each: dict[str, Any] = {"type": ["string", "null"], "minLength": 1, "pattern": "^a", "default": "a", "not": {}}
     schema = {
         "type": "object",
@@ -323,7 +323,7 @@ def long_schema(size: int) -> ChatRequest:
 
 
 def many_references(size: int) -> ChatRequest:
-    """A tool whose parameters refer to definitions of their own."""
+    """Return a tool with `size` parameters, each with its own `$ref`."""
     schema = {
         "type": "object",
         "properties": {f"p{n:04}": {"$ref": f"#/$defs/d{n:04}"} for n in range(size)},
@@ -333,7 +333,7 @@ def many_references(size: int) -> ChatRequest:
 
 
 def deep_schema(size: int) -> ChatRequest:
-    """A tool whose parameters are nested, up to what every parser takes."""
+    """Return a tool with nested parameters, at most 100 levels: every parser accepts that."""
     schema: dict[str, Any] = {"type": "string", "minLength": 1}
     for _ in range(min(size, 100)):
         schema = {"type": "object", "properties": {"inner": schema}, "required": ["inner"]}
@@ -341,7 +341,7 @@ def deep_schema(size: int) -> ChatRequest:
 
 
 def cited_text(size: int) -> ChatRequest:
-    """A long text of the assistant with many citations."""
+    """Return a long assistant text with `size` citations."""
     return _request(assistant(cited(size)), _user())
 
 
@@ -362,22 +362,22 @@ def cited(size: int) -> TextContent:
 
 
 def cited_texts(size: int) -> ChatRequest:
-    """Texts of one message with a citation each."""
+    """Return one message with `size` texts with a citation each."""
     return _request(assistant(*(cited(1) for _ in range(size))), _user())
 
 
 def cited_search(size: int) -> ChatRequest:
-    """A text with citations of what a search found."""
+    """Return a text that cites `size` search results."""
     return _request(assistant(*searches(size), cited(size)), _user())
 
 
 def long_text(size: int) -> ChatRequest:
-    """One text that grows."""
+    """Return one text of `size` words."""
     return _request(_user(text("word " * size)))
 
 
 def metadata(size: int) -> ChatRequest:
-    """Settings with many entries."""
+    """Return options with `size` metadata entries and stop sequences."""
     options = ChatOptions(
         metadata={f"key_{n:04}": f"value {n:04}" for n in range(size)},
         stop_sequences=[f"stop {n:04}" for n in range(size)],
@@ -433,4 +433,4 @@ REQUESTS: Mapping[str, Shape] = {
         metadata,
     )
 }
-"""Conversations that grow."""
+"""All shapes of conversations, by name."""

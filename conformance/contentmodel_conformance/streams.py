@@ -1,6 +1,6 @@
 """The laws of streams, one plain function each; pytest is not needed.
 
-A law that is broken raises `LawBroken`: which law, at which event or block, and what stands there.
+A violated law raises `LawBroken` with the law, the event or block, and both values.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ BOM = b"\xef\xbb\xbf"
 
 
 def frames_of(body: Iterable[dict[str, Any]]) -> list[bytes]:
-    """A recorded stream, a list of {event?, data}, as server-sent events."""
+    """Return a recorded stream, a list of {event?, data}, as server-sent events."""
     frames = []
     for event in body:
         data = event["data"]
@@ -41,20 +41,20 @@ def frames_of(body: Iterable[dict[str, Any]]) -> list[bytes]:
 
 
 def decode(adapter: Any, pieces: Iterable[bytes]) -> list[ev.StreamEvent]:
-    """The events of a stream that comes in these pieces, and is closed."""
+    """Decode a stream that arrives in these pieces, and close it."""
     decoder = adapter.stream_decoder()
     events = [event for piece in pieces for event in decoder.feed(piece)]
     return [*events, *decoder.close()]
 
 
 def cut(raw: bytes, places: Iterable[int]) -> list[bytes]:
-    """The bytes, cut at these places."""
+    """Return the bytes, cut at these offsets."""
     inner = sorted({place for place in places if 0 < place < len(raw)})
     return [raw[start:end] for start, end in zip([0, *inner], [*inner, len(raw)], strict=True)]
 
 
 def disguises(raw: bytes) -> Iterator[tuple[str, bytes]]:
-    """The same server-sent events in the other spellings that the standard allows."""
+    """Yield the same server-sent events in other spellings that the standard allows, each with a name."""
     yield "CRLF", raw.replace(b"\n", b"\r\n")
     yield "CR", raw.replace(b"\n", b"\r")
     yield "comments", raw.replace(b"\n\n", b"\n\n: still here\n\n")
@@ -117,7 +117,7 @@ def separation(adapter: Any, one: bytes, other: bytes, size: int) -> None:
 
 
 def same_events(law: str, one: Events, other: Events) -> None:
-    """Fails at the first event that is another one."""
+    """Raise LawBroken at the first event that differs."""
     for place, (left, right) in enumerate(zip(one, other, strict=False)):
         if left != right:
             raise LawBroken(law, f"event {place}", Words("another event"), left, right)
@@ -150,7 +150,7 @@ def _unmarked(content: Any) -> Any:
 
 
 def same(law: str, one: Any, other: Any) -> None:
-    """Fails at the path of the first difference of two values of the model."""
+    """Raise LawBroken at the first difference of two model values."""
     if one != other:
         found = difference(msgspec.to_builtins(one), msgspec.to_builtins(other))
         raise LawBroken(law, *(found or ("$", "the values differ, and their JSON does not", one, other)))
@@ -219,7 +219,7 @@ def deltas(events: Events) -> None:
 
 
 def told(content: Any, pieces: Sequence[Any]) -> Any:
-    """What of a content comes piece by piece, as a value to compare; None where nothing of it does."""
+    """Return the part of a content that deltas carry, as a comparable value; None if it has none."""
     if isinstance(content, TextContent | ReasoningContent):
         return content.text or ""
     if not isinstance(content, ToolCallContent):
@@ -232,7 +232,7 @@ def told(content: Any, pieces: Sequence[Any]) -> Any:
 
 
 def _value_of(arguments: Any) -> Any:
-    """Arguments as a value where their text is JSON; none at all and an empty object are the same."""
+    """Return arguments as a value if their text is JSON. Missing arguments equal an empty object."""
     if isinstance(arguments, str):
         try:
             arguments = parse(arguments)
@@ -242,7 +242,7 @@ def _value_of(arguments: Any) -> Any:
 
 
 def put(owner: Any, steps: Sequence[str | int], value: Any) -> Any:
-    """A copy of `owner` with `value` at a path; text is more of the text that is there."""
+    """Return a copy of `owner` with `value` at a path. Text is appended to existing text."""
     if not steps:
         return owner + value if isinstance(owner, str) and isinstance(value, str) else value
     step, *rest = steps
@@ -282,7 +282,7 @@ def _still_growing(index: int, before: str, gathered: Fold) -> str:
 
 
 def words(content: Any) -> str:
-    """The text of a content that comes piece by piece; empty where it has none."""
+    """Return the text of a content that deltas extend; "" if it has none."""
     field = ev.growing_field(content)
     if field == "arguments":
         return content.arguments if isinstance(content.arguments, str) else ""
@@ -371,7 +371,7 @@ def accumulation(api: str, adapter: Any, events: Events) -> None:
     ours = adapter.encode_response(fold(decode(adapter, [raw]))).payload
     start = next((event.response for event in events if isinstance(event, ev.TurnStart)), None)
     if start is not None and start.id != fold(events).id:
-        # Hosts that change it on the way: the SDKs keep the first one, or the last.
+        # Some hosts change the id during a stream. The SDKs keep the first or the last.
         ours, theirs = {**ours, "id": ""}, {**theirs, "id": ""}
     found = difference(comparable(api, ours), comparable(api, theirs))
     if found is not None:
@@ -406,7 +406,7 @@ def _uncited(item: Any) -> Any:
 
 
 def values_of(raw: bytes) -> list[dict[str, Any]]:
-    """The events of a stream as an SDK parses them."""
+    """Return the events of a stream as parsed JSON, without "[DONE]"."""
     lines = (line[6:] for line in raw.split(b"\n") if line.startswith(b"data: "))
     return [json.loads(line) for line in lines if line != b"[DONE]"]
 
@@ -461,7 +461,7 @@ def disorder(adapter: Any, events: Events) -> None:
     totality(adapter, [raw])
 
 
-# -- the other way -----------------------------------------------------------------------------------------------------
+# -- encoding ----------------------------------------------------------------------------------------------------------
 
 
 def unfolding(response: ChatResponse, size: int | None) -> None:
@@ -473,7 +473,7 @@ def unfolding(response: ChatResponse, size: int | None) -> None:
 
 
 def encode(adapter: Any, events: Iterable[ev.StreamEvent], policies: Any = None) -> tuple[bytes, Any]:
-    """The bytes of the API's stream that these events make, and what it cannot carry."""
+    """Encode events as the API's stream. Return its bytes and its losses."""
     encoder = adapter.stream_encoder(policies)
     raw = b"".join(encoder.feed(event) for event in events)
     raw += encoder.close()
@@ -502,7 +502,7 @@ def crossing(target: Any, events: Events) -> None:
 
 
 def _without_new_reasons(found: ChatResponse, expected: ChatResponse) -> ChatResponse:
-    """Without reasons that were made up where nobody said one: a stream of generateContent has to end with one."""
+    """Remove generated finish reasons: a stream of generateContent must end with one."""
     choices = [
         msgspec.structs.replace(one, finish_reason=None) if other.finish_reason is None else one
         for one, other in zip(found.choices, expected.choices, strict=True)
@@ -533,7 +533,7 @@ def _plain_contents(response: ChatResponse) -> list[list[list[Any]]]:
 
 
 def _joined(contents: Iterable[Any]) -> list[Any]:
-    """Contents with texts that are neighbours made one, without empty ones, and arguments as values."""
+    """Join adjacent texts, remove empty ones, and parse arguments."""
     made: list[Any] = []
     for content in contents:
         if isinstance(content, ToolCallContent):
@@ -549,7 +549,7 @@ def _joined(contents: Iterable[Any]) -> list[Any]:
 
 
 def _quoted(content: TextContent) -> list[Citation]:
-    """The citations of a text by the words that they are of, wherever these stand."""
+    """Return the citations of a text with the text cited in place of its position."""
     quoted = []
     for citation in content.annotations or ():
         span = convert_span(content.text, citation.span, "codepoint") if citation.span else Span(start=0)

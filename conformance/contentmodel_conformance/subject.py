@@ -1,4 +1,4 @@
-"""The adapter that is tried, and what it is tried on: other adapters, limits, payloads of its own, recordings."""
+"""The adapter under test and its inputs: other adapters, limits, given payloads, recordings."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from contentmodel_conformance.strategies.transcripts import LIMITS, Limits
 KINDS = ("request", "response")
 
 Payloads = st.SearchStrategy[Any] | Sequence[Any]
-"""Payloads of a format: a hypothesis strategy that draws them, or some of them."""
+"""Payloads of a format: a hypothesis strategy or a sequence."""
 
 _HELLO = [ChatMessage(role="user", contents=[TextContent(text="Hi.")])]
 _ANSWER = [ChatMessage(role="assistant", contents=[TextContent(text="Hi.")])]
@@ -51,7 +51,7 @@ _LEAST: dict[str, Any] = {
 
 
 class Subject:
-    """One adapter with what is known of it. Finds out what it can do by asking it, and never lets it raise."""
+    """The adapter under test. Probes what the adapter supports, and catches its exceptions."""
 
     def __init__(
         self,
@@ -76,13 +76,13 @@ class Subject:
         self.examples = checked(self.api, examples) or EXAMPLES.get(self.api, [])
         self._written: dict[str, list[Any]] = {}
         self.is_one_of_many = is_one_of_many
-        """Whether the other adapters are tried as well: what comes from them is then tried with them."""
+        """Whether the other adapters are checked in the same run. If so, their checks try conversions from them."""
 
     @cached_property
     def kinds(self) -> dict[str, str]:
-        """Each kind of payload that the adapter does not do, with why; {} where it does both.
+        """The kinds of payload that the adapter does not support, each with the reason; {} if it supports both.
 
-        One whose API has an SDK, or that came with payloads of a kind, has no excuse.
+        A kind counts as supported if the API has an SDK, or if payloads of this kind were given.
         """
         found = {}
         for kind, value in _LEAST.items():
@@ -92,18 +92,18 @@ class Subject:
                 getattr(self.adapter, f"encode_{kind}")(value)
             except (ContentModelError, NotImplementedError, AttributeError) as error:
                 found[kind] = _why(error)
-            except Exception:  # A defect, and no word that it does not do this: the checks say so.
+            except Exception:  # A defect, not missing support: the checks report it.
                 continue
         return found
 
     @property
     def does(self) -> list[str]:
-        """The kinds of payload that the adapter does."""
+        """The kinds of payload that the adapter supports."""
         return [kind for kind in KINDS if kind not in self.kinds]
 
     @cached_property
     def no_streams(self) -> str:
-        """Why the adapter has no streams; empty where it has, and where the SDK of its API shows that it must."""
+        """Why the adapter has no streams; empty if it has streams, or if an SDK of its API shows that it must."""
         if not self.no_types:
             return ""
         try:
@@ -127,44 +127,44 @@ class Subject:
 
     @cached_property
     def no_judge(self) -> str:
-        """Why nobody says what the payloads of this API look like; empty where an official SDK does."""
+        """Why payloads of this API cannot be validated; empty if an official SDK has types for them."""
         return _reason(lambda: judge(self.api, "request"), "no official SDK has types of this API")
 
     @cached_property
     def no_types(self) -> str:
-        """Why the names in this API's SDK are not known; empty where they are."""
+        """Why there are no SDK types of this API; empty if there are."""
         return _reason(lambda: sdk_types(self.api), "no official SDK has types of this API")
 
     @property
     def no_accumulator(self) -> str:
-        """Why no SDK makes an answer of a stream of this API; empty where one does."""
+        """Why no SDK accumulates a stream of this API to an answer; empty if one does."""
         return self.no_streams or self.no_judge or ("" if self.api in ACCUMULATING else "its SDK gives chunks alone")
 
     @property
     def no_rules(self) -> str:
-        """Why nobody knows what the API refuses; empty where the adapter does."""
+        """Why there are no rules of the API; empty if the adapter has rules."""
         return "" if getattr(self.adapter, "rules", None) else "the adapter states no rules of its API"
 
     @property
     def no_others(self) -> str:
-        """Why nothing can cross; empty where there is another adapter."""
+        """Why there is no conversion to try; empty if there is another adapter."""
         return "" if self.others else "there is no other adapter to convert from or to"
 
     @property
     def no_payloads(self) -> str:
-        """Why there are no payloads of the format to try; empty where some came with the adapter."""
+        """Why there are no given payloads; empty if some were given with the adapter."""
         return "" if self.payloads else "no payloads were given with the adapter"
 
     @property
     def no_corpus(self) -> str:
-        """Why nothing recorded can be tried; empty where there is a folder that knows the API."""
+        """Why no recordings can be tried; empty if the folder has lines of this API."""
         if self.recordings is None:
             return "no corpus was given"
         known = self.recordings.of(self.api, *KINDS, "stream", "error") or self.recordings.bad.get(self.api)
         return "" if known else f"nothing of this API is in {self.recordings.folder}"
 
     def reader_of(self, adapter: Any) -> Reader | None:
-        """The reader of the API of an adapter, which may be the subject; None if there is none."""
+        """Return the reader of an adapter's API; None if there is none. The adapter may be the subject."""
         return self.reader if adapter is self.adapter else _reader_of(adapter)
 
     @property
@@ -179,37 +179,37 @@ class Subject:
 
     @property
     def no_table(self) -> str:
-        """Why no payloads can be made from the adapter's table; empty where it describes unions of blocks."""
+        """Why no payloads can be generated from the adapter's table; empty if it describes unions of blocks."""
         unions = self.description.get("unions")
         return "" if isinstance(unions, dict) and unions else "the adapter describes no blocks"
 
     @cached_property
     def description(self) -> dict[str, Any]:
-        """What the adapter says about its tables; {} where it says nothing that can be used."""
+        """The adapter's description of its tables; {} if it raises or is no dict."""
         try:
             described = self.adapter.describe()
-        except Exception:  # The check of the adapter's face says so.
+        except Exception:  # The check `face` reports it.
             return {}
         return described if isinstance(described, dict) else {}
 
     @property
     def no_limits(self) -> str:
-        """Why there are no transcripts of this API: nobody said what they can hold."""
+        """Why no transcripts of this API can be generated; empty if its limits are set."""
         return "" if self.limits else "what a transcript of it can hold is not known: give the adapter `limits`"
 
     @property
     def no_jsonschema(self) -> str:
-        """Why no schema can be checked."""
+        """Why schemas cannot be checked; empty if jsonschema is installed."""
         return "" if find_spec("jsonschema") else "the package jsonschema is not installed"
 
     def written(self, kind: str) -> list[Any]:
-        """Payloads that the adapter writes of a few conversations, as plain JSON; fewer where it cannot."""
+        """Return what the adapter encodes a few samples to, as plain JSON. Samples that fail to encode are left out."""
         if kind not in self._written:
             self._written[kind] = [made for value in samples(kind) if (made := _write(self.adapter, kind, value))]
         return self._written[kind]
 
     def wire(self, value: Any) -> str:
-        """The payload of a value of the model as text, by the adapter of the API that it came from; "" if none is."""
+        """Return the payload of a model value as text, encoded by the adapter of its origin; "" if that fails."""
         if not isinstance(value, ChatRequest | ChatResponse):
             return ""
         api = self.api if value.origin is None else value.origin.api
@@ -219,7 +219,7 @@ class Subject:
         return "" if payload is None else shown(payload, 4000)
 
     def own(self, kind: str) -> st.SearchStrategy[Any] | None:
-        """The payloads that came with the adapter, as a strategy; None where there are none."""
+        """Return the payloads given with the adapter, as a strategy; None if there are none."""
         given = self.payloads.get(kind)
         if given is None or isinstance(given, st.SearchStrategy):
             return given
@@ -232,7 +232,7 @@ def _reader_of(adapter: Any) -> Reader | None:
 
 
 def limits_of(adapter: Any) -> Limits:
-    """What transcripts of an adapter's API can hold; the least where nobody said."""
+    """Return the limits of transcripts of an adapter's API; the strictest if none are declared."""
     known = LIMITS.get(adapter.api) or getattr(adapter, "limits", None)
     return known if isinstance(known, Limits) else Limits(issuer=adapter.issuer, model="m", **_LITTLE)
 
@@ -243,7 +243,7 @@ _LITTLE: dict[str, Any] = dict.fromkeys(
 
 
 def samples(kind: str) -> list[Any]:
-    """A few conversations, or answers, with one of each of what most APIs have."""
+    """Return a few requests or responses that cover what most APIs support."""
     picture = DataContent(data="iVBORw0KGgo=", media_type="image/png")
     call = FunctionCallContent(call_id="call_1", name="weather", arguments={"city": "Oslo"})
     result = FunctionResultContent(call_id="call_1", name="weather", outputs=[TextContent(text="18 degrees")])
@@ -265,12 +265,12 @@ def samples(kind: str) -> list[Any]:
 def _write(adapter: Any, kind: str, value: Any) -> Any:
     try:
         return json.loads(getattr(adapter, f"encode_{kind}")(value).to_json())
-    except Exception:  # The checks of what is written say so.
+    except Exception:  # The checks of written payloads report it.
         return None
 
 
 def _reason(ask: Callable[[], Any], otherwise: str) -> str:
-    """Empty where there is an answer; else why there is none."""
+    """Return "" if `ask` succeeds, else the reason why it fails."""
     try:
         ask()
     except LookupError:

@@ -1,4 +1,4 @@
-"""Everything at once: which checks apply to an adapter, running them, and the report.
+"""Select the checks that apply to an adapter, run them, and report.
 
 report = check_adapter(my_adapter)
 assert report.ok, report.failures
@@ -28,7 +28,7 @@ __all__ = ["CHECKS", "LAWS", "Progress", "check_adapter", "check_adapters", "che
 
 
 class Progress(msgspec.Struct, frozen=True):
-    """How far a run is: `done` of `count` checks of the adapter, the `check` that comes next, or its `outcome`."""
+    """The progress of a run: `done` of `count` checks. `outcome` is None before `check` runs, and set after it."""
 
     api: str
     check: str
@@ -56,20 +56,20 @@ def check_adapter(
     target: str | None = None,
     fail_fast: bool = False,
 ) -> Report:
-    """Runs every check that applies to an adapter, and reports what each came to.
+    """Run every check that applies to an adapter, and report the outcome of each.
 
     `deep` tries a hundred times as many examples. The same `seed` gives the same examples, and the same report.
     `corpus` is a folder of recorded traffic. `others` are the adapters to convert from and to; by default all that are
-    installed. `only` has names of laws, or of checks ("identity", "identity/table"). `progress` is called before and
-    after each check. `payloads` has payloads of the format, by kind ("request", "response"): a hypothesis strategy or
-    some of them; the SDK's types and the adapter's table give others. `limits` says what transcripts of the API hold.
-    `reader` reads payloads of the API without the adapter (see `contentmodel_conformance.readers`). `examples` are
-    payloads, each with the ChatRequest or the ChatResponse that it means. `target` is what the command line calls the
-    adapter, for the commands that reports give. With `fail_fast`, a check ends with its first finding, whose input is
-    not made smaller: for runs that only ask whether there is one.
+    installed. `only` has names of laws or checks ("identity", "identity/table"). `progress` is called before and after
+    each check. `payloads` has payloads of the format, by kind ("request", "response"): a hypothesis strategy or a
+    sequence. They are added to those generated from the SDK's types and the adapter's table. `limits` describes what
+    transcripts of the API can contain. `reader` reads payloads of the API without the adapter (see
+    `contentmodel_conformance.readers`). `examples` are payloads, each with the ChatRequest or the ChatResponse expected
+    of it. `target` is the adapter's name on the command line, for the commands in reports. With `fail_fast`, a check
+    ends with its first finding, and its input is not minimized.
 
-    Whatever the adapter raises is a finding, and gets nowhere. ValueError where `only` names nothing there is, or an
-    example is none.
+    An exception of the adapter becomes a finding and is never raised. Raises ValueError if `only` contains an unknown
+    name, or if an example is invalid.
     """
     chosen = selected(only)
     subject = Subject(
@@ -95,7 +95,7 @@ def check_adapters(
     only: Sequence[str] | None = None,
     progress: EncodedEvent | None = None,
 ) -> Report:
-    """The same for several adapters, by API id; by default for all that are installed. Each pair is tried once."""
+    """Check several adapters, by API id; by default all that are installed. Each pair is tried once."""
     found = contentmodel.adapters() if adapters is None else dict(adapters)
     chosen, recordings = selected(only), _recordings(corpus)
     return merged(
@@ -118,16 +118,16 @@ def check_corpus(
     only: Sequence[str] | None = None,
     progress: EncodedEvent | None = None,
 ) -> Report:
-    """The checks on recorded traffic alone: how much of it keeps each law, and the first difference of each that fails.
+    """Run only the checks on recorded traffic: how much of it keeps each law, and the first difference of each failure.
 
-    CorpusError where the folder has none.
+    Raises CorpusError if the folder has no recordings.
     """
     recorded = {name: check for name, check in selected(only).items() if "corpus" in check.needs}
     return check_adapters(adapters, corpus=_recordings(folder), only=list(recorded), progress=progress)
 
 
 def selected(only: Sequence[str] | None) -> dict[str, Check]:
-    """The checks that are named, by law or by check; all where none is. ValueError names what there is not."""
+    """Return the checks named by law or by check; all if `only` is None. Raises ValueError for unknown names."""
     if only is None:
         return dict(CHECKS)
     unknown = [name for name in only if not any(_is_named(check, name) for check in CHECKS.values())]
@@ -150,7 +150,7 @@ def run_check(
     target: str | None = None,
     fail_fast: bool = False,
 ) -> Outcome:
-    """Runs one check of one adapter. Whatever the adapter raises is a finding."""
+    """Run one check of one adapter. An exception of the adapter becomes a finding."""
     known: dict[str, Any] = {"api": subject.api, "check": check.name, "law": check.law, "on": check.on}
     command = _command(check, subject, deep, seed, target)
     trial = Trial(check.name, check.law, command, deep=deep, seed=seed, fail_fast=fail_fast, wire=subject.wire)
@@ -176,7 +176,7 @@ def run_check(
 
 
 def _run_unless_skipped(check: Check, subject: Subject, trial: Trial) -> None:
-    # Whether a check applies is found out by asking the adapter, which may hang too.
+    # Calls the adapter, which may hang: so it runs inside the trial.
     trial.skipped = check.skipped(subject)
     if not trial.skipped:
         check.run(subject, trial)
@@ -225,7 +225,7 @@ def _report(
 
 
 def _what(adapter: Any) -> str:
-    """Where an adapter comes from."""
+    """Return the class and the package of an adapter."""
     module = type(adapter).__module__
     owners = packages_distributions().get(module.partition(".")[0], ())
     return " ".join([f"{module}.{type(adapter).__qualname__}", *(f"({name} {version(name)})" for name in owners[:1])])

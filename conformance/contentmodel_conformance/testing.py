@@ -1,4 +1,4 @@
-"""The checks for pytest: a class to derive from, with a test for each check.
+"""The checks for pytest: a base class with a test for each check.
 
 class TestMyApi(AdapterConformance):
     adapter = my_package.adapter
@@ -28,41 +28,41 @@ __all__ = ["AdapterConformance"]
 
 
 class AdapterConformance:
-    """Every check of an adapter as a test, named after its law: `test_identity_table`, `test_stream_cuts_written`.
+    """Base class with one test for each check, named after its law: `test_identity_table`, `test_stream_cuts_written`.
 
-    Derive a class from it whose name begins with `Test`, and set `adapter`; the rest has defaults. A check that does
-    not apply to the adapter is skipped, with the reason. `pytest --conformance-deep` tries a hundred times as many
-    examples; `--conformance-seed N` gives others.
+    Derive a class whose name begins with `Test`, and set `adapter`. The other attributes are optional. A check that
+    does not apply to the adapter is skipped, with the reason. `pytest --conformance-deep` tries a hundred times as many
+    examples. `--conformance-seed N` selects other examples.
     """
 
     adapter: ClassVar[Any] = None
-    """The adapter: an object, or its API id where it is installed."""
+    """The adapter: an object, or the API id of an installed one."""
     payloads: ClassVar[Mapping[str, Payloads]] = {}
-    """Payloads of the format, by kind ("request", "response"): a hypothesis strategy, or some of them."""
+    """Payloads of the format, by kind ("request", "response"): a hypothesis strategy or a sequence."""
     limits: ClassVar[Limits | None] = None
-    """What transcripts of the API can hold."""
+    """What transcripts of the API can contain."""
     reader: ClassVar[Reader | None] = None
     """A function that reads payloads of the API without the adapter (see `contentmodel_conformance.readers`)."""
     examples: ClassVar[Sequence[Example]] = ()
-    """Payloads, each with the ChatRequest or the ChatResponse that it means."""
+    """Payloads, each with the ChatRequest or the ChatResponse expected of it."""
     others: ClassVar[Iterable[Any] | None] = None
     """The adapters to convert from and to; by default all that are installed."""
     corpus: ClassVar[Path | str | None] = None
-    """A folder of recorded traffic; by default the environment variable CONTENTMODEL_CORPUS says it."""
+    """A folder of recorded traffic; by default the environment variable CONTENTMODEL_CORPUS."""
     deep: ClassVar[bool] = False
-    """Whether a hundred times as many examples are tried."""
+    """Whether to try a hundred times as many examples."""
     seed: ClassVar[int] = 0
-    """Which examples are tried."""
+    """The seed that selects the examples."""
     is_one_of_many: ClassVar[bool] = False
-    """Whether the other adapters have such a class as well: then each pair is tried once."""
+    """Whether the other adapters have a test class too. If so, each pair is tried only once."""
     known: ClassVar[Mapping[str, str]] = {}
-    """The checks that are known to fail ("replay/sdk"), each with why. One that passes after all fails its test."""
+    """Checks that are expected to fail ("replay/sdk"), each with the reason. If such a check passes, its test fails."""
 
     _subjects: ClassVar[dict[type, Subject]] = {}
 
     @classmethod
     def subject(cls) -> Subject:
-        """The adapter with all that is known of it, made once for the class."""
+        """Return the subject of this class, built once."""
         if cls not in AdapterConformance._subjects:
             AdapterConformance._subjects[cls] = cls._subject()
         return AdapterConformance._subjects[cls]
@@ -77,7 +77,7 @@ class AdapterConformance:
             others=cls.others,
             payloads=cls.payloads,
             limits=cls.limits,
-            # Of the class: a plain function would become a method of an object.
+            # Read from the class: on an instance, a plain function would become a method.
             reader=cls.reader,
             examples=cls.examples,
             recordings=Recordings(folder) if folder else None,
@@ -86,7 +86,7 @@ class AdapterConformance:
 
     @classmethod
     def target(cls) -> str:
-        """What the command line calls this adapter, with all that is set here."""
+        """Return the name of this adapter, with the settings of this class, on the command line."""
         return cls.adapter if isinstance(cls.adapter, str) else f"{cls.__module__}:{cls.__qualname__}"
 
     def _run(self, check: Check, request: pytest.FixtureRequest) -> None:
@@ -103,7 +103,7 @@ class AdapterConformance:
 
 
 def _settle(outcome: Outcome, known: str | None) -> None:
-    """Ends a test as its check ended."""
+    """End a test with the outcome of its check. Raises the exceptions of pytest."""
     if outcome.status == "skipped":
         pytest.skip(outcome.note)
     if outcome.status == "failed":

@@ -1,4 +1,4 @@
-"""The law of texts: what is between two texts keeps them apart, also where it is left out."""
+"""The law of texts: two texts with other content between them stay separate, even if that content is dropped."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _texts(response: ChatResponse) -> list[TextContent]:
 
 
 def _neighbours(response: ChatResponse) -> list[tuple[str, str, bool]]:
-    """Return each text with the next one, and whether any other content is between them. Empty texts are nothing."""
+    """Return each text with the next one, and whether other content is between them. Empty texts are skipped."""
     texts: list[tuple[str, int]] = []
     others = 0
     for content in _contents(response):
@@ -55,7 +55,7 @@ def _neighbours(response: ChatResponse) -> list[tuple[str, str, bool]]:
 
 
 def _cited(texts: list[TextContent]) -> list[str]:
-    """Return the words that each citation is of."""
+    """Return the text that each citation refers to."""
     words = []
     for content in texts:
         for citation in content.annotations or ():

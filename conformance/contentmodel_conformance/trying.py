@@ -1,6 +1,6 @@
-"""Tries a law on many values: hypothesis, driven from code, with a seed, a bound on time, and the least that broke it.
+"""Try a law on many values: runs hypothesis with a seed and a time limit, and keeps the minimal failure.
 
-Owns how a law is tried. It knows no law and no adapter. What an adapter raises never gets out of here: it is a finding.
+This module depends on no law and no adapter. An exception of an adapter is never raised from here: it is a finding.
 """
 
 from __future__ import annotations
@@ -26,22 +26,22 @@ from contentmodel_conformance.report import Finding, beside, printable, shown
 from contentmodel_conformance.watchdog import Hangs, Watch, hung_call, watched
 
 QUICK, DEEP = 25, 2500
-"""How many examples a law is tried on, quickly and deeply."""
+"""The number of examples that a law is tried on, in quick and in deep runs."""
 SECONDS = {False: 60.0, True: 1800.0}
-"""How many seconds of the processor one check may take, quick and deep. A note says if not all was tried by then."""
+"""The processor time limit of one check in seconds, by `deep`. A check that is cut short gets a note."""
 CUT_SHORT = "cut short: its time was up"
 FINDINGS = 5
-"""How many findings of generated values one check gathers: the others are rarely news."""
+"""The maximum number of findings of one check. Further ones are rarely new."""
 
 Law = Callable[[Any], Any]
 
 
 class _TimeUp(BaseException):
-    """The time of a check is over. Hypothesis lets it pass, because it is no Exception."""
+    """Raised when the time of a check is over. Not an Exception, so hypothesis does not catch it."""
 
 
 class Trial:
-    """One check while it runs: how much it may try, what it has tried, and what it has found."""
+    """The state of a running check: its limits, its counts and its findings."""
 
     def __init__(
         self,
@@ -54,13 +54,13 @@ class Trial:
         fail_fast: bool = False,
         wire: Callable[[Any], str] | None = None,
     ) -> None:
-        """`fail_fast` ends the check with its first finding, and does not make its input smaller."""
+        """Start a trial. With `fail_fast`, the check ends with its first finding, and its input is not minimized."""
         self.check, self.law, self.command = check, law, command
         self.deep, self.seed = deep, seed
         self._phases = [Phase.generate] if fail_fast else [Phase.generate, Phase.shrink]
         self._most = 1 if fail_fast else FINDINGS
         self.wire = wire
-        """Shows the payload that is written of a value of the model; "" for other values."""
+        """Returns the payload of a model value as text; "" for other values."""
         self.examples = DEEP if deep else QUICK
         self.tried = self.refused = self.failed = 0
         self.findings: list[Finding] = []
@@ -72,19 +72,19 @@ class Trial:
 
     @property
     def is_over(self) -> bool:
-        """Whether to stop trying: the time is up, the adapter hung, or enough was found."""
+        """Whether to stop trying: the time is up, the adapter hung, or the maximum of findings is reached."""
         if time.process_time() > self._end:
             self.note(CUT_SHORT)
             return True
         return self.hangs or len(self.findings) >= self._most
 
     def note(self, text: str) -> None:
-        """Says something about this check, once."""
+        """Add a note to this check, unless it has the same note already."""
         if text not in self.pending_losses:
             self.pending_losses.append(text)
 
     def each(self, values: SearchStrategy[Any], law: Law, label: str = "", share: float = 1.0) -> None:
-        """Tries a law on generated values: `share` of the examples, one at least. The least failure counts."""
+        """Try a law on generated values: `share` of the examples, at least one. Keep the minimal failure."""
         if self.is_over:
             return
         attempt = _Attempt(self, law)
@@ -113,19 +113,19 @@ class Trial:
             self._found(*attempt.failure, label)
 
     def once(self, value: Any, law: Law, label: str = "", source: str = "") -> None:
-        """Tries a law on one value. `source` names it where it is a recorded one: a file and a line."""
+        """Try a law on one value. `source` is the file and line of a recorded value."""
         attempt = _Attempt(self, law)
         try:
             attempt(value)
         except _TimeUp:
             self.note(CUT_SHORT)
         except (Exception, SystemExit):
-            pass  # It is the attempt's failure.
+            pass  # `attempt.failure` has it.
         if attempt.failure is not None:
             self._found(*attempt.failure, label, source)
 
     def run(self, work: Callable[[], None]) -> None:
-        """Run a check under the watchdog. If the adapter raises or hangs where nothing is tried, that is a finding."""
+        """Run a check under the watchdog. If the adapter raises or hangs outside of an attempt, add a finding."""
         try:
             with watched() as self._watch:
                 work()
@@ -139,16 +139,16 @@ class Trial:
             self._watch = None
 
     def restart(self) -> None:
-        """Tell the watchdog that there is progress. TimeUp is raised once the time of the check is over."""
+        """Restart the watchdog. Raises _TimeUp if the time of the check is over."""
         if time.process_time() > self._end:
             raise _TimeUp
         if self._watch is not None:
             self._watch.restart()
 
     def hung(self, error: Hangs, value: Any = None) -> tuple[Any, LawBroken]:
-        """Stop trying. Return the value that the check hung on, and what to report: in which call, at which line.
+        """Stop trying. Return the value that the check hung on, and the error to report, with the call and the line.
 
-        The value is the one that was tried; if none was, the argument of the call.
+        If `value` is None, the value is the argument of the call.
         """
         self.hangs = True
         call = hung_call(error.__traceback__)
@@ -163,7 +163,7 @@ class Trial:
 
 
 class _Attempt:
-    """One law on value after value; keeps the last failure, which is the least when hypothesis is done."""
+    """Try a law on one value after another. Keeps the last failure: hypothesis ends with the minimal one."""
 
     def __init__(self, trial: Trial, law: Law) -> None:
         self.trial, self.law = trial, law
@@ -182,7 +182,7 @@ class _Attempt:
             self.trial.why_refused = str(error)
         except Hangs as error:
             self.failure = self.trial.hung(error, value)
-            # No use in making it smaller: every step would take as long.
+            # Do not minimize: every step would take as long.
             raise _TimeUp from None
         except (Exception, SystemExit) as error:
             self.failure = value, error
@@ -194,9 +194,9 @@ _CONSTANTS: dict[Any, Any] = {}
 
 @contextmanager
 def _without_constants_of_modules() -> Iterator[None]:
-    """Keeps hypothesis from drawing constants that it finds in the modules loaded so far (since its version 6.131).
+    """Stop hypothesis from drawing constants of the loaded modules (it does since 6.131).
 
-    What is loaded depends on what ran before: one seed would give other examples when a check runs alone.
+    The loaded modules depend on what ran before, so a seed would give other examples if a check runs alone.
     """
     constants: Any = getattr(providers, "Constants", None)
     found: dict[str, Any] = {"_get_local_constants": lambda: constants(), "CONSTANTS_CACHE": _CONSTANTS}
@@ -224,7 +224,7 @@ def _finding(trial: Trial, value: Any, error: BaseException, label: str, source:
 
 
 def _beside(expected: Any, found: Any) -> tuple[str, str]:
-    """Both values as text: cut around their difference, unless one of them is in words."""
+    """Return both values as text, cut around their difference, unless one of them is `Words`."""
     if isinstance(expected, Words) or isinstance(found, Words):
         return _worded(expected), _worded(found)
     return beside(expected, found)
@@ -235,7 +235,7 @@ def _worded(value: Any) -> str:
 
 
 def _told(error: BaseException, law: str) -> tuple[str, str, str, str, str]:
-    """The law, the place, what is wrong, what was expected and what was found."""
+    """Return the law, the path, what is wrong, the expected value and the found value."""
     if isinstance(error, LawBroken):
         name = error.law if error.law in ("totality", law) else law
         return name, error.where, error.detail, *_beside(error.expected, error.found)

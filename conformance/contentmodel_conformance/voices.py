@@ -1,7 +1,7 @@
-"""The law of voices: what a user or a tool writes stays what that user or tool wrote.
+"""The law of voices: content keeps its author, the user or the tool, in every conversion.
 
 A voice is a text, a medium or a call of a conversation with its role, its kind, and the call that it belongs to. Texts
-and calls carry tags (`strategies/hostile.py`), so that each is found again whatever an API makes of it.
+and calls have tags (`strategies/hostile.py`), so that each can be found after a conversion.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from contentmodel_conformance.laws import LawBroken, Words
 TAG = re.compile(r"voice\d+eciov")
 _ROLES = {"developer": "system"}
 _KNOWN = frozenset({"system", "user", "assistant", "tool"})
-# A function that takes free text is a custom tool, to an API that has those.
+# A custom tool is the form of a free-text function in APIs that have such tools.
 _CALLS = (FunctionCallContent, CustomToolCallContent)
 _RESULTS = (FunctionResultContent, CustomToolResultContent)
 
 
 @dataclass(frozen=True)
 class Voice:
-    """One text, medium or call: where it is, who said it, what it is, and of which call it is a result."""
+    """One text, medium or call: its path, role and kind, its content (`said`), and the call that it is a result of."""
 
     path: str
     role: str
@@ -62,7 +62,7 @@ def _is_kept(voice: Voice, there: list[Voice], left: list[str], lost: Collection
     again = [index for index, other in enumerate(there) if voice.said in left[index]]
     same = [index for index in again if _are_alike(voice, there[index])]
     if same:
-        # Each occurrence counts once: the API may have joined several texts to one.
+        # Count each occurrence once: the API may have joined several texts.
         left[same[0]] = left[same[0]].replace(voice.said, "", 1)
         return
     found = there[again[0]] if again else laws.ABSENT
@@ -79,7 +79,7 @@ def _are_alike(one: Voice, other: Voice) -> bool:
 
 
 def _is_excused(voice: Voice, lost: Collection[str]) -> bool:
-    """Whether a loss names the content, what it stands in, its role, or its failure."""
+    """Return whether a loss names the content, a parent of it, its role, or its failure."""
     above = [voice.path[: match.end()] for match in re.finditer(r"\]", voice.path)]
     message = above[0] if above else voice.path
     content = above[1] if len(above) > 1 else message
@@ -88,7 +88,7 @@ def _is_excused(voice: Voice, lost: Collection[str]) -> bool:
 
 
 def voices_of(request: ChatRequest) -> Iterator[Voice]:
-    """Return the voices of a request, in order."""
+    """Yield the voices of a request, in order."""
     for index, content in enumerate(request.instructions):
         yield from _plain(content, f"$.instructions[{index}]", "system")
     calls: dict[str | None, str] = {}

@@ -1,15 +1,15 @@
-"""The watchdog: ends a check that makes no progress, in any thread, and says in which call it hung and on what.
+"""The watchdog: ends a check that makes no progress, in any thread, and reports the call that hung and its input.
 
 with watched() as watch:
     for value in values:
         watch.restart()
         try_it(value)
 
-A hang ends with `Hangs`, raised where the code was. In the main thread a signal raises it, which also interrupts a
-sleep, a lock and a pattern that backtracks for ever; elsewhere, and on Windows, another thread raises it between two
-instructions of Python. Code written in C that never looks for signals cannot be ended.
+If a check hangs, `Hangs` is raised in the running code. In the main thread a signal raises it; this also interrupts a
+sleep, a lock and a regular expression that backtracks. In other threads and on Windows, a second thread raises it
+between two Python instructions. C code that never checks for signals cannot be ended.
 
-The limit is processor time, so that a busy machine makes nothing hang; one that only waits has a longer one.
+The limit is processor time, so a busy machine causes no false hang. A check that only waits has a longer limit.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ from typing import Any, NamedTuple
 import msgspec
 
 LIMIT = 20.0
-"""How many seconds of the processor a check may take without progress."""
+"""The processor time, in seconds, that a check may take without progress."""
 PATIENCE = 12
-"""How many times the limit it may take if it only waits."""
+"""The limit of elapsed time, as a multiple of LIMIT, for a check that only waits."""
 _TICKS = 20
-"""How often the watchdog looks during the limit."""
+"""How many times the watchdog looks within LIMIT."""
 
 
 class Hangs(BaseException):
-    """No progress came within the limit. Not an Exception, so that neither adapters nor hypothesis catch it."""
+    """Raised if there is no progress within the limit. Not an Exception, so adapters and hypothesis do not catch it."""
 
 
 class Call(NamedTuple):
-    """The call of the adapter that hung: the function, its input, and the line that ran last."""
+    """The adapter call that hung: the function, its input, and the line that ran last."""
 
     name: str
     value: Any
@@ -47,17 +47,17 @@ class Call(NamedTuple):
 
 
 class Watch:
-    """The time since the last progress. Copies nothing of what is watched."""
+    """Measures the time since the last progress."""
 
     def __init__(self) -> None:
         self.restart()
 
     def restart(self) -> None:
-        """Begin to measure again: there was progress."""
+        """Reset the time: there was progress."""
         self._spent, self._begun = time.process_time(), time.monotonic()
 
     def is_over(self) -> bool:
-        """Whether the limit is reached. If so, the watch begins again: what swallows one `Hangs` gets another."""
+        """Return whether the limit is reached. If so, restart, so that code that swallows one `Hangs` gets another."""
         spent, passed = time.process_time() - self._spent, time.monotonic() - self._begun
         if spent <= LIMIT and passed <= LIMIT * PATIENCE:
             return False
@@ -67,7 +67,7 @@ class Watch:
 
 @contextmanager
 def watched() -> Iterator[Watch]:
-    """Return a watch. `Hangs` is raised in the body, again and again, once the watch's limit is reached."""
+    """Yield a watch. `Hangs` is raised in the body, repeatedly, each time the watch's limit is reached."""
     watch = Watch()
     is_main = threading.current_thread() is threading.main_thread()
     with (_by_signal if is_main and hasattr(signal, "setitimer") else _by_thread)(watch):
@@ -86,8 +86,8 @@ def _by_signal(watch: Watch) -> Iterator[None]:
     try:
         yield
     finally:
-        watch.restart()  # No hang in what follows.
-        # What another tool (pytest-timeout) had set goes on.
+        watch.restart()  # Prevents a late `Hangs` in the lines below.
+        # Restore the timer of other tools (pytest-timeout).
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
         signal.setitimer(signal.ITIMER_REAL, *timer)
@@ -112,7 +112,7 @@ def _by_thread(watch: Watch) -> Iterator[None]:
     finally:
         done.set()
         with lock:
-            throw(target, None)  # One that was thrown and has not arrived.
+            throw(target, None)  # Cancel an exception that is still pending.
         watcher.join()
 
 
@@ -120,9 +120,7 @@ def _by_thread(watch: Watch) -> Iterator[None]:
 
 
 def hung_call(traceback: TracebackType | None) -> Call | None:
-    """Return the call that the kit made of other code and that hung, from the traceback of `Hangs`; None if there is
-    none: the kit itself hung.
-    """
+    """Return the call from the kit to other code that hung, from the traceback of `Hangs`; None if the kit hung."""
     frames = [frame for frame in _frames(traceback) if frame.f_code.co_filename != __file__]
     called = None
     for caller, frame in zip([None, *frames], frames, strict=False):
@@ -154,7 +152,7 @@ def _is_hypothesis(frame: FrameType) -> bool:
 
 
 def _input(frame: FrameType) -> Any:
-    """Return the first argument of a call that can be an input, as its frame holds it: no adapter, and no word."""
+    """Return the first argument of a call that can be an input: a struct, dict, list or bytes."""
     code = frame.f_code
     names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
     held = [frame.f_locals[name] for name in names if name in frame.f_locals]

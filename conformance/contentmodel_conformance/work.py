@@ -1,12 +1,12 @@
-"""Counting work, without a clock: how often each line of Python runs, and how many bytes it allocates.
+"""Measure work without a clock: how often each line of Python runs, and how many bytes it allocates.
 
-Every line is compared with itself at several sizes of the input, so that one whose cost grows with the square of the
-input is found while it is still a small part of the whole.
+The cost of each line is compared at several sizes of the input. So a line with quadratic cost is found even if it is a
+small part of the total.
 
-What this cannot see is work that is done in C and allocates nothing: `value in a_list`, `a_list.pop(0)`, `index`,
-`count`, a pattern that fails to match, a comparison of two long equal texts. What C copies is seen (slices, joined
-lists and texts, copies of objects), for a copy is allocated; but a text that CPython makes longer in place is counted
-as a copy, for it does so only while it is not traced.
+Work in C that allocates nothing is not measured: `value in a_list`, `a_list.pop(0)`, `index`, `count`, a regular
+expression that does not match, a comparison of two long equal strings. Copies made in C are measured (slices, joined
+lists and strings, copies of objects), because they allocate. A string that CPython extends in place counts as a copy,
+because CPython does not do so while it is traced.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from typing import Any, NamedTuple
 
 Work = Callable[[], Any]
 Place = tuple[str, int]
-"""A file, and a line of it."""
+"""A file and a line number."""
 Counts = Counter[Place]
-"""What was counted at each place."""
+"""The count of each place."""
 
 
 class Growth(NamedTuple):
-    """A place whose cost grows faster than the input: from how much to how much, where `limit` is allowed."""
+    """A place whose cost grows faster than the input: from `before` to `after`, where up to `limit` is allowed."""
 
     place: Place
     unit: str
@@ -43,12 +43,12 @@ class Growth(NamedTuple):
 
 
 TOLERANCE = 1.6
-"""How much faster than the input a cost may grow from one size to the next: `n log n` is allowed."""
+"""How much faster than the input a cost may grow between two sizes. Allows `n log n`."""
 RUNS, FREE_RUNS = "runs of the line", 50
 BYTES, FREE_BYTES = "bytes allocated by the line", 6_000
 """Costs up to these limits are free: tables grow in steps."""
 _SMALL = 512
-"""What is allocated in less than so many bytes at a time is no copy of something large."""
+"""Allocations below this many bytes are ignored: they are no copies of large values."""
 
 
 def line_runs(work: Work) -> Counts:
@@ -86,8 +86,8 @@ def line_runs(work: Work) -> Counts:
 def allocations(work: Work) -> Counts:
     """Return how many bytes each line allocates while `work` runs, in this thread.
 
-    What a function written in C allocates belongs to the line that called it. Small allocations do not count: Python
-    keeps small objects for later use, so whether one is allocated depends on what ran before.
+    Allocations of a C function count for the line that calls it. Small allocations are ignored: Python caches small
+    objects, so their count depends on what ran before.
     """
     allocated: Counter[tuple[CodeType, int]] = Counter()
     measured, reset = tracemalloc.get_traced_memory, tracemalloc.reset_peak
@@ -99,7 +99,7 @@ def allocations(work: Work) -> Counts:
         grown = measured()[1] - before
         if place is not None and grown >= _SMALL:
             allocated[place] += grown
-        # After a return, the caller goes on.
+        # After a return, allocations belong to the caller.
         after = frame.f_back if event == "return" else frame
         place = None if after is None else (after.f_code, after.f_lineno)
         before = measured()[0]
@@ -116,16 +116,16 @@ def allocations(work: Work) -> Counts:
 
 
 def superlinear(works: Sequence[Work], ratio: int, *, copies: bool = True) -> list[Growth]:
-    """Return the places whose cost grows faster than the input, the worst first. Without `copies`, only lines count.
+    """Return the places whose cost grows faster than the input, the worst first. Without `copies`, ignore allocations.
 
-    Each of `works` has an input that is `ratio` times as large as the one before. Each is run once without being
-    counted, so that what is made once (compiled patterns, caches) is there.
+    Each of `works` has an input that is `ratio` times as large as the previous one. Each runs once before it is
+    measured, to fill caches.
     """
     for work in works:
         work()
     found = list(_growths([line_runs(work) for work in works], ratio, RUNS, FREE_RUNS))
     if copies:
-        # The smallest input is no measure of bytes: most of its copies are too small to be counted.
+        # Skip the smallest input: most of its copies are below _SMALL.
         found += _growths([allocations(work) for work in works[1:]], ratio, BYTES, FREE_BYTES)
     return sorted(found, key=lambda growth: growth.limit / growth.after)
 
@@ -141,7 +141,7 @@ def _growths(counts: Sequence[Counts], ratio: int, unit: str, free: int) -> Iter
 
 @contextmanager
 def _undisturbed() -> Iterator[None]:
-    """Run with the garbage collector off, and put back the tracer and the profiler that were set before."""
+    """Run with the garbage collector, tracer and profiler off. Restores them afterwards."""
     collects, tracer, profiler = gc.isenabled(), sys.gettrace(), sys.getprofile()
     gc.disable()
     sys.settrace(None)
@@ -157,7 +157,7 @@ def _undisturbed() -> Iterator[None]:
 
 @contextmanager
 def _tracing_memory() -> Iterator[None]:
-    """Run with allocations traced."""
+    """Run with tracemalloc on."""
     if tracemalloc.is_tracing():
         yield
         return

@@ -1,4 +1,4 @@
-"""The checks of streams, on streams that the adapter writes itself: of answers of its own API, and of any other's."""
+"""The checks of streams, on streams that the adapter encodes: of answers of its own API and of other APIs."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ from contentmodel_conformance.subject import Subject, limits_of, samples
 from contentmodel_conformance.trying import Law, Trial
 
 EncodedEvent = tuple[Any, int | None]
-"""An answer, and in pieces of how many characters it is told; None: of any size."""
+"""An answer, and the size of its deltas in characters; None: whole."""
 
 Body = list[dict[str, Any]]
-"""A stream: its events as {event?, data}."""
+"""The events of a stream as {event?, data}."""
 
 ALL_UP_TO = 2_000
-"""The length, in bytes, up to which a stream is cut at every byte."""
+"""Streams up to this many bytes are cut at every byte."""
 
 
 def told(subject: Subject) -> st.SearchStrategy[EncodedEvent]:
-    """Answers of this API where its limits are known, and of an API without an adapter, to be told as turns."""
+    """Draw answers of an API without an adapter, and of this API if its limits are set, with a delta size each."""
     made = answers("anthropic-messages").map(elsewhere)
     if subject.limits is not None:
         made = answers(subject.api, subject.limits) | made
@@ -43,24 +43,24 @@ def told(subject: Subject) -> st.SearchStrategy[EncodedEvent]:
 
 
 def events_of(one: EncodedEvent) -> list[Any]:
-    """The turn that an answer is told in."""
+    """Return the events that an answer unfolds to."""
     response, size = one
     return list(unfold(response, size=size))
 
 
 def raw_of(adapter: Any, one: EncodedEvent) -> bytes:
-    """The bytes of the stream that an adapter writes of it."""
+    """Return the bytes of the stream that an adapter encodes an answer to."""
     return streams.encode(adapter, events_of(one))[0]
 
 
 def frames_in(raw: bytes) -> list[bytes]:
-    """The bytes cut behind every event (server-sent events), or every line where there are none."""
+    """Split the bytes after every server-sent event; if there is none, after every line."""
     parts = re.split(rb"(?<=\n\n)" if b"\n\n" in raw else rb"(?<=\n)", raw)
     return [part for part in parts if part]
 
 
 def body_in(raw: bytes) -> Body:
-    """The events of a stream of server-sent events as {event?, data}; [] where it is none."""
+    """Return server-sent events as {event?, data}; [] if the stream has another framing."""
     found = []
     for frame in frames_in(raw):
         lines = [line.partition(b": ") for line in frame.rstrip(b"\n").split(b"\n")]
@@ -81,12 +81,12 @@ def _data(text: bytes) -> Any:
 
 
 def of_raw(subject: Subject, law: Callable[[Any, bytes], Any]) -> Law:
-    """A law of the bytes of a stream as one of an answer that is told."""
+    """Turn a law of a stream's bytes into a law of an answer."""
     return lambda one: law(subject.adapter, raw_of(subject.adapter, one))
 
 
 def of_events(subject: Subject, law: Callable[[Sequence[Any]], Any]) -> Law:
-    """A law of the events of a stream as one of an answer that is told: what its bytes decode to."""
+    """Turn a law of a stream's events into a law of an answer: its bytes are decoded to events."""
     return lambda one: law(streams.decode(subject.adapter, [raw_of(subject.adapter, one)]))
 
 
@@ -142,7 +142,7 @@ def separation(subject: Subject, trial: Trial) -> None:
     trial.each(st.tuples(told(subject), told(subject), st.integers(1, 300)), law)
 
 
-# -- what the events say -----------------------------------------------------------------------------------------------
+# -- events ------------------------------------------------------------------------------------------------------------
 
 
 @check(streams.order, "written", "streams that it wrote", "streams")
@@ -174,7 +174,7 @@ def unfolding(subject: Subject, trial: Trial) -> None:
     trial.each(told(subject), of_events(subject, law))
 
 
-# -- the other way -----------------------------------------------------------------------------------------------------
+# -- encoding ----------------------------------------------------------------------------------------------------------
 
 
 @check(streams.encoding, "written", "streams that it wrote", "streams")
@@ -279,13 +279,13 @@ def mixed(subject: Subject, trial: Trial) -> None:
 
 
 def written_bodies(adapter: Any) -> list[Body]:
-    """A few streams that an adapter writes; none where they are no server-sent events."""
+    """Return a few streams that an adapter writes; [] if they are no server-sent events."""
     return [body for one in _some() if (body := body_in(raw_of(adapter, one)))]
 
 
 @st.composite
 def damaged(draw: DrawFn, bodies: Sequence[Body]) -> Body:
-    """One of these streams, mixed up."""
+    """Draw one of these streams, with its events mixed up."""
     body: Body = draw(mixed_up(draw(st.sampled_from(list(bodies)))))
     return body
 
@@ -305,7 +305,7 @@ def converted(subject: Subject, trial: Trial) -> None:
 
 
 def stream_ways(subject: Subject) -> list[tuple[Any, Any]]:
-    """Every way of a stream from and to the adapter, itself included."""
+    """Return every (source, target) pair for streams of the adapter, itself included."""
     here = subject.adapter
     others = [other for other in subject.others if not Subject(other, others=[here]).no_streams]
     out, back = [(here, other) for other in others], [(other, here) for other in others]
@@ -313,7 +313,7 @@ def stream_ways(subject: Subject) -> list[tuple[Any, Any]]:
 
 
 def conversion_of(source: Any, target: Any) -> Law:
-    """The law of conversion, of a stream and the place where it is cut short."""
+    """Return the law of conversion for a stream and the place where it is cut short."""
 
     def law(case: tuple[Body, int | None]) -> None:
         body, place = case
@@ -330,7 +330,7 @@ def misordered(subject: Subject, trial: Trial) -> None:
 
 
 def disordered(adapter: Any, body: Body) -> None:
-    """Events that no API would send raise nothing, end in order, and are the same however they are cut and read."""
+    """Check that invalid events raise nothing, end in order, and decode the same however they are split and read."""
     frames = streams.frames_of(body)
     events = streams.totality(adapter, frames)
     streams.same_events("cuts", events, streams.decode(adapter, [b"".join(frames)]))
@@ -347,7 +347,7 @@ def flipped(subject: Subject, trial: Trial) -> None:
 
 
 def with_flips(raw: bytes, places: Sequence[tuple[int, int]]) -> bytes:
-    """The bytes with some of them become others."""
+    """Return the bytes with some of them replaced."""
     changed = bytearray(raw)
     for place, byte in places if raw else ():
         changed[place % len(raw)] = byte
@@ -362,5 +362,5 @@ def noise(subject: Subject, trial: Trial) -> None:
 
 
 def _some() -> list[EncodedEvent]:
-    """A few answers to be told, always the same."""
+    """Return a few fixed answers, each with and without a delta size."""
     return [(value, size) for value in samples("response") for size in (None, 3)]
