@@ -1,7 +1,7 @@
-"""The content types: what messages are made of.
+"""The content types: the parts of messages.
 
-`Content` is the tagged union of all of them, `CONTENT_TYPES` lists them, and `AIContent` is their base class. The root
-of the package has those that most programs need.
+`Content` is the tagged union of all content types. `CONTENT_TYPES` lists them. `AIContent` is their base class. The
+package root exports the most common ones.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ _RESULTS = {kind.__name__: kind for kind in CONTENT_TYPES if issubclass(kind, to
 
 
 def result_type(call: tools.ToolCallContent) -> type[tools.ToolResultContent]:
-    """The type that the result of a call has: each kind of call has its own."""
+    """Return the result type of a call, e.g. `WebSearchToolResultContent`; `FunctionResultContent` by default."""
     return _RESULTS.get(type(call).__name__.replace("CallContent", "ResultContent"), tools.FunctionResultContent)
 
 
@@ -121,7 +121,7 @@ if TYPE_CHECKING:
 else:
     Content = Annotated[reduce(or_, CONTENT_TYPES), Discriminated(AIContent)]
     Contents = list[Content]
-    # msgspec resolves an annotation in the module that wrote it.
+    # msgspec resolves an annotation in the module that contains it.
     tools.Content, documents.Contents = Content, Contents
 
 __all__ = [

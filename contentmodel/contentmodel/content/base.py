@@ -1,6 +1,6 @@
-"""What every content has in common: annotations, opaque provider state, residue.
+"""The base class of contents: annotations, opaque provider state, unmapped fields.
 
-Knows no provider and no other content type.
+It depends on no provider and on no other content type.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ type_name = re.compile(r"(?<!^)(?=[A-Z])")
 
 
 def content_tag(class_name: str) -> str:
-    """`WebSearchToolCallContent` -> `web_search_tool_call`."""
+    """Return the tag of a class: "web_search_tool_call" for `WebSearchToolCallContent`."""
     return type_name.sub("_", class_name.removesuffix("Content")).lower()
 
 
 class Protected(Model, frozen=True, kw_only=True):
     """Opaque state that only its issuer can read: a signature, encrypted or redacted content.
 
-    `issuer` is who made it ("anthropic", "openai", "google"), `kind` is "signature", "encrypted" or
-    "redacted", `data` the text exactly as received. It is sent back to APIs of that issuer alone.
+    `issuer` is the provider that created it ("anthropic", "openai", "google"). `kind` is "signature", "encrypted" or
+    "redacted". `data` is the text exactly as received. It is only sent to APIs of that issuer.
     """
 
     issuer: str
@@ -33,12 +33,12 @@ class Protected(Model, frozen=True, kw_only=True):
 
 
 class AIContent(Model, frozen=True, kw_only=True, tag_field="type", tag=content_tag):
-    """One piece of a conversation. Plain data, compared by value.
+    """One part of a message. Plain data, compared by value.
 
-    `annotations` are citations that belong to this content. `protected` is opaque provider state attached
-    to it (any content can carry a signature: Gemini signs function calls and text). `extra` is the residue:
-    per API id, the wire fields that the neutral fields did not consume. Keys that start with ":" in a residue
-    are hints of the codec (which of two equivalent spellings the wire had), not wire fields.
+    `annotations` are the citations of this content. `protected` is opaque provider state attached to it: any content
+    can have a signature (Gemini signs function calls and text). `extra` holds the unmapped wire fields, by API id.
+    Keys of `extra` that start with ":" are round-trip hints of the codec (for example, which of two equivalent
+    spellings the payload had), not wire fields.
     """
 
     annotations: list[Citation] | None = None

@@ -1,4 +1,4 @@
-"""Citations: where in a text, from which source, and where in that source; every span names its unit."""
+"""Citations: a part of a text, its source, and the part of the source. Every span has a unit."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ class Span(Model, frozen=True, kw_only=True):
     """A half-open range `[start, end)` counted in `unit`.
 
     Units of a text: "codepoint" (Python characters), "utf16" (JavaScript), "byte" (UTF-8). Units of a source:
-    "char", "page", "block". `end` is None for a point (an insertion index), `start` where the API leaves it out
-    (Google leaves out zeros: then it is the beginning).
+    "char", "page", "block". If `end` is None, the span is a point (an insertion index). If `start` is None, the API
+    omitted it; read it as 0 (Google omits zeros).
     """
 
     start: int | None = None
@@ -24,10 +24,10 @@ class Span(Model, frozen=True, kw_only=True):
 class Citation(Model, frozen=True, kw_only=True):
     """A statement that part of a text comes from a source.
 
-    `span` is the part of the text that this citation is attached to; None means all of it. `location` is the
-    place inside the source. The source is named by whichever of `url`, `file_id`, `container_id`,
-    `document_index` (position of the document in the request), `source_indices` (positions in the list of
-    results that stands beside the text) the API gave. `cited_text` quotes the source.
+    `span` is the part of the text that the citation belongs to; None means all of it. `location` is the part of the
+    source. The API identifies the source by one or more of `url`, `file_id`, `container_id`, `document_index`
+    (index of the document in the request) and `source_indices` (indices into the list of results that accompanies
+    the text). `cited_text` quotes the source.
     """
 
     span: Span | None = None

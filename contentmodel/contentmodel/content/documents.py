@@ -1,4 +1,4 @@
-"""Documents that are made of contents."""
+"""Documents that consist of contents."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 
 class DocumentContent(AIContent, frozen=True, kw_only=True):
-    """A document given as parts, so that citations can point into it: a text in blocks, or a search result.
+    """A document given as parts, so that citations can refer to them: a text in blocks, or a search result.
 
-    `uri` says where it comes from, in the application's own words (it need not be an address).
+    `uri` is the application's identifier of the source. It need not be an address.
     """
 
     parts: Contents = NO_CONTENTS

@@ -1,4 +1,4 @@
-"""The type of a field that holds contents: a list of them, which may be given as texts when a value is made."""
+"""The type of a field that holds contents: a list of contents that the constructor also accepts as texts."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ if TYPE_CHECKING:
     from contentmodel.content.base import AIContent
 
     class Contents:
-        """A list of contents. A text in it, or in place of it, becomes a TextContent.
+        """A list of contents. A text in the list, or instead of the list, becomes a TextContent.
 
-        Type checkers take the type of a parameter of `__init__` from `__set__`, and that of an attribute from
-        `__get__`. At run time, the annotation of these fields is `list[Content]`. mypy 2.4 loses the latter type in a
-        frozen subclass of a class with such a field: `outputs` of results, which have subclasses, are a plain list.
+        Type checkers take the type of an `__init__` parameter from `__set__`, and the type of the attribute from
+        `__get__`. At run time, these fields are annotated `list[Content]`. mypy 2.4 loses the attribute type in a
+        frozen subclass of a class with such a field. `outputs` of results is a plain list for this reason.
         """
 
         @overload

@@ -1,6 +1,6 @@
-"""The hosted tools that have a class of their own: a call and a result each, told apart by what the tool does.
+"""Hosted tools with a dedicated class: one call type and one result type per purpose of a tool.
 
-The fields are those of the bases; `arguments` is the input in the provider's own words.
+The fields are those of the base classes. `arguments` is the input in the provider's format.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ class WebSearchToolCallContent(HostedToolCallContent, frozen=True, kw_only=True)
 
     @property
     def queries(self) -> list[str]:
-        """What was searched for, however the API spells it."""
+        """The search queries, from `arguments["queries"]` or `arguments["query"]`."""
         arguments = self.arguments if isinstance(self.arguments, dict) else {}
         queries = arguments.get("queries") or [arguments.get("query")]
         return [query for query in queries if isinstance(query, str)]
 
 
 class WebSearchToolResultContent(HostedToolResultContent, frozen=True, kw_only=True):
-    """Pages found: `UriContent` outputs."""
+    """The pages found, as `UriContent` outputs."""
 
 
 class WebFetchToolCallContent(HostedToolCallContent, frozen=True, kw_only=True):
-    """The fetch of a page or file by its address."""
+    """A fetch of a page or file by URL."""
 
 
 class WebFetchToolResultContent(HostedToolResultContent, frozen=True, kw_only=True):
@@ -35,11 +35,11 @@ class WebFetchToolResultContent(HostedToolResultContent, frozen=True, kw_only=Tr
 
 
 class UrlContextToolCallContent(HostedToolCallContent, frozen=True, kw_only=True):
-    """Pages named in the prompt, read by the provider."""
+    """The provider reads pages whose URLs are in the prompt."""
 
 
 class UrlContextToolResultContent(HostedToolResultContent, frozen=True, kw_only=True):
-    """The pages that were read, or not."""
+    """The pages that the provider did or did not retrieve."""
 
 
 class CodeInterpreterToolCallContent(HostedToolCallContent, frozen=True, kw_only=True):
@@ -47,15 +47,15 @@ class CodeInterpreterToolCallContent(HostedToolCallContent, frozen=True, kw_only
 
 
 class CodeInterpreterToolResultContent(HostedToolResultContent, frozen=True, kw_only=True):
-    """What the code printed, and the files it made."""
+    """The output of the code, and the files that it created."""
 
 
 class ShellToolCallContent(HostedToolCallContent, frozen=True, kw_only=True):
-    """Shell commands."""
+    """Shell commands to run."""
 
 
 class ShellToolResultContent(HostedToolResultContent, frozen=True, kw_only=True):
-    """What the commands printed."""
+    """The output of the commands."""
 
 
 class TextEditorToolCallContent(HostedToolCallContent, frozen=True, kw_only=True):
@@ -63,81 +63,81 @@ class TextEditorToolCallContent(HostedToolCallContent, frozen=True, kw_only=True
 
 
 class TextEditorToolResultContent(HostedToolResultContent, frozen=True, kw_only=True):
-    """The file's text, or what changed."""
+    """The text of the file, or the change."""
 
 
 class ApplyPatchToolCallContent(HostedToolCallContent, frozen=True, kw_only=True):
-    """A patch of files; the application applies it."""
+    """A patch of files. The application applies it."""
 
     executor: Open[Executor] = "client"
 
 
 class ApplyPatchToolResultContent(HostedToolResultContent, frozen=True, kw_only=True):
-    """How the patch went."""
+    """The outcome of a patch."""
 
     executor: Open[Executor] = "client"
 
 
 class ComputerUseToolCallContent(HostedToolCallContent, frozen=True, kw_only=True):
-    """Clicks, keys and screenshots; the application carries them out."""
+    """A computer action (click, key press, screenshot). The application performs it."""
 
     executor: Open[Executor] = "client"
 
 
 class ComputerUseToolResultContent(HostedToolResultContent, frozen=True, kw_only=True):
-    """The screen afterwards."""
+    """The screen after the action."""
 
     executor: Open[Executor] = "client"
 
 
 class BrowserToolCallContent(HostedToolCallContent, frozen=True, kw_only=True):
-    """An action in a browser; the application carries it out."""
+    """A browser action. The application performs it."""
 
     executor: Open[Executor] = "client"
 
 
 class BrowserToolResultContent(HostedToolResultContent, frozen=True, kw_only=True):
-    """The browser afterwards."""
+    """The browser after the action."""
 
     executor: Open[Executor] = "client"
 
 
 class FileSearchToolCallContent(HostedToolCallContent, frozen=True, kw_only=True):
-    """A search in files that the provider keeps."""
+    """A search in files stored by the provider."""
 
 
 class FileSearchToolResultContent(HostedToolResultContent, frozen=True, kw_only=True):
-    """Passages found."""
+    """The passages found."""
 
 
 class ImageGenerationToolCallContent(HostedToolCallContent, frozen=True, kw_only=True):
-    """An image to make."""
+    """A request to generate an image."""
 
 
 class ImageGenerationToolResultContent(HostedToolResultContent, frozen=True, kw_only=True):
-    """The image that was made: a `DataContent` output."""
+    """The generated image, as a `DataContent` output."""
 
 
 class McpServerToolCallContent(HostedToolCallContent, frozen=True, kw_only=True):
-    """A call of an MCP server's tool, made by the provider. `server` is its label."""
+    """A call of an MCP server's tool, made by the provider. `server` is the label of the server."""
 
     server: str | None = None
 
 
 class McpServerToolResultContent(HostedToolResultContent, frozen=True, kw_only=True):
-    """What the MCP server's tool gave back."""
+    """The result of an MCP server's tool."""
 
     server: str | None = None
 
 
 class McpListToolsToolCallContent(HostedToolCallContent, frozen=True, kw_only=True):
-    """The provider asks an MCP server for its tools."""
+    """A request of the provider for the tools of an MCP server."""
 
     server: str | None = None
 
 
 class McpListToolsToolResultContent(HostedToolResultContent, frozen=True, kw_only=True):
-    """The tools that an MCP server offers, as it describes them."""
+    """The tools of an MCP server. `tools` are the definitions as the server describes them."""
 
     server: str | None = None
     tools: list[dict[str, Any]] | None = None
@@ -148,19 +148,19 @@ class ToolSearchToolCallContent(HostedToolCallContent, frozen=True, kw_only=True
 
 
 class ToolSearchToolResultContent(HostedToolResultContent, frozen=True, kw_only=True):
-    """The tools found: names, or definitions as the provider writes them in `tools`."""
+    """The tools found. `tools` are names or definitions in the provider's format."""
 
     tools: list[dict[str, Any]] | None = None
 
 
 class MemoryToolCallContent(HostedToolCallContent, frozen=True, kw_only=True):
-    """A read or write of the model's memory files; the application keeps them."""
+    """A read or write of the model's memory files. The application stores the files."""
 
     executor: Open[Executor] = "client"
 
 
 class MemoryToolResultContent(HostedToolResultContent, frozen=True, kw_only=True):
-    """What the memory holds."""
+    """The result of a memory operation."""
 
     executor: Open[Executor] = "client"
 
@@ -170,11 +170,11 @@ class MapsToolCallContent(HostedToolCallContent, frozen=True, kw_only=True):
 
 
 class MapsToolResultContent(HostedToolResultContent, frozen=True, kw_only=True):
-    """Places found."""
+    """The places or routes found."""
 
 
 class AdvisorToolCallContent(HostedToolCallContent, frozen=True, kw_only=True):
-    """Advice asked of another model."""
+    """A request for advice from another model."""
 
 
 class AdvisorToolResultContent(HostedToolResultContent, frozen=True, kw_only=True):
@@ -182,16 +182,16 @@ class AdvisorToolResultContent(HostedToolResultContent, frozen=True, kw_only=Tru
 
 
 class ProgramToolCallContent(HostedToolCallContent, frozen=True, kw_only=True):
-    """A program of the model that calls tools itself."""
+    """A program written by the model that can call tools."""
 
 
 class ProgramToolResultContent(HostedToolResultContent, frozen=True, kw_only=True):
-    """What the program gave back."""
+    """The result of the program."""
 
 
 class MediaProcessingToolCallContent(HostedToolCallContent, frozen=True, kw_only=True):
-    """A look into media that the provider takes step by step."""
+    """A step of the provider's processing of media."""
 
 
 class MediaProcessingToolResultContent(HostedToolResultContent, frozen=True, kw_only=True):
-    """What was seen."""
+    """The result of processing media."""

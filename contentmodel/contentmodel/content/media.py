@@ -1,4 +1,4 @@
-"""Bytes, links and files. Bytes stay the base64 text that was received until they are asked for."""
+"""Bytes, links and files. Bytes are kept as the received base64 text and decoded on demand."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _TO_STANDARD = bytes.maketrans(b"-_", b"+/")
 
 
 def standard_base64(text: str) -> str | None:
-    """Return base64 text in the standard alphabet with padding; None if it is not base64.
+    """Convert base64 text to the standard alphabet with padding. Return None if it is not base64.
 
-    Both alphabets are read, padded or not, with or without white space. The bytes stay the same.
+    Accept both alphabets, padded or not, with or without white space. The encoded bytes stay the same.
     """
     try:
         data = text.encode("ascii")
@@ -34,7 +34,7 @@ def standard_base64(text: str) -> str | None:
 
 
 def media_type_matches(media_type: str | None, pattern: str) -> bool:
-    """Return whether `media_type` is `pattern` ("image/png", "image/*"): case and parameters do not count."""
+    """Return whether `media_type` matches `pattern` ("image/png", "image/*"). Ignore case and parameters."""
     essence, wanted = essence_of(media_type), pattern.lower()
     if wanted.endswith("/*"):
         return essence.startswith(wanted[:-1])
@@ -42,9 +42,10 @@ def media_type_matches(media_type: str | None, pattern: str) -> bool:
 
 
 class MediaContent(AIContent, frozen=True, kw_only=True):
-    """The base of data, links and files: an IANA media type and a name, where they are known.
+    """The base class of data, links and files, with an optional IANA media type and name.
 
-    `detail` is how closely a model should look at it: "auto", "low", "high" or another word of an API.
+    `detail` is the resolution at which the model should process the media: "auto", "low", "high", or another value of
+    an API.
     """
 
     media_type: str | None = None
@@ -52,20 +53,20 @@ class MediaContent(AIContent, frozen=True, kw_only=True):
     detail: Open[Detail | None] = None
 
     def is_media_type(self, pattern: str) -> bool:
-        """Return whether the media type is `pattern` ("image/png", "image/*"), case-insensitively."""
+        """Return whether the media type matches `pattern` ("image/png", "image/*"). Ignore case and parameters."""
         return media_type_matches(self.media_type, pattern)
 
     @property
     def media_kind(self) -> Open[MediaKind | None]:
-        """The kind that the media type, or the ending of the name, tells: one of the kinds of a link; else None."""
+        """The kind of media, derived from the media type or the file extension of the name; else None."""
         return kind_of_media(self.media_type or media_type_of_name(self.name or ""))
 
 
 class DataContent(MediaContent, frozen=True, kw_only=True):
     """Inline bytes. `data` is base64 as received (standard or URL-safe, padded or not) and is never re-encoded.
 
-    `text` in place of `data` holds a text document that was sent as text. `transcript` is what is said in audio.
-    Two contents with the same bytes in two alphabets are not equal: compare `to_bytes()`.
+    `text` replaces `data` for a text document that was sent as text. `transcript` is the transcript of audio.
+    Contents are compared by their text: if the same bytes may be encoded differently, compare `to_bytes()`.
     """
 
     data: str = ""
@@ -93,20 +94,21 @@ class DataContent(MediaContent, frozen=True, kw_only=True):
 
     @property
     def data_uri(self) -> str:
-        """The content as `data:image/png;base64,...`. Raise ValueError if `data` is not base64."""
+        """The content as a data URI (`data:image/png;base64,...`). Raise ValueError if `data` is not base64."""
         default = "application/octet-stream" if self.text is None else "text/plain"
         return f"data:{self.media_type or default};base64,{self._standard()}"
 
     @classmethod
     def from_bytes(cls, data: bytes, media_type: str, *, name: str | None = None) -> DataContent:
-        """Return a content of `data`, as standard padded base64."""
+        """Return a content with `data` as standard padded base64."""
         return cls(data=base64.b64encode(data).decode("ascii"), media_type=media_type, name=name)
 
     @classmethod
     def from_path(cls, path: str | PathLike[str], *, media_type: str | None = None) -> DataContent:
-        """Return a content of a file, with its name. The ending tells the media type where it is not given.
+        """Read a file and return it as a content with the name of the file.
 
-        An ending that is not known gives "application/octet-stream". Raise OSError if the file cannot be read.
+        If `media_type` is not given, derive it from the file extension ("application/octet-stream" if the extension is
+        unknown). Raise OSError if the file cannot be read.
         """
         import mimetypes
         from pathlib import Path
@@ -117,7 +119,10 @@ class DataContent(MediaContent, frozen=True, kw_only=True):
 
     @classmethod
     def from_data_uri(cls, uri: str, *, name: str | None = None) -> DataContent:
-        """Return a content of a `data:` URI, of base64 or of percent-encoded text. Raise ValueError if it is none."""
+        """Parse a `data:` URI with base64 or percent-encoded data.
+
+        Raise TypeError if `uri` is not a str, and ValueError if it is not a data URI.
+        """
         from urllib.parse import unquote, unquote_to_bytes
 
         if not isinstance(uri, str):
@@ -134,9 +139,10 @@ class DataContent(MediaContent, frozen=True, kw_only=True):
 
 
 class UriContent(MediaContent, frozen=True, kw_only=True):
-    """A link. `title` is the linked page's, `text` an excerpt of it where the API gave one.
+    """A link. `title` is the title of the linked page. `text` is an excerpt of it, if the API returned one.
 
-    `kind` is what the API said that it links to: "image", "document", "audio" or "video". Web pages have none.
+    `kind` is the kind of the linked media as the API reports it: "image", "document", "audio" or "video"; None for
+    web pages.
     """
 
     uri: str
@@ -146,14 +152,14 @@ class UriContent(MediaContent, frozen=True, kw_only=True):
 
     @property
     def media_kind(self) -> Open[MediaKind | None]:
-        """`kind`, or the kind that the media type, or the ending of the link's path, tells; else None."""
+        """`kind`, or the kind derived from the media type or the file extension of the link's path; else None."""
         return self.kind or kind_of_media(self.media_type or media_type_of_link(self.uri))
 
 
 class HostedFileContent(MediaContent, frozen=True, kw_only=True):
-    """A file that the provider keeps. `file_id` means something to its provider alone.
+    """A file stored by the provider. `file_id` is only valid for that provider.
 
-    `kind` is what the API said that it is: "image", "document", "audio" or "video".
+    `kind` is the kind of the file as the API reports it: "image", "document", "audio" or "video".
     """
 
     file_id: str
@@ -163,11 +169,11 @@ class HostedFileContent(MediaContent, frozen=True, kw_only=True):
 
     @property
     def media_kind(self) -> Open[MediaKind | None]:
-        """`kind`, or the kind that the media type, or the ending of the name, tells; else None."""
+        """`kind`, or the kind derived from the media type or the file extension of the name; else None."""
         return self.kind or super().media_kind
 
 
 class HostedVectorStoreContent(AIContent, frozen=True, kw_only=True):
-    """A vector store that the provider keeps."""
+    """A vector store kept by the provider."""
 
     vector_store_id: str

@@ -1,6 +1,6 @@
-"""Media types: what kind of media each is, and which endings of file names stand for it.
+"""Media types: their kinds of media and their file extensions.
 
-The table is the same on every machine; the one of `mimetypes` depends on files of the operating system.
+This table is the same on every machine. The table of `mimetypes` depends on files of the operating system.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ MEDIA_TYPES = {
     "webm": "video/webm",
     "avi": "video/x-msvideo",
 }
-"""The media type of each ending; the first ending of a type is its usual one."""
+"""The media type of each file extension. The first extension of a type is its usual one."""
 
 _ENDINGS = {media_type: ending for ending, media_type in reversed(MEDIA_TYPES.items())}
 _USUAL = {
@@ -62,30 +62,30 @@ _KINDS: dict[str, MediaKind] = {kind: kind for kind in get_args(MediaKind)}
 
 
 def essence_of(media_type: str | None) -> str:
-    """Return `media_type` in lower case and without parameters; the empty string if there is none."""
+    """Return `media_type` in lower case and without parameters; "" for None."""
     return (media_type or "").partition(";")[0].strip().lower()
 
 
 def kind_of_media(media_type: str | None) -> MediaKind | None:
-    """Return "image", "audio", "video" or "document" (any other type); None without a media type."""
+    """Return "image", "audio", "video", or "document" for any other type; None without a media type."""
     essence = essence_of(media_type)
     return _KINDS.get(essence.partition("/")[0], "document") if essence else None
 
 
 def media_type_of_name(name: str) -> str | None:
-    """Return the media type that the ending of a file name stands for; None if it is not in the table."""
+    """Return the media type of the extension of a file name; None if it is not in the table."""
     _, dot, ending = name.rpartition(".")
     return MEDIA_TYPES.get(ending.lower()) if dot else None
 
 
 def media_type_of_link(uri: str) -> str | None:
-    """Return the media type that the ending of a link's path stands for; None if it is not in the table."""
+    """Return the media type of the file extension of a link's path; None if it is not in the table."""
     place = uri.partition("?")[0].partition("#")[0].partition("://")[2]
     return media_type_of_name(place.rpartition("/")[2]) if "/" in place else None
 
 
 def usual_media_type(kind: str | None) -> str | None:
-    """Return the most common media type of a kind ("image/jpeg" of "image"); None if the kind has none."""
+    """Return the most common media type of a kind ("image/jpeg" for "image"); None if the kind is unknown."""
     return _USUAL.get(kind or "")
 
 
@@ -102,7 +102,7 @@ _RIFF = {b"WEBP": "image/webp", b"WAVE": "audio/wav"}
 
 
 def media_type_of_data(data: str) -> str | None:
-    """Return the media type that the first bytes of standard base64 tell; None if they tell none that is known here."""
+    """Detect the media type of standard base64 data from its first bytes. Return None if they are not recognised."""
     for beginning, media_type in _BEGINNINGS.items():
         if data.startswith(beginning):
             return media_type
@@ -112,6 +112,6 @@ def media_type_of_data(data: str) -> str | None:
 
 
 def ending_of(media_type: str | None) -> str:
-    """Return the usual ending of names of files of a media type, with its dot; the empty string if it is not known."""
+    """Return the usual file extension of a media type, with its dot; "" if the type is unknown."""
     ending = _ENDINGS.get(essence_of(media_type))
     return f".{ending}" if ending else ""

@@ -1,4 +1,4 @@
-"""Errors, refusals and usage as content."""
+"""Contents for errors, usage, compaction, changes of settings, references and unknown blocks."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from contentmodel.usage import Usage
 
 
 class ErrorContent(AIContent, frozen=True, kw_only=True):
-    """A failure, in the provider's own words and code. A refusal is an error with code "refusal".
+    """A failure, with the provider's message and code. A refusal is an error with the code "refusal".
 
-    `kind` says what kind of error an API answered, in the same word for all APIs: "rate_limit", "overloaded",
-    "authentication" (`contentmodel.failures.STATUSES` lists them with their HTTP status); None if it is unknown.
+    `kind` is the normalized kind of error, the same for all APIs: "rate_limit", "overloaded", "authentication"
+    (`contentmodel.failures.STATUSES` lists all with their HTTP status); None if it is unknown.
     """
 
     message: str = ""
@@ -23,21 +23,21 @@ class ErrorContent(AIContent, frozen=True, kw_only=True):
 
 
 class UsageContent(AIContent, frozen=True, kw_only=True):
-    """Token counts that arrived as a part of the conversation."""
+    """Token counts that the API sent as part of the conversation."""
 
     usage: Usage
 
 
 class CompactionContent(AIContent, frozen=True, kw_only=True):
-    """A provider's summary (`text`) or opaque state (`protected`) in place of earlier turns."""
+    """A provider's summary (`text`) or opaque state (`protected`) that replaces earlier turns."""
 
     text: str | None = None
 
 
 class ToolChangeContent(AIContent, frozen=True, kw_only=True):
-    """Tools that are added to ("add") or removed from ("remove") a conversation from here on.
+    """A change of the available tools from here on: `action` is "add" or "remove".
 
-    `tools` are the definitions or references as the provider writes them.
+    `tools` are the definitions or references in the provider's format.
     """
 
     action: Open[ToolAction]
@@ -47,7 +47,7 @@ class ToolChangeContent(AIContent, frozen=True, kw_only=True):
 class ConfigurationContent(AIContent, frozen=True, kw_only=True):
     """A change of settings in the middle of a conversation (reasoning effort, verbosity, serving model).
 
-    `kind` is the provider's word for it; `settings` are its own.
+    `kind` is the provider's name of the change. `settings` are provider-specific.
     """
 
     kind: str
@@ -55,13 +55,13 @@ class ConfigurationContent(AIContent, frozen=True, kw_only=True):
 
 
 class ReferenceContent(AIContent, frozen=True, kw_only=True):
-    """A stand-in for an item that only the provider's server holds."""
+    """A reference to an item that is stored on the provider's server."""
 
     item_id: str
 
 
 class UnknownContent(AIContent, frozen=True, kw_only=True):
-    """A block whose type nobody here knows, kept whole: `block` is the JSON of `api`."""
+    """A block of an unknown type. `block` is its complete JSON, as `api` sent it."""
 
     api: str
     block: Any = None

@@ -1,4 +1,4 @@
-"""A model's reasoning, and the opaque state that proves it."""
+"""The reasoning of a model, with its signature."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from contentmodel.literals import Open, ReasoningKind
 
 
 class ReasoningContent(AIContent, frozen=True, kw_only=True):
-    """Thoughts. `text` may be empty where only the proof (`protected`) was given.
+    """Reasoning of a model. `text` is empty if the API only returned opaque state (`protected`).
 
-    `kind` is "summary" where the API said that these words sum up thoughts that it keeps to itself, "text" where
-    it said that these are the thoughts, None where it did not say.
+    `kind` is "summary" if the API marks the text as a summary of hidden reasoning, "text" if it marks it as the
+    reasoning itself, and None if it marks neither.
     """
 
     text: str = ""

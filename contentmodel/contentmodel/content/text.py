@@ -1,4 +1,4 @@
-"""Text, and edits of text that keep its citations right."""
+"""Text, and edits of text that update the spans of its citations."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from contentmodel.content.citations import Citation, Span
 
 
 class TextContent(AIContent, frozen=True, kw_only=True):
-    """Words. Empty text is content too: it may carry a signature."""
+    """A text. An empty text is valid: it may have a signature."""
 
     text: str
 
 
 _CONTENTS: set[type] = {TextContent}
-"""Classes that were found to be contents. A look-up here is faster than `isinstance`."""
+"""A cache of content classes. A look-up here is faster than `isinstance`."""
 
 
 def are_contents(value: Any) -> bool:
-    """Return whether `value` is a list of contents. Every message that is made is checked by this."""
+    """Return whether `value` is a list of contents. Every new message runs this check."""
     if type(value) is not list:
         return False
     for item in value:
@@ -36,9 +36,9 @@ def are_contents(value: Any) -> bool:
 
 
 def as_contents(value: Any, field: str) -> list[AIContent]:
-    """Return the contents that a field is given: a list or tuple of contents and texts, or one text.
+    """Convert a list or tuple of contents and texts, or one text, to a list of contents.
 
-    Raise TypeError, which names `field`, for anything else.
+    Raise TypeError for any other value. The error message contains `field`.
     """
     if isinstance(value, str):
         return [TextContent(text=value)]
@@ -48,7 +48,10 @@ def as_contents(value: Any, field: str) -> list[AIContent]:
 
 
 def as_content(value: Any, field: str) -> AIContent:
-    """Return a content that is given, or the content of a text. Raise TypeError, which names `field`, for the rest."""
+    """Return `value` if it is a content; wrap a text in a TextContent.
+
+    Raise TypeError for any other value. The error message contains `field`.
+    """
     if isinstance(value, str):
         return TextContent(text=value)
     if not isinstance(value, AIContent):
@@ -64,11 +67,11 @@ _MEASURES: dict[str, Callable[[str], int]] = {
 
 
 UNITS = tuple(_MEASURES)
-"""The units of a text that spans are counted in."""
+"""The units of spans of a text."""
 
 
 def measure(text: str, unit: str) -> int:
-    """The length of `text` in "codepoint", "utf16" or "byte"; ValueError for another unit."""
+    """Return the length of `text` in "codepoint", "utf16" or "byte". Raise ValueError for another unit."""
     try:
         return _MEASURES[unit](text)
     except KeyError:
@@ -76,7 +79,10 @@ def measure(text: str, unit: str) -> int:
 
 
 def convert_span(text: str, span: Span, unit: str) -> Span:
-    """`span` of `text`, counted in another unit. A cut inside a character moves to the character's start."""
+    """Convert `span` of `text` to another unit. An offset inside a character moves to the start of the character.
+
+    Raise ValueError if a unit is unknown.
+    """
     return SpanConverter(text).convert(span, unit)
 
 
@@ -85,7 +91,7 @@ _ENCODINGS = {"utf16": ("utf-16-le", 2), "byte": ("utf-8", 1)}
 
 
 class SpanConverter:
-    """Converts spans of one text: many of them cost no more than reading the text once."""
+    """Convert spans of one text. The text is measured once per unit, whatever the number of spans."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -93,7 +99,7 @@ class SpanConverter:
         self._marks: dict[str, list[int]] = {}
 
     def convert(self, span: Span, unit: str) -> Span:
-        """Return `span`, counted in another unit. ValueError if a unit is unknown."""
+        """Convert `span` to another unit. Raise ValueError if a unit is unknown."""
         if span.unit == unit:
             return span
         measure("", span.unit)
@@ -123,7 +129,7 @@ class SpanConverter:
         return self._marks_in(unit)[step] + measure(self.text[step * _STEP : point], unit)
 
     def _marks_in(self, unit: str) -> list[int]:
-        """Return the offset in a unit of every `_STEP`th code point, and of the end."""
+        """Return the offsets, in `unit`, of every `_STEP`th code point and of the end."""
         if unit not in self._marks:
             sizes = (measure(self.text[at : at + _STEP], unit) for at in range(0, len(self.text), _STEP))
             self._marks[unit] = [0, *accumulate(sizes)]
@@ -131,15 +137,15 @@ class SpanConverter:
 
 
 def _clipped(offset: int, size: int) -> int:
-    """Return an offset as a slice takes it: a negative one counts from the end."""
+    """Clip an offset as a slice does: a negative offset counts from the end."""
     return max(0, size + offset) if offset < 0 else min(offset, size)
 
 
 def splice_text(content: TextContent, start: int, end: int, replacement: str) -> TextContent:
-    """`content` with the code points `[start, end)` replaced; citations behind them move, ones inside them go.
+    """Replace the code points `[start, end)` of a text and update its citations.
 
-    A citation that only overlaps the replaced part is cut back to what is left of it. Citations of the whole
-    text (no span) stay.
+    Citations after the replaced part are moved, and citations inside it are dropped. A citation that overlaps the
+    replaced part is cut back to the rest. Citations of the whole text (no span) stay.
     """
     text = content.text
     edited = text[:start] + replacement + text[end:]
@@ -153,15 +159,15 @@ def splice_text(content: TextContent, start: int, end: int, replacement: str) ->
 
 
 def join_texts(first: TextContent, second: TextContent) -> TextContent:
-    """One text of two: spans of the second move behind the first, and whole-text citations get a span.
+    """Join two texts. Shift the spans of the second text, and give citations without a span the span of their text.
 
-    Opaque state cannot be joined: ValueError where either text carries a signature.
+    Raise ValueError if either text has a signature: opaque state cannot be joined.
     """
     return joined_texts([first, second])
 
 
 def joined_texts(texts: Sequence[TextContent]) -> TextContent:
-    """Return several texts as one. ValueError where one of them carries a signature."""
+    """Join texts as `join_texts` does. Raise ValueError if one of them has a signature."""
     if any(text.protected is not None for text in texts):
         raise ValueError("a signed text is sealed: it cannot be joined with another")
     annotations: list[Citation] = []
@@ -176,7 +182,7 @@ def joined_texts(texts: Sequence[TextContent]) -> TextContent:
 
 
 def _shifted(citation: Citation, text: str, before: Mapping[str, int]) -> Citation:
-    """The citation of a text that begins at the offsets `before`, by their units."""
+    """Shift a citation of `text` by the offsets in `before` (unit to offset)."""
     span = citation.span
     if span is None:
         offset = before["codepoint"]
@@ -205,14 +211,14 @@ def _moved(
 
 
 def _first_kept(point: int, start: int, end: int, size: int) -> int:
-    """Where a span begins after the edit: behind what was put in, if it began inside or right before it."""
+    """Return the start of a span after the edit: after the replacement, if the span started in the replaced part."""
     if point >= end:
         return point + size - (end - start)
     return point if point < start else start + size
 
 
 def _last_kept(point: int, start: int, end: int, size: int) -> int:
-    """Where a span ends after the edit: before what was put in, if it ended inside or right before it."""
+    """Return the end of a span after the edit: before the replacement, if the span ended in the replaced part."""
     if point <= start:
         return point
     return start if point < end else point + size - (end - start)

@@ -1,4 +1,4 @@
-"""Calls of tools and their results: what every kind has, and the function calls that the application runs."""
+"""Tool calls and tool results: the base classes, and the types of tools that the application runs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Caller(Model, frozen=True, kw_only=True):
-    """Who made a call: the model itself (`kind` "direct") or a program that it runs (`call_id` names that run)."""
+    """The caller of a tool: the model itself (`kind` "direct"), or a program that it runs (`call_id` is that run)."""
 
     kind: str
     call_id: str | None = None
@@ -27,11 +27,11 @@ class Caller(Model, frozen=True, kw_only=True):
 
 
 class ToolCallContent(AIContent, frozen=True, kw_only=True):
-    """A call of a tool, of any kind.
+    """The base class of tool calls.
 
-    `call_id` pairs it with its result. `arguments` is an object, or the text that an API sent in its place:
-    text is kept to the letter, valid JSON or not. `status` is the provider's word. `executor` says who runs
-    it: "client" (the application) or "provider".
+    `call_id` pairs the call with its result. `arguments` is an object, or a text if the API sent a text; a text is
+    kept exactly as received, valid JSON or not. `status` is the provider's value. `executor` is "client" if the
+    application runs the tool, or "provider".
     """
 
     call_id: str | None = None
@@ -43,14 +43,17 @@ class ToolCallContent(AIContent, frozen=True, kw_only=True):
 
     @property
     def arguments_text(self) -> str:
-        """The arguments as JSON text; text that was received comes back to the letter."""
+        """The arguments as JSON text. If `arguments` is a text, return it unchanged."""
         if isinstance(self.arguments, str):
             return self.arguments
         return write(self.arguments or {}).decode()
 
     @property
     def arguments_object(self) -> dict[str, Any]:
-        """The arguments as an object; empty text is an empty object. ToolArgumentsError where they are neither."""
+        """The arguments as an object; {} if they are None or empty.
+
+        Raise ToolArgumentsError if the text is not a JSON object.
+        """
         if isinstance(self.arguments, dict):
             return self.arguments
         if not self.arguments:
@@ -65,7 +68,7 @@ class ToolCallContent(AIContent, frozen=True, kw_only=True):
 
     @property
     def partial_arguments(self) -> dict[str, Any]:
-        """The arguments as far as they have come, for a call that still grows. To show, and never to run."""
+        """The arguments received so far, for a call that is still streaming. Display them; never run them."""
         from contentmodel.partial import partial_json
 
         value = self.arguments if isinstance(self.arguments, dict) else partial_json(self.arguments or "")
@@ -73,10 +76,9 @@ class ToolCallContent(AIContent, frozen=True, kw_only=True):
 
 
 class ToolResultContent(AIContent, frozen=True, kw_only=True):
-    """The result of a tool, of any kind: its `outputs` are contents.
+    """The base class of tool results. `outputs` are contents; texts given to the constructor become TextContents.
 
-    A failure is an `ErrorContent` among the outputs, or `is_error` where the API has a flag for it; `error` is
-    one place to ask for both.
+    A failure is an `ErrorContent` among the outputs, or `is_error` if the API has such a flag. `error` covers both.
     """
 
     call_id: str | None = None
@@ -93,7 +95,7 @@ class ToolResultContent(AIContent, frozen=True, kw_only=True):
 
     @property
     def error(self) -> ErrorContent | None:
-        """What went wrong, or None."""
+        """The first ErrorContent of the outputs, or an ErrorContent with the text if `is_error` is true; else None."""
         for output in self.outputs:
             if isinstance(output, ErrorContent):
                 return output
@@ -101,51 +103,51 @@ class ToolResultContent(AIContent, frozen=True, kw_only=True):
 
     @property
     def text(self) -> str:
-        """The text outputs, one after the other."""
+        """The concatenated text outputs."""
         return "".join(output.text for output in self.outputs if isinstance(output, TextContent))
 
 
 class FunctionCallContent(ToolCallContent, frozen=True, kw_only=True):
-    """A call of a function that the application declared and runs. `namespace` is the group that it was declared in."""
+    """A call of a function that the application declares and runs. `namespace` is the group that declares it."""
 
     executor: Open[Executor] = "client"
     namespace: str | None = None
 
 
 class FunctionResultContent(ToolResultContent, frozen=True, kw_only=True):
-    """What the application's function gave back."""
+    """The result of the application's function."""
 
     executor: Open[Executor] = "client"
 
 
 class CustomToolCallContent(ToolCallContent, frozen=True, kw_only=True):
-    """A call of an application's tool that takes free text: `arguments` is that text, not JSON."""
+    """A call of a free-text tool of the application. `arguments` is the text, not JSON."""
 
     executor: Open[Executor] = "client"
     namespace: str | None = None
 
     @property
     def arguments_object(self) -> dict[str, Any]:
-        """The text under the key "input"."""
+        """The text as an object: `{"input": text}`."""
         return {"input": self.arguments or ""}
 
 
 class CustomToolResultContent(ToolResultContent, frozen=True, kw_only=True):
-    """What the application's free-text tool gave back."""
+    """The result of the application's free-text tool."""
 
     executor: Open[Executor] = "client"
 
 
 class HostedToolCallContent(ToolCallContent, frozen=True, kw_only=True):
-    """A call of a tool that the provider defines, known to this library by a class of its own or not."""
+    """A call of a tool that the provider defines. Subclasses cover specific tools; other tools use this class."""
 
 
 class HostedToolResultContent(ToolResultContent, frozen=True, kw_only=True):
-    """The result of a tool that the provider defines. Code for this class handles every hosted tool."""
+    """The result of a tool that the provider defines. The base class of the results of all hosted tools."""
 
 
 class ToolApprovalRequestContent(AIContent, frozen=True, kw_only=True):
-    """The provider asks before it makes a call. Self-contained: it says what the call would be."""
+    """A request of the provider for approval of a call. It contains the name, server and arguments of that call."""
 
     request_id: str
     name: str | None = None
@@ -154,7 +156,7 @@ class ToolApprovalRequestContent(AIContent, frozen=True, kw_only=True):
 
 
 class ToolApprovalResponseContent(AIContent, frozen=True, kw_only=True):
-    """The answer to a `ToolApprovalRequestContent`."""
+    """The response to a `ToolApprovalRequestContent`."""
 
     request_id: str
     approved: bool
@@ -162,7 +164,7 @@ class ToolApprovalResponseContent(AIContent, frozen=True, kw_only=True):
 
 
 class InputRequestContent(AIContent, frozen=True, kw_only=True):
-    """The conversation waits for something that only the user can give."""
+    """A request for input from the user. `message` is the question, `schema` the schema of the expected value."""
 
     request_id: str
     message: str | None = None
@@ -170,7 +172,7 @@ class InputRequestContent(AIContent, frozen=True, kw_only=True):
 
 
 class InputResponseContent(AIContent, frozen=True, kw_only=True):
-    """What the user gave for an `InputRequestContent`."""
+    """The user's response to an `InputRequestContent`."""
 
     request_id: str
     value: Any = None
