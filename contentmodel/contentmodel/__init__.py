@@ -1,6 +1,6 @@
 """A typed content model for LLM conversations, and lossless adapters for the providers' wire formats.
 
-Convert a payload of one API to another, and read what the target could not carry:
+Convert a payload of one API to another, and list the values that the target cannot represent:
 
     encoded = contentmodel.convert(payload, source="anthropic-messages", target="openai-chat")
     encoded.payload, encoded.losses
@@ -11,14 +11,13 @@ Decode it into the model, change it, and encode it again:
     request = chat.decode_request(payload)
     chat.encode_request(request).payload
 
-Call a model through its official SDK, with messages of the model:
+Call a model through the provider's official SDK:
 
     client = contentmodel.chat_client("anthropic-messages", model="claude-opus-5")
     client.complete(contentmodel.ChatRequest(messages=[contentmodel.user("What is a monad?")])).text
 
-More is in modules, by subject: `content` (all content types), `events`, `streams`, `client` (its streams and errors),
-`errors`, `tools`, `runner` (the agent loop), `history`, `server`, `rules`, `capabilities`, and `authoring` (to write an
-adapter).
+Further modules: `content` (all content types), `events`, `streams`, `client` (streams and errors of clients), `errors`,
+`tools`, `runner` (the agent loop), `history`, `server`, `rules`, `capabilities`, and `authoring` (to write an adapter).
 """
 
 from contentmodel.adapter import Adapter, adapter, adapters

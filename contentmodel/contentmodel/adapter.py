@@ -1,4 +1,4 @@
-"""What an adapter is, and the registry of those that are installed."""
+"""The protocol of adapters, and the registry of installed adapters."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class SdkObject(Protocol):
-    """An object of an official SDK: a pydantic model."""
+    """An object of an official SDK (a pydantic model)."""
 
     def model_dump(self, *, mode: str, by_alias: bool, exclude_unset: bool) -> Any:
         """Return the object as JSON values."""
@@ -36,81 +36,82 @@ class SdkObject(Protocol):
 JsonText: TypeAlias = bytes | bytearray | memoryview | str
 PayloadObject: TypeAlias = Mapping[str, Any] | list[Any] | SdkObject
 Payload: TypeAlias = JsonText | PayloadObject
-"""What decoders take: JSON as bytes or str, a dict or a list, or an object of the API's official SDK."""
+"""The input of decoders: JSON as bytes or str, a dict or a list, or an object of the API's official SDK."""
 
 
 @runtime_checkable
 class Adapter(Protocol):
-    """Takes one API's payloads in and out of the model. Sans-I/O: no sockets, no clocks, no SDK.
+    """Decode and encode the payloads of one API. Sans-I/O: no sockets, no clocks, no SDK.
 
-    An adapter may also be one that `Traces`, and one that `RecognisesLists`.
+    An adapter may also implement the protocols `Traces` and `RecognisesLists`.
     """
 
     api: str
     issuer: str
 
     def decode_request(self, payload: Payload) -> ChatRequest:
-        """DecodeError with every fault where the payload is no request of this API."""
+        """Decode a request. Raise DecodeError with every fault if the payload is not a valid request of this API."""
         ...
 
     def encode_request(
         self, request: ChatRequest, policies: Mapping[str, str] | None = None, model: str | None = None
     ) -> Encoded:
-        """The request as this API (and this model of it) takes it, and what it cannot carry."""
+        """Encode a request for this API and, if given, `model`. Return the payload and its losses."""
         ...
 
     def decode_response(self, payload: Payload) -> ChatResponse:
-        """An answer, or an error body. DecodeError with every fault where it is neither."""
+        """Decode a response or an error body. Raise DecodeError with every fault if the payload is neither."""
         ...
 
     def encode_response(self, response: ChatResponse, policies: Mapping[str, str] | None = None) -> Encoded:
-        """The answer as this API would have given it, and what it cannot carry."""
+        """Encode a response in the format of this API. Return the payload and its losses."""
         ...
 
     def stream_decoder(self, *, deltas: bool = True) -> StreamDecoder:
-        """What reads one stream of this API; without `deltas`, events are only made of blocks that are complete."""
+        """Return a decoder for one stream of this API. If `deltas` is False, it emits no delta events."""
         ...
 
     def stream_encoder(self, policies: Mapping[str, str] | None = None) -> StreamEncoder:
-        """What writes one stream of this API."""
+        """Return an encoder for one stream of this API."""
         ...
 
     def check_request(self, payload: Payload, model: str | None = None) -> list[Violation]:
-        """What this API refuses, ignores or answers badly in a request; DecodeError where it is no JSON object.
+        """Return the rules of this API that a request violates. Raise DecodeError if the payload is not a JSON object.
 
-        `model` is the one that the request is for, where the payload does not say it.
+        `model` is the model of the request if the payload does not name one.
         """
         ...
 
     def restore_arguments(self, arguments: Any, adapted: SchemaMap) -> Any:
-        """Arguments that a model of this API gave for an adapted schema, as the original schema has them."""
+        """Convert the arguments of a call from an adapted schema back to the original schema."""
         ...
 
     def recognises(self, payload: dict[str, Any]) -> Mapping[PayloadKind, float]:
-        """How much a payload looks like this API's, by kind: {"request": 0.9}; {} where not at all."""
+        """Return how likely a payload belongs to this API, by kind: {"request": 0.9}; {} if it does not."""
         ...
 
     def knowing(self, model: str | None, policies: Mapping[str, str] | None = None) -> Known:
-        """Return what is known of a model: what it `takes`, and by its `status` whether a table lists it."""
+        """Return the capabilities of a model (`takes`), and whether a table lists the model (`status`)."""
         ...
 
     def describe(self) -> dict[str, Any]:
-        """The tables as data, for documentation, coverage and generators."""
+        """Return the tables as data, for documentation, coverage and generators."""
         ...
 
 
 class Traces(Protocol):
-    """An adapter that reports where values come from: losses then have paths of the payload, else of the model.
+    """An adapter that records the source paths of decoded values.
 
-    Both methods return what decoding returns, the payload as plain JSON values, and what came from where.
+    With such an adapter, the paths of losses refer to the source payload; without it, they refer to the model. Both
+    methods return the decoded value, the payload as plain JSON values, and the record of source paths.
     """
 
     def trace_request(self, payload: Payload) -> tuple[ChatRequest, Any, DecodeContext]:
-        """Decode a request."""
+        """Decode a request and record source paths."""
         ...
 
     def trace_response(self, payload: Payload) -> tuple[ChatResponse, Any, DecodeContext]:
-        """Decode an answer."""
+        """Decode a response and record source paths."""
         ...
 
 
@@ -119,12 +120,12 @@ class RecognisesLists(Protocol):
     """An adapter that reads a bare list of messages as a request."""
 
     def recognises_list(self, items: list[Any]) -> float:
-        """Return how much a list looks like messages of this API, from 0 to 1."""
+        """Return how likely a list contains messages of this API, from 0 to 1."""
         ...
 
 
 def as_json(payload: Payload, api: str) -> Any:
-    """The payload as plain JSON values; what the caller owns is not touched."""
+    """Return the payload as plain JSON values. The caller's objects are not modified."""
     if isinstance(payload, bytes | bytearray | memoryview | str):
         return parse(payload, api)
     return plain(payload, api)
@@ -133,11 +134,8 @@ def as_json(payload: Payload, api: str) -> Any:
 def traced(
     reader: Adapter, kind: str, payload: Payload
 ) -> tuple[ChatRequest | ChatResponse, tuple[Any, DecodeContext] | None]:
-    """Return what a payload holds, and what came from where in it, as `Encoded.trace_to` takes it.
-
-    The latter is None if the adapter does not trace.
-    """
-    # Asking whether the adapter is one of the protocol takes a fifth of the time of converting a short answer.
+    """Decode `payload`. Also return its source trace for `Encoded.trace_to`, or None if the adapter does not trace."""
+    # An isinstance check of the protocol takes a fifth of the time of converting a short response.
     if hasattr(reader, "trace_request"):
         tracing = cast("Traces", reader)
         value, wire, context = tracing.trace_request(payload) if kind == "request" else tracing.trace_response(payload)
@@ -150,7 +148,7 @@ GROUP = "contentmodel.adapters"
 
 @lru_cache(maxsize=1)
 def _entry_points() -> dict[str, EntryPoint]:
-    # Imported here: it takes longer than all the rest of this library.
+    # Imported lazily: this import takes longer than the rest of the library.
     from importlib.metadata import entry_points
 
     return {point.name: point for point in entry_points(group=GROUP)}
@@ -158,7 +156,7 @@ def _entry_points() -> dict[str, EntryPoint]:
 
 @cache
 def adapter(api: str) -> Adapter:
-    """The adapter registered under an API id. UnknownApiError names those that are installed."""
+    """Return the adapter registered under an API id. Raise UnknownApiError, which lists the installed adapters."""
     point = _entry_points().get(api)
     if point is None:
         known = ", ".join(sorted(_entry_points())) or "none: install contentmodel with its adapters"
@@ -168,9 +166,9 @@ def adapter(api: str) -> Adapter:
 
 
 def adapters() -> dict[str, Adapter]:
-    """Every installed adapter, by API id (entry point group `contentmodel.adapters`).
+    """Return all installed adapters by API id (entry point group `contentmodel.adapters`).
 
-    One that cannot be loaded is left out with a warning: it must not take the others with it.
+    If an adapter cannot be loaded, omit it with a RuntimeWarning, so that the others still work.
     """
     found = {}
     for name in sorted(_entry_points()):

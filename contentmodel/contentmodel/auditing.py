@@ -1,7 +1,7 @@
-"""The accounting law as code: every value of a source payload is in what was made of it, or under a loss.
+"""The accounting law as code: every value of a source payload is in the output, or covered by a loss.
 
-Values are counted: two equal images of which one is gone are not accounted for. What a payload says in words of its
-API that every API has in words of its own (roles, types, finish reasons) is structure, and not counted.
+Values are counted: if the source has two equal images and the output has one, the audit fails. Enum values that every
+API spells differently (roles, types, finish reasons) are structure and are not counted.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ from contentmodel.errors import UnknownApiError
 
 
 class Vocabulary(msgspec.Struct, frozen=True):
-    """What the fields of an API hold, by their names.
+    """The field names of an API, grouped by the role of their values.
 
-    Words of its own for what every API has in words of its own (`structure`), names of things that other fields name as
-    well (`references`), JSON of the caller's own, in which no field is either (`data`), the arguments of calls
-    (`arguments`), objects that are calls (`calls`), types of objects that are a call and its result (`pairs`), numbers
-    that may be texts (`numbers`), and the usual names of fields of the payload that have another (`aliases`). A store
-    (`keeps_all`) has in its own places what the fields of other APIs name.
+    `structure`: API-specific values that every API has in its own spelling. `references`: names and ids that other
+    fields repeat. `data`: JSON of the caller, whose inner fields have neither role. `arguments`: arguments of calls.
+    `calls`: objects that are calls. `pairs`: types of objects that contain a call and its result. `numbers`: numbers
+    that may be sent as texts. `aliases`: other names of top-level fields, mapped to the usual ones. `keeps_all`: the
+    API is a store, which keeps values of all APIs in fields of its own.
     """
 
     structure: frozenset[str] = frozenset()
@@ -50,11 +50,11 @@ class Vocabulary(msgspec.Struct, frozen=True):
 
 
 COVERING = ("dropped", "degraded", "insignificant")
-"""The kinds of losses that cover all at and below their path."""
+"""The kinds of losses that cover every value at and below their path."""
 
 
 class Unaccounted(msgspec.Struct, frozen=True):
-    """A value of the source that is neither in the output nor under a loss: its JSON `path`, and the `value`."""
+    """A value of the source that is neither in the output nor covered by a loss, with its JSON path."""
 
     path: str
     value: Any
@@ -64,11 +64,11 @@ class Unaccounted(msgspec.Struct, frozen=True):
 
 
 def audit(source: Payload, encoded: Encoded, vocabulary: Vocabulary | None = None) -> list[Unaccounted]:
-    """The values of `source` that are neither in `encoded.payload` nor under one of its losses; [] where all are.
+    """Return the values of `source` that are neither in `encoded.payload` nor covered by one of its losses.
 
-    A loss of the kind "dropped" or "degraded" covers all at and below its path; one of the kind "moved" does not, for
-    what moved is still there. `vocabulary` has the words of the source's API; without one, they are read off the
-    adapter that decoded the source (see `vocabulary_of`).
+    A loss of the kind "dropped", "degraded" or "insignificant" covers every value at and below its path. A loss of the
+    kind "moved" covers none, because the value is still in the output. `vocabulary` describes the fields of the source
+    API; if it is None, use that of the adapter that decoded the source (see `vocabulary_of`).
     """
     vocabulary = vocabulary or vocabulary_of_api(encoded.source_api)
     return unaccounted(
@@ -78,7 +78,7 @@ def audit(source: Payload, encoded: Encoded, vocabulary: Vocabulary | None = Non
 
 @cache
 def vocabulary_of_api(api: str | None) -> Vocabulary | None:
-    """Return the words of an installed API; None where there is no such adapter."""
+    """Return the vocabulary of an installed API; None if no such adapter is installed."""
     try:
         return None if api is None else vocabulary_of(adapter(api))
     except UnknownApiError:
@@ -92,13 +92,13 @@ def unaccounted(
     vocabulary: Vocabulary | None = None,
     target: Vocabulary | None = None,
 ) -> list[Unaccounted]:
-    """The same for plain JSON values. `target` are the words of the output's API."""
-    # What has no place of its own stands for nothing else.
+    """Do the same as `audit`, for plain JSON values. `target` is the vocabulary of the output's API."""
+    # A loss at the root, or with an inexact path, covers no other values.
     lost = {loss.path for loss in losses if loss.kind in COVERING and loss.exact} - {"$"}
     held = _Held(output, target or Vocabulary())
     leaves_of_source = counted(source, vocabulary or Vocabulary(), losses)
     looked_for = [leaf for leaf in leaves_of_source if lost.isdisjoint(leaf.above)]
-    # What is there as it was comes first, and texts before the values inside of texts: nothing takes away from them.
+    # Match unchanged values first, and plain scalars before JSON texts and data URIs, whose parts also count as values.
     looked_for.sort(key=_is_scalar)
     rest = [leaf for leaf in looked_for if not held.take_leaf(leaf)]
     rest = [leaf for leaf in rest if not held.take_in_other_form(leaf)]
@@ -106,7 +106,7 @@ def unaccounted(
     found = [leaf for leaf in rest if not (leaf.sort in _SPELLED and held.take_in_text(leaf.value))]
     missing = [Unaccounted(leaf.above[-1], leaf.value) for leaf in found]
     if target is None or not target.keeps_all:
-        # A store has places of its own for citations and tools.
+        # A store keeps citations and tools in other shapes.
         data = [(words.data if words else frozenset()) | _SCHEMAS for words in (vocabulary, target)]
         fewer = objects.missing(objects.found(source, data[0]), objects.found(output, data[1]), lost)
         missing += [Unaccounted(one.above[-1], one.value) for one in fewer]
@@ -114,9 +114,9 @@ def unaccounted(
 
 
 def counted(payload: Any, vocabulary: Vocabulary, losses: Iterable[Loss] = ()) -> Iterator[Leaf]:
-    """Yield the scalars that an audit counts: all but the words of the API, null, false and empty texts.
+    """Yield the scalars that an audit counts: all but structure, null, false and empty texts.
 
-    A word that became a text, as a loss reports, is counted: a failure may have nothing but its status.
+    If a loss reports that a structure value became text, count it: a failure may only contain its status.
     """
     as_text = {loss.path for loss in losses if loss.code == AS_TEXT.code}
     for leaf in _leaves(payload, vocabulary):
@@ -131,7 +131,7 @@ def _is_scalar(leaf: Leaf) -> bool:
 
 
 def leaves(value: Any, path: str = "$", above: tuple[str, ...] = ()) -> Iterator[tuple[str, Any, tuple[str, ...]]]:
-    """Every scalar of a JSON value, with its path and the paths of all that it stands in, its own as the last."""
+    """Yield every scalar of a JSON value: its path, the value, and the paths of all ancestors and of itself."""
     stack = [(value, path, above)]
     while stack:
         item, where, over = stack.pop()
@@ -146,14 +146,14 @@ def leaves(value: Any, path: str = "$", above: tuple[str, ...] = ()) -> Iterator
 
 VALUE, WORD, DATA, DEFINITION, CALL, RESULT, NAME = "value", "word", "data", "definition", "call", "result", "name"
 PAIR = "pair"
-"""What a scalar is: any value, a word of its API, a part of the caller's own JSON, or a name (by what has it).
+"""The sorts of scalars: a value, a structure value, a part of the caller's JSON, or a name (by its owner).
 
 A pair is a call and its result in one object.
 """
 
 
 class Leaf(NamedTuple):
-    """A scalar, the paths of all that it is in (its own as the last), what it is, and the key that it has."""
+    """A scalar with the paths of its ancestors and itself (`above`), its sort, and its key."""
 
     value: Any
     above: tuple[str, ...]
@@ -162,9 +162,9 @@ class Leaf(NamedTuple):
 
 
 class _Place(NamedTuple):
-    """Where a value is: its path and those of all that it is in, the key that it has, that of the object or list around
-    it, the object, and whether it is in the caller's own JSON, among definitions of tools, among counters, in a choice
-    of tools, or in the arguments of a call.
+    """The position of a value: the paths of its ancestors and itself, its key, the key of the enclosing object or list
+    (`outer`), and the enclosing object (`holder`). The flags are true inside the caller's JSON, tool definitions,
+    counters, a tool choice, or the arguments of a call.
     """
 
     above: tuple[str, ...] = ("$",)
@@ -179,7 +179,7 @@ class _Place(NamedTuple):
 
 
 def _leaves(root: Any, vocabulary: Vocabulary) -> Iterator[Leaf]:
-    """Every scalar of a payload, with what it is."""
+    """Yield every scalar of a payload with its sort."""
     words, names = STRUCTURE | vocabulary.structure, _REFERENCES | vocabulary.references
     stack = [(root, _Place())]
     while stack:
@@ -231,14 +231,14 @@ def _sort_of(
 
 
 def _is_word(value: Any, place: _Place, words: Collection[str]) -> bool:
-    """Return whether a value is a word of its API. Numbers are words in few fields: elsewhere they are data."""
+    """Return whether a value is a structure value. Numbers are structure in few fields only."""
     if value.__class__ in (int, float):
         return (place.is_count and value == 0) or (place.key in _NUMBERED and place.key in words)
     return place.key in words or place.outer in words
 
 
 def _sort_of_name(place: _Place, vocabulary: Vocabulary) -> str:
-    """Return what an object is whose name this is: a call, a result, or anything else."""
+    """Return the sort of a name by its owner: a definition, a call, a result, a pair, or anything else."""
     calls = vocabulary.calls
     if place.is_choice:
         return NAME
@@ -250,22 +250,22 @@ def _sort_of_name(place: _Place, vocabulary: Vocabulary) -> str:
         return PAIR
     if place.outer in calls or not (calls.isdisjoint(place.holder) and vocabulary.arguments.isdisjoint(place.holder)):
         return CALL
-    # What has a role is a message.
+    # An object with a role is a message, not a result.
     is_result = place.key in _ANSWERED or ("role" not in place.holder and not _OUTPUTS.isdisjoint(place.holder))
     return RESULT if is_result and _ID.search(place.key) else NAME
 
 
 _COUNTS = frozenset({"usage", "usageMetadata", "usage_metadata", "created", "created_at"})
-"""Fields whose zeros count nothing: some APIs require them."""
+"""Fields whose zeros are not counted: some APIs require them."""
 _OUTPUTS = frozenset({"content", "output", "outputs", "response"})
 _CHOICES = frozenset({"tool_choice", "toolConfig", "tool_config"})
 _TOOLS = frozenset({"tools", "functions"})
 _SCHEMAS = frozenset({"parameters", "input_schema", "schema"})
 _ANSWERED = frozenset({"tool_use_id", "tool_call_id"})
 _DEFINED = (None, "function", "custom")
-"""The types of tools that are defined by a request: any other names a hosted tool."""
+"""The types of tools that a request defines. Any other type is a hosted tool."""
 _SPELLED = (VALUE, DATA, RESULT, NAME)
-"""What a longer text may hold: a title, the id of a call that is not there, or a text among others."""
+"""The sorts that a longer text may contain: a title, the id of a missing call, or a joined text."""
 _ID = re.compile("id$|Id$")
 
 
@@ -293,15 +293,14 @@ STRUCTURE = frozenset(
         "response_mime_type",
     }
 )
-"""Fields whose values are an API's own words for what every API says in its own: a loss is reported where the other
-API has only a coarser word, and a translation is none."""
+"""Fields whose values every API spells differently. Only a translation to a coarser value is a loss."""
 
-# What names a thing that stands elsewhere as well: one API repeats it where another says it once.
+# Names and ids that some APIs repeat and other APIs send once.
 _REFERENCES = frozenset({"name", "id", "call_id", "tool_call_id", "tool_use_id", "url", "uri", "title"}) | {
     "allowedFunctionNames"
 }
 
-# Fields of the model: what each API says of them in words of its own, and what names a thing.
+# Fields of the model whose values are API-specific (_WORDS), and fields that are names (_NAMES).
 _WORDS = {
     "role",
     "kind",
@@ -318,8 +317,8 @@ _NAMES = {"name", "call_id", "file_id", "url", "title"}
 
 
 def vocabulary_of(reader: Any) -> Vocabulary:
-    """The words of an API, as far as its adapter describes its tables: what says of what kind an object is, what is
-    translated word by word, and what names a call, a tool or a source.
+    """Return the vocabulary of an API, derived from the tables that its adapter describes: type tags, translated
+    values, and names of calls, tools and sources.
     """
     described = reader.describe() if hasattr(reader, "describe") else {}
     unions = described.get("unions", {}).values()
@@ -328,7 +327,7 @@ def vocabulary_of(reader: Any) -> Vocabulary:
     tags = {union["tag"] for union in unions if union["tag"]}
     constants = {(path.rpartition(".")[2], str(value)) for row in rows for path, value in row["constants"].items()}
     fields = {path.rpartition(".")[2] for row in rows for path in row["fields"]}
-    # A constant that has one value alone, in a field that holds any value elsewhere, tells no rows apart.
+    # A constant with a single value, in a field that other rows map, does not distinguish rows.
     kinds = {step for step, count in Counter(step for step, _ in constants).items() if count > 1 or step not in fields}
     calls = [row for row in rows if row["model"] in ("FunctionCallContent", "CustomToolCallContent")]
     results = [row for row in rows if row["model"].endswith("ResultContent")]
@@ -348,7 +347,7 @@ def vocabulary_of(reader: Any) -> Vocabulary:
 
 
 def _holding(attributes: set[str], rows: Iterable[dict[str, Any]], form: str | None = None) -> set[str]:
-    """The wire fields that hold one of these attributes, in this form."""
+    """Return the wire fields that map one of these attributes, in this form."""
     return {
         path
         for row in rows
@@ -359,17 +358,17 @@ def _holding(attributes: set[str], rows: Iterable[dict[str, Any]], form: str | N
 
 
 def _above(paths: Iterable[str]) -> frozenset[str]:
-    """The objects that dotted paths lead through last."""
+    """Return the second to last steps of dotted paths."""
     return _steps(path.rpartition(".")[0] for path in paths if "." in path)
 
 
 def _steps(paths: Iterable[str]) -> frozenset[str]:
-    """The last steps of dotted paths, in either spelling."""
+    """Return the last steps of dotted paths, as given and in snake case."""
     names = {path.rpartition(".")[2] for path in paths}
     return frozenset(names | {snake_name(name) for name in names})
 
 
-# Chat has a short word for a format where others have a media type.
+# Chat Completions has short format names; other APIs have media types.
 _MEDIA_WORDS = {
     "audio/mpeg": ("mp3",),
     "audio/mp3": ("mp3", "audio/mpeg"),
@@ -382,10 +381,10 @@ _MEDIA_WORDS = {
 }
 
 
-# Where an item stands, and the number of an enum's member in the place of its name.
+# Indices, and enum members that may be sent as numbers.
 _NUMBERED = frozenset({"index", "sequence", "finishReason", "finish_reason"})
 
-# The fields of an error body that name its kind: each API has its own word, or the number of the HTTP status.
+# The fields of an error body that contain its kind: an API-specific value, or the HTTP status.
 _ERROR_WORDS = frozenset({"$.error.type", "$.error.code", "$.error.status"})
 
 
@@ -394,10 +393,10 @@ def _says_nothing(value: Any) -> bool:
 
 
 class _Held:
-    """The scalars of an output, inside of JSON text and data URIs too, each to be taken as often as it is there.
+    """The scalars of an output, including those inside JSON texts and data URIs. Each occurrence can be taken once.
 
-    Names of definitions, calls and results are for the names of such objects alone. Any other name may be a reference,
-    and is only looked at.
+    A name of a definition, call or result only matches the name of an object of that sort. Any other name may be a
+    reference and is matched without taking it.
     """
 
     def __init__(self, output: Any, vocabulary: Vocabulary) -> None:
@@ -406,9 +405,9 @@ class _Held:
         self._names: dict[str, Counter[Any]] = {sort: Counter() for sort in (WORD, DEFINITION, CALL, RESULT, NAME)}
         self._inner: dict[str, list[Any]] = {}
         self._parts: Counter[str] = Counter()
-        """How often longer texts hold each text that was looked for, and is not taken from them."""
+        """The number of occurrences, in longer texts, of each text passed to `look_for`, minus those taken."""
         self._taken: list[Any] = []
-        """What was taken of the counts, in order: parts of a text are given back if not all of them are there."""
+        """The keys taken, in order. If only some parts of a text are found, they are returned to the counts."""
         for leaf in _leaves(output, vocabulary):
             for sort in _held_as(leaf):
                 self._names[sort][_key(leaf.value)] += 1
@@ -416,7 +415,7 @@ class _Held:
                 self._add(leaf.value, 0 if leaf.sort == NAME else 1)
 
     def _add(self, value: Any, count: int = 1) -> None:
-        # A mark is the library's own text: what it stands before or behind is there as it was.
+        # A sentinel is added by the library: the text before or after it is unchanged.
         value = (unmarked(value) or value) if isinstance(value, str) else value
         self._counts[_key(value)] += count
         if isinstance(value, str):
@@ -425,7 +424,7 @@ class _Held:
                 self._add(item)
 
     def _late(self, text: str) -> list[Any]:
-        """Return the text of a result that became a user's text, whose label names the call."""
+        """Return the text of a result that became user text. The label in its first line contains the call id."""
         label, _, late = text.partition("\n")
         call_id = LATE.read(label)
         if call_id is None:
@@ -434,19 +433,19 @@ class _Held:
         return [late]
 
     def take_leaf(self, leaf: Leaf) -> bool:
-        """Return whether a scalar of the source is there: a name in an object of its own sort, or in any at all."""
+        """Take a scalar of the source. Return whether it was found; a name needs an owner of the same sort."""
         if leaf.sort == NAME or (self._is_store and leaf.sort in (DEFINITION, CALL, RESULT, PAIR)):
             return leaf.value in self._counts or any(leaf.value in names for names in self._names.values())
         if leaf.sort in (DEFINITION, CALL, RESULT, PAIR):
             names = self._names[CALL if leaf.sort == PAIR else leaf.sort]
-            # Nothing tells whether an object is a call or a result that has an id alone.
+            # An object with only an id may be a call or a result.
             return _take(names, leaf.value) or bool(_ID.search(leaf.key) and _take(self._names[NAME], leaf.value))
         if self.take(leaf.value) or _take(self._names[NAME], _key(leaf.value)):
             return True
         return self._is_store and _take(self._names[WORD], _key(leaf.value))
 
     def take(self, value: Any) -> bool:
-        """Return whether a value is there once more than it was taken. What is inside of it is taken with it."""
+        """Take one occurrence of a value and of the values inside it. Return whether one was left."""
         if self._counts[_key(value)] <= 0:
             return False
         self._take_away(value)
@@ -459,14 +458,14 @@ class _Held:
             self._take_away(item)
 
     def take_in_other_form(self, leaf: Leaf) -> bool:
-        """Take a text that is there as the JSON it spells, without its marks, or as another word for a type."""
+        """Take a text that the output contains as parsed JSON, without its sentinels, or as another media type name."""
         text = leaf.value
         if not isinstance(text, str) or leaf.sort in (DEFINITION, CALL, RESULT, PAIR):
             return False
         if self._take_parts(text):
             return True
         if leaf.sort == DATA:
-            # Gemini's own schemas have the types of JSON Schema in capitals.
+            # Gemini's schemas have the types of JSON Schema in capitals.
             return leaf.key == "type" and self.take(text.swapcase())
         call_id = APART.read(text)
         if call_id is not None:
@@ -477,19 +476,19 @@ class _Held:
         return any(self.take(word) for word in _MEDIA_WORDS.get(text, ())) or self._take_bytes(text)
 
     def _take_bytes(self, text: Any) -> bool:
-        """Whether the bytes of base64 are there in the standard alphabet, padded."""
+        """Take base64 that the output contains in the standard alphabet, padded."""
         standard = standard_base64(text) if isinstance(text, str) else None
         return standard not in (None, "", text) and self.take(standard)
 
     def look_for(self, values: Iterable[Any]) -> None:
-        """Count, for all values at once, how often longer texts hold them that are the value of nothing else."""
+        """Count the occurrences of all values in longer texts that are not taken as values themselves."""
         wanted = [value if isinstance(value, str) else json.dumps(value) for value in values]
         texts = {*wanted, *(part for value in wanted for part in _inside(value) or () if isinstance(part, str))}
         left = {text: self._counts[text] for text, inner in self._inner.items() if not inner and self._counts[text] > 0}
         self._parts = occurrences(texts | {unmarked(text) for text in texts}, left)
 
     def take_in_text(self, value: Any) -> bool:
-        """Return whether a longer text holds a text that was looked for, or the parts of the JSON that it spells."""
+        """Take a text, or all parts of its JSON, from longer texts. Return whether they were found."""
         if not isinstance(value, str):
             spelled = json.dumps(value)
             return self._take_part(spelled) or self.take(spelled)
@@ -499,11 +498,11 @@ class _Held:
         return bool(parts) and all(self._take_part(part) or self.take(part) for part in parts)
 
     def _take_part(self, text: Any) -> bool:
-        """Return whether the longer texts hold a text once more than it was taken from them."""
+        """Take one occurrence of a text from the longer texts. Return whether one was left."""
         return self._parts[text] > 0 and _take(self._parts, text)
 
     def _take_parts(self, text: str) -> bool:
-        """The JSON that a text spells, or the parts of a data URI."""
+        """Take all parts of the JSON of a text, or of a data URI. Take none if one is missing."""
         parts = _inside(text)
         if parts is None:
             return False
@@ -517,7 +516,7 @@ class _Held:
 
 
 def _held_as(leaf: Leaf) -> Collection[str]:
-    """Return the sorts of names for which a scalar of an output is there: one, or those of a pair."""
+    """Return the sorts under which a scalar of an output is counted as a name: none, one, or both of a pair."""
     if leaf.sort == PAIR:
         return (CALL, RESULT)
     return (leaf.sort,) if leaf.sort in (WORD, DEFINITION, CALL, RESULT, NAME) else ()
@@ -533,7 +532,7 @@ def _key(value: Any) -> Any:
 
 
 def _inside(text: str) -> list[Any] | None:
-    """The scalars of a JSON text, or the media type and the data of a data URI; None for any other text."""
+    """Return the scalars of a JSON text, or the media type and data of a data URI; None for any other text."""
     if text.startswith("data:") and ";base64," in text:
         head, _, data = text.partition(";base64,")
         return [head[5:], data]

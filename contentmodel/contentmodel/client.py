@@ -1,8 +1,8 @@
-"""What a client of a chat API is, the errors it raises, and where clients are found.
+"""The protocols of chat clients, their errors, and the registry of installed clients.
 
-A client drives an adapter over the API's official SDK: the SDK does transport, auth and retries, the adapter reads the
-raw bytes. Clients are found by entry point (group `contentmodel.clients`): an object, usually a module, that has a
-`Client` and an `AsyncClient`.
+A client combines an adapter with the API's official SDK. The SDK does transport, authentication and retries; the
+adapter decodes the raw bytes. Clients are entry points of the group `contentmodel.clients`: each is an object, usually
+a module, with the attributes `Client` and `AsyncClient`.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ if TYPE_CHECKING:
 
 
 class ClientError(ContentModelError):
-    """A request was refused, or got no answer. The SDK's own error is its cause.
+    """A request was refused, or no response arrived. `__cause__` is the error of the SDK.
 
-    `api` is the API id, `status` the HTTP status (None: there was no answer), `code` the provider's word for it,
-    `error` the whole body of the answer (its `kind` is the same word for all APIs), `request_id` what to tell the
-    provider's support. `retryable` says that the same request may succeed later, `retry_after` in how many seconds, if
-    the provider said so, and `limits` what its headers said of rate limits.
+    `api` is the API id. `status` is the HTTP status, or None if no response arrived. `code` is the provider's error
+    code. `error` is the body of the response (its `kind` is normalized for all APIs). `request_id` identifies the
+    request for the provider's support. `retryable` is whether the same request may succeed later. `retry_after` is the
+    time to wait in seconds, if the provider sent it. `limits` are the rate limits of the response headers.
     """
 
     def __init__(
@@ -60,21 +60,21 @@ class ClientError(ContentModelError):
 
     @property
     def fields(self) -> dict[str, Any]:
-        """What it says beside its message, by the names of its parameters."""
+        """The keyword parameters of the constructor with their values."""
         names = ("api", "status", "error", "request_id", "retry_after", "retryable", "limits")
         return {name: getattr(self, name) for name in names}
 
 
 class InvalidRequestError(ClientError):
-    """The API refuses what was asked: it is malformed, too long, or names what is not there (400, 404, 413)."""
+    """The request is malformed, too long, or refers to something that does not exist (400, 404, 413)."""
 
 
 class AuthenticationError(ClientError):
-    """The key is missing or wrong, or does not allow what was asked (401, 403)."""
+    """The API key is missing or wrong, or does not permit the request (401, 403)."""
 
 
 class RateLimitError(ClientError):
-    """Too much was asked in too short a time, or more than was paid for (429)."""
+    """A rate limit or a quota is exceeded (429)."""
 
 
 class ServerError(ClientError):
@@ -82,50 +82,50 @@ class ServerError(ClientError):
 
 
 class ConnectionFailed(ClientError):
-    """No answer came: the host was not reached, or the connection broke off."""
+    """No response arrived: the host was not reached, or the connection was interrupted."""
 
 
 class TimeoutExceeded(ClientError):
-    """No answer came in time (408, 504, or the SDK waited as long as it was told)."""
+    """No response arrived in time (408, 504, or the timeout of the SDK)."""
 
 
 @runtime_checkable
 class ChatStream(Protocol):
-    """One streamed answer: an iterator of its events, and a context manager that closes the connection.
+    """A streamed response: an iterator of its events, and a context manager that closes the connection.
 
-    Nothing is sent before it is entered or iterated. The last event is a TurnComplete or a TurnError, for whatever the
-    API sends and wherever the connection breaks off; a ClientError is raised only while nothing has been received.
+    The request is sent when the stream is entered or first iterated. The last event is always a TurnComplete or a
+    TurnError, even if the connection is interrupted. A ClientError is only raised before any data is received.
     """
 
     failure: ClientError | None
-    """Why the connection broke off in the middle of the answer, where it did."""
+    """The cause, if the connection was interrupted in the middle of the response; else None."""
 
     @property
     def losses(self) -> tuple[Loss, ...]:
-        """What the API cannot carry of the request, with paths in the `ChatRequest`."""
+        """The losses of the request. Their paths refer to the `ChatRequest`."""
         ...
 
     @property
     def maps(self) -> Renames:
-        """What stood for which id and tool name; it is undone in the events already."""
+        """The replaced ids and tool names of the request. They are already restored in the events."""
         ...
 
     @property
     def events(self) -> Iterator[StreamEvent]:
-        """The events that are still to come."""
+        """The events that are not read yet."""
         ...
 
     @property
     def response(self) -> ChatResponse:
-        """What the events until now amount to: the answer, once all of them have come."""
+        """The response so far; the complete response once all events are read."""
         ...
 
     def read(self) -> ChatResponse:
-        """Reads the stream to its end, and gives the answer."""
+        """Read the stream to its end and return the response."""
         ...
 
     def close(self) -> None:
-        """Closes the connection, wherever the answer is."""
+        """Close the connection, even in the middle of the response."""
         ...
 
     def __iter__(self) -> Iterator[StreamEvent]: ...
@@ -141,36 +141,36 @@ class ChatStream(Protocol):
 
 @runtime_checkable
 class AsyncChatStream(Protocol):
-    """The same as ChatStream, asynchronously. A task that is cancelled while it waits closes the connection."""
+    """The asynchronous ChatStream. If a waiting task is cancelled, the connection is closed."""
 
     failure: ClientError | None
 
     @property
     def losses(self) -> tuple[Loss, ...]:
-        """What the API cannot carry of the request, with paths in the `ChatRequest`."""
+        """The losses of the request. Their paths refer to the `ChatRequest`."""
         ...
 
     @property
     def maps(self) -> Renames:
-        """What stood for which id and tool name; it is undone in the events already."""
+        """The replaced ids and tool names of the request. They are already restored in the events."""
         ...
 
     @property
     def events(self) -> AsyncIterator[StreamEvent]:
-        """The events that are still to come."""
+        """The events that are not read yet."""
         ...
 
     @property
     def response(self) -> ChatResponse:
-        """What the events until now amount to: the answer, once all of them have come."""
+        """The response so far; the complete response once all events are read."""
         ...
 
     async def read(self) -> ChatResponse:
-        """Reads the stream to its end, and gives the answer."""
+        """Read the stream to its end and return the response."""
         ...
 
     async def close(self) -> None:
-        """Closes the connection, wherever the answer is."""
+        """Close the connection, even in the middle of the response."""
         ...
 
     def __aiter__(self) -> AsyncIterator[StreamEvent]: ...
@@ -186,10 +186,10 @@ class AsyncChatStream(Protocol):
 
 @runtime_checkable
 class ChatClient(Protocol):
-    """Sends requests to one API. `model` is asked whatever a request says; None asks the one that it names.
+    """A client that sends requests to one API. `model` overrides the model of the request, unless it is None.
 
-    `keeps_conversations` says whether the API can hold a conversation itself, so that only what is new need be sent;
-    the messages of such a client's answers have an `origin`, which tells them from what was made by hand.
+    If `keeps_conversations` is true, the API can store a conversation, so a request need only contain new messages. The
+    response messages of such a client have an `origin`, which distinguishes them from messages of the application.
     """
 
     api: str
@@ -197,19 +197,20 @@ class ChatClient(Protocol):
     keeps_conversations: bool
 
     def complete(self, request: ChatRequest, *, timeout: float | None = None) -> ChatResponse:
-        """The answer to a request.
+        """Send a request and return the response.
 
-        `timeout` is in seconds, as the SDK understands it; None is the SDK's own. Raises ClientError, DecodeError
-        (the answer is none of this API), LossError (`on_loss="raise"`), EncodeError (nothing says which model).
+        `timeout` is in seconds, with the semantics of the SDK; None means the SDK's default. Raise ClientError,
+        DecodeError if the response is not a valid response of this API, LossError if `on_loss` is "raise", and
+        EncodeError if neither the client nor the request has a model.
         """
         ...
 
     def stream(self, request: ChatRequest, *, timeout: float | None = None) -> ChatStream:
-        """The answer to a request as it comes. Raises what `complete` raises."""
+        """Return a stream of the response. It raises the same errors as `complete`."""
         ...
 
     def close(self) -> None:
-        """Closes the connections of the SDK's client, unless the caller gave it."""
+        """Close the connections of the SDK's client, unless the caller passed that client."""
         ...
 
     def __enter__(self) -> ChatClient: ...
@@ -221,22 +222,22 @@ class ChatClient(Protocol):
 
 @runtime_checkable
 class AsyncChatClient(Protocol):
-    """The same as ChatClient, asynchronously."""
+    """The asynchronous ChatClient."""
 
     api: str
     model: str | None
     keeps_conversations: bool
 
     async def complete(self, request: ChatRequest, *, timeout: float | None = None) -> ChatResponse:
-        """The answer to a request."""
+        """Send a request and return the response. See `ChatClient.complete`."""
         ...
 
     def stream(self, request: ChatRequest, *, timeout: float | None = None) -> AsyncChatStream:
-        """The answer to a request as it comes."""
+        """Return a stream of the response. See `ChatClient.stream`."""
         ...
 
     async def close(self) -> None:
-        """Closes the connections of the SDK's client, unless the caller gave it."""
+        """Close the connections of the SDK's client, unless the caller passed that client."""
         ...
 
     async def __aenter__(self) -> AsyncChatClient: ...
@@ -256,13 +257,13 @@ def chat_client(
     on_losses: Callable[[tuple[Loss, ...]], None] | None = None,
     **options: Any,
 ) -> ChatClient:
-    """A client of an API, over its official SDK.
+    """Return a client of an API that uses its official SDK.
 
-    `sdk` is a client of that SDK; without one, one is made of `options`: `api_key`, `base_url`, `timeout`,
-    `max_retries`, `default_headers`, and whatever else that SDK takes. `policies` are those of `convert`; `on_losses`
-    is told what the API could not be told of a request, and `on_loss="raise"` refuses to send such a request.
+    `sdk` is a client of that SDK. If it is None, create one from `options`: `api_key`, `base_url`, `timeout`,
+    `max_retries`, `default_headers`, and other parameters of that SDK. `policies` are those of `convert`. `on_losses`
+    is called with the losses of a request. If `on_loss` is "raise", a request with significant losses is not sent.
 
-    Raises UnknownApiError (no client is registered for this API), ImportError (its SDK is not installed).
+    Raise UnknownApiError if no client is registered for this API, ImportError if its SDK is not installed.
     """
     made: ChatClient = _clients_of(api).Client(
         sdk, model=model, policies=policies, on_loss=on_loss, on_losses=on_losses, **options
@@ -280,7 +281,7 @@ def async_chat_client(
     on_losses: Callable[[tuple[Loss, ...]], None] | None = None,
     **options: Any,
 ) -> AsyncChatClient:
-    """An asynchronous client of an API, made as `chat_client` makes one. `sdk` is the SDK's asynchronous client."""
+    """Return an asynchronous client of an API. `sdk` is the SDK's asynchronous client. See `chat_client`."""
     made: AsyncChatClient = _clients_of(api).AsyncClient(
         sdk, model=model, policies=policies, on_loss=on_loss, on_losses=on_losses, **options
     )
@@ -292,7 +293,7 @@ GROUP = "contentmodel.clients"
 
 @lru_cache(maxsize=1)
 def _entry_points() -> dict[str, EntryPoint]:
-    # Imported here: it takes longer than all the rest of this library.
+    # Imported lazily: this import takes longer than the rest of the library.
     from importlib.metadata import entry_points
 
     return {point.name: point for point in entry_points(group=GROUP)}

@@ -1,4 +1,4 @@
-"""From one API to another, and which API a payload is of."""
+"""Convert payloads between APIs, and detect the API of a payload."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ KINDS: tuple[PayloadKind, ...] = get_args(PayloadKind)
 
 
 class ConvertOptions(TypedDict, total=False):
-    """The parameters of `convert` on which the class of its result does not depend."""
+    """The parameters of `convert` that do not affect the class of its result."""
 
     source: str | None
     model: str | None
@@ -62,17 +62,18 @@ def convert(
     policies: Policies | None = None,
     on_loss: OnLoss = "report",
 ) -> Encoded | EncodedStream:
-    """`payload` of API `source` as API `target` writes it, with every loss.
+    """Convert `payload` from the API `source` to the API `target`, and report every loss.
 
-    `model` is the target's model that a request is for: what only some models take is settled for this one.
-    `maps` are those of the request that a response answers: its ids and tool names are those of `target` again.
+    `source` and `kind` ("request", "response", "stream") are detected if they are not given. A stream is converted as a
+    whole, from bytes to bytes; use `StreamConverter` to convert it chunk by chunk.
 
-    `source` and `kind` ("request", "response", "stream") are detected where they are not given. A stream is bytes, and
-    so is what becomes of it; `StreamConverter` does it while it runs. `policies` says what the target
-    gets of content that it has no place for, by family (`contentmodel.POLICIES` lists them). `on_loss="raise"` raises
-    LossError instead of losing anything significant.
+    `model` is the target's model of a request: the request is adapted to this model. `maps` are the `maps` of the
+    converted request that this response answers: the original ids and tool names are restored. `policies` chooses, by
+    family, how to convert content that the target cannot represent (`contentmodel.POLICIES` lists the choices). If
+    `on_loss` is "raise", raise LossError if any loss is significant.
 
-    Raises DecodeError (the payload is not of `source`), DetectError, UnknownApiError, LossError.
+    Raise DecodeError if the payload is not a valid payload of `source`, DetectError, UnknownApiError, LossError, and
+    ValueError for an unknown kind or if `maps` are given with a request.
     """
     _check_kind(kind)
     chosen = check_choices(policies, on_loss)
@@ -99,12 +100,10 @@ def convert(
 
 
 def detect(payload: Payload, *, api: str | None = None, kind: PayloadKind | None = None) -> tuple[str, PayloadKind]:
-    """Return the API id and the kind ("request", "response" or "stream") of a payload, from what only that API has.
+    """Return the API id and the kind ("request", "response" or "stream") of a payload.
 
-    A list of messages is a request that has nothing else.
-
-    A stream is told by the first of its events that says what it is. What is known already is given: `api`, or `kind`.
-    DetectError says which come closest where none, or more than one, is recognised.
+    A list of messages is a request. A stream is detected by the first event that only one API could have sent. Pass
+    `api` or `kind` if it is already known. Raise DetectError if no API, or more than one, matches.
     """
     if kind == "stream" or (kind is None and _is_stream(payload)):
         return _detect_stream(payload, api), "stream"
@@ -127,7 +126,7 @@ def detect(payload: Payload, *, api: str | None = None, kind: PayloadKind | None
         raise DetectError(f"no API is recognised in an object with the keys {_keys(payload)}: name it, one of {known}")
     best = max(scores.values())
     winners = [found for found, score in scores.items() if score == best]
-    # An error is the same object as the body of an answer and as an event of a stream.
+    # An error object may be both a response body and a stream event.
     winners = [found for found in winners if found[1] != "stream"] or winners
     if len(winners) > 1:
         names = " or ".join(f"{name} ({found})" for name, found in winners)
@@ -137,7 +136,7 @@ def detect(payload: Payload, *, api: str | None = None, kind: PayloadKind | None
 
 
 def _detect_list(items: list[Any], api: str | None) -> str:
-    """Return the API whose messages a list holds: the one that is given, or the one that they look most like."""
+    """Return the API that recognizes a list of messages best. Raise DetectError if none does."""
     candidates = adapters() if api is None else {api: adapter(api)}
     scores = {
         name: candidate.recognises_list(items)
@@ -152,7 +151,7 @@ def _detect_list(items: list[Any], api: str | None) -> str:
 
 
 def _is_stream(payload: Payload) -> bool:
-    """Whether this is the text of server-sent events: JSON begins with other letters."""
+    """Return whether a payload is server-sent events. JSON starts with other characters."""
     if not isinstance(payload, bytes | bytearray | memoryview | str):
         return False
     return begins_like_sse(_as_bytes(payload[:64])) is True
@@ -167,7 +166,7 @@ def _as_bytes(payload: Payload) -> bytes:
 
 
 def _detect_stream(payload: Payload, api: str | None) -> str:
-    """The API whose events these are. Events that could be anybody's are passed over."""
+    """Return the API of the events of a stream. Skip events that are ambiguous. Raise DetectError if all are."""
     framing = AnyFraming()
     candidates = adapters() if api is None else {api: adapter(api)}
     for _, data in framing.feed(_as_bytes(payload)):
@@ -204,13 +203,14 @@ def _convert_stream(
 
 
 def check(payload: Payload, *, api: str | None = None, model: str | None = None) -> list[Violation]:
-    """What `api` refuses, ignores or answers badly in a request payload: an empty list where it breaks no rule.
+    """Return the rules of `api` that a request payload violates: parts that the API refuses, ignores or mishandles.
 
-    `model` is the model that the request is for, where the payload does not say it. If no table lists the model, or the
-    payload names none, what the provider's newest model would refuse has the severity "unchecked": it is no violation,
-    for the rule could not be applied. `adapter(api).knowing(model).unlisted()` returns a sentence if no table lists the
-    model, else None. The API is detected where it is not given. Raises DecodeError where the payload is no JSON object,
-    DetectError, UnknownApiError.
+    If `api` is None, detect it. `model` is the model of the request if the payload does not name one. If the model is
+    missing or not listed, a part that the provider's newest model would refuse is reported with the severity
+    "unchecked": the rule could not be applied. `adapter(api).knowing(model).unlisted()` returns a sentence if the
+    model is not listed, else None.
+
+    Raise DecodeError if the payload is not a JSON object, DetectError, UnknownApiError.
     """
     if api is None:
         payload = as_json(payload, "json")

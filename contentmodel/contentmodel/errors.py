@@ -1,4 +1,4 @@
-"""The library's errors, by who is at fault."""
+"""The errors of the library."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import msgspec
 
 
 class ContentModelError(Exception):
-    """The base of every error that this library raises on purpose."""
+    """The base class of all errors of this library."""
 
 
 class Fault(msgspec.Struct, frozen=True):
-    """One thing wrong with a payload: the JSON `path` where, and the `message` what."""
+    """One fault of a payload: its JSON `path`, and a `message` that describes it."""
 
     path: str
     message: str
@@ -22,7 +22,7 @@ class Fault(msgspec.Struct, frozen=True):
 
 
 class DecodeError(ContentModelError, ValueError):
-    """A payload is not of the API it was said to be. `faults` has all of them, each with its JSON path."""
+    """A payload is not a valid payload of `api`. `faults` lists every fault with its JSON path."""
 
     def __init__(self, api: str, faults: Sequence[Fault]) -> None:
         self.api = api
@@ -32,23 +32,23 @@ class DecodeError(ContentModelError, ValueError):
 
 
 class EncodeError(ContentModelError, ValueError):
-    """A model value cannot be written, whatever the losses."""
+    """A value of the model cannot be encoded, even with losses."""
 
 
 class StreamError(ContentModelError, ValueError):
-    """Stream events contradict each other: one is about a block that has not started."""
+    """Stream events contradict each other, e.g. an event refers to a block that has not started."""
 
 
 class DetectError(ContentModelError, ValueError):
-    """No adapter recognises a payload, or more than one does."""
+    """No adapter recognizes a payload, or more than one does."""
 
 
 class UnknownApiError(ContentModelError, LookupError):
-    """No adapter is registered under this API id."""
+    """No adapter, or no client, is registered under this API id."""
 
 
 class MissingExtraError(ContentModelError, ModuleNotFoundError):
-    """An optional dependency is not installed. The message says what to install; `name` is the missing module."""
+    """An optional dependency is not installed. The message contains the `pip` command; `name` is the missing module."""
 
     def __init__(self, extra: str, name: str) -> None:
         self.extra = extra
@@ -56,7 +56,7 @@ class MissingExtraError(ContentModelError, ModuleNotFoundError):
 
 
 class ToolArgumentsError(ContentModelError, ValueError):
-    """A model's arguments for a tool are not a JSON object: they must not be run."""
+    """The arguments of a tool call are not a JSON object. Do not run the call."""
 
     def __init__(self, name: str | None, text: str, why: str) -> None:
         self.name, self.text = name, text

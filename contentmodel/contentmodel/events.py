@@ -1,9 +1,9 @@
-"""A turn as it happens: events, and their fold into a ChatResponse (`unfolding` makes events of one).
+"""Events of a streamed turn, and their fold into a ChatResponse (`unfolding` does the reverse).
 
-A block is one content. Blocks are numbered through the whole turn in the order in which they start; several may be
-open at once. `BlockStop` has the finished content and is the authority on it; deltas are for who cannot wait. What
-belongs to no block (ids, usage, why the answer ended) comes with the first and the last event, as a ChatResponse whose
-messages have no contents: `layout` says which blocks stand in which message.
+A block is one content. Blocks are numbered through the whole turn in the order in which they start. Several blocks may
+be open at once. `BlockStop` contains the finished content and is authoritative; deltas are for incremental display. The
+first and the last event contain the rest (ids, usage, finish reasons), as a ChatResponse whose messages have no
+contents. `layout` maps blocks to these messages.
 """
 
 from __future__ import annotations
@@ -30,21 +30,21 @@ from contentmodel.response import ChatChoice, ChatResponse
 from contentmodel.usage import Usage
 
 Layout = list[list[list[int]]]
-"""The blocks of each message of each choice."""
+"""The indices of the blocks of each message of each choice."""
 
 
 class StreamEvent(Model, frozen=True, kw_only=True, tag_field="type", tag=content_tag):
-    """One step of a turn."""
+    """The base class of the events of a turn."""
 
 
 class TurnStart(StreamEvent, frozen=True, kw_only=True):
-    """The turn begins. `response` is what is known of it: id, model, origin, usage so far; it has no choices yet."""
+    """The turn has started. `response` has the id, model, origin and usage so far, if known, and no choices."""
 
     response: ChatResponse
 
 
 class BlockStart(StreamEvent, frozen=True, kw_only=True):
-    """A block begins. `content` is what is known of it; what grows is empty, unless it came whole."""
+    """A block has started. The field of `content` that deltas extend is empty, unless the API sent it complete."""
 
     index: int
     content: Content
@@ -52,34 +52,34 @@ class BlockStart(StreamEvent, frozen=True, kw_only=True):
 
 
 class BlockDelta(StreamEvent, frozen=True, kw_only=True):
-    """More of the block `index`. The classes say what it is that grows."""
+    """The base class of deltas: an addition to the block `index`."""
 
     index: int
 
 
 class TextDelta(BlockDelta, frozen=True, kw_only=True):
-    """More text: of a text, a refusal, a transcript, a summary of earlier turns."""
+    """More text of a text, a refusal, a transcript, or a summary of earlier turns."""
 
     text: str
 
 
 class ReasoningDelta(BlockDelta, frozen=True, kw_only=True):
-    """More thoughts."""
+    """More text of a reasoning content."""
 
     text: str
 
 
 class SignatureDelta(BlockDelta, frozen=True, kw_only=True):
-    """The opaque state that proves a block."""
+    """The opaque state (signature) of a block."""
 
     protected: Protected
 
 
 class ArgumentsDelta(BlockDelta, frozen=True, kw_only=True):
-    """More of a call's arguments.
+    """More of the arguments of a call.
 
-    Without a `path`, `text` is more of their JSON text (of the free text, for a tool that takes that). With one, the
-    argument at this JSON path grows by `text`, or is `value`.
+    If `path` is None, `text` is more of their JSON text (or of the free text of a free-text tool). If `path` is set,
+    append `text` to the argument at this JSON path, or set the argument to `value`.
     """
 
     text: str = ""
@@ -88,36 +88,36 @@ class ArgumentsDelta(BlockDelta, frozen=True, kw_only=True):
 
 
 class CitationDelta(BlockDelta, frozen=True, kw_only=True):
-    """A citation of the block. It may come after the block has stopped."""
+    """A citation of the block. It may follow the BlockStop of the block."""
 
     citation: Citation
 
 
 class MediaDelta(BlockDelta, frozen=True, kw_only=True):
-    """More base64 of inline data; with `preview`, a first version of the whole that a later one replaces."""
+    """More base64 of inline data. If `preview` is set, `data` is a complete preliminary version, replaced later."""
 
     data: str
     preview: int | None = None
 
 
 class OutputDelta(BlockDelta, frozen=True, kw_only=True):
-    """More of what a hosted tool gives out, before its result is there. `name` is the stream's: stdout, stderr."""
+    """More output of a hosted tool, before its result. `name` is the name of the output stream: stdout, stderr."""
 
     text: str
     name: str | None = None
 
 
 class UnknownDelta(BlockDelta, frozen=True, kw_only=True):
-    """A delta that nobody here knows, or that says nothing of the content, as `api` wrote it."""
+    """A delta that is unknown or does not change the content, exactly as `api` sent it."""
 
     api: str
     delta: Any
 
 
 class BlockStop(StreamEvent, frozen=True, kw_only=True):
-    """The block is complete: `content` is all of it.
+    """The block has ended. `content` is the final content.
 
-    `is_complete` is False where the stream ended inside of it; a call then has the status "incomplete".
+    If the stream ended inside the block, `is_complete` is False, and a call has the status "incomplete".
     """
 
     index: int
@@ -126,7 +126,7 @@ class BlockStop(StreamEvent, frozen=True, kw_only=True):
 
 
 class BlockCatchUp(StreamEvent, frozen=True, kw_only=True):
-    """A whole block in place of everything said of it: for who joins late, and where the API changed its mind."""
+    """A snapshot that replaces the block, for late subscribers and for blocks that the API rewrites."""
 
     index: int
     content: Content
@@ -134,15 +134,15 @@ class BlockCatchUp(StreamEvent, frozen=True, kw_only=True):
 
 
 class UsageDelta(StreamEvent, frozen=True, kw_only=True):
-    """The tokens so far, all of them: it replaces the ones before."""
+    """The total usage so far. It replaces the earlier usage."""
 
     usage: Usage
 
 
 class Notice(StreamEvent, frozen=True, kw_only=True):
-    """Words for the user, which no model is told: that a tool is used ("tool_use"), what it came to ("tool_result").
+    """A text for the user that is never sent to the model: the use of a tool ("tool_use"), its result ("tool_result").
 
-    `kind` is an open set; `call_id` is the call's that it is about.
+    `kind` may have other values. `call_id` is the id of the call that the text refers to.
     """
 
     kind: Open[NoticeKind]
@@ -151,7 +151,7 @@ class Notice(StreamEvent, frozen=True, kw_only=True):
 
 
 class WireEvent(StreamEvent, frozen=True, kw_only=True):
-    """An event of `api` that says nothing of the content (a ping, the progress of a search) or that nobody knows."""
+    """An event of `api` that is unknown or has no content (a ping, the progress of a search). `data` is its JSON."""
 
     api: str
     name: str | None = None
@@ -159,17 +159,17 @@ class WireEvent(StreamEvent, frozen=True, kw_only=True):
 
 
 class TurnComplete(StreamEvent, frozen=True, kw_only=True):
-    """The turn is over. `response` is all of it but the contents; `layout` says which blocks stand where."""
+    """The turn is complete. `response` has everything except the contents. `layout` maps blocks to messages."""
 
     response: ChatResponse
     layout: Layout = []
 
 
 class TurnError(StreamEvent, frozen=True, kw_only=True):
-    """The turn failed, or broke off: `error` says how. What was received until then counts.
+    """The turn failed or was interrupted. `error` is the cause. Content received before the error is kept.
 
-    The error's code is "stream_ended" where the bytes stopped before the answer was complete, "stream_malformed"
-    where they are not what the API sends, "cancelled" where somebody stopped it, else the provider's own.
+    The code of the error is "stream_ended" if the bytes ended before the response was complete, "stream_malformed" if
+    the bytes are not a valid stream of the API, "cancelled" if the turn was cancelled, else the provider's code.
     """
 
     error: ErrorContent
@@ -199,15 +199,15 @@ EVENT_TYPES: tuple[type[StreamEvent], ...] = (
 """Every concrete event type."""
 
 ENDED, MALFORMED, CANCELLED = "stream_ended", "stream_malformed", "cancelled"
-"""The codes of errors that end a turn which nobody else ended: what the bytes did, or that somebody stopped it."""
+"""The codes of errors that this library, not the provider, sets: see `TurnError`."""
 
 
 MOST_CHOICES = 1024
-"""How many answers a turn may have. The APIs give 128 at most."""
+"""The maximum number of choices of a turn. The APIs return at most 128."""
 
 
 def check_choice(event: BlockStart | BlockCatchUp) -> None:
-    """Raise StreamError if a block names a choice that no turn has."""
+    """Raise StreamError if the choice of a block is negative or not below MOST_CHOICES."""
     if not 0 <= event.choice < MOST_CHOICES:
         name = type(event).__name__
         raise StreamError(f"{name} for block {event.index}: its choice is {event.choice}, not 0 to {MOST_CHOICES - 1}")
@@ -217,7 +217,7 @@ def check_choice(event: BlockStart | BlockCatchUp) -> None:
 
 
 class _Block:
-    """A block as far as it is known: a content, and the pieces that belong to it and are not in it yet."""
+    """The state of a block: its content, and the deltas that are not merged into it yet."""
 
     __slots__ = ("choice", "content", "deltas", "read", "reader")
 
@@ -226,12 +226,12 @@ class _Block:
         self.content = content
         self.deltas: list[Any] = []
         self.reader: PartialJsonReader | None = None
-        """What reads the arguments as they grow, once somebody has asked for them."""
+        """The incremental reader of the arguments, created on first use."""
         self.read = 0
-        """How many of the deltas the reader has read."""
+        """The number of deltas that the reader has read."""
 
     def settle(self) -> Any:
-        """The content with everything said so far."""
+        """Merge the pending deltas into the content and return it."""
         if self.deltas:
             self._read_on()
             self.content = grown(self.content, self.deltas)
@@ -239,11 +239,11 @@ class _Block:
         return self.content
 
     def stop(self, content: Any) -> None:
-        """The block is complete."""
+        """Set the final content."""
         self.content, self.deltas, self.reader = content, [], None
 
     def partial_arguments(self) -> dict[str, Any]:
-        """The arguments of a call so far."""
+        """Return the arguments of a call so far; {} for other contents."""
         if not isinstance(self.content, ToolCallContent) or isinstance(self.content.arguments, dict):
             return getattr(self.content, "arguments", None) or {}
         if self.reader is None:
@@ -262,7 +262,7 @@ class _Block:
 
 
 class Fold:
-    """Gathers events: `response` is what they amount to so far, at any time."""
+    """Accumulate the events of a turn. `response` is the result so far, at any time."""
 
     def __init__(self) -> None:
         self._blocks: dict[int, _Block] = {}
@@ -271,11 +271,11 @@ class Fold:
 
     @property
     def is_over(self) -> bool:
-        """Whether the turn has ended, well or not."""
+        """Whether the turn has ended, with or without an error."""
         return self._end is not None
 
     def feed(self, event: StreamEvent) -> None:
-        """StreamError where the event belongs to a block that has not started."""
+        """Add an event. Raise StreamError if it belongs to a block that has not started, or its choice is invalid."""
         kind = event.__class__
         if kind is TextDelta or kind is ReasoningDelta or isinstance(event, BlockDelta):
             try:
@@ -301,17 +301,17 @@ class Fold:
         block.stop(event.content)
 
     def content(self, index: int) -> Content:
-        """The block `index` as far as it is known. StreamError where it has not started."""
+        """Return the content of the block `index` so far. Raise StreamError if the block has not started."""
         block = self._blocks.get(index)
         if block is None:
             raise StreamError(f"block {index} has not started")
         return block.settle()  # type: ignore[no-any-return]
 
     def partial_arguments(self, index: int) -> dict[str, Any]:
-        """The arguments of the call `index` as far as they have come: to show, and never to run.
+        """Return the arguments of the call `index` received so far. Display them; never run them.
 
-        `content(index).partial_arguments` says the same, and reads all of the arguments each time. This reads each
-        delta once, so it may be asked at every delta. The value is live: it grows with the call until the call stops.
+        `content(index).partial_arguments` returns the same, but parses all arguments each time. This method parses each
+        delta once, so it is cheap to call at every delta. The value is live: it grows until the block stops. Raise
         StreamError if the block has not started.
         """
         block = self._blocks.get(index)
@@ -321,7 +321,10 @@ class Fold:
 
     @property
     def response(self) -> ChatResponse:
-        """The response: the whole one where the turn is over, else all that there is of it."""
+        """The response so far; the complete one if the turn has ended.
+
+        Raise StreamError if the layout of the last event contains a block that has not started.
+        """
         end = self._end
         envelope, layout = (self._start, []) if end is None else (end.response, end.layout)
         contents = {index: block.settle() for index, block in self._blocks.items()}
@@ -332,7 +335,7 @@ class Fold:
 
     @property
     def layout(self) -> Layout:
-        """The blocks of each message that `response` has."""
+        """The indices of the blocks of each message of `response`."""
         end = self._end
         envelope, layout = (self._start, []) if end is None else (end.response, end.layout)
         every = layout or self._usual_layout(envelope)
@@ -343,11 +346,11 @@ class Fold:
 
     @property
     def count(self) -> int:
-        """How many blocks there are: the next one may have this number."""
+        """The highest block index plus one: a free index for the next block."""
         return max(self._blocks, default=-1) + 1
 
     def _usual_layout(self, envelope: ChatResponse) -> Layout:
-        """One message a choice, its blocks in their order."""
+        """Return a layout with one message per choice and its blocks in order."""
         count = max([len(envelope.choices), *(block.choice + 1 for block in self._blocks.values())])
         layout: Layout = [[[]] for _ in range(count)]
         for index in sorted(self._blocks):
@@ -356,7 +359,10 @@ class Fold:
 
 
 def fold(events: Iterable[StreamEvent]) -> ChatResponse:
-    """What events amount to; where they stop midway, what there is. StreamError where they contradict each other."""
+    """Return the response that the events of a turn result in. If they stop midway, return the partial response.
+
+    Raise StreamError if the events contradict each other.
+    """
     gathered = Fold()
     for event in events:
         gathered.feed(event)
@@ -364,7 +370,7 @@ def fold(events: Iterable[StreamEvent]) -> ChatResponse:
 
 
 def with_contents(envelope: ChatResponse, contents: dict[int, Any], layout: Layout) -> ChatResponse:
-    """The response whose messages have the blocks that `layout` gives them. StreamError where one is not there."""
+    """Put contents into the messages of a response as `layout` maps them. Raise StreamError if a block is missing."""
     choices = []
     for number, messages in enumerate(layout):
         said = number < len(envelope.choices)
@@ -386,12 +392,12 @@ def with_contents(envelope: ChatResponse, contents: dict[int, Any], layout: Layo
 
 
 def _is_there(envelope: ChatResponse, number: int, place: int, indices: list[int]) -> bool:
-    """Whether there is such a message: something is said of it, or of the choice that it stands in."""
+    """Return whether the message exists: it has blocks, or the envelope contains its choice."""
     return bool(indices) or number < len(envelope.choices)
 
 
 def grown(content: Any, deltas: Iterable[BlockDelta]) -> Any:
-    """A content with what deltas add to it."""
+    """Return a content with deltas merged into it."""
     words: list[str] = []
     changes: dict[str, Any] = {}
     for delta in deltas:
@@ -411,7 +417,7 @@ def grown(content: Any, deltas: Iterable[BlockDelta]) -> Any:
 
 
 def growing_field(content: Any) -> str | None:
-    """The field of a content that deltas make longer."""
+    """Return the field of a content that deltas extend; None if there is none."""
     if isinstance(content, TextContent | ReasoningContent):
         return "text"
     if isinstance(content, ToolCallContent):
@@ -422,7 +428,7 @@ def growing_field(content: Any) -> str | None:
 
 
 def without_contents(response: ChatResponse) -> ChatResponse:
-    """The response, its choices and its messages, with no contents in them."""
+    """Return the response with the contents removed from its messages."""
     replace = msgspec.structs.replace
     choices = [
         replace(choice, messages=[replace(message, contents=[]) for message in choice.messages])

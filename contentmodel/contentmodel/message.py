@@ -1,4 +1,4 @@
-"""Messages, and where they come from."""
+"""Messages and their origin."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from contentmodel.literals import Open, Role
 
 
 class Origin(Model, frozen=True, kw_only=True):
-    """Where something was made: the `api` id, its `issuer` ("anthropic", "openai", "google"), `endpoint`, `model`.
+    """The source of a decoded value: the `api` id, its `issuer` ("anthropic", "openai", "google"), `endpoint`, `model`.
 
-    Opaque state is worth something only at its origin. `is_answer` tells what the API said itself, in an answer, from
-    what stood in a request to it.
+    Opaque state is only valid at its origin. `is_answer` is true if the value is part of a response of the API, and
+    false if it is part of a request.
     """
 
     api: str
@@ -33,10 +33,11 @@ class Origin(Model, frozen=True, kw_only=True):
 class ChatMessage(Model, frozen=True, kw_only=True):
     """One turn, or one part of a turn, of a conversation.
 
-    `contents` is a list of contents; a text in it, or in place of it, becomes a TextContent. TypeError for others.
+    `contents` is a list of contents. A text in the list, or instead of the list, becomes a TextContent. Raise TypeError
+    for other types.
 
-    `role` is an open set: "system", "developer", "user", "assistant", "tool" (a message of nothing but results of
-    the application's tools), or what an API calls it.
+    `role` is "system", "developer", "user", "assistant", "tool" (the message only contains results of the
+    application's tools), or another value of an API.
     """
 
     role: Open[Role]
@@ -52,17 +53,17 @@ class ChatMessage(Model, frozen=True, kw_only=True):
 
     @property
     def text(self) -> str:
-        """The text contents, one after the other."""
+        """The concatenated text contents."""
         return "".join(c.text for c in self.contents if isinstance(c, TextContent))
 
     @property
     def reasoning(self) -> str:
-        """The reasoning contents, one after the other."""
+        """The concatenated texts of the reasoning contents."""
         return "".join(c.text for c in self.contents if isinstance(c, ReasoningContent))
 
     @property
     def tool_calls(self) -> list[ToolCallContent]:
-        """Calls that the application has to run, in order."""
+        """The calls whose `executor` is "client": the application must run them, in order."""
         calls = (c for c in self.contents if isinstance(c, ToolCallContent))
         return [c for c in calls if c.executor == "client"]
 
@@ -83,9 +84,10 @@ def assistant(*contents: AIContent | str) -> ChatMessage:
 
 
 def tool_result(call: ToolCallContent | str, *outputs: AIContent | str, is_error: bool | None = None) -> ChatMessage:
-    """Return a message of the role "tool" with the result of a call: the call itself, or the id of a function call.
+    """Return a message of the role "tool" with the result of a call.
 
-    The result has the type that belongs to the call (`result_type`). Each text of `outputs` becomes a TextContent.
+    `call` is the call, or the id of a function call. The type of the result is that of the call (`result_type`). Each
+    text of `outputs` becomes a TextContent.
     """
     if isinstance(call, str):
         result: Any = FunctionResultContent(call_id=call, outputs=as_contents(outputs, "outputs"), is_error=is_error)

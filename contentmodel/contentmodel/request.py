@@ -15,7 +15,7 @@ from contentmodel.message import ChatMessage, Origin
 
 
 class FunctionTool(Model, frozen=True, kw_only=True, tag_field="type", tag="function"):
-    """A function that the application runs. `parameters` and `returns` are JSON Schemas as given."""
+    """A function that the application runs. `parameters` and `returns` are JSON Schemas, unchanged."""
 
     name: str
     description: str | None = None
@@ -26,9 +26,9 @@ class FunctionTool(Model, frozen=True, kw_only=True, tag_field="type", tag="func
 
 
 class CustomTool(Model, frozen=True, kw_only=True, tag_field="type", tag="custom"):
-    """An application's tool that takes free text.
+    """A tool that the application runs and that takes free text.
 
-    `format` limits the text: `{"type": "grammar", "syntax": "lark", "definition": "..."}` (or the syntax "regex").
+    `format` constrains the text: `{"type": "grammar", "syntax": "lark", "definition": "..."}` (or the syntax "regex").
     """
 
     name: str
@@ -40,8 +40,8 @@ class CustomTool(Model, frozen=True, kw_only=True, tag_field="type", tag="custom
 class HostedTool(Model, frozen=True, kw_only=True, tag_field="type", tag="hosted"):
     """A tool that the provider defines.
 
-    `kind` is what it does ("web_search", "code_interpreter", "mcp", ...), the same word for every API;
-    `settings` are its parameters in the provider's own words.
+    `kind` is the normalized purpose ("web_search", "code_interpreter", "mcp", ...), the same for every API.
+    `settings` are the parameters in the provider's format.
     """
 
     kind: Open[ToolKind] = "other"
@@ -51,7 +51,7 @@ class HostedTool(Model, frozen=True, kw_only=True, tag_field="type", tag="hosted
 
 
 class ToolGroup(Model, frozen=True, kw_only=True, tag_field="type", tag="group"):
-    """Tools that one API declares together: a namespace (with `name`), or one entry of a list (without)."""
+    """Tools that an API declares together: a namespace if `name` is set, else one entry of a list of tools."""
 
     tools: list[FunctionTool | CustomTool | HostedTool] = []
     name: str | None = None
@@ -63,10 +63,10 @@ Tool = FunctionTool | CustomTool | HostedTool | ToolGroup
 
 
 class ToolChoice(Model, frozen=True, kw_only=True):
-    """Which tools the model may or must call.
+    """The tools that the model may or must call.
 
-    `mode` is "auto", "none", "required", or an API's own word. `tools` limits the choice to these names.
-    `hosted` names one hosted tool by its kind.
+    `mode` is "auto", "none", "required", or another value of an API. `tools` limits the choice to tools with these
+    names. `hosted` selects one hosted tool by its kind.
     """
 
     mode: Open[ToolMode]
@@ -76,7 +76,7 @@ class ToolChoice(Model, frozen=True, kw_only=True):
 
 
 class ResponseFormat(Model, frozen=True, kw_only=True):
-    """The shape that the answer's text must have: `kind` "text", "json", "json_schema", or an API's own word."""
+    """The required format of the response text: `kind` is "text", "json", "json_schema", or another value of an API."""
 
     kind: Open[FormatKind] = "other"
     schema: dict[str, Any] | None = None
@@ -88,10 +88,10 @@ class ResponseFormat(Model, frozen=True, kw_only=True):
 
 
 class ReasoningOptions(Model, frozen=True, kw_only=True):
-    """How much a model should think, and what it shows of it.
+    """Settings of a model's reasoning.
 
-    `mode` and `effort` are the provider's words ("enabled", "adaptive"; "low" to "max"); `budget_tokens` a limit;
-    `include` whether thoughts are to be returned; `summary` which kind of summary.
+    `mode` and `effort` are the provider's values ("enabled", "adaptive"; "low" to "max"). `budget_tokens` is the
+    maximum number of reasoning tokens. `include` is whether to return the reasoning. `summary` is the kind of summary.
     """
 
     mode: Open[ThinkingMode | None] = None
@@ -102,7 +102,7 @@ class ReasoningOptions(Model, frozen=True, kw_only=True):
 
 
 class ChatOptions(Model, frozen=True, kw_only=True):
-    """Settings of one request; None is "not said"."""
+    """Settings of one request. None means unset."""
 
     max_output_tokens: int | None = None
     temperature: float | int | None = None
@@ -131,9 +131,10 @@ class ChatOptions(Model, frozen=True, kw_only=True):
 
 
 class ChatRequest(Model, frozen=True, kw_only=True):
-    """What is sent to a model.
+    """A request to a model.
 
-    `instructions` is a system prompt apart from the messages: contents, or one text.
+    `instructions` is the system prompt outside the messages: contents, or one text. Texts become TextContents; raise
+    TypeError for other types.
     """
 
     model: str | None = None

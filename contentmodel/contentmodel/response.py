@@ -1,4 +1,4 @@
-"""An answer: messages, why it ended, what it cost."""
+"""A response: choices with messages and finish reasons, and the usage."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from contentmodel.usage import Usage
 
 
 class FinishReason(Model, frozen=True, kw_only=True):
-    """Why an answer ended.
+    """The reason why a response ended.
 
-    `reason` is normalised: "stop", "length", "tool_calls", "content_filter", "refusal", "pause", "error",
-    "compaction", "cancelled", "running", or "other". `raw` is the API's own word, or its number. `resumable` says
-    that the turn is not over: the same conversation is to be sent again for the rest.
+    `reason` is normalized: "stop", "length", "tool_calls", "content_filter", "refusal", "pause", "error",
+    "compaction", "cancelled", "running", or "other". `raw` is the API's own value, a text or a number. If `resumable`
+    is true, the turn is not finished: send the same conversation again to continue it.
     """
 
     reason: Open[FinishWord]
@@ -27,7 +27,7 @@ class FinishReason(Model, frozen=True, kw_only=True):
 
 
 class ChatChoice(Model, frozen=True, kw_only=True):
-    """One of the answers. Most APIs give exactly one."""
+    """One of the alternative answers of a response. Most APIs return exactly one."""
 
     messages: list[ChatMessage] = []
     finish_reason: FinishReason | None = None
@@ -37,7 +37,7 @@ class ChatChoice(Model, frozen=True, kw_only=True):
 
 
 class ChatResponse(Model, frozen=True, kw_only=True):
-    """What a model, or its server, answered. `error` is set where the answer is a failure."""
+    """A response of a model or its server. `error` is set if it is a failure."""
 
     id: str | None = None
     model: str | None = None
@@ -60,10 +60,10 @@ class ChatResponse(Model, frozen=True, kw_only=True):
 
     @property
     def tool_calls(self) -> list[ToolCallContent]:
-        """The calls of the first choice that the application has to run, in order: functions, and custom tools."""
+        """The calls of the first choice whose `executor` is "client": the application must run them, in order."""
         return [call for message in self.messages for call in message.tool_calls]
 
     @property
     def finish_reason(self) -> FinishReason | None:
-        """Why the first choice ended."""
+        """The finish reason of the first choice; None if there is no choice."""
         return self.choices[0].finish_reason if self.choices else None

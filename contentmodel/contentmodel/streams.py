@@ -1,6 +1,6 @@
-"""Streams as they run: bytes into events, events into bytes, one API's stream into another's. Sync and async.
+"""Decode, encode and convert streams chunk by chunk. Sync and async.
 
-The decoders and encoders do no I/O; what is here hands them chunks of bytes from anywhere.
+The decoders and encoders do no I/O. These functions pass them chunks of bytes from any source.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
 
 Bytes: TypeAlias = bytes | bytearray | memoryview | str
-"""A piece of a stream, or all of it; a str is UTF-8."""
+"""A chunk of a stream, or all of it. A str is encoded as UTF-8."""
 
 
 def decode_stream(chunks: Iterable[bytes] | Bytes, api: str) -> Iterator[StreamEvent]:
-    """Yield the events of a stream as they come. The last one is a TurnComplete or a TurnError.
+    """Yield the events of a stream as they arrive. The last event is a TurnComplete or a TurnError.
 
-    `chunks` are pieces of bytes or of text, or all of the stream. Raises TypeError for anything else.
+    `chunks` is an iterable of bytes or texts, or the whole stream. Raise TypeError for other types.
     """
     decoder = adapter(api).stream_decoder()
     for chunk in _pieces(chunks):
@@ -43,7 +43,7 @@ def _pieces(chunks: Iterable[bytes] | Bytes) -> Iterable[bytes]:
 
 
 def as_bytes(chunk: Any) -> bytes:
-    """Return a piece of a stream as bytes. Raises TypeError if it is neither bytes nor text."""
+    """Return a chunk of a stream as bytes. Raise TypeError if it is neither bytes nor text."""
     if isinstance(chunk, str):
         return chunk.encode("utf-8", "surrogatepass")
     if isinstance(chunk, bytes | bytearray | memoryview):
@@ -52,7 +52,7 @@ def as_bytes(chunk: Any) -> bytes:
 
 
 async def adecode_stream(chunks: AsyncIterable[bytes], api: str) -> AsyncIterator[StreamEvent]:
-    """`decode_stream` over an async iterator of bytes."""
+    """Do the same as `decode_stream`, for an async iterator of bytes."""
     decoder = adapter(api).stream_decoder()
     async for chunk in chunks:
         for event in decoder.feed(as_bytes(chunk)):
@@ -62,7 +62,7 @@ async def adecode_stream(chunks: AsyncIterable[bytes], api: str) -> AsyncIterato
 
 
 def fold_stream(chunks: Iterable[bytes] | Bytes, api: str) -> ChatResponse:
-    """Return the response that a stream carries. `error` is set if it failed or broke off."""
+    """Return the response of a stream. `error` is set if the stream failed or was interrupted."""
     decoder = adapter(api).stream_decoder(deltas=False)
     gathered = Fold()
     for chunk in _pieces(chunks):
@@ -74,7 +74,7 @@ def fold_stream(chunks: Iterable[bytes] | Bytes, api: str) -> ChatResponse:
 
 
 def encode_stream(events: Iterable[StreamEvent], api: str, policies: Policies | None = None) -> Iterator[bytes]:
-    """Events as a stream of `api`. Events that stop before the end make a stream that ends with an error."""
+    """Yield events encoded as a stream of `api`. If the events stop before the end, the stream ends with an error."""
     encoder = adapter(api).stream_encoder(check_policies(policies))
     for event in events:
         data = encoder.feed(event)
@@ -86,11 +86,11 @@ def encode_stream(events: Iterable[StreamEvent], api: str, policies: Policies | 
 
 
 class StreamConverter:
-    """One stream of `source` as a stream of `target`, while it runs: bytes in, bytes out.
+    """Convert one stream of `source` to a stream of `target`, chunk by chunk.
 
-    `maps` are those of the request that the stream answers: its ids and tool names are those of `target` again.
-    `losses` are those so far; their paths are places in the response that the stream folds to. With
-    `on_loss="raise"`, `feed` and `close` raise LossError before the bytes that would lose something.
+    `maps` are the `maps` of the converted request that the stream answers: the original ids and tool names are
+    restored. `losses` are the losses so far; their paths refer to the response that the stream folds to. If `on_loss`
+    is "raise", `feed` and `close` raise LossError instead of returning bytes with a significant loss.
     """
 
     def __init__(
@@ -106,7 +106,7 @@ class StreamConverter:
         self.source, self.target = source, target
         self._reader = adapter(source)
         self._decoder = self._reader.stream_decoder()
-        # No API's stream has a place for the tokens so far.
+        # No API has stream events for the usage so far.
         self._decoder.counts = False
         self._encoder = adapter(target).stream_encoder(chosen)
         self._undone = None if maps in (None, Renames()) else maps.undoing(self._reader.restore_arguments)
@@ -114,16 +114,19 @@ class StreamConverter:
 
     @property
     def losses(self) -> tuple[Loss, ...]:
-        """What did not reach the target as it was, so far."""
+        """The losses so far."""
         found: tuple[Loss, ...] = self._encoder.losses
         return found
 
     def feed(self, data: bytes) -> bytes:
-        """What these bytes of the source are on the target's wire; it may be nothing yet."""
+        """Convert a chunk of the source. Return bytes of the target's stream, which may be empty."""
         return self._encoded(self._decoder.feed(data))
 
     def close(self) -> bytes:
-        """The end. Every stream is to be closed: one that broke off ends with the target's error."""
+        """End the stream and return its last bytes. If the source was interrupted, they contain the target's error.
+
+        Always call this method at the end of the source.
+        """
         last: bytes = self._encoded(self._decoder.close()) + self._encoder.close()
         self._check()
         return last
@@ -150,7 +153,7 @@ def convert_stream(
     policies: Policies | None = None,
     on_loss: OnLoss = "report",
 ) -> Iterator[bytes]:
-    """A stream of `source` as one of `target`, chunk by chunk. `StreamConverter` also tells the losses."""
+    """Yield a stream of `source` converted to `target`, chunk by chunk. `StreamConverter` also reports the losses."""
     converter = StreamConverter(source, target, maps=maps, policies=policies, on_loss=on_loss)
     for chunk in _pieces(chunks):
         data = converter.feed(chunk)
@@ -170,7 +173,7 @@ async def aconvert_stream(
     policies: Policies | None = None,
     on_loss: OnLoss = "report",
 ) -> AsyncIterator[bytes]:
-    """`convert_stream` over an async iterator of bytes."""
+    """Do the same as `convert_stream`, for an async iterator of bytes."""
     converter = StreamConverter(source, target, maps=maps, policies=policies, on_loss=on_loss)
     async for chunk in chunks:
         data = converter.feed(as_bytes(chunk))

@@ -1,4 +1,4 @@
-"""Token counts, normalised. The provider's own counters stay in the residue to the letter."""
+"""Normalized token counts. The provider's own counters are kept unchanged in `extra`."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from contentmodel.interop import Model
 
 
 class Usage(Model, frozen=True, kw_only=True):
-    """Tokens of one answer, as the API counted them; None is "not said".
+    """Tokens of one response, as the API counted them. None means unset.
 
-    `cached_inside` says whether `input_tokens` already holds the cached ones (OpenAI, Google) or they stand beside
-    it (Anthropic); `reasoning_inside` the same for `output_tokens` and `reasoning_tokens` (False for Google).
-    `all_input_tokens` and `all_output_tokens` are the same sum for every API.
+    If `cached_inside` is true, `input_tokens` includes the cached tokens (OpenAI, Google); else they are counted
+    separately (Anthropic). If `reasoning_inside` is true, `output_tokens` includes `reasoning_tokens` (False for
+    Google). `all_input_tokens` and `all_output_tokens` are totals that are comparable between APIs.
     """
 
     input_tokens: int | None = None
@@ -33,7 +33,7 @@ class Usage(Model, frozen=True, kw_only=True):
     extra: dict[str, dict[str, Any]] | None = None
 
     def __add__(self, other: Usage) -> Usage:
-        """The tokens of both; counters that neither says stay None. The provider's own counters are not added up."""
+        """Add two usages. A counter that is unset in both stays None. Drop `extra`, the provider's own counters."""
         mine, theirs = (self, other) if self._counts_as(other) else (self._beside(), other._beside())
         sums: dict[str, Any] = {name: _sum(getattr(mine, name), getattr(theirs, name)) for name in COUNTERS}
         return Usage(**sums, cached_inside=mine.cached_inside, reasoning_inside=mine.reasoning_inside)
@@ -42,7 +42,7 @@ class Usage(Model, frozen=True, kw_only=True):
         return (self.cached_inside, self.reasoning_inside) == (other.cached_inside, other.reasoning_inside)
 
     def _beside(self) -> Usage:
-        """The same tokens, with those that are counted inside of others counted beside them."""
+        """Return the same tokens with cached and reasoning tokens counted separately."""
         cached = (self.cache_read_tokens or 0) + (self.cache_write_tokens or 0) if self.cached_inside else 0
         thought = (self.reasoning_tokens or 0) if self.reasoning_inside else 0
         return msgspec.structs.replace(
@@ -55,7 +55,7 @@ class Usage(Model, frozen=True, kw_only=True):
 
     @property
     def all_input_tokens(self) -> int:
-        """Every token that went in: fresh, read from a cache, written to a cache, and of tool results."""
+        """The total of input tokens: uncached, read from a cache, written to a cache, and of tool results."""
         tokens = (self.input_tokens or 0) + (self.tool_input_tokens or 0)
         if not self.cached_inside:
             tokens += (self.cache_read_tokens or 0) + (self.cache_write_tokens or 0)
@@ -63,12 +63,12 @@ class Usage(Model, frozen=True, kw_only=True):
 
     @property
     def all_output_tokens(self) -> int:
-        """Every token that came out, thoughts included."""
+        """The total of output tokens, including reasoning."""
         return (self.output_tokens or 0) + (0 if self.reasoning_inside else self.reasoning_tokens or 0)
 
 
 COUNTERS = tuple(name for name in Usage.__struct_fields__ if name.endswith("_tokens"))
-"""The fields that are numbers of tokens."""
+"""The fields that count tokens."""
 
 
 def _sum(one: int | None, other: int | None) -> int | None:
