@@ -105,8 +105,9 @@ REQUEST = TABLE.record(
     },
     Silent("model", "options.stream", "options.response_format.kind"),
     ProtobufJson(),
-    # The older subset of OpenAPI, which schemas of other APIs are not written in, and the name of a JSON Schema in the
-    # reference of the Developer API (ai.google.dev/api/generate-content, GenerationConfig, seen 2026-11-23).
+    # Aliases: the older subset of OpenAPI, which schemas of other APIs are not written in, and the name of a JSON
+    # Schema in the reference of the Developer API (ai.google.dev/api/generate-content, GenerationConfig, seen
+    # 2026-11-23).
     Aliases(
         dict.fromkeys(("generationConfig.responseSchema", "generationConfig._responseJsonSchema"), "responseJsonSchema")
     ),
@@ -124,12 +125,13 @@ TABLE.keep(
 )
 
 
-# Cloud Storage is read on Vertex AI.
+# Only Vertex AI reads Cloud Storage.
 READS = media.MediaSupport(schemes=("http", "https", "gs"), in_answers=True, typed_links=True, untyped=YOUTUBE)
 
 
 def tell_url(request: ChatRequest, context: EncodeContext) -> ChatRequest:
-    """Report what the URL of a request has, and not its body: the model, and whether the answer is a stream."""
+    """Report values that belong in the URL of a request, not in its body: the model, and whether the answer is a
+    stream."""
     if request.model is not None:
         context.report_loss(request, "model", reasons.IN_URL)
     if request.options.stream is not None:
@@ -154,7 +156,7 @@ def _with_signed_calls(messages: list[ChatMessage], context: EncodeContext) -> l
 
 
 def with_format_kind(request: ChatRequest) -> ChatRequest:
-    """The response format says what kind it is, as its fields imply."""
+    """Set the kind of the response format, which its fields imply."""
     made = request.options.response_format
     if made is None:
         return request
@@ -164,7 +166,7 @@ def with_format_kind(request: ChatRequest) -> ChatRequest:
 
 
 def with_media_type(request: ChatRequest, context: EncodeContext) -> ChatRequest:
-    """JSON is asked for by its media type."""
+    """Request JSON by its media type."""
     made = request.options.response_format
     if made is None:
         return request
@@ -202,7 +204,7 @@ REQUEST_PASSES = (
 
 
 def completed(payload: dict[str, Any], response: ChatResponse, context: EncodeContext) -> dict[str, Any]:
-    """Return the payload of an answer with what the API requires."""
+    """Return the payload of an answer with the fields that the API requires."""
     created = payload.get("createTime")
     if created is not None and not isinstance(created, str):
         date = date_of(created)
@@ -225,7 +227,7 @@ COUNTED = ("promptTokenCount", "candidatesTokenCount", "toolUsePromptTokenCount"
 
 
 class GoogleGenerateContent(TableAdapter):
-    """generateContent, requests and answers."""
+    """The adapter of generateContent, requests and answers."""
 
     api = API
     issuer = "google"
@@ -243,11 +245,10 @@ class GoogleGenerateContent(TableAdapter):
     response_payload_passes = (payload_pass(completed),)
 
     def takes_value(self, name: str, value: Any, codec: Codec[Any]) -> bool:
-        """Whether the JSON form of protocol buffers has another spelling of it, which the API reads.
+        """Return whether a value is another spelling in the JSON form of protocol buffers, which the API reads.
 
-        A number may be a text, a word of an enumeration its number, a list of one its only element
-        (protobuf.dev/programming-guides/json, seen 2026-11-22). Roles have a rule of their own; a schema is any JSON.
-        """
+        A number may be a string, an enum value its number, a list with one element that element
+        (protobuf.dev/programming-guides/json, seen 2026-11-22). Roles have a separate rule; a schema is any JSON."""
         if name == "role" or name.endswith("JsonSchema"):
             return True
         if isinstance(value, str):
@@ -284,11 +285,12 @@ class GoogleGenerateContent(TableAdapter):
         return encode_answer(messages, context)
 
     def recognises_list(self, items: list[Any]) -> float:
-        """Turns of `parts` are no other API's."""
+        """Return the confidence that the turns are of this API: no other API has `parts`."""
         return 1.0 if items and all(isinstance(item, dict) and "parts" in item for item in items) else 0.0
 
     def recognises(self, payload: dict[str, Any]) -> Mapping[str, float]:
-        """Only this API has `contents` and `candidates`."""
+        """Return the kinds of payload that it may be, each with a confidence. Only this API has `contents` and
+        `candidates`."""
         if isinstance(payload.get("contents"), list | dict):
             return {"request": 1.0}
         if any(key in payload for key in ("candidates", "usageMetadata", "promptFeedback")):

@@ -1,8 +1,7 @@
 """The table of Gemini's generateContent: parts, media, hosted tools, grounding, usage.
 
-Read off google-genai 3.4 (types.py), seen November 2026. A part is a one-of by the key that is there, with modifiers
-(a signature, a video's cut) beside it. Requests spell names with underscores as well.
-"""
+Read off google-genai 3.4 (types.py), seen November 2026. The key that a part has determines its kind; modifiers (a
+signature, a video's cut) may be beside it. Requests spell names with underscores as well."""
 
 from __future__ import annotations
 
@@ -79,7 +78,7 @@ SIGNED: dict[str, Spec] = {"thoughtSignature": ("protected", Opaque("google", "s
 
 
 class OwnId(Codec[str]):
-    """A call id. Where the wire had none, the one that was made up for pairing is left out again."""
+    """A call id. If the wire had none, the id that was generated for pairing is not written."""
 
     classes = (str,)
     identity = False
@@ -98,13 +97,12 @@ class OwnId(Codec[str]):
 
 
 class ResponseObject(Codec[list[AIContent]]):
-    """The JSON object that a tool gives back, as texts.
+    """The JSON object that a tool returns, as texts.
 
-    One string under "output", "error" or "result" is that string, and a list of several strings under "output" or
-    "error" is as many texts. Any other object is its JSON text: without those keys "the whole response is treated as
-    function output" (types.py of google-genai, FunctionResponse; the SDK itself writes "result"; seen 2026-11-22). The
-    hint `KEY_OF_RESPONSE` of the first text has the key, "" for JSON. An empty object is no text.
-    """
+    One string under "output", "error" or "result" is one text; a list of several strings under "output" or "error" is
+    as many texts. Any other object becomes its JSON text: without those keys "the whole response is treated as function
+    output" (types.py of google-genai, FunctionResponse; the SDK itself writes "result"; seen 2026-11-22). The hint
+    `KEY_OF_RESPONSE` of the first text has the key, "" for JSON. An empty object is no text."""
 
     classes = (dict,)
     identity = False
@@ -182,7 +180,7 @@ INLINE = Row(
 
 
 class FileUri(Codec[tuple[str, str | None]]):
-    """The address of a file, and its kind: a link to a video of YouTube has no media type."""
+    """The address of a file, and its kind: a link to a YouTube video has no media type."""
 
     classes = (str,)
     identity = False
@@ -204,7 +202,7 @@ class FileUri(Codec[tuple[str, str | None]]):
 
 
 YOUTUBE = ("https://www.youtube.com/", "https://youtube.com/", "https://m.youtube.com/", "https://youtu.be/")
-"""Links that are videos (ai.google.dev/gemini-api/docs/video-understanding, seen 2026-11-22)."""
+"""Links to videos (ai.google.dev/gemini-api/docs/video-understanding, seen 2026-11-22)."""
 
 FILE = Row(
     "fileData",
@@ -220,7 +218,7 @@ FILE = Row(
 
 
 def has(wire: dict[str, Any], name: str) -> Any:
-    """A field in either spelling."""
+    """Return the value of a field in either spelling."""
     return wire[name] if name in wire else wire.get(snake_name(name))
 
 
@@ -233,7 +231,7 @@ def _media_row(wire: dict[str, Any]) -> str | None:
 
 MEDIA = TABLE.union("media part", [INLINE, FILE], find=_media_row)
 
-# toolType -> what the tool does (google-genai 3.4 types.ToolType).
+# toolType -> the call and result of the tool (google-genai 3.4 types.ToolType).
 TOOL_TYPES: dict[str, tuple[type[Any], type[Any]]] = {
     "GOOGLE_SEARCH_WEB": (WebSearchToolCallContent, WebSearchToolResultContent),
     "GOOGLE_SEARCH_IMAGE": (WebSearchToolCallContent, WebSearchToolResultContent),
@@ -252,9 +250,9 @@ def _tool_call(name: str, model: type[Any], **constants: str) -> Row:
     return Row(name, model, fields, Silent(*UNSAID), ProtobufJson(), constants=_dotted(constants))
 
 
-# The key "error" has what went wrong, as in the response of a function (types.FunctionResponse.response).
+# The key "error" has the failure, as in the response of a function (types.FunctionResponse.response).
 RESPONSE_ERROR = Failure(Sign("toolResponse.response.error"), worded=True)
-# Enums are words, or numbers where the caller asked for integers (types.Outcome, types.UrlRetrievalStatus).
+# Enums are strings, or numbers if the caller requested integers (types.Outcome, types.UrlRetrievalStatus).
 OUTCOME = Failure(
     Sign("codeExecutionResult.outcome", ("OUTCOME_FAILED", "OUTCOME_DEADLINE_EXCEEDED", 2, 3), failed="OUTCOME_FAILED"),
     alone=True,
@@ -290,7 +288,7 @@ MODIFIERS = (
 _MODIFIER_KEYS = frozenset(MODIFIERS)
 
 
-# What makes a part what it is, whatever stands beside it.
+# Keys that determine a part's kind, whatever other keys it has.
 _MEMBERS = ("functionCall", "functionResponse", "executableCode", "codeExecutionResult")
 
 
@@ -390,7 +388,7 @@ PARTS = TABLE.union(
         ),
         *(_tool_call(f"toolCall.{t}", call, toolCall__toolType=t) for t, (call, _) in TOOL_TYPES.items()),
         *(_tool_result(f"toolResponse.{t}", result, toolResponse__toolType=t) for t, (_, result) in TOOL_TYPES.items()),
-        # A cut of a video may stand in a part of its own, behind the video.
+        # A cut of a video may be a separate part, after the video.
         Row("modifier", ConfigurationContent, {}, Gathered("settings", *MODIFIERS), Implied({"kind": "modifier"})),
         _tool_call("toolCall", HostedToolCallContent),
         _tool_result("toolResponse", HostedToolResultContent),
@@ -430,14 +428,14 @@ SUPPORT = TABLE.record(
         "segment.endIndex": "span.end",
         "groundingChunkIndices": "source_indices",
     },
-    # Offsets count bytes of the part's UTF-8 (types.Segment); which page is meant stands in the chunks.
+    # Offsets count bytes of the part's UTF-8 (types.Segment); the chunks name the page.
     Implied({"span.unit": "byte"}),
     Silent("url", "title"),
 )
 
 
 class Unread(Codec[str]):
-    """The address of a page that could not be read, in the words of an error."""
+    """The address of a page that could not be read, as an error message."""
 
     classes = (str,)
     identity = False

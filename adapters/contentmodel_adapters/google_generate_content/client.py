@@ -1,4 +1,4 @@
-"""A client of generateContent over Google's SDK."""
+"""A client for generateContent that uses Google's SDK."""
 
 from __future__ import annotations
 
@@ -19,16 +19,17 @@ except ImportError as error:
 
 
 def api_client(sdk: genai.Client) -> Any:
-    """What sends JSON inside of the SDK.
+    """Return the object that sends JSON inside the SDK.
 
-    google-genai 3.4 has no public way to send a payload as it is and to read raw bytes: `generate_content` takes typed
-    arguments alone, and refuses `should_return_http_response` for streams. Nothing else here uses what is not public.
-    """
+    google-genai 3.4 has no public way to send a payload unchanged and to read raw bytes: `generate_content` takes only
+    typed arguments, and refuses `should_return_http_response` for streams. This module uses nothing else that is not
+    public."""
     return sdk._api_client
 
 
 def url_of(sdk: genai.Client, model: str, verb: str) -> str:
-    """The path of a model's method: a bare name is one of Google's (transformers `t_model` of the SDK)."""
+    """Return the path of a model's method. A bare name is one of Google's models (transformers `t_model` of the
+    SDK)."""
     if sdk.vertexai and not model.startswith(("projects/", "models/", "publishers/")):
         publisher, _, name = model.rpartition("/")
         model = f"publishers/{publisher or 'google'}/models/{name}"
@@ -40,7 +41,7 @@ def url_of(sdk: genai.Client, model: str, verb: str) -> str:
 
 
 def body_of(sdk: genai.Client, call: Call) -> dict[str, Any]:
-    """The payload. The SDK writes its `extra_body` into what it is given, however deep: that is not the caller's."""
+    """Return the payload; a copy if the SDK has an `extra_body`, which it writes into the payload at any depth."""
     return deepcopy(call.payload) if api_client(sdk)._http_options.extra_body else call.payload
 
 
@@ -48,12 +49,13 @@ COMPLETE, STREAM = "generateContent", "streamGenerateContent?alt=sse"
 
 
 def http_options_of(timeout: float | None) -> dict[str, Any] | None:
-    """What the SDK is told of one call: milliseconds."""
+    """Return the SDK's options of one call; its timeout is in milliseconds."""
     return None if timeout is None else {"timeout": max(1, round(timeout * 1000))}
 
 
 def make_sdk(options: dict[str, Any]) -> genai.Client:
-    """The SDK's client, with the options that other SDKs have under the names that they have there."""
+    """Return the SDK's client. Options of other SDKs are translated (`timeout`, `base_url`, `default_headers`,
+    `max_retries`)."""
     http_options: dict[str, Any] = {}
     said = options.pop("http_options", None) or {}
     for name, value in said.items() if isinstance(said, dict) else said:
@@ -72,7 +74,7 @@ def make_sdk(options: dict[str, Any]) -> genai.Client:
 
 
 def failure_of(client: clients.BaseClient, error: Exception) -> ClientError | None:
-    """Return an error of the SDK as one of ours. The details of the body say what was wrong with the key."""
+    """Return the ClientError for an error of the SDK. The body's details show whether the key was invalid."""
     if not isinstance(error, errors.APIError):
         return client.unanswered(error)
     details = details_of(error.details)
@@ -87,7 +89,7 @@ def failure_of(client: clients.BaseClient, error: Exception) -> ClientError | No
 
 
 def details_of(body: Any) -> list[dict[str, Any]]:
-    """The details of an error body (google.rpc.Status)."""
+    """Return the details of an error body (google.rpc.Status)."""
     error = body.get("error") if isinstance(body, dict) else None
     details = error.get("details") if isinstance(error, dict) else None
     return [detail for detail in details if isinstance(detail, dict)] if isinstance(details, list) else []
@@ -117,7 +119,7 @@ class Client(clients.SyncClient):
         request = api._build_request("post", url_of(self.sdk, call.model, STREAM), body_of(self.sdk, call), options)
         response = api._request(request, options, stream=True).response_stream
         if hasattr(response, "iter_content"):
-            # Certificates of a device make the SDK use requests.
+            # With device certificates the SDK uses requests.
             return response.iter_content(chunk_size=None), response.close
         return response.iter_bytes(), response.close
 

@@ -1,4 +1,4 @@
-"""Contents of generateContent: one message each, with call ids where the wire has none."""
+"""Contents of generateContent: one message each, with generated call ids where the wire has none."""
 
 from __future__ import annotations
 
@@ -58,8 +58,8 @@ INSTRUCTION = Hint[dict[str, Any]](
 ROLES = Roles(API, {"user": "user", "model": "assistant"}, {"user": "user", "assistant": "model", "tool": "user"})
 _OF_TOOLS = (ToolCallContent, ToolResultContent)
 _RESULT_ROLES = ("user", f"{API}:tool", f"{API}:function")
-"""Roles of messages that hold results. Clients of the SDKs also send "tool" and "function" (ai.google.dev/gemini-api/
-docs/function-calling, seen 2026-11-22)."""
+"""Roles of messages that hold results. Clients of the SDKs also send "tool" and "function"
+(ai.google.dev/gemini-api/docs/function-calling, seen 2026-11-22)."""
 _ROLES = frozenset({*ROLES.to_model, "tool", "function"})
 
 INNER = BlocksOrOne(PARTS)
@@ -73,7 +73,7 @@ CONTENT = TABLE.record(
 
 
 def decode_content(wire: dict[str, Any], context: DecodeContext, role: str = "user") -> ChatMessage:
-    """One Content. One that has no role is of `role`; a hint has a role that is spelled in another way than usual."""
+    """Decode one Content. If it has no role, it gets `role`. A hint keeps a role that is spelled in an unusual way."""
     word = wire.get("role")
     if word.__class__ is str and (word in ROLES.to_model or not _is_respelled(word)):
         message: ChatMessage = CONTENT.decode(wire, context)
@@ -87,17 +87,17 @@ def decode_content(wire: dict[str, Any], context: DecodeContext, role: str = "us
 
 
 def _is_respelled(word: str) -> bool:
-    """Return whether a role is one of the API's in other letters: it reads them in any case."""
+    """Return whether a role is one of the API's in other letters: the API ignores case."""
     return word != word.lower() and word.lower() in _ROLES
 
 
 def _is_spelling(spelled: Any, word: str | None, message: ChatMessage) -> bool:
-    """Return whether the hint of a role holds for a message: its role may have been edited."""
+    """Return whether the hint of a role still applies to a message: its role may have been edited."""
     return spelled.__class__ is not str or message.role == "tool" or spelled.lower() == word
 
 
 def encode_content(message: ChatMessage, context: EncodeContext) -> dict[str, Any]:
-    """The Content of a message. What only answers say of it stands beside its parts, and in no request."""
+    """Return the Content of a message. In a request, drop the contents of an answer's grounding."""
     if context.kind == "request" and any(GROUNDING.of(content, API) for content in message.contents):
         message = without_grounding(message, context)
     wire = CONTENT.encode(message, context)
@@ -113,7 +113,7 @@ def encode_content(message: ChatMessage, context: EncodeContext) -> dict[str, An
 
 
 def without_grounding(message: ChatMessage, context: EncodeContext) -> ChatMessage:
-    """The message as its parts say it: what was searched for stands beside them."""
+    """Return the message without contents of grounding, which are beside the parts."""
     contents = [content for content in message.contents if not GROUNDING.of(content, API)]
     kept: ChatMessage = context.replace(message, contents=contents)
     return kept
@@ -126,11 +126,10 @@ def id_of_answer(wire: dict[str, Any]) -> str | None:
 
 
 class CallIds:
-    """Gives calls and results without ids some, by which each result refers to its call.
+    """Generate ids for calls and results without one, so that each result refers to its call.
 
-    No id that it gives is one that a call, or a function's result, of `messages` has. No other answer than the one with
-    `answer_id` gets the same ids.
-    """
+    A generated id differs from the id of every call and function result in `messages`, and from those of answers with
+    another `answer_id`."""
 
     def __init__(self, messages: Iterable[ChatMessage] = (), answer_id: str | None = None) -> None:
         contents = (content for message in messages for content in message.contents)
@@ -141,7 +140,8 @@ class CallIds:
         self._ids: dict[tuple[int, int], Any] = {}
 
     def settle(self, message: ChatMessage) -> ChatMessage:
-        """The message with ids on every call and result, failures marked, the role "tool" where it is all results."""
+        """Return the message with ids on every call and result, and failures marked. If it has only results, set the
+        role "tool"."""
         contents = message.contents
         for index, content in enumerate(contents):
             if isinstance(content, HostedToolCallContent) and (inner := _inner_id(content)) is not None:
@@ -164,7 +164,7 @@ class CallIds:
 
 
 def _inner_id(content: HostedToolCallContent) -> str | None:
-    """Return the id that the arguments of a hosted call hold, if it has no other."""
+    """Return the id in the arguments of a hosted call, if the call has no id."""
     if content.call_id is not None or content.name is not None:
         return None
     inner = content.arguments.get("id") if content.arguments.__class__ is dict else None
@@ -172,14 +172,14 @@ def _inner_id(content: HostedToolCallContent) -> str | None:
 
 
 def _as_results(message: ChatMessage) -> ChatMessage:
-    """Return a message of results alone under the role "tool", with a hint of any other word than the usual "user"."""
+    """Return a message of results with the role "tool", and a hint if its role was not the usual "user"."""
     made = ChatMessage(role="tool", contents=message.contents, origin=message.origin, extra=message.extra)
     word = message.role.removeprefix(f"{API}:")
     return made if word == "user" or ROLE.of(made, API) else ROLE.on(made, API, {"role": word})
 
 
 def with_id(content: Any, call_id: str) -> Any:
-    """The content with an id, and with the hint that this API's encoder leaves it out again; one that it has stays."""
+    """Return the content with an id, and a hint that this API's encoder drops it. An existing id is kept."""
     if content.call_id is not None:
         return content
     extra = content.extra
@@ -189,7 +189,7 @@ def with_id(content: Any, call_id: str) -> Any:
 
 
 def _marked(content: Any) -> Any:
-    """A function's result that says "error" in the place of "output" is a failure."""
+    """Mark a function's result as a failure if its response has the key "error"."""
     if content.__class__ is not FunctionResultContent or not content.outputs:
         return content
     first = content.outputs[0]
@@ -199,7 +199,7 @@ def _marked(content: Any) -> Any:
 
 
 class Contents(Codec[list[ChatMessage]]):
-    """The contents of a request, or one content in the place of the list: the message then has a hint."""
+    """The contents of a request. One content instead of the list is kept by a hint on its message."""
 
     classes = (list, dict)
     identity = False
@@ -227,7 +227,7 @@ class Contents(Codec[list[ChatMessage]]):
         wires = [encode_content(message, context) for message in with_media_apart(value, API)]
         if context.native and len(wires) == 1 and hints.FORM.of(value[0], API) == "one":
             return wires[0]
-        # What other APIs said, and nothing of it can be sent, is no turn here.
+        # Skip foreign messages with nothing to send.
         return wires if context.native else [wire for wire in wires if wire["parts"]]
 
 
@@ -287,12 +287,12 @@ class Instructions(Codec[list[AIContent]]):
 
 
 SKIP = "skip_thought_signature_validator"
-"""What stands for the signature of a call that no model of this API made (ai.google.dev/gemini-api/docs/
-thought-signatures, seen 2026-11-21)."""
+"""The placeholder signature of a call that no model of this API made (ai.google.dev/gemini-api/docs/thought-signatures,
+seen 2026-11-21)."""
 
 
 def with_signed_calls(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
-    """Turns of other APIs whose first call says that its signature is not to be checked."""
+    """Return messages with a placeholder signature on the first call of each turn of another API."""
     signed = []
     for message in messages:
         place = next((i for i, c in enumerate(message.contents) if c.__class__ is FunctionCallContent), None)
@@ -311,10 +311,9 @@ def _signed(call: Any, context: EncodeContext) -> Any:
 
 
 def with_begun(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
-    """Return messages of other APIs that do not begin with the model: a placeholder of the user precedes its turn.
+    """Return messages of other APIs with a placeholder of the user before a first turn of the model.
 
-    A user's first message that reads like the placeholder gets one too: only the first is undone.
-    """
+    If a user's first message reads like the placeholder, one is added as well, because decoding removes the first."""
     # A message without contents is not sent.
     first = next((message for message in messages if message.contents), None)
     if first is None or is_native(first, context):
@@ -327,10 +326,10 @@ def with_begun(messages: list[ChatMessage], context: EncodeContext) -> list[Chat
 
 
 def _without_begun(messages: list[ChatMessage]) -> list[ChatMessage]:
-    """Return the messages with an empty one, and a hint of its text, in the place of a turn that `with_begun` made."""
+    """Return the messages with an empty one, and a hint of its text, instead of a turn that `with_begun` made."""
     if _is_placeholder(messages):
         text = begun_before(messages[1].contents)
-        # In place, for the list is traced.
+        # In place: the list is traced.
         messages[0] = ChatMessage(role="user", origin=messages[0].origin, extra=BEFORE.extra(API, text))
     return messages
 
@@ -341,13 +340,13 @@ def _is_placeholder(messages: list[ChatMessage]) -> bool:
         return False
     first = messages[0].contents[0] if messages[0].contents else None
     if not isinstance(first, TextContent) or not first.text.startswith(BEGUN):
-        # Nearly always: the seal is not worked out.
+        # The usual case: skip the computation of the placeholder.
         return False
     return messages[0].contents == [TextContent(text=begun_before(messages[1].contents))]
 
 
 def names_of_results(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
-    """Results with the name of their call, which this API wants on both."""
+    """Return messages whose results have the name of their call: this API requires it on both."""
     names: dict[str | None, str | None] = {}
     settled = []
     for message in messages:
@@ -371,7 +370,7 @@ def _named(content: Any, names: dict[str | None, str | None], context: EncodeCon
 
 
 def with_failures(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
-    """Results of other APIs that failed and have no words: the key that says so needs some, if only none."""
+    """Return messages in which failed results without text have an empty text: the key "error" needs a value."""
     told = []
     for message in messages:
         if message.role == "tool" and not is_native(message, context):

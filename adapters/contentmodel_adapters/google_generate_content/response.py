@@ -1,8 +1,7 @@
 """The envelope of generateContent answers: candidates, grounding, finish reasons, usage (google-genai 3.4; Nov. 2026).
 
-What a search found stands beside the content, in groundingMetadata: here it is a call and a result at the end of the
-message, and citations on the texts that it grounds.
-"""
+The results of a search are in groundingMetadata, beside the content. They become a call and a result at the end of the
+message, and citations on the texts that they ground."""
 
 from __future__ import annotations
 
@@ -52,7 +51,7 @@ from contentmodel_adapters.google_generate_content.messages import Answer, witho
 from contentmodel_adapters.shared.answer import waiting
 from contentmodel_adapters.shared.words import FinishWords
 
-# What each word means, with its number, which stands on the wire where enums are asked for as integers
+# The meaning of each value, and its number, which the wire has if enums are requested as integers
 # (google.ai.generativelanguage.v1beta, Candidate.FinishReason, seen 2026-11-22; Vertex AI has other numbers from 6 on).
 _REASONS: dict[str, tuple[str, int | None]] = {
     "FINISH_REASON_UNSPECIFIED": ("other", 0),
@@ -127,7 +126,7 @@ SEARCH_ID, URLS_ID = "grounding", "url_context"
 
 
 def decode_candidate(wire: dict[str, Any], context: DecodeContext) -> ChatChoice:
-    """One candidate, with what stands beside its content brought into it."""
+    """Decode one candidate, and move the metadata beside its content into its message."""
     choice = waiting(CHOICE.decode(wire, context))
     own = (choice.extra or {}).get(API)
     if own is None or not ({"groundingMetadata", "urlContextMetadata"} & own.keys()) or not choice.messages:
@@ -177,7 +176,7 @@ def _beside(kept: dict[str, Any]) -> dict[str, dict[str, Any]]:
 
 
 def _attach(supports: Any, contents: list[Any], chunks: list[Any], grounding: Any, context: DecodeContext) -> bool:
-    """Makes supports citations of the texts they point at; not at all where one of them does not fit."""
+    """Convert supports to citations of their texts. Return False, and change nothing, if one does not fit."""
     if not _objects(supports):
         return False
     found: dict[int, list[Citation]] = {}
@@ -201,7 +200,7 @@ def _attach(supports: Any, contents: list[Any], chunks: list[Any], grounding: An
 
 
 def _titled(citation: Citation, chunks: list[Any]) -> Citation:
-    """For readers: the address and title of the first source. They are written back from the chunks, not from here."""
+    """Set the address and title of the first source, for readers. Encoding takes them from the chunks."""
     for index in citation.source_indices or ():
         if 0 <= index < len(chunks) and isinstance(chunks[index], UriContent):
             return msgspec.structs.replace(citation, url=chunks[index].uri, title=chunks[index].title)
@@ -226,7 +225,7 @@ def _decode_urls(rest: dict[str, Any], context: DecodeContext) -> list[Any]:
 
 
 def encode_candidate(choice: ChatChoice, context: EncodeContext) -> dict[str, Any]:
-    """The candidate of a choice."""
+    """Return the candidate of a choice."""
     messages = _without_beside(choice.messages, context)
     if messages is choice.messages:
         wire = CHOICE.encode(choice, context)
@@ -285,7 +284,7 @@ def _encode_beside(messages: list[ChatMessage], wire: dict[str, Any], context: E
 
 
 class Chunks:
-    """The sources of an answer, each once."""
+    """The sources of an answer, without duplicates."""
 
     def __init__(self, chunks: Iterable[Any] = ()) -> None:
         self.items = list(chunks)
@@ -294,7 +293,7 @@ class Chunks:
             self._places.setdefault(canonical(chunk), place)
 
     def place(self, chunk: Any) -> int:
-        """Where a source stands in the list; it is added if it is new."""
+        """Return the index of a source; append it if it is new."""
         key = canonical(chunk)
         if key not in self._places:
             self._places[key] = len(self.items)
@@ -316,7 +315,7 @@ def _supports(index: int, content: Any, chunks: Chunks, context: EncodeContext) 
 def _foreign_support(
     index: int, converter: SpanConverter, citation: Citation, chunks: Chunks, context: EncodeContext
 ) -> dict[str, Any]:
-    """A citation of another API: its page becomes a chunk, its span is counted in bytes."""
+    """Convert a citation of another API: its page becomes a chunk, its span is counted in bytes."""
     chunk = {"web": {"uri": citation.url, **({"title": citation.title} if citation.title else {})}}
     span = converter.convert(citation.span or Span(start=0, end=len(converter.text)), "byte")
     if citation.span is not None:
@@ -346,8 +345,8 @@ class Candidates(Codec[list[ChatChoice]]):
         return [encode_candidate(choice, context) for choice in value]
 
 
-# google/rpc/code.proto and ai.google.dev/gemini-api/docs/troubleshooting (seen 2026-11-22). The number tells a lack of
-# credit (402) from a rate limit (429): both have the same word.
+# google/rpc/code.proto and ai.google.dev/gemini-api/docs/troubleshooting (seen 2026-11-22). A lack of credit (402) and
+# a rate limit (429) have the same status and differ in the number.
 ERRORS = ErrorWords(
     ("code", "status"),
     {

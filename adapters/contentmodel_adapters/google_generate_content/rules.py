@@ -1,9 +1,8 @@
-"""What generateContent refuses, ignores or answers badly in a request.
+"""Requests that generateContent refuses, ignores or answers badly.
 
-Names are read in both spellings, `functionCall` and `function_call`. The URL names model and host, the payload does
-not: what only some models refuse is judged only where the caller says the model, and what only one of the hosts
-refuses (the Developer API, Vertex AI) is not judged. Before a request with cachedContent come the cached contents.
-"""
+Names are read in both spellings, `functionCall` and `function_call`. The model and the host are in the URL, not in the
+payload. A rule of some models is checked only if the caller names the model; rules of only one host (the Developer API,
+Vertex AI) are not checked. In a request with cachedContent, the cached contents precede its own."""
 
 from __future__ import annotations
 
@@ -27,9 +26,9 @@ from contentmodel_adapters.shared.rule_helpers import (
 
 RULES = Rules("google-generate-content", CAPABILITIES)
 CALL_IDS = IdentifierRule(".", 64)
-"""The API says no letters and no longest; 64 is what the narrowest of the others take."""
+"""The API documents neither an alphabet nor a limit; 64 is the smallest limit of the other APIs."""
 TOOL_NAMES = IdentifierRule("(?=[a-zA-Z_])[a-zA-Z0-9_.:-]", 64)
-"""Refusals say at most 64, the SDK 128: names that are made keep to the one, the rule to the other."""
+"""Error messages of the API name a limit of 64, the SDK 128: generated names follow the first, the rule the second."""
 
 Request: TypeAlias = dict[str, Any]
 Found: TypeAlias = Iterator[tuple[str, dict[str, Any]]]
@@ -70,7 +69,7 @@ _by_model = declares_by_model(RULES, seen="2026-11-22")
 
 
 def _said(value: Any) -> str:
-    """What stands there, in short: a list or an object may be too deep to show, and an integer too long."""
+    """Return a short form of a value: lists and objects may be too deep to print, and integers too long."""
     return f"{value!r:.60}" if value is None or isinstance(value, str | float | bool) else type(value).__name__
 
 
@@ -80,7 +79,7 @@ def _role(content: dict[str, Any]) -> str:
 
 
 def objects(parent: dict[str, Any], key: str, at: str = "$") -> Found:
-    """The objects in the list under a key, or the only one in its place, each with its path."""
+    """Yield the objects in the list under a key, or the only one instead of a list, each with its path."""
     yield from _objects(parent, key, at)
     yield from one_object(parent, key, at)
 
@@ -91,14 +90,14 @@ def _parts(request: Request) -> Found:
 
 
 def _all_parts(request: Request) -> Found:
-    """The parts of the conversation and of the instructions."""
+    """Yield the parts of the conversation and of the instructions."""
     yield from _parts(request)
     for at, told in spelled_object(request, "systemInstruction"):
         yield from objects(told, "parts", at)
 
 
 def _members(content: dict[str, Any], at: str, name: str) -> Found:
-    """The objects of one kind in the parts of a content."""
+    """Yield the objects of one kind in the parts of a content."""
     for where, part in objects(content, "parts", at):
         yield from spelled_object(part, name, where)
 
@@ -157,7 +156,7 @@ def requests_end_with_the_user(request: Request) -> Iterator[Broken]:
 
 
 class _Step(NamedTuple):
-    """A content: its path, and how many function calls and responses it holds."""
+    """A content: its path, and the numbers of its function calls and responses."""
 
     path: str
     calls: int
@@ -171,7 +170,7 @@ def _steps(request: Request) -> Iterator[_Step]:
 
 
 def _pairs(request: Request) -> Iterator[tuple[_Step | None, _Step]]:
-    """Each turn of calls with the content right behind it, and each content of responses with no calls before it."""
+    """Yield each content of calls with the next content, and each content of responses without calls before it."""
     waiting: _Step | None = None
     for step in _steps(request):
         if step.responses or (waiting and not step.calls):
@@ -245,7 +244,7 @@ def calls_are_signed(request: Request, takes: Capabilities) -> Iterator[Broken]:
 
 
 def _current_turn(request: Request) -> list[tuple[str, dict[str, Any]]]:
-    """The contents from the last one on in which the user said something; none where there is no such content."""
+    """Return the contents from the user's last one that has more than function responses; [] if there is none."""
     found, start = list(objects(request, "contents")), None
     for index, (at, content) in enumerate(found):
         spoken = any(spelled_value(part, "functionResponse") is None for _, part in objects(content, "parts", at))
@@ -303,7 +302,7 @@ def names_and_ids_are_unique(request: Request) -> Iterator[Broken]:
 
 
 def _repeated(found: Found, key: str) -> Iterator[Broken]:
-    """Where the same text stands under a key a second time."""
+    """Yield the paths where a text under a key occurs again."""
     known: set[str] = set()
     for at, item in found:
         value = item.get(key)
@@ -498,7 +497,7 @@ def penalties_are_for_older_models(request: Request, takes: Capabilities) -> Ite
 
 
 def _openapi_schemas(request: Request) -> Found:
-    """The schemas in OpenAPI's words, with all that is in them, as deep as paths of 2,000 characters tell."""
+    """Yield the OpenAPI schemas and all their subschemas, down to paths of 2,000 characters."""
     waiting: list[tuple[str, dict[str, Any]]] = []
     for at, function in _functions(request):
         waiting += [*spelled_object(function, "parameters", at), *spelled_object(function, "response", at)]

@@ -1,9 +1,8 @@
-"""Streams of generateContent: answers that add up (google-genai 3.4, models.py and types.py; November 2026).
+"""Decode streams of generateContent: chunks that add up (google-genai 3.4, models.py and types.py; November 2026).
 
-Parts are appended; a text that follows a text of its kind is more of it, unless a signature stands between them
-(ai.google.dev, thought signatures: a part with one is not merged with others). What stands beside the content comes
-whole, and the last word counts.
-"""
+Parts are appended. A text continues a preceding text of its kind, unless a signature is between them (ai.google.dev,
+thought signatures: a part with one is not merged with others). Fields beside the content are not split; the last value
+counts."""
 
 from __future__ import annotations
 
@@ -31,14 +30,14 @@ from contentmodel.response import ChatResponse
 from contentmodel_adapters.google_generate_content.blocks import API, PARTS, USAGE
 from contentmodel_adapters.google_generate_content.messages import CallIds, id_of_answer, with_id
 
-# These stand for parts that are complete: texts may be cited, and calls say why the answer ended. The rest is not kept.
+# Placeholders of complete parts: texts may be cited, and calls determine the finish reason. The parts are not kept.
 A_TEXT, NO_TEXT, A_CALL = {"text": ""}, {"thought": True, "text": ""}, {"functionCall": {"name": ""}}
 FIRST = ("responseId", "createTime")
 _VALUES = ("stringValue", "numberValue", "boolValue", "nullValue")
 
 
 class Candidate:
-    """One of the answers as far as it has come."""
+    """The state of one candidate."""
 
     __slots__ = ("arguments", "blocks", "content", "ids", "number", "open", "parts", "rest")
 
@@ -53,14 +52,14 @@ class Candidate:
         self.ids = CallIds(answer_id=answer_id)
 
     def goes_on(self, said: _Candidate, part: _Part) -> bool:
-        """Whether a part is more of the text that is open, and nothing else."""
+        """Return whether a part only continues the open text."""
         block, content = self.open, self.content
         if block is None or content is None or self.arguments is not None or "text" not in block.wire:
             return False
         return bool(block.wire.get("thought")) is part.thought and content.get("role") == said.content.role
 
     def wire(self) -> dict[str, Any]:
-        """The candidate, with stand-ins for its parts."""
+        """Return the candidate, with placeholders for its parts."""
         if self.content is None:
             return self.rest
         parts = {"parts": self.parts} if self.parts or "parts" in self.content else {}
@@ -83,7 +82,7 @@ class _Candidate(msgspec.Struct, forbid_unknown_fields=True, gc=False):
 
 
 class _Chunk(msgspec.Struct, forbid_unknown_fields=True, gc=False, rename="camel"):
-    """A chunk with more of one text, and nothing else that is new but its tokens."""
+    """A chunk that only continues one text; its token counts may be new."""
 
     candidates: Annotated[list[_Candidate], msgspec.Meta(min_length=1, max_length=1)]
     model_version: str
@@ -96,7 +95,7 @@ _decode_chunk = msgspec.json.Decoder(_Chunk).decode
 
 
 class Decoder(StreamDecoder):
-    """One answer, chunk by chunk."""
+    """Decode one answer chunk by chunk."""
 
     def __init__(self, adapter: Any, *, deltas: bool = True) -> None:
         super().__init__(adapter, deltas=deltas)
@@ -184,7 +183,7 @@ class Decoder(StreamDecoder):
             self._stop_open(candidate)
 
     def _adds_text(self, candidate: Candidate, part: dict[str, Any], text: str) -> bool:
-        """Whether a text is more of the text that is open, or says nothing at all."""
+        """Append a text to the open text. Return whether it did, or the text was empty."""
         if not is_plain(part):
             return False
         block = candidate.open
@@ -219,7 +218,7 @@ class Decoder(StreamDecoder):
         return contents[0]
 
     def _stop_open(self, candidate: Candidate, *, is_complete: bool = True, is_ended: bool = False) -> None:
-        """Stops the part that is open. A call that was to go on, and did not end, is half a call."""
+        """Stop the open part. A call that should have continued is incomplete."""
         block, candidate.open = candidate.open, None
         if block is None:
             return
@@ -240,7 +239,7 @@ class Decoder(StreamDecoder):
             block.said = None
 
     def _open_call(self, candidate: Candidate, part: dict[str, Any], call: dict[str, Any]) -> None:
-        """A call whose arguments come one by one."""
+        """Start a call whose arguments are sent one by one."""
         begun = {key: value for key, value in call.items() if key not in ("partialArgs", "willContinue")}
         block = candidate.open = self._start(candidate, {**part, "functionCall": begun})
         candidate.arguments = dict(begun["args"]) if begun.get("args").__class__ is dict else {}
@@ -286,7 +285,7 @@ class Decoder(StreamDecoder):
         self.complete(response, layout)
 
     def _settled(self) -> tuple[dict[str, Any], ChatResponse, Layout]:
-        """The answer as far as it came, on the wire and in the model, and where its blocks stand."""
+        """Return the answer so far, on the wire and in the model, and the layout of its blocks."""
         wire = self._whole()
         response = self.adapter.read_response(wire)
         self._bring_in(response)
@@ -298,7 +297,7 @@ class Decoder(StreamDecoder):
         return {**self.answer, "candidates": [candidate.wire() for candidate in self._candidates.values()]}
 
     def _bring_in(self, response: Any) -> None:
-        """What stands beside the content: citations of texts, and what a search found."""
+        """Add the metadata beside the content: citations of texts, and search results."""
         for candidate, choice in zip(self._candidates.values(), response.choices, strict=True):
             contents = [content for message in choice.messages for content in message.contents]
             for block, content in zip(candidate.blocks, contents, strict=False):
@@ -319,12 +318,12 @@ class Decoder(StreamDecoder):
 
 
 def is_plain(part: dict[str, Any]) -> bool:
-    """Whether a text says nothing but its words, and whether they are thoughts."""
+    """Return whether a part is a text without other fields than `thought`."""
     return "text" in part and (len(part) == 1 or (len(part) == 2 and part.get("thought").__class__ is bool))
 
 
 def put(arguments: dict[str, Any], path: str, value: Any) -> None:
-    """Puts a value at a JSON path of the arguments; text is more of the text that is there."""
+    """Set a value at a JSON path of the arguments; append a text to an existing text."""
     steps: list[str | int] = steps_of(path)
     owner: Any = arguments
     for step, following in pairwise(steps):

@@ -1,4 +1,4 @@
-"""Streams of generateContent, written: answers that add up, as server-sent events."""
+"""Encode streams of generateContent: chunks that add up, as server-sent events."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from contentmodel_adapters.shared.texts import JoiningEncoder
 
 
 class Encoder(JoiningEncoder):
-    """One answer as chunks."""
+    """Encode one answer as chunks."""
 
     choices = True
 
@@ -56,7 +56,7 @@ class Encoder(JoiningEncoder):
         self.put({"candidates": [{"content": {"parts": parts, "role": "model"}, **index}], **self._head})
 
     def _place(self, choice: int, part: dict[str, Any]) -> tuple[int, int]:
-        """The number of a part, and the bytes before it: a text that follows one of its kind is more of that."""
+        """Return the number of a part, and its offset in bytes: a text continues a preceding text of its kind."""
         kind = bool(part.get("thought")) if is_plain(part) else None
         size = len(text_of(part, "text").encode("utf-8", "surrogatepass"))
         number, last, before = self._parts.get(choice, (-1, None, 0))
@@ -68,7 +68,7 @@ class Encoder(JoiningEncoder):
     # -- blocks ------------------------------------------------------------------------------------------------
 
     def _begin_choice(self, choice: int) -> None:
-        """Names the choices before this one: who reads a stream numbers them as they come."""
+        """Emit the choices before this one: readers number them by their first appearance."""
         for number in range(self._begun, choice):
             self.put({"candidates": [{"index": number}], **self._head})
         self._begun = max(self._begun, choice + 1)
@@ -77,7 +77,7 @@ class Encoder(JoiningEncoder):
         if block.content.protected is not None or _is_beside(block.content):
             return
         parts = _parts(self.encode_start(block.content))
-        # The text of thoughts may be missing while it is empty.
+        # A thought's text may be missing while it is empty.
         part = {"text": "", **parts[0]} if len(parts) == 1 else {}
         if part.get("text").__class__ is not str or not part.keys() <= {"text", "thought"}:
             return
@@ -121,7 +121,7 @@ class Encoder(JoiningEncoder):
         block.cited = len(content.annotations or ())
 
     def _text_of(self, block: OutgoingBlock, parts: list[Any]) -> str | None:
-        """Return what a block adds to the texts before it; None if its parts are anything else."""
+        """Return the text that a block adds to the texts before it; None if it has any other part."""
         if any(part.get("text").__class__ is not str or part.get("thought") for part in parts):
             return None
         return "".join(part["text"] for part in parts) if isinstance(block.content, _TEXTS) else None
@@ -131,11 +131,11 @@ class Encoder(JoiningEncoder):
             self.texts_of(block).end()
         else:
             self.texts_of(block).add(text)
-            # Another content that became a text is another text.
+            # Another content that became a text is a separate text.
             self.start(block)
 
     def _shut_live(self, block: OutgoingBlock, parts: list[Any]) -> None:
-        """What is left of a text: a signature comes with a part of its own."""
+        """Write the rest of a text. A signature is sent in a separate part."""
         part = parts[0] if parts else {}
         left = block.left(text_of(part, "text"))
         if left:
@@ -173,21 +173,21 @@ class Encoder(JoiningEncoder):
 
     def fail(self, event: TurnError, payload: dict[str, Any]) -> None:
         if self._has_begun:
-            # What came before the error counts: the tokens, and why the answer ended, if it had ended.
+            # Send what was received before the error: the tokens, and the finish reason if there is one.
             self._put_end(event)
         self.put({"error": payload.get("error")})
 
     def _put_end(self, event: TurnComplete | TurnError) -> None:
-        """Write what is known of the whole answer, and of each choice beside its parts."""
+        """Write the fields of the whole answer, and those beside each choice's parts."""
         payload = self.encode_envelope(event)
         rest = {key: value for key, value in payload.items() if key != "candidates"}
         candidates = []
         for choice, wire in enumerate(objects_of(payload, "candidates")):
-            # Its number is the one that its words came with.
+            # The same index as in the chunks of its text.
             number = {"index": choice} if choice or "index" in wire else {}
             candidates.append({**wire, **number, **self._found(choice)})
             if "finishReason" not in wire and isinstance(event, TurnComplete):
-                # A stream that says no reason is one that broke off.
+                # Readers take a stream without a finish reason as broken off.
                 candidates[-1]["finishReason"] = "STOP"
                 self.synthesize(f"$.choices[{choice}].finish_reason", reasons.FINISH_REASON)
             content = wire.get("content")
@@ -201,12 +201,12 @@ class Encoder(JoiningEncoder):
         self.put({**said, **self._head, **rest})
 
     def _found(self, choice: int) -> dict[str, Any]:
-        """What stands beside the content: the citations of its texts, and what a search found."""
+        """Return the metadata beside the content: citations of its texts, and search results."""
         beside = self._beside.get(choice, [])
         found: dict[str, Any] = {}
         numbers = [number for number, _, _ in beside if number >= 0]
         together = self.is_native and len(set(numbers)) == len(numbers)
-        # Its own API's belong together; those of another, and of texts that became one, are told text by text.
+        # Encode native metadata together. Those of another API, and of joined texts, are encoded text by text.
         wires = [self._encode_beside(choice, g) for g in ([beside] if beside and together else [[e] for e in beside])]
         for wire in wires:
             found.update({key: wire[key] for key in BESIDE if key in wire})
@@ -225,19 +225,19 @@ class Encoder(JoiningEncoder):
 
 
 _TEXTS = (TextContent, ReasoningContent, CompactionContent, ToolResultContent)
-"""The contents that are texts, or become texts by a policy."""
+"""Contents that are texts, or become texts by a policy."""
 BESIDE = ("groundingMetadata", "urlContextMetadata")
 
 
 def moved(citation: Citation, converter: SpanConverter, before: int) -> Citation:
-    """The citation of a text that begins at the byte `before` of its part."""
+    """Return the citation of a text that begins at the byte `before` of its part."""
     span = converter.convert(citation.span or Span(start=0, end=len(converter.text)), "byte")
     end = None if span.end is None else span.end + before
     return msgspec.structs.replace(citation, span=Span(start=(span.start or 0) + before, end=end, unit="byte"))
 
 
 def joined(groundings: list[dict[str, Any]]) -> dict[str, Any]:
-    """The groundings of several texts as one: their chunks once each, and the supports that point at them."""
+    """Merge the groundings of several texts: chunks without duplicates, and supports that point at them."""
     if len(groundings) < 2:
         return {}
     chunks = Chunks()
@@ -251,7 +251,7 @@ def joined(groundings: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _renumbered(support: Any, numbers: list[int]) -> Any:
-    """A support that points at the chunks where they are now; an index of no chunk is left out."""
+    """Return a support with the new indices of its chunks; an index without a chunk is dropped."""
     if support.__class__ is not dict:
         return support
     known = [i for i in list_of(support, "groundingChunkIndices") if i.__class__ is int and 0 <= i < len(numbers)]
@@ -264,5 +264,5 @@ def _parts(wire: dict[str, Any]) -> list[Any]:
 
 
 def _is_beside(content: Any) -> bool:
-    """Whether a content stands beside the parts."""
+    """Return whether a content is written beside the parts."""
     return GROUNDING.of(content, API) is not None

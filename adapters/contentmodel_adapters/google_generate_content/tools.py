@@ -25,7 +25,7 @@ from contentmodel_adapters.shared.choice import Choice
 from contentmodel_adapters.shared.definitions import free_text_row, is_free_text
 from contentmodel_adapters.shared.hosted import Current, Hosted, declaration
 
-# The members of a Tool that are no function declarations, and what each does.
+# The members of a Tool other than function declarations, and their kinds.
 HOSTED_KINDS = {
     "googleSearch": "web_search",
     "googleSearchRetrieval": "web_search",
@@ -40,8 +40,8 @@ HOSTED_KINDS = {
     "computerUse": "computer",
     "mcpServers": "mcp",
 }
-# The members that hosted tools get which were made by hand, or for another API (google-genai 3.4, types.Tool, seen
-# 2026-11-22).
+# The members of hosted tools that were created by the application or come from another API (google-genai 3.4,
+# types.Tool, seen 2026-11-22).
 CURRENT: Current = {
     "web_search": (Hosted("googleSearch", crosses=True),),
     "code_interpreter": (Hosted("codeExecution", crosses=True),),
@@ -92,12 +92,11 @@ SETTINGS = Fields({}, rest="settings")
 
 
 class Tools(Codec[list[Tool]]):
-    """A list of Tool objects, each with one or more members: functions one by one, hosted tools one by one.
+    """A list of Tool objects. Each function and each hosted tool in them is one tool.
 
-    The API also takes one object in the place of the list. The first tool of each wire object has the hint `ENTRY`; a
-    member that is not spelled or shaped as usual keeps its key in the hint `KEY`, and its value in `MEMBER`. A function
-    in the place of a list of functions has the hint `FORM`.
-    """
+    The API also takes one object instead of the list. The first tool of each wire object has the hint `ENTRY`. A member
+    with an unusual spelling or shape keeps its key in the hint `KEY`, and its value in `MEMBER`. A single function
+    instead of a list of functions has the hint `FORM`."""
 
     classes = (list, dict)
     identity = False
@@ -143,11 +142,10 @@ def _decode_entry(entry: Any, form: _Entry, container: Any, key: str | int, cont
 
 
 def _entry_of(tool: Any, entries: list[dict[str, Any]], context: EncodeContext) -> dict[str, Any]:
-    """Return the Tool object that takes a tool, a new one if needed.
+    """Return the Tool object for a tool, a new one if needed.
 
-    The functions of another API are all in one object: of several the API may read the first alone
-    (tmc/langchaingo#1245, seen 2026-11-22).
-    """
+    All functions of another API are in one object: of several, the API may read only the first (tmc/langchaingo#1245,
+    seen 2026-11-22)."""
     if context.native:
         fits = entries[-1] if entries and not ENTRY.of(tool, API) else None
     else:
@@ -236,7 +234,7 @@ _WORDS = {"auto": "AUTO", "required": "ANY", "none": "NONE"}
 
 
 def read_choice(value: dict[str, Any]) -> ToolChoice | None:
-    """The choice that a functionCallingConfig says, None where it says something else."""
+    """Return the choice that a functionCallingConfig means; None if it is not understood."""
     mode, names = value.get("mode"), value.get("allowedFunctionNames")
     if mode.__class__ is not str:
         return None
@@ -246,7 +244,7 @@ def read_choice(value: dict[str, Any]) -> ToolChoice | None:
 
 
 def write_choice(choice: ToolChoice, tools: list[Any]) -> Any:
-    """The functionCallingConfig of a choice; None where the API cannot say it."""
+    """Return the functionCallingConfig of a choice; None if the API cannot express it."""
     if choice.hosted is not None or choice.mode == "other":
         return None
     word = _WORDS.get(choice.mode, choice.mode)
@@ -271,7 +269,7 @@ _LEVELS = ("minimal", "low", "medium", "high", "xhigh")
 
 
 class Level(MappedEnum):
-    """thinkingLevel: the words of the others in capitals."""
+    """thinkingLevel: the effort levels in capitals."""
 
     def __init__(self) -> None:
         super().__init__({word.upper(): word for word in _LEVELS})
@@ -288,7 +286,7 @@ class Level(MappedEnum):
 
 
 def with_level(request: ChatRequest, context: DecodeContext) -> ChatRequest:
-    """Return the request with its effort as the model spells it. The API reads levels in any case."""
+    """Return the request with its effort as the model spells it. The API ignores case."""
     reasoning = request.options.reasoning
     if reasoning is None or reasoning.effort is None or reasoning.effort in _LEVELS:
         return request
