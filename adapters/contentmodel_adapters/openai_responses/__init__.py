@@ -87,7 +87,7 @@ REQUEST = TABLE.record(
 )
 
 
-# What input_image and input_file take inline (rules.py, media_is_readable).
+# The media types that input_image and input_file take inline (rules.py, media_is_readable).
 READ = ("image/png", "image/jpeg", "image/gif", "image/webp", "application/*", "text/*")
 READS = media.MediaSupport(
     READ, ("image/*", "application/*", "text/*"), ("http", "https", "data"), GOOGLE_FILES, named=True
@@ -124,8 +124,8 @@ REQUEST_PASSES = (
 )
 
 
-# The answer's fields of the same names and descriptions as the request's (openai 2.x, types/responses/response.py, seen
-# 2026-11-22). `service_tier` is not one of them: the answer names the tier that was used.
+# Fields of the answer that repeat the request's (openai 2.x, types/responses/response.py, seen 2026-11-22).
+# `service_tier` is not one of them: the answer names the tier that was used.
 REPEATED = (
     *("background", "frequency_penalty", "include", "instructions", "max_output_tokens", "max_tool_calls", "metadata"),
     *("parallel_tool_calls", "presence_penalty", "previous_response_id", "prompt", "prompt_cache_key"),
@@ -135,7 +135,7 @@ REPEATED = (
 
 
 def completed(payload: dict[str, Any], response: ChatResponse, context: EncodeContext) -> dict[str, Any]:
-    """Return the payload of an answer with what the API requires."""
+    """Return the payload of an answer with the fields that the API requires."""
     defaults = {
         "object": "response",
         "id": "",
@@ -149,7 +149,7 @@ def completed(payload: dict[str, Any], response: ChatResponse, context: EncodeCo
     error = payload.get("error")
     if error is not None:
         if not response.choices:
-            # A request that was refused: the body is that of every endpoint.
+            # A refused request has the error body of every endpoint.
             return {"error": error}
         payload = {**payload, "error": in_response(error)}
         _tell_failure(payload, error, response, context)
@@ -170,7 +170,7 @@ def completed(payload: dict[str, Any], response: ChatResponse, context: EncodeCo
 
 
 class OpenAIResponses(TableAdapter):
-    """Responses, requests and answers."""
+    """The adapter of Responses, requests and answers."""
 
     api = API
     issuer = "openai"
@@ -183,7 +183,7 @@ class OpenAIResponses(TableAdapter):
     conversation = "input"
     errors = ERRORS
     limit_headers = LIMIT_HEADERS
-    # The role of added tools is always this word (additional_tools of openai 3.54, seen 2026-11-22).
+    # The role of added tools is always "developer" (additional_tools of openai 3.54, seen 2026-11-22).
     meaningless = {"id": None, "object": None, "status": "completed", "role": "developer"}
     repeated = frozenset(REPEATED)
     request_passes = REQUEST_PASSES
@@ -208,13 +208,14 @@ class OpenAIResponses(TableAdapter):
         return encode_items(messages, context)
 
     def recognises_list(self, items: list[Any]) -> float:
-        """Typed items are this API's; messages without a type may be of any API."""
+        """Return the confidence that the items are of this API: messages without a type may be of any API."""
         if not items or not all(isinstance(item, dict) and ("type" in item or "role" in item) for item in items):
             return 0.0
         return 0.9 if any("type" in item for item in items) else 0.2
 
     def recognises(self, payload: dict[str, Any]) -> Mapping[str, float]:
-        """Only this API has `input` and `output`."""
+        """Return the kinds of payload that it may be, each with a confidence. Only this API has `input` and
+        `output`."""
         if isinstance(payload.get("type"), str) and payload["type"].startswith("response."):
             return {"stream": 1.0}
         if payload.get("type") == "error" and "message" in payload:
@@ -231,7 +232,7 @@ class OpenAIResponses(TableAdapter):
 def _tell_failure(
     payload: dict[str, Any], error: dict[str, Any], response: ChatResponse, context: EncodeContext
 ) -> None:
-    """Give a response that has an error its status; report the word and the finish reason that do not fit."""
+    """Set the status of a response with an error. Report the error code and the finish reason if they do not fit."""
     if response.error is not None and ERRORS.kind_of(payload["error"]) != ERRORS.kind_of(error):
         named = "kind" if response.error.code is None else "code"
         context.report_loss(response.error, named, reasons.NO_ERROR_WORD)
@@ -255,7 +256,7 @@ def in_response(error: dict[str, Any]) -> dict[str, Any]:
 
 
 def complete_usage(usage: dict[str, Any]) -> dict[str, Any]:
-    """Every counter that the API always gives; a counter that is missing is zero."""
+    """Return the counters that the API always has; a missing counter is zero."""
     inside = {"cached_tokens": 0, "cache_write_tokens": 0, **usage.get("input_tokens_details", {})}
     outside = {"reasoning_tokens": 0, **usage.get("output_tokens_details", {})}
     tokens = {"input_tokens": 0, "output_tokens": 0, **usage}

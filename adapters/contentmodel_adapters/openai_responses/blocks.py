@@ -1,8 +1,7 @@
 """The table of the Responses API: items, content parts, citations, usage.
 
-Read off openai 3.52 (types/responses), seen November 2026. An item of a hosted tool is call and result in one: a
-`PairRow` makes two contents of it.
-"""
+Read off openai 3.52 (types/responses), seen November 2026. The item of a hosted tool is both call and result: a
+`PairRow` makes two contents of it."""
 
 from __future__ import annotations
 
@@ -57,7 +56,7 @@ WORDS = TextField(TextContent, "text")
 
 
 def named_row(name: str, tag: str, model: type[Any], fields: dict[str, Any], *others: Field, **options: Any) -> Row:
-    """A row whose name is not its tag: several rows share the tag."""
+    """Return a row whose name differs from its tag, for several rows with the same tag."""
     return Row(name, model, fields, *others, constants={"type": tag}, **options)
 
 
@@ -71,7 +70,7 @@ CITATIONS = TABLE.union(
             Citation,
             {"url": "url", "title": "title", "start_index": "span.start", "end_index": "span.end"},
         ),
-        # file_citation and file_path point at one place of the text, the others at a stretch of it.
+        # file_citation and file_path refer to one position in the text, the others to a span.
         row("file_citation", Citation, {"file_id": "file_id", "filename": "filename", "index": "span.start"}),
         row("file_path", Citation, {"file_id": "file_id", "index": "span.start"}),
         row(
@@ -217,7 +216,7 @@ CODE_OUTPUTS = TABLE.union(
     "code interpreter output",
     [row("logs", TextContent, {"logs": "text"}), row("image", UriContent, {"url": "uri"}, Implied({"kind": "image"}))],
 )
-# One entry for each command. What it printed to stderr, and how it failed, follows as contents of its own.
+# One entry for each command. Its stderr and its failure are separate contents that follow.
 SHELL_OUTPUTS = TABLE.union(
     "shell output",
     [
@@ -288,7 +287,7 @@ def _without_field(content: Any, field: str) -> Any:
     return msgspec.structs.replace(content, extra={API: own} if own else None)
 
 
-# What can be read of the outputs of a tool that is not known: the type of such an object stays in its residue.
+# The readable outputs of an unknown tool. The type of such an object stays in its residue.
 ANY_TYPE = ("",)
 GIVEN_BACK = TABLE.union(
     "hosted tool output",
@@ -306,7 +305,7 @@ GIVEN_BACK = TABLE.union(
 
 
 class MadeImage(Codec[list[AIContent]]):
-    """The base64 of an image that was made; what kind of image stands elsewhere in the item."""
+    """The base64 of a generated image. Another field of the item has its format."""
 
     classes = (str,)
     identity = False
@@ -328,10 +327,10 @@ class MadeImage(Codec[list[AIContent]]):
 
 
 class FailureObject(Codec[list[AIContent]]):
-    """A failure as a string or an object, as it is.
+    """A failure as a string or an object, kept as received.
 
-    One that was made by hand is a string, or what `made` gives. `field` has the message in an object without "message".
-    """
+    One that was created by the application is a string, or the value of `made`. `field` is the key of the message in an
+    object without "message"."""
 
     classes = (str, dict)
     identity = False
@@ -401,7 +400,7 @@ USAGE = TABLE.record(
 )
 ERROR = TABLE.record("error", ErrorContent, {"message": "message", "code": "code"}, Silent("kind"))
 
-# Nested words and objects that stay inside `arguments`, or in the residue, as the API has them.
+# Nested strings and objects that stay inside `arguments`, or in the residue, as received.
 TABLE.say("web_search.action", "search", "open_page", "find_in_page")
 TABLE.say(
     "computer.actions",

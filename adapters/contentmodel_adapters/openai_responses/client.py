@@ -1,4 +1,4 @@
-"""A client of the Responses API over OpenAI's SDK."""
+"""A client for the Responses API that uses OpenAI's SDK."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PATH = "/responses"
 
 
 class Settling:
-    """What sync and async clients say in a payload because its answer is streamed or is not."""
+    """Drop the fields that only streams may have, for sync and async clients."""
 
     api = API
     path = PATH
@@ -25,7 +25,7 @@ class Settling:
     keeps_conversations = True
 
     def settle(self, payload: dict[str, Any], *, stream: bool) -> None:
-        """What is said of a stream is refused where there is none."""
+        """Drop `stream_options` from non-streaming requests; the API rejects it."""
         if not stream:
             payload.pop("stream_options", None)
 

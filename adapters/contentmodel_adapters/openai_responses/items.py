@@ -1,7 +1,6 @@
-"""The items of the Responses API. An item of a hosted tool is call and result in one: a pair makes two contents of it.
+"""The items of the Responses API. The item of a hosted tool is both call and result: a pair makes two contents of it.
 
-Read off openai 3.52 (types/responses), seen November 2026.
-"""
+Read off openai 3.52 (types/responses), seen November 2026."""
 
 from __future__ import annotations
 
@@ -106,12 +105,12 @@ from contentmodel_adapters.shared.hosted import output_columns
 CALLER = TABLE.record("caller", Caller, {"type": "kind", "caller_id": "call_id"})
 CALL: dict[str, Spec] = {"call_id": "call_id", "status": "status", "caller": ("caller", Record(CALLER, home=True))}
 HOSTED: dict[str, Spec] = {"id": "call_id", "status": "status"}
-# What every item of an answer has, for values that do not have it (openai 3.54, types/responses; seen 2026-11-22).
+# The required fields of every item of an answer, with their defaults (openai 3.54, types/responses; seen 2026-11-22).
 ENDED: dict[str, Any] = {"status": "completed"}
 ITEM: dict[str, Any] = {"id": "", **ENDED}
 RESULT_OF = ("call_id", "name", "caller", "status", "is_error")
 PARTS = TextOrBlocks(INPUT, "string")
-# The status of an item is that of the call; a call that failed may have no other sign of it.
+# The status of an item is that of the call; a failed call may have no other sign of its failure.
 STATUS = Sign("status", ("failed",), failed="failed")
 FAILED = Failure(STATUS)
 FAILED_ALONE = Failure(STATUS, alone=True)
@@ -251,7 +250,7 @@ CLIENT_CALLS = [
 def _by_executor(
     tag: str, model: type[Any], fields: dict[str, Spec], *others: Field, fill: dict[str, Any], **options: Any
 ) -> list[Row]:
-    """Return the rows of an item whose `execution` says who runs the tool.
+    """Return the rows of an item whose `execution` names the party that runs the tool.
 
     It is required (openai 3.54, types/responses/response_tool_search_call.py, seen 2026-11-22).
     """
@@ -278,7 +277,7 @@ PROVIDER_CALLS = [
         Silent("name"),
         Filled({**ITEM, "pending_safety_checks": []}),
     ),
-    # A shell in a container is the provider's; without one the application runs the commands.
+    # A shell in a container is run by the provider; without one the application runs the commands.
     named_row(
         "shell_call",
         "shell_call",
@@ -381,7 +380,7 @@ RESULTS = [
         {**CALL, "result": ("outputs", WORDS)},
         Silent("name"),
         Filled({**ITEM, "result": ""}),
-        # A program that did not come to its end has no other word for it (types/responses, ProgramOutput.status).
+        # The status is the only sign of an incomplete program (types/responses, ProgramOutput.status).
         failure=Failure(Sign("status", ("incomplete", "failed"), failed="incomplete"), alone=True),
     ),
 ]
@@ -389,7 +388,7 @@ RESULTS = [
 # -- tools that no class names -------------------------------------------------------------------------------------
 
 _INPUTS = ("action", "operation", "input", "query", "queries", "code", "prompt")
-# What says the most comes first.
+# In order of preference: the most informative sign first.
 _FAILED_ANYHOW = Failure(Sign("error"), STATUS, Sign("is_error"), SHELL_FAILURE.signs[0], Sign("exit_code"))
 
 
@@ -414,7 +413,7 @@ def _other_calls(name: str, fields: dict[str, Spec], shape: Shape) -> list[Row]:
     ]
 
 
-# An item without `call_id` is call and result in one, as all that OpenAI runs by itself; others have an item each.
+# An item without `call_id` is both call and result, like all tools that OpenAI runs; other tools have two items.
 OTHER_PAIRS = [
     TABLE.pair(
         call,
@@ -485,7 +484,7 @@ ITEMS = TABLE.union(
 
 # -- ids -----------------------------------------------------------------------------------------------------------
 
-# What the id of an item begins with, in recorded answers (seen 2026-11-22). The last four are not recorded.
+# The prefixes of item ids in recorded answers (seen 2026-11-22). The last four are not recorded.
 PREFIXES = {
     "message": "msg",
     "reasoning": "rs",
@@ -517,14 +516,13 @@ PREFIXES = {
 
 
 class ItemIds:
-    """Ids for the items of one answer that have none.
+    """Generate ids for the items of one answer that have none.
 
     Clients refuse items without an id, and calls without a status (@ai-sdk/openai 3.0, seen 2026-11-22).
 
     An id is a hash of the answer's id, or of its time and model if it has none, of the id of the call, and of the
     number of the item among those of its kind. So the items of a conversation differ, and an answer has the same ids
-    whether it is streamed or not.
-    """
+    whether it is streamed or not."""
 
     def __init__(self, answer: Mapping[str, Any]) -> None:
         self._answer = answer.get("id") or [answer.get("created_at"), answer.get("model")]
@@ -541,6 +539,6 @@ class ItemIds:
 
 
 def with_id(item: dict[str, Any], item_id: str) -> dict[str, Any]:
-    """Return an item of an answer with this id, its first field. A call has a status, which a request may leave out."""
+    """Return an item of an answer with this id, its first field. A call gets a status if it has none."""
     status = ENDED if item.get("type") in ("function_call", "custom_tool_call") else {}
     return {"id": item_id, **status, **{name: value for name, value in item.items() if name != "id"}}

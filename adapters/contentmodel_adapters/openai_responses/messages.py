@@ -1,9 +1,8 @@
-"""How items group into messages, and messages fall apart into items.
+"""How items are grouped into messages, and messages split into items.
 
-Items of one assistant's turn (reasoning, calls, hosted tools, the parts of its message items) are one message, and so
-are results of tools that follow each other. What an item says beside its parts is kept with its first part, under
-the hint `ITEM`; a part with that hint begins an item.
-"""
+Consecutive items of the assistant (reasoning, calls, hosted tools, the parts of its message items) are one message, and
+so are consecutive results of tools. The fields of an item other than its parts are kept with its first part, in the
+hint `ITEM`; a part with that hint starts an item."""
 
 from __future__ import annotations
 
@@ -82,7 +81,7 @@ _REASONING_FIELDS = (("summary", "summary_text"), ("content", "reasoning_text"))
 
 
 def decode_items(items: list[Any], context: DecodeContext) -> list[ChatMessage]:
-    """The messages of a list of items."""
+    """Return the messages of a list of items."""
     messages: list[ChatMessage] = []
     run: list[Any] = []
     run_role = ""
@@ -112,7 +111,7 @@ def decode_items(items: list[Any], context: DecodeContext) -> list[ChatMessage]:
 def decode_item(
     item: dict[str, Any], items: list[Any], index: int, context: DecodeContext
 ) -> tuple[str, list[Any] | None]:
-    """The role of the run that an item belongs to, and its contents; None where it is a message of its own."""
+    """Return the role of the run that an item belongs to, and its contents; None if it is a separate message."""
     tag = item.get("type")
     if tag in ("function_call", "function_call_output", "custom_tool_call_output"):
         content = with_error_read(ITEMS.decode(item, context))
@@ -140,7 +139,8 @@ def decode_item(
 
 
 def _decode_other(item: dict[str, Any], context: DecodeContext) -> Any:
-    """An item that is one content. One that nobody knows says that it is a whole item, no part of the one before."""
+    """Decode an item that is one content. An unknown one gets a hint that it is an item, not a part of the one
+    before."""
     if "type" in item and item["type"] is None:
         content: Any = UnknownContent(api=API, block=item)
     else:
@@ -152,7 +152,7 @@ def _decode_pair(pair: PairRow, item: dict[str, Any], context: DecodeContext) ->
     action = item.get("action")
     if pair.name != "web_search_call" or action.__class__ is not dict or "sources" not in action:
         return pair.decode(item, context)
-    # A search keeps what it found inside its action.
+    # A search has its results inside its action.
     inner = {key: value for key, value in action.items() if key != "sources"}
     lifted = {**item, "action": inner, "sources": action["sources"]}
     context.copied(lifted, item, moved=("sources", "action.sources"))
@@ -160,7 +160,7 @@ def _decode_pair(pair: PairRow, item: dict[str, Any], context: DecodeContext) ->
 
 
 def _decode_other_pair(item: dict[str, Any], context: DecodeContext) -> tuple[PairRow, list[Any]] | None:
-    """Return the call and the result of an item of a tool that no class names; None if it has another form."""
+    """Return the call and the result of an unknown tool's item; None if it has another form."""
     pair = next((pair for pair in OTHER_PAIRS if pair.call.shape is not None and pair.call.shape.fits(item)), None)
     if pair is None or ITEMS.knows(item):
         return None
@@ -263,14 +263,14 @@ def _moved(old: Any, new: Any, context: DecodeContext) -> Any:
 
 
 def _pair_of(content: Any) -> PairRow | None:
-    """Return the pair that a call or a result is half of; None for one of an unknown tool that has its own item."""
+    """Return the pair that a call or a result is half of; None for one of an unknown tool that has a separate item."""
     if content.__class__ in (HostedToolCallContent, HostedToolResultContent):
         return _OTHER_BY_NAME.get(hints.ROW.of(content, API) or "")
     return _PAIR_BY_CALL.get(content.__class__) or _PAIR_BY_RESULT.get(content.__class__)
 
 
 class _Writer:
-    """Writes items; holds the item that still takes parts."""
+    """Write items. `_open` is the item to which more parts may be appended."""
 
     def __init__(self, context: EncodeContext, ids: ItemIds | None = None) -> None:
         self.context = context
@@ -287,7 +287,7 @@ class _Writer:
             self._turn(message)
         else:
             item = MESSAGE.encode(message, self.context)
-            # What other APIs said, and nothing of it can be sent, is no turn here.
+            # Skip foreign messages with nothing to send.
             if self.context.native or "content" in item:
                 self.items.append(item)
 
@@ -314,7 +314,7 @@ class _Writer:
             self._reasoning(content)
         elif pair is not None and kind in _PAIR_BY_CALL:
             self._open = None
-            # Ids should be unique, and need not be: results are taken in their order.
+            # Ids should be unique, but need not be: results are taken in their order.
             waiting = self._results.get((content.call_id, pair.result.model))
             result = waiting.popleft() if waiting else None
             self._joined.add(id(result))
@@ -330,7 +330,7 @@ class _Writer:
             self._part(content, message)
 
     def _is_item(self, content: UnknownContent) -> bool:
-        """Whether what nobody knows was an item of its own, or can only be one."""
+        """Return whether an unknown object was an item, or can only be one."""
         if WHOLE_ITEM.of(content, API):
             return True
         return ITEM.of(content, API) is None and not self._continues()
@@ -342,7 +342,7 @@ class _Writer:
         item = pair.encode(call, result, self.context)
         if pair.name == "web_search_call" and "sources" in item:
             action = item.get("action") or {}
-            # Arguments that are text are what was searched for.
+            # Arguments that are text are the search query.
             asked = action if isinstance(action, dict) else {"type": "search", "query": action}
             item["action"] = {**asked, "sources": item.pop("sources")}
         item.setdefault("type", f"{getattr(result, 'name', None) or 'hosted'}_call")
@@ -355,7 +355,7 @@ class _Writer:
             content = whole_citations(content, context)
         is_given = around is not None or (self._is_given and self._continues())
         if not is_given and context.kind == "request" and content.annotations:
-            # Citations stand in output_text, and only an item that the API gave may hold that.
+            # Citations require output_text, which only an item of the API's own answer may have.
             for citation in content.annotations:
                 context.report_loss(citation, None, reasons.NO_CITATION_IN_REQUEST)
             content = context.replace(content, annotations=None)
@@ -412,7 +412,7 @@ class _Writer:
 
 
 def _own_lists(item: dict[str, Any]) -> dict[str, Any]:
-    """Return an item whose lists may be changed."""
+    """Return a copy of the item whose lists may be changed."""
     return {key: list(value) if value.__class__ is list else value for key, value in item.items()}
 
 
@@ -442,13 +442,13 @@ REPLAY = Replay(
     fields={"error": Change(fills={"code": None, "param": None}), "output": Change(drops=_MADE)},
     verbatim=("arguments", "parameters", "schema", "input_schema"),
 )
-"""What items of answers say otherwise than those of requests (openai 3.54, types/responses; November 2026)."""
+"""How items of requests differ from those of answers (openai 3.54, types/responses; November 2026)."""
 
 
 def encode_items(
     messages: list[ChatMessage], context: EncodeContext, ids: ItemIds | None = None
 ) -> list[dict[str, Any]]:
-    """Return the items of a list of messages. Those that are made of texts get ids from `ids`."""
+    """Return the items of a list of messages. New message items get ids from `ids`."""
     writer = _Writer(context, ids)
     for message in messages:
         before = len(writer.items)
@@ -458,12 +458,12 @@ def encode_items(
 
 
 def _is_message(message: ChatMessage) -> bool:
-    """Whether a message of the user, the system or the developer is one message item."""
+    """Return whether a message of the user, the system or the developer is one message item."""
     return not any(ITEMS.has(content.__class__) for content in message.contents)
 
 
 class Items(Codec[list[ChatMessage]]):
-    """The `input` of a request: a list of items, or a string that stands for one user message."""
+    """The `input` of a request: a list of items, or a string for one user message."""
 
     classes = (list, str)
     identity = False

@@ -43,7 +43,7 @@ TABLE.say("error.code", *ERRORS.words)
 
 
 def finish_of(wire: Mapping[str, Any], choice: ChatChoice) -> FinishReason | None:
-    """Why an answer ended, as far as its status says; a completed answer that waits for tools says so."""
+    """Return the finish reason that the status gives; "tool_calls" if a completed answer has pending calls."""
     status, details = wire.get("status"), wire.get("incomplete_details")
     if not isinstance(status, str):
         return None
@@ -59,7 +59,7 @@ def finish_of(wire: Mapping[str, Any], choice: ChatChoice) -> FinishReason | Non
 
 
 def status_of(finish: FinishReason | None) -> dict[str, Any]:
-    """The status that says a finish reason."""
+    """Return the status fields of a finish reason."""
     if finish is None:
         return {}
     for raw, reason in INCOMPLETE.items():
@@ -75,11 +75,10 @@ ENDING = Fields({"finish_reason": "status", "messages": "output"})
 
 
 class Output(OnlyChoice):
-    """The output items and the status: the messages of the only choice, and why it ended.
+    """The output items and the status: the messages of the only choice, and its finish reason.
 
-    The fields that say the status are kept in the hint `ENDED` and written again, unless the finish reason was
-    changed or comes from another API.
-    """
+    The status fields are kept in the hint `ENDED` and written again, unless the finish reason was changed or comes from
+    another API."""
 
     keys = ("output", "status", "incomplete_details")
     parts = {"status": "choices.finish_reason", "incomplete_details": "choices.finish_reason"}
@@ -104,7 +103,8 @@ class Output(OnlyChoice):
     def write_choice(
         self, choice: ChatChoice, own: dict[str, Any], wire: dict[str, Any], context: EncodeContext
     ) -> None:
-        # Texts may be added by hand to an answer of this API. All items of another one get ids when it is completed.
+        # The application may add texts to an answer of this API. All items of another API's answer get ids when it is
+        # completed.
         items = encode_items(choice.messages, context, None if context.completes else ItemIds(wire))
         if items or NO_OUTPUT.is_in(own):
             wire["output"] = items or NO_OUTPUT.read(own)

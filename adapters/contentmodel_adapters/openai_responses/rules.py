@@ -1,8 +1,7 @@
-"""What the Responses API refuses, ignores or answers badly in a request.
+"""Requests that the Responses API refuses, ignores or answers badly.
 
-Other hosts speak this format too, and few are as strict as OpenAI. What OpenAI alone refuses is judged only where the
-model's name is one of OpenAI's own, and what only some of its models refuse, only for these.
-"""
+Other hosts have this API too, and few are as strict as OpenAI. A rule that only OpenAI enforces is checked only if the
+model's name is one of OpenAI's, and a rule of some of its models only for these."""
 
 from __future__ import annotations
 
@@ -63,33 +62,33 @@ _by_model = declares_by_model(RULES, seen="2026-11-22")
 
 
 def _items(request: dict[str, Any], *kinds: str) -> Found:
-    """The items of the input, or those of some kinds."""
+    """Return the items of the input, or those of some kinds, each with its path."""
     return ((at, item) for at, item in objects(request, "input") if not kinds or _kind(item) in kinds)
 
 
 def _kind(item: dict[str, Any]) -> str:
-    """An item's type; one that has a role may go without, and is a message."""
+    """Return an item's type. An item with a role and without a type is a message."""
     return _text(item, "type") or ("message" if "role" in item else "")
 
 
 def _text(parent: dict[str, Any], key: str) -> str:
-    """The text under a key, "" where there is none."""
+    """Return the text under a key, "" if there is none."""
     return parent[key] if isinstance(parent.get(key), str) else ""
 
 
 def _said(value: Any) -> str:
-    """What stands there, in short: a list or an object may be too deep to show, and an integer too long."""
+    """Return a short form of a value: lists and objects may be too deep to print, and integers too long."""
     return f"{value!r:.80}" if value is None or isinstance(value, str | float | bool) else type(value).__name__
 
 
 def _remembers(request: dict[str, Any]) -> bool:
-    """Whether the request builds on items that the host has and the payload does not show."""
+    """Return whether the request builds on items that the host has stored."""
     stored = any(request.get(key) for key in ("previous_response_id", "conversation", "prompt"))
     return stored or any(_items(request, "item_reference"))
 
 
 def _texts(found: Found, key: str) -> Iterator[Broken]:
-    """The texts under a key of objects, each with its path."""
+    """Return the texts under a key of objects, each with its path."""
     return ((f"{at}.{key}", item[key]) for at, item in found if isinstance(item.get(key), str))
 
 
@@ -105,7 +104,7 @@ def calls_are_answered(request: dict[str, Any]) -> Iterator[Broken]:
 
 
 def _needs_no_result(call: dict[str, Any]) -> bool:
-    """Whether the host itself runs the call, or its result may come later."""
+    """Return whether the host itself runs the call, or its result may come later."""
     return call.get("execution") == "server" or call.get("async") is True
 
 
@@ -164,7 +163,7 @@ def item_ids_are_unique(request: dict[str, Any]) -> Iterator[Broken]:
 
 
 def _repeated(named: Iterator[Broken]) -> Iterator[Broken]:
-    """The names that come a second time."""
+    """Yield the names that occur again."""
     known: set[str] = set()
     for where, name in named:
         if name in known:
@@ -218,7 +217,7 @@ def content_is_text_or_parts(request: dict[str, Any]) -> Iterator[Broken]:
 
 
 def _parts(request: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any], Any]]:
-    """Each part of a message or an output, with its path and the role; that of an output is tool."""
+    """Yield each part of a message or an output, with its path and the role; that of an output is "tool"."""
     for at, message in _items(request, "message"):
         yield from ((where, part, message.get("role")) for where, part in objects(message, "content", at))
     for at, item in _items(request, "function_call_output", "custom_tool_call_output"):
@@ -272,7 +271,7 @@ def bytes_are_base64(request: dict[str, Any]) -> Iterator[Broken]:
 
 
 def _media_type(url: Any) -> str:
-    """The media type of a data URL, "" where it is none; that of an object is what it is."""
+    """Return the media type of a data URL, "" if it is none; for a list or an object, the name of its class."""
     found = re.match(r"data:([^;,]{1,99})[;,]", url) if isinstance(url, str) else None
     return _said(url) if isinstance(url, dict | list) else found[1].strip().lower() if found else ""
 
@@ -321,7 +320,7 @@ def mcp_outputs_are_answered(request: dict[str, Any]) -> Iterator[Broken]:
 
 
 def _tools(request: dict[str, Any]) -> Found:
-    """The tools of a request, also those in its namespaces and those that items add."""
+    """Yield the tools of a request, also those in its namespaces and those that items add."""
     for at, holder in [("$", request), *_items(request, "additional_tools", "tool_search_output")]:
         for where, tool in objects(holder, "tools", at):
             yield where, tool
@@ -421,7 +420,7 @@ def strict_schemas_use_known_keywords(request: dict[str, Any]) -> Iterator[Broke
 
 
 def _strict_roots(request: dict[str, Any]) -> Found:
-    """The strict schemas of a request: of tools that say so, and of the format of its text."""
+    """Yield the strict schemas of a request: of strict tools, and of the format of its text."""
     for at, described in [*_functions(request), *_formats(request)]:
         if described.get("strict") is True:
             yield from one_object(described, "parameters", at)

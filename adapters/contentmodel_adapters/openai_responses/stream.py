@@ -1,8 +1,8 @@
-"""Streams of the Responses API: items that grow by parts (openai 3.54, types/responses/*_event.py; November 2026).
+"""Decode streams of the Responses API: items that grow by parts (openai 3.54, types/responses/*_event.py; November
+2026).
 
-Every event repeats where it belongs (`output_index`); the ids of some hosts change on the way. The last event has the
-whole answer again, and is the authority on it.
-"""
+Every event has an `output_index`; the ids of some hosts change during a stream. The last event repeats the whole
+answer, and takes precedence."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ from contentmodel_adapters.openai_responses.messages import decode_item, decode_
 
 LAST = ("response.completed", "response.incomplete", "response.failed", "response.cancelled")
 FIRST = ("response.created", "response.in_progress", "response.queued")
-# The event: the list that its part stands in, the part's number, its type and the field that grows.
+# By event: the list of its part, the key of the part's number, the part's type and the field that grows.
 PARTS: dict[str, tuple[str, str, str, str, Any]] = {
     "response.output_text.delta": ("content", "content_index", "output_text", "text", TextDelta),
     "response.refusal.delta": ("content", "content_index", "refusal", "refusal", TextDelta),
     "response.reasoning_text.delta": ("content", "content_index", "reasoning_text", "text", ReasoningDelta),
     "response.reasoning_summary_text.delta": ("summary", "summary_index", "summary_text", "text", ReasoningDelta),
 }
-# The event: the item that grows, its field, and the argument that it is where it is one of several.
+# By event: the item that grows, its field, and the argument's path if the field is only one argument.
 CALLS: dict[str, tuple[str, str, str | None]] = {
     "response.function_call_arguments.delta": ("function_call", "arguments", None),
     "response.custom_tool_call_input.delta": ("custom_tool_call", "input", None),
@@ -48,7 +48,7 @@ PART_ADDED = {
     "response.content_part.added": ("content", "content_index"),
     "response.reasoning_summary_part.added": ("summary", "summary_index"),
 }
-# What every item and part says again at its end comes with output_item.done.
+# Events that repeat a part or an item at its end; output_item.done has the same data.
 REPEATED = (
     "response.content_part.done",
     "response.output_text.done",
@@ -69,7 +69,7 @@ Key = tuple[str, int]
 
 
 class Item:
-    """One item as far as it has come, and the blocks that it is."""
+    """The state of one item, and its blocks."""
 
     __slots__ = ("blocks", "decoded", "done", "wire")
 
@@ -78,15 +78,15 @@ class Item:
         self.blocks: dict[Key, BlockState] = {}
         self.done: dict[str, Any] | None = None
         self.decoded: tuple[str, list[Any]] | None = None
-        """The role and the contents that were made of it when it was done; None if it has faults."""
+        """The role and the contents that were decoded when it was done; None if it has faults."""
 
     def ordered(self) -> Iterator[BlockState]:
-        """The blocks in the order in which the table reads them: summaries before contents."""
+        """Yield the blocks in the order in which the table reads them: summaries before contents."""
         for key in sorted(self.blocks, key=lambda key: (key[0] != "summary", key[1])):
             yield self.blocks[key]
 
     def settle(self) -> dict[str, Any]:
-        """The wire item with everything that it has grown by."""
+        """Return the wire item with everything that was appended to it."""
         for (field, place), block in sorted(self.blocks.items()):
             part = block.settle()
             if field:
@@ -97,7 +97,7 @@ class Item:
 
 
 class _Growth(msgspec.Struct, forbid_unknown_fields=True, gc=False):
-    """An event that makes a part or a call longer, with every field that it is known to have."""
+    """An event that appends to a part or a call, with every documented field."""
 
     type: str
     delta: str
@@ -115,7 +115,7 @@ _BEGINNING = b'{"type":"response.'
 
 
 class Decoder(StreamDecoder):
-    """One answer, event by event."""
+    """Decode one answer event by event."""
 
     def __init__(self, adapter: Any, *, deltas: bool = True) -> None:
         super().__init__(adapter, deltas=deltas)
@@ -144,14 +144,14 @@ class Decoder(StreamDecoder):
         elif kind is None and wire.get("object") == "response":
             self._last(wire)
         elif kind == "error" or (kind is None and "error" in wire):
-            # The answer that failed may come after it (some hosts nest the error, and then say so again).
+            # The failed answer may follow (some hosts nest the error, and then repeat it).
             self._error = wire
         else:
             self._read_other(kind, name, wire)
 
     def reads_quickly(self, name: str | None, data: bytes) -> bool:
         if name is None and data.startswith(_BEGINNING):
-            # Not every host names its events.
+            # Some hosts do not name their events.
             name = data[9 : data.find(b'"', 9)].decode("ascii", "replace")
         growth = PARTS.get(name)  # type: ignore[arg-type]
         if growth is None:
@@ -186,7 +186,7 @@ class Decoder(StreamDecoder):
         return known
 
     def _item(self, wire: dict[str, Any], kind: str = "message") -> Item:
-        """The item that an event is about. One that was not announced begins here."""
+        """Return the item of an event. An item without an `added` event starts here."""
         place = self._place(wire)
         item = self._items.get(place)
         if item is None:
@@ -220,18 +220,18 @@ class Decoder(StreamDecoder):
             self._part(item, field, number, object_at(wire, "part", API))
 
     def _open_item(self, item: Item) -> BlockState:
-        """The block of an item that is no list of parts."""
+        """Start the block of an item that is no list of parts."""
         growing = next((field for kind, field, _ in CALLS.values() if kind == item.wire.get("type")), None)
         contents = self._contents({**item.wire} if growing is None else {growing: "", **item.wire})
         block = item.blocks["", 0] = self.start(item.wire, contents[0])
         return block
 
     def _contents(self, wire: dict[str, Any]) -> list[Any]:
-        """The contents of one item."""
+        """Return the contents of one item."""
         return [content for message in decode_items([wire], self.context()) for content in message.contents]
 
     def _part(self, item: Item, field: str, number: int, part: dict[str, Any]) -> BlockState:
-        """A part begins."""
+        """Start a part."""
         note = {**item.wire, "content": [], "summary": []} if item.wire.get("type") == "reasoning" else dict(item.wire)
         found = self._contents({**note, field: [{**part}]})
         block = item.blocks[field, number] = self.start(part, found[0])
@@ -245,7 +245,7 @@ class Decoder(StreamDecoder):
             item = self._item(wire, "reasoning" if event is ReasoningDelta else "message")
         block = item.blocks.get((field, _number(wire, index)))
         if item.done is not None or (block is None and item.wire.get("type") not in ("message", "reasoning")):
-            # Nothing grows any more, or never did.
+            # The item is done, or has no parts.
             self.wire_event(wire.get("type"), wire)
             return
         if block is None:
@@ -270,7 +270,7 @@ class Decoder(StreamDecoder):
         self.emit(ArgumentsDelta(index=block.index, text=text, path=path))
 
     def _read_other(self, kind: Any, name: str | None, wire: dict[str, Any]) -> None:
-        """Deltas that add to what a block shows; progress; and what nobody knows."""
+        """Handle deltas of tools, progress, and unknown events."""
         item = self._items.get(wire.get("output_index"))  # type: ignore[arg-type]
         blocks = list(item.ordered()) if item is not None else []
         if not blocks or item is None or item.done is not None:
@@ -308,7 +308,7 @@ class Decoder(StreamDecoder):
         self._stop_item(self._items[place], object_at(wire, "item", API))
 
     def _stop_item(self, item: Item, wire: dict[str, Any], *, is_complete: bool = True) -> None:
-        """Stops the blocks of an item with what it says at its end."""
+        """Stop the blocks of an item with its final content."""
         changed = item.done is not None
         item.done = wire
         context, item.decoded = self.context(), None
@@ -336,7 +336,7 @@ class Decoder(StreamDecoder):
             item.blocks = {key: known for key, known in item.blocks.items() if known.index not in numbers}
 
     def _last(self, response: dict[str, Any]) -> None:
-        """The whole answer. Items that it does not have, or has otherwise, are caught up with."""
+        """Read the whole answer. Amend the items that differ from it or are missing."""
         self.answer = dict(response)
         self.begin({**self.answer, "output": []})
         wires = response.get("output")
@@ -387,7 +387,7 @@ class Decoder(StreamDecoder):
         return self._error is not None
 
     def done(self) -> None:
-        """Some hosts end with the marker of Chat: it says nothing here."""
+        """Ignore the end marker of Chat, which some hosts send."""
 
     def finish(self) -> None:
         self.fail(self._said_error(self._error or {}))
@@ -415,7 +415,7 @@ class Decoder(StreamDecoder):
             return {}, []
         wires = [item.done for item in self._in_order()]
         self.answer = {**self.answer, "output": wires}
-        # Blocks of items stand under their place in the output, whatever the host numbered them.
+        # Number blocks by their item's position in the output, whatever the host's numbers are.
         self._items = dict(enumerate(self._in_order()))
         return self.answer, self._layout(self._read_answer(), range(len(wires)))
 

@@ -1,9 +1,9 @@
-"""Streams of the Responses API, written: items that are added, grow by parts and are done, and the whole answer again.
+"""Encode streams of the Responses API: items that are added, grow by parts and are done, and the whole answer at the
+end.
 
-Contents that make one item together (the parts of a message, a call and its result) are one group; what is held back
-waits until its group is complete. The last event repeats the whole answer: an answer of another API has the items there
-that were done, and one of this API has what the API said at its end.
-"""
+Contents that make one item (the parts of a message, a call and its result) are one group; a deferred content waits
+until its group is complete. The last event repeats the whole answer: an answer of another API has the items that were
+done, and one of this API has the original ones."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from contentmodel.response import ChatResponse
 from contentmodel_adapters.openai_responses.items import ItemIds, with_id
 from contentmodel_adapters.openai_responses.messages import ITEM
 
-# The type of a part: the list that it stands in, its number's name, its field, and the beginning of its events.
+# By the type of a part: its list, the key of its number, its field, and the prefix of its events.
 PARTS = {
     "output_text": ("content", "content_index", "text", "response.output_text", "response.content_part"),
     "refusal": ("content", "content_index", "refusal", "response.refusal", "response.content_part"),
@@ -45,7 +45,7 @@ PARTS = {
         "response.reasoning_summary_part",
     ),
 }
-# The type of an item: its field that grows, and the beginning of its events.
+# By the type of an item: its field that grows, and the prefix of its events.
 ITEMS = {
     "function_call": ("arguments", "response.function_call_arguments"),
     "custom_tool_call": ("input", "response.custom_tool_call_input"),
@@ -56,7 +56,7 @@ LAST = ("completed", "incomplete", "failed")
 
 
 class Encoder(StreamEncoder):
-    """One answer as the events of the Responses API."""
+    """Encode one answer as the events of the Responses API."""
 
     def __init__(self, adapter: Any, policies: Mapping[str, str] | None = None) -> None:
         super().__init__(adapter, policies)
@@ -64,11 +64,11 @@ class Encoder(StreamEncoder):
         self._items = 0
         self._contents: dict[int, Any] = {}
         self._calls: dict[str | None, dict[type, Any]] = {}
-        """A call of each class with an id, of those that were written."""
+        """The last written call of each class, by id."""
         self._halves: set[str | None] = set()
-        """The ids of calls that broke off."""
+        """The ids of incomplete calls."""
         self._parts: Counter[str] = Counter()
-        """How many parts each list of the open item has."""
+        """The number of parts in each list of the open item."""
         self._group: list[OutgoingBlock] = []
         self._item: dict[str, Any] | None = None
         self._ids = ItemIds({})
@@ -114,14 +114,14 @@ class Encoder(StreamEncoder):
         self.say_begun(block)
 
     def _begin_held(self, item: dict[str, Any], field: str) -> None:
-        """Begin the item of the group that was held back, for a part that is more of it."""
+        """Start the item of a deferred group, for a part that continues it."""
         group, self._group = self._group, []
         self._add(self._named(item, group[0].content), {field: []})
         for block in group:
             self._whole_part(block)
 
     def _begin_part(self, block: OutgoingBlock, part: dict[str, Any]) -> None:
-        """Adds an empty part to the item that is open."""
+        """Add an empty part to the open item."""
         field, number, grown, growth, added = PARTS[part["type"]]
         place = {**self._place(), number: self._parts[field]}
         self._parts[field] += 1
@@ -140,7 +140,7 @@ class Encoder(StreamEncoder):
         self.say_begun(block)
 
     def _growing(self, kind: str, place: dict[str, Any]) -> Callable[[str], bytes]:
-        """What writes more of a part or a call; every event has a number."""
+        """Return a function that writes deltas of a part or a call. Every event has a sequence number."""
         head = b"event: %b\ndata: %b" % (kind.encode(), write({"type": kind, **place})[:-1])
 
         def grow(text: str) -> bytes:
@@ -151,7 +151,7 @@ class Encoder(StreamEncoder):
         return grow
 
     def _items_of(self, contents: list[Any], *, is_open: bool = False) -> list[dict[str, Any]]:
-        """The items of these contents; none where the API has no place for them."""
+        """Return the items of these contents; [] if the API has none for them."""
         items: list[dict[str, Any]] = self.encode(contents, is_open=is_open)
         return items
 
@@ -162,14 +162,14 @@ class Encoder(StreamEncoder):
         return {"item_id": self._item.get("id") or f"item_{self._items}", "output_index": self._items}
 
     def _add(self, item: dict[str, Any], start: dict[str, Any]) -> None:
-        """An item begins."""
+        """Start an item."""
         self._parts.clear()
         status = {"status": "in_progress"} if "status" in item else {}
         self._item = {**item, **start, **status}
         self._event("response.output_item.added", output_index=self._items, item=self._item)
 
     def _named(self, item: dict[str, Any], content: Any) -> dict[str, Any]:
-        """Return the item that begins with this content with an id, as the whole answer has it."""
+        """Return the item that starts with this content with the id that the whole answer has."""
         is_made = item.get("type") == "message" and ITEM.of(content, self.api) is None
         return self._ids.named(item) if self.completes or is_made else item
 
@@ -180,10 +180,10 @@ class Encoder(StreamEncoder):
         return with_id(item, begun["id"])
 
     def _continues(self, content: Any, *, is_open: bool = False) -> bool:
-        """Whether a content belongs to the item that is open. `is_open`: it has just begun."""
+        """Return whether a content belongs to the open group. `is_open`: the content has just started."""
         if not self._group:
             return False
-        # The group is one item already: what begins it, and what it ends in, say whether more belongs to it.
+        # The group is one item already: its beginning and its end decide whether more belongs to it.
         group = self._group if len(self._group) < 4 else [*self._group[:2], self._group[-1]]
         contents = [block.content for block in group]
         together = self._items_of([*contents, content], is_open=is_open)
@@ -198,7 +198,7 @@ class Encoder(StreamEncoder):
                 self.report_loss((block.choice, block.index), content, reasons.HALF_A_CALL)
             return
         if isinstance(content, ToolResultContent) and not block.is_complete and content.call_id in self._halves:
-            # One item has both, and would look whole.
+            # One item has both, and would look complete.
             self.report_loss((block.choice, block.index), content, reasons.HALF_A_CALL)
             return
         self._keep(block.index, content)
@@ -206,7 +206,7 @@ class Encoder(StreamEncoder):
         if block.grow is not None:
             self._end_live(block)
         elif self._item is not None:
-            # A part that came whole, of an item that is open.
+            # A part that was not streamed, while an item is open.
             if self._continues(content):
                 self._whole_part(block)
             else:
@@ -219,14 +219,14 @@ class Encoder(StreamEncoder):
             self._group = [block]
 
     def _is_part_of_a_call(self, content: Any) -> bool:
-        """Whether this is the result of a call whose item was written already: the last event has them together."""
+        """Return whether this is the result of a call whose item was written: the last event has them together."""
         if not isinstance(content, ToolResultContent):
             return False
         calls = self._calls.get(content.call_id, {})
         return any(len(self._items_of([call, content])) == 1 for call in calls.values())
 
     def _keep(self, index: int, content: Any) -> None:
-        """Remembers a content for the last event."""
+        """Keep a content for the last event."""
         self._contents[index] = content
         if isinstance(content, ToolCallContent):
             self._calls.setdefault(content.call_id, {})[content.__class__] = content
@@ -241,7 +241,7 @@ class Encoder(StreamEncoder):
         elif growth is not None:
             said = text_of(item, growth[0])
         else:
-            # It turned out to be something else: the item's end says what.
+            # It became another kind of item; the end of the item shows it.
             return
         if block.left(said):
             self.say(block, block.left(said))
@@ -276,7 +276,7 @@ class Encoder(StreamEncoder):
             self._end_part(part, block.state[0])
 
     def _close_group(self, but: OutgoingBlock | None = None) -> None:
-        """Writes what is left of the open group: the end of its item, or all of it where it was held back."""
+        """Write the rest of the open group: the end of its item, or the whole item if it was deferred."""
         group, self._group = [block for block in self._group if block is not but], []
         item, self._item = self._item, None
         if not group:
@@ -298,7 +298,7 @@ class Encoder(StreamEncoder):
             self._items += 1
 
     def _whole_item(self, item: dict[str, Any]) -> None:
-        """An item that is there already, as far as it grows at all."""
+        """Write a complete item; if it grows, with the events of its growth."""
         growth = ITEMS.get(text_of(item, "type"))
         lists: dict[str, Any] = {
             key: [] for key in ("content", "summary") if item.get("type") in ("message", "reasoning") and key in item
@@ -316,7 +316,7 @@ class Encoder(StreamEncoder):
         self._item = None
 
     def _whole_part_of(self, part: dict[str, Any], item: dict[str, Any], number: int) -> None:
-        """Writes one part of a whole item, in its place there."""
+        """Write one part of a complete item."""
         kind = PARTS.get(text_of(part, "type"))
         if kind is None:
             return
@@ -331,7 +331,7 @@ class Encoder(StreamEncoder):
     def amend(self, index: int, content: Any, written: Written) -> None:
         self._keep(index, content)
         if self.is_native:
-            # The last event says it.
+            # The last event has the change.
             return
         text = content.text if isinstance(content, TextContent) else ""
         if written.call is not None:
@@ -345,7 +345,7 @@ class Encoder(StreamEncoder):
             self._cite(index, content, written)
 
     def _cite(self, index: int, content: Any, written: Written) -> None:
-        """Write citations that come after their text: its item has them if it is open, and the last event."""
+        """Write citations that follow their text. If its item is open, it gets them, and so does the last event."""
         if index in self._places:
             number, place, indices = self._places[index]
             item = self._cite_in(index, written, place, indices)
@@ -383,8 +383,8 @@ class Encoder(StreamEncoder):
         self._event(f"response.{status if status in LAST else 'completed'}", response=payload)
 
     def _encode_whole(self, event: TurnComplete | TurnError, response: ChatResponse) -> dict[str, Any]:
-        """Encode the answer with its contents; its losses count."""
-        # Empty texts are not written, and count in the paths of losses.
+        """Encode the answer with its contents, and record the losses."""
+        # Empty texts are not written, but count in the paths of losses.
         contents = {**{index: block.content for index, block in self.empty.items()}, **self._contents}
         layout = [[[i for i in m if i in contents] for m in choice] for choice in event.layout]
         if not contents.keys() <= {i for choice in layout for m in choice for i in m}:
@@ -402,7 +402,7 @@ class Encoder(StreamEncoder):
         if event.response.usage is not None:
             self.lose_usage(reasons.NO_FIELD)
         if event.response.choices:
-            # It is not written: what the event leaves out is lost in the same way.
+            # Encoded only to report what the error event leaves out.
             self._encode_whole(event, msgspec.structs.replace(event.response, error=None, usage=None))
         if self._item is None or all(block.is_complete for block in self._group):
             self._close_group()
@@ -412,7 +412,7 @@ class Encoder(StreamEncoder):
 
     def wire_event(self, event: WireEvent) -> None:
         data = event.data
-        # The progress of an item is that of one that may not have been written yet.
+        # Progress of an item is dropped: the item may not have been written yet.
         if isinstance(data, dict) and "output_index" not in data:
             number = {"sequence_number": self._sequence} if "sequence_number" in data else {}
             self.put({**data, **number}, event.name)
@@ -420,14 +420,14 @@ class Encoder(StreamEncoder):
 
 
 def _has_end(response: ChatResponse) -> bool:
-    """Return whether an answer that failed says more than its error: its tokens, or that it ended by the error."""
+    """Return whether a failed answer has more than its error: its tokens, or the finish reason "error"."""
     finish = response.finish_reason
     has_failed = finish is not None and finish.reason == "error"
     return bool(response.choices) and (has_failed or response.usage is not None)
 
 
 def _only_part(item: dict[str, Any]) -> dict[str, Any] | None:
-    """The one part of an item that is made of parts which grow."""
+    """Return the only part of an item, if the part grows."""
     if item.get("type") not in ("message", "reasoning"):
         return None
     parts = [part for field in ("summary", "content") for part in list_of(item, field)]
@@ -438,5 +438,5 @@ def _only_part(item: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def _no_annotations(part: dict[str, Any], said: Any = None) -> dict[str, Any]:
-    """A text always says its annotations."""
+    """Return the annotations of a part: a text always has them."""
     return {"annotations": said or []} if part["type"] == "output_text" else {}

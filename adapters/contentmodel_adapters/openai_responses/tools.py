@@ -29,7 +29,7 @@ FUNCTION = row(
         "strict": "strict",
         "output_schema": "returns",
     },
-    # Left out, strict would be true here and false elsewhere.
+    # If `strict` is missing, this API takes it as true, others as false.
     Filled({"parameters": None, "strict": False}),
 )
 CUSTOM = row("custom", CustomTool, {"name": "name", "description": "description", "format": "format"})
@@ -51,8 +51,8 @@ HOSTED_KINDS = {
     "tool_search": "tool_search",
     "programmatic_tool_calling": "program",
 }
-# The definitions that hosted tools get which were made by hand, or for another API (openai 3.54, types/responses/
-# tool_param.py, seen 2026-11-22).
+# The definitions of hosted tools that were created by the application or come from another API (openai 3.54,
+# types/responses/tool_param.py, seen 2026-11-22).
 _SCREEN = ("display_width", "display_height", "environment")
 CURRENT: Current = {
     "web_search": (Hosted("web_search", crosses=True),),
@@ -66,7 +66,7 @@ CURRENT: Current = {
     "tool_search": (Hosted("tool_search"),),
     "program": (Hosted("programmatic_tool_calling"),),
 }
-# What the API requires of a tool and has an automatic choice for.
+# Required settings for which the API has an automatic choice.
 _FILL: dict[str, dict[str, Any]] = {"code_interpreter": {"container": {"type": "auto"}}}
 
 
@@ -101,7 +101,7 @@ TOOLS = TABLE.union("tool", [FUNCTION, CUSTOM, NAMESPACE, *HOSTED], other=OTHER,
 
 
 def read_choice(value: dict[str, Any]) -> ToolChoice | None:
-    """The choice that an object says, None where it says something else."""
+    """Return the choice that an object means; None if it is not understood."""
     kind, name = value.get("type"), value.get("name")
     if kind in ("function", "custom") and name.__class__ is str:
         return ToolChoice(mode="required", tools=[name])
@@ -116,7 +116,7 @@ def read_choice(value: dict[str, Any]) -> ToolChoice | None:
 
 
 def write_choice(choice: ToolChoice, tools: list[Any]) -> Any:
-    """The word or object of a choice; None where the API cannot say it."""
+    """Return the string or object of a choice; None if the API cannot express it."""
     names = choice.tools or []
     if choice.hosted is not None:
         return {"type": choice.hosted} if choice.hosted in HOSTED_KINDS else None
@@ -127,7 +127,7 @@ def write_choice(choice: ToolChoice, tools: list[Any]) -> Any:
     if choice.mode == "required" and len(named) == 1:
         return named[0]
     if choice.mode == "none":
-        # Some tools can be allowed, not forbidden.
+        # The API can list allowed tools, not forbidden ones.
         return None
     return {"type": "allowed_tools", "mode": choice.mode, "tools": named}
 
