@@ -1,7 +1,7 @@
-"""Tools that a message adds to a conversation, among the tools of its request.
+"""Tools that a message adds to a conversation.
 
-Only some APIs let a message add tools. The others get the tools of the whole conversation in one list, so decoding adds
-a copy to `ChatRequest.tools`, with the hint `ADDED`. Encoding for the same API leaves the copy out again.
+Only some APIs let a message add tools. The others get all tools of the conversation in one list. Therefore decoding
+adds a copy to `ChatRequest.tools`, with the hint `ADDED`. Encoding for the same API leaves the copy out.
 """
 
 from __future__ import annotations
@@ -30,9 +30,10 @@ def is_added(tool: Tool) -> bool:
 
 
 class AddedTools:
-    """Reads and leaves out the added tools of one API.
+    """Add and remove the copies of added tools for one API.
 
-    `definition_of` returns the definition in an element of `ToolChangeContent.tools`, None if it is a mere reference.
+    `definition_of` returns the definition in an element of `ToolChangeContent.tools`; None if the element is only a
+    reference.
     """
 
     def __init__(self, union: Union, definition_of: Callable[[JsonObject], JsonObject | None]) -> None:
@@ -40,12 +41,12 @@ class AddedTools:
         self._definition_of = definition_of
 
     def read(self, request: ChatRequest, context: DecodeContext) -> ChatRequest:
-        """Return the request with the added tools among its own."""
+        """Return the request with copies of the added tools in its tools."""
         added = list(self._tools(request, context))
         return msgspec.structs.replace(request, tools=[*request.tools, *added]) if added else request
 
     def leave_out(self, request: ChatRequest) -> ChatRequest:
-        """Return the request without the tools that its messages add as they are: the inverse of `read`."""
+        """Return the request without copies of tools that its messages add unchanged: the inverse of `read`."""
         api = self._union.api
         if not any(ADDED.of(tool, api) for tool in request.tools):
             return request

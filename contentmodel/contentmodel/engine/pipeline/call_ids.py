@@ -1,4 +1,4 @@
-"""Ids for calls and results that have none, for APIs that require them."""
+"""Add ids to calls and results without ids, for APIs that require them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def with_call_ids(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
-    """Calls and results that have no id get one, by which each result refers to its call."""
+    """Return the messages with ids on all calls and results. Each result has the id of its call."""
     given = missing_ids(messages, context.answer_id)
     if not given:
         return messages
@@ -28,7 +28,7 @@ def with_call_ids(messages: list[ChatMessage], context: EncodeContext) -> list[C
 def with_ids(
     message: ChatMessage, index: int, given: dict[Place, str], reason: Reason, context: EncodeContext
 ) -> ChatMessage:
-    """The message, of this number, whose calls and results have the ids that are given for their places."""
+    """Return message number `index` with the `given` ids of its calls and results, by place."""
     contents: list[AIContent] = list(message.contents)
     for at, content in enumerate(contents):
         call_id = given.get((index, at))
@@ -41,19 +41,19 @@ def with_ids(
 
 
 class StreamedCallIds:
-    """The ids of the calls and the results of one choice of a stream, which come one by one, as `missing_ids` gives."""
+    """Ids for the calls and results of one streamed choice. They are the same ids that `missing_ids` gives."""
 
     def __init__(self, answer_id: str | None = None) -> None:
         self._index = TranscriptIndex()
         self._ids: list[str] = []
-        """The ids in the order of the index."""
+        """The ids, in the order of the index."""
         self._places: dict[int, int] = {}
-        """The place of each block in that order."""
+        """The position of each block in that order."""
         self._taken: set[str] = set()
         self._fresh = new_ids(self._taken, answer_id)
 
     def give(self, index: int, content: ToolCallContent | ToolResultContent) -> AIContent:
-        """Return the call or the result of a block with an id: its own, that of its call, or one that is new."""
+        """Return the call or result of a block with an id: its own, the id of its call, or a new one."""
         if index not in self._places:
             self._places[index] = len(self._ids)
             self._ids.append(self._id_of(content))
@@ -64,7 +64,7 @@ class StreamedCallIds:
 
     def _id_of(self, content: ToolCallContent | ToolResultContent) -> str:
         is_call = isinstance(content, ToolCallContent)
-        # The index keeps calls, and needs no arguments.
+        # Without arguments, because the index keeps the calls.
         self._index.add([msgspec.structs.replace(content, arguments=None) if is_call else content], "assistant")
         if content.call_id:
             return content.call_id

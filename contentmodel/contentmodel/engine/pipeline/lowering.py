@@ -1,6 +1,6 @@
-"""What becomes of content that the target has no block for: something less that says the same, or a loss.
+"""Replace content that the target has no block for by a less specific content, or report it as lost.
 
-Each function takes one content and gives the contents that stand for it; policies choose where there is a choice.
+Each function takes one content and returns its replacements. Policies select between alternatives.
 """
 
 from __future__ import annotations
@@ -41,26 +41,26 @@ POLICIES = {
     "compaction": ("text", "drop"),
     "stream_usage": ("last", "chunk"),
 }
-"""What a foreign target gets of each family of content: the first is the default.
+"""The policies for foreign targets, with their values. The first value is the default.
 
-`reasoning_content` and `reasoning` are fields of assistant messages that hosts of Chat Completions have; an API without
-them gets no reasoning. `stream_usage` is for streams of Chat Completions: "last" has the usage in the last chunk with
-a choice, "chunk" in a chunk of its own without choices, as `stream_options.include_usage` asks for.
+`reasoning_content` and `reasoning` are fields of assistant messages that some hosts of Chat Completions support. An API
+without them gets no reasoning. `stream_usage` is for streams of Chat Completions: "last" puts the usage in the last
+chunk with a choice, "chunk" in a separate chunk without choices, as `stream_options.include_usage` does.
 
-One policy more, `capabilities`, says what the target's model takes: the name of a listed model, "any", or a JSON object
-with fields of `contentmodel.capabilities.Capabilities`.
+The additional policy `capabilities` sets the capabilities of the target's model: the name of a listed model, "any", or
+a JSON object with fields of `contentmodel.capabilities.Capabilities`.
 """
 
 
 def check_choices(policies: Policies | None, on_loss: OnLoss) -> Mapping[str, str] | None:
-    """Return the policies of a caller. Raise ValueError, which lists the choices, if there is no such choice."""
+    """Return the policies of a caller. Raise ValueError with the valid choices if `on_loss` or a policy is invalid."""
     if on_loss not in ("report", "raise"):
         raise ValueError(f"on_loss is {on_loss!r}: expected 'report' or 'raise'")
     return check_policies(policies)
 
 
 def check_policies(policies: Policies | None) -> Mapping[str, str] | None:
-    """Return the policies of a caller. Raise ValueError, which lists the choices, if there is no such policy."""
+    """Return the policies of a caller. Raise ValueError with the valid choices if a policy is invalid."""
     chosen = cast("Mapping[str, str] | None", policies)
     for family, policy in (chosen or {}).items():
         if family == "capabilities":
@@ -72,7 +72,7 @@ def check_policies(policies: Policies | None) -> Mapping[str, str] | None:
 
 
 def lower(content: object, union: Union, context: EncodeContext) -> list[AIContent]:
-    """Contents that `union` has rows for, in place of one that it has none for; [] and a loss where there is none."""
+    """Return replacements of a content that `union` has rows for. If there are none, report a loss and return []."""
     for kind, function in _LOWERINGS:
         if isinstance(content, kind):
             made = [c for c in function(content, context) if type(c) is not type(content)]
@@ -84,7 +84,7 @@ def lower(content: object, union: Union, context: EncodeContext) -> list[AIConte
 
 
 def as_text(content: object) -> str:
-    """The words of a content that is not text."""
+    """Return the text of a content that is not a text."""
     if isinstance(content, UriContent | HostedFileContent):
         where = content.uri if isinstance(content, UriContent) else None
         return _lines(content.title, content.name, where, content.text)
@@ -98,7 +98,7 @@ def as_text(content: object) -> str:
 
 
 def words_of(content: object, context: EncodeContext) -> str:
-    """Return the words of a content, and report as lost what is not in them; all of it if it has none."""
+    """Return the text of a content. Report all other attributes as lost, or the whole content if it has no text."""
     text = as_text(content)
     if text or isinstance(content, TextContent):
         context.lose_rest(content, *spelled(content))
@@ -110,7 +110,7 @@ def words_of(content: object, context: EncodeContext) -> str:
 
 
 def lose_parts(content: object, context: EncodeContext) -> None:
-    """Report what the words of a document do not have of its parts."""
+    """Report the attributes of a document's parts that its text does not contain."""
     for part in content.parts if isinstance(content, DocumentContent) else ():
         words_of(part, context)
 
@@ -119,13 +119,13 @@ _SPELLED = ("title", "name", "uri", "text", "message", "parts", "item_id")
 
 
 def spelled(content: object) -> tuple[str, ...]:
-    """Return the attributes of a content that are in its words, or that only repeat what is lost elsewhere."""
+    """Return the attributes of a content that its text contains, or whose loss is reported elsewhere."""
     if content.__class__ is UriContent:
         return (*_SPELLED, "kind")
     if content.__class__ is not ErrorContent:
         return _SPELLED
     if any(FAILURE.read(residue) == "sign" for residue in (content.extra or {}).values()):
-        # The field beside the outputs, which this error was made of, is lost by itself.
+        # The field that this error was made from is reported as lost by itself.
         return (*_SPELLED, "code", "details")
     return _SPELLED if content.message else (*_SPELLED, "code")
 
@@ -135,9 +135,9 @@ def _lines(*parts: str | None) -> str:
 
 
 def reasoning_by_policy(content: ReasoningContent, context: EncodeContext, *, is_last: bool = False) -> list[AIContent]:
-    """Return a reasoning as text, or as a field that this API has for it; [] if the policy asks for neither.
+    """Return reasoning as text, or as a field of this API; [] if the policy selects neither.
 
-    A text ends with an empty line, so that it stays apart from the answer, unless it is the last of a request.
+    A text ends with an empty line to separate it from the answer, unless it is the last content of a request message.
     """
     policy = context.policies.get("reasoning")
     if not content.text and not context.is_open:
@@ -156,7 +156,7 @@ def reasoning_by_policy(content: ReasoningContent, context: EncodeContext, *, is
 
 
 def crosses_as_function(content: ToolCallContent | ToolResultContent, context: EncodeContext) -> bool:
-    """Return whether a hosted call or result is sent as that of a function: in answers, a call for the client alone."""
+    """Return whether a hosted call or result is sent as one of a function. In answers: only calls for the client."""
     return context.kind == "request" or (isinstance(content, ToolCallContent) and content.executor == "client")
 
 
@@ -183,13 +183,13 @@ def as_function_result(content: ToolResultContent, context: EncodeContext) -> li
 
 
 def _listed(content: ToolResultContent) -> list[AIContent]:
-    """The tools that a search or a server listed, which stand beside the outputs, as JSON."""
+    """Return the tools that a search or a server listed, which are not in the outputs, as JSON text."""
     tools = getattr(content, "tools", None)
     return [TextContent(text=write(tools).decode())] if tools else []
 
 
 def _output(content: AIContent, context: EncodeContext) -> AIContent:
-    """An output as the result of a function may hold it: text and media, with nothing of the hosted tool's own."""
+    """Return an output as a function result can hold it: text or media without provider-specific attributes."""
     if isinstance(content, UriContent | HostedFileContent | ErrorContent | DocumentContent | ReferenceContent):
         context.degrade(content, reasons.AS_TEXT, *spelled(content))
         lose_parts(content, context)

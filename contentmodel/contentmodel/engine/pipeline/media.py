@@ -1,6 +1,6 @@
-"""Media of other APIs as the target reads them: media types, base64, names of files, links, and where media may be.
+"""Adapt media of other APIs to the target: media types, base64, file names, links, and allowed positions.
 
-Messages that came from the target's own API are left alone.
+Messages from the target's own API are not changed.
 """
 
 from __future__ import annotations
@@ -44,12 +44,14 @@ _ALIASES = {"image/jpg": "image/jpeg", "audio/mp3": "audio/mpeg", "audio/x-wav":
 
 
 class MediaSupport(msgspec.Struct, frozen=True):
-    """What a target reads of media: inline bytes of `media_types`, links to media of `links` (None: of any type).
+    """The media that a target reads: inline data of `media_types`, links to media of `links` (None: any type).
 
-    Links have one of `schemes`; those that begin with one of `private` only another provider can fetch. `texts`: a
-    document may be text as it is; elsewhere it is base64 as all else. `named`: an inline document has a file name.
-    `in_answers`: messages of the assistant may hold media. `typed_links`: links say their media type, except those
-    that begin with one of `untyped`.
+    - `schemes`: the URI schemes of links.
+    - `private`: prefixes of links that only their provider can fetch.
+    - `texts`: whether an inline document may be plain text instead of base64.
+    - `named`: whether an inline document requires a file name.
+    - `in_answers`: whether assistant messages may contain media.
+    - `typed_links`: whether links require a media type, except those with a prefix in `untyped`.
     """
 
     media_types: tuple[str, ...] | None = None
@@ -64,9 +66,9 @@ class MediaSupport(msgspec.Struct, frozen=True):
 
 
 def with_readable_media(messages: list[ChatMessage], context: EncodeContext, reads: MediaSupport) -> list[ChatMessage]:
-    """Return the messages with the media of other APIs as the target reads them; what it does not read is left out.
+    """Return the messages with media of other APIs converted for the target. Unreadable media are dropped.
 
-    A link that it cannot fetch becomes a text. A user's message of which nothing is left says so in a text.
+    A link that the target cannot fetch becomes text. If nothing of a user message is left, it gets a placeholder text.
     """
     return [
         _readable_message(message, context, reads)
@@ -77,7 +79,7 @@ def with_readable_media(messages: list[ChatMessage], context: EncodeContext, rea
 
 
 TYPES = (DataContent, UriContent, HostedFileContent)
-"""The contents that `with_readable_media` looks at."""
+"""The content types that `with_readable_media` converts."""
 _RESULTS = (FunctionResultContent, CustomToolResultContent)
 
 
@@ -133,7 +135,7 @@ def _readable_link(content: UriContent, context: EncodeContext, reads: MediaSupp
 
 
 def _typed_link(content: UriContent, context: EncodeContext) -> Iterable[AIContent]:
-    """Return a link with the media type of its ending, or the usual one of its kind; as a text if neither is known."""
+    """Return a link with a media type from its ending or its kind. If neither is known, return its address as text."""
     media_type = media_type_of_link(content.uri)
     if kind_of_media(media_type) != content.media_kind:
         media_type = usual_media_type(content.media_kind)
@@ -144,7 +146,7 @@ def _typed_link(content: UriContent, context: EncodeContext) -> Iterable[AIConte
 
 
 def _is_read(content: UriContent, patterns: tuple[str, ...]) -> bool:
-    """Return whether a link is to media of one of these types, as far as its type, kind and ending tell."""
+    """Return whether a link refers to media of one of these types, judging by its type, kind and ending."""
     kind = content.media_kind
     media_type = content.media_type or media_type_of_link(content.uri)
     if kind_of_media(media_type) != kind:
@@ -163,7 +165,7 @@ def _as_unknown(content: UriContent, context: EncodeContext) -> Iterable[AIConte
 
 
 def _inline(content: UriContent, context: EncodeContext, reads: MediaSupport) -> Iterable[AIContent] | None:
-    """Return what a data URI holds, as inline data is read; None if the URI is malformed."""
+    """Return the content of a data URI, converted as inline data; None if the URI is malformed."""
     try:
         data = DataContent.from_data_uri(content.uri, name=content.name)
     except ValueError:
@@ -199,7 +201,7 @@ def _readable_data(content: DataContent, context: EncodeContext, reads: MediaSup
 
 
 def _with_type(content: DataContent, context: EncodeContext) -> Iterable[DataContent]:
-    """Return inline data with the media type that its name or its first bytes tell: every API requires one."""
+    """Return inline data with a media type from its name or first bytes, because every API requires one."""
     media_type = media_type_of_name(content.name or "") or media_type_of_data(content.data)
     if media_type is None:
         context.report_loss(content, None, reasons.UNTYPED_DATA)
@@ -215,7 +217,7 @@ def _read(content: DataContent, context: EncodeContext, reads: MediaSupport) -> 
 
 
 def _with_text(content: DataContent, context: EncodeContext) -> DataContent:
-    """Return a text document as text, for targets whose base64 is that of other documents."""
+    """Return a text document as text, for targets that reserve base64 for other documents."""
     try:
         text = content.to_bytes().decode("utf-8")
     except UnicodeDecodeError:
@@ -243,7 +245,7 @@ def _typed(content: DataContent, context: EncodeContext, reads: MediaSupport) ->
 
 
 def _named(content: AIContent, context: EncodeContext, reads: MediaSupport) -> AIContent:
-    """Return inline data with the name that the target requires."""
+    """Return inline data with a file name if the target requires one."""
     if content.__class__ is not DataContent:
         return content
     if content.name or not reads.named or content.media_kind in ("image", "audio"):
@@ -252,11 +254,11 @@ def _named(content: AIContent, context: EncodeContext, reads: MediaSupport) -> A
     return context.replace(content, name=made_name(content))
 
 
-# -- where no media may be ---------------------------------------------------------------------------------------------
+# -- positions without media -------------------------------------------------------------------------------------------
 
 
 def without_media(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
-    """Return the messages of an answer of another API without images and files, for APIs whose answers have none."""
+    """Return the messages of another API's answer without media, for APIs whose answers contain none."""
     if context.native:
         return messages
     return [
@@ -272,7 +274,7 @@ def _told(content: AIContent, context: EncodeContext) -> Iterable[AIContent]:
 
 
 def _without_media(content: AIContent, context: EncodeContext, reason: Reason) -> Iterable[AIContent]:
-    """Return what a text can say in the place of a medium: the transcript of audio, the address of a link."""
+    """Return a text for a medium: a transcript of audio, or the address of a link; without one, report a loss."""
     if content.__class__ is UriContent and content.uri.partition(":")[0].lower() != "data":
         return _as_text(content, context, reasons.AS_TEXT)
     if content.__class__ is DataContent and content.transcript:

@@ -1,4 +1,4 @@
-"""Ids and tool names of another API in the letters that the target takes, by a map that can be undone."""
+"""Map ids and tool names of another API to those that the target accepts. The map can be reversed."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ if TYPE_CHECKING:
 
 @cache
 def validator(takes: IdentifierRule) -> Callable[[str], bool]:
-    """Return a function that says whether the alphabet has a text.
+    """Return a function that tests whether a text matches the rule.
 
-    ValueError if the alphabet has too few texts: an id of another API could not be replaced by one of them.
+    Raise ValueError if the rule allows too few texts to replace the ids of another API.
     """
     matches = re.compile(takes.pattern, re.DOTALL).fullmatch
     first, rest = _letters(takes)
     if len(first) * len(rest) ** (min(takes.longest, _MADE) - 1) < _ROOM:
         raise ValueError(f"the alphabet {takes} has fewer than {_ROOM:,} texts: no ids or names can be made of it")
-    # Most ids are identifiers, which are quicker to tell than a pattern is to match.
+    # Most ids are identifiers, and testing that is faster than a pattern.
     longest = takes.longest if matches("a") and matches("Z_9") else 0
 
     def accepts(text: str) -> bool:
@@ -47,20 +47,20 @@ def validator(takes: IdentifierRule) -> Callable[[str], bool]:
 
 
 _MADE, _ROOM = 24, 2**32
-"""The length of texts that are made of an alphabet's letters, and how many of them there have to be."""
+"""The length of generated texts, and the minimum number of texts that a rule has to allow."""
 _PRINTABLE = "".join(map(chr, range(0x21, 0x7F)))
 
 
 @cache
 def _letters(takes: IdentifierRule) -> tuple[str, str]:
-    """Return the characters, of those that ASCII can print, that may begin a text and those that may follow."""
+    """Return the printable ASCII characters that may start a text, and those that may follow."""
     matches = re.compile(takes.pattern, re.DOTALL).fullmatch
     first = "".join(letter for letter in _PRINTABLE if matches(letter))
     return first, "".join(letter for letter in _PRINTABLE if matches(first[:1] + letter))
 
 
 def _spelled(digest: str, takes: IdentifierRule) -> str:
-    """Return a digest in the letters of the alphabet."""
+    """Return a digest in the characters that the rule allows."""
     first, rest = _letters(takes)
     number, index = divmod(int(digest, 16), len(first))
     made = first[index]
@@ -71,9 +71,9 @@ def _spelled(digest: str, takes: IdentifierRule) -> str:
 
 
 class Bijection:
-    """Texts and what stands for them: the text itself where the target takes it, else one made from its hash.
+    """Map texts to target-safe ones: unchanged if the target accepts them, else derived from their hash.
 
-    What a text becomes depends on the texts before it alone, so that a longer conversation keeps what it had.
+    The result depends only on this text and earlier ones. So a longer conversation keeps its earlier results.
     """
 
     def __init__(
@@ -83,22 +83,22 @@ class Bijection:
         self._accepts = validator(takes)
         self._make = make
         self.same: set[str] = set()
-        """The texts that stand for themselves."""
+        """The texts that are unchanged."""
         self.changed: dict[str, str] = {}
-        """Every text that something else stands for, and what does."""
+        """The changed texts, with their replacements."""
         self.reserved = frozenset(reserved)
-        """Texts that have another meaning: no text stays one of these, or becomes one."""
+        """Texts with a special meaning. No text is mapped to one of these."""
         self._made: set[str] = set(self.reserved)
 
     def __call__(self, text: str) -> str:
         return text if self.keeps(text) else self.changed.get(text) or self._add(text)
 
     def take(self, text: str) -> None:
-        """The text stands for itself, whatever letters it has."""
+        """Keep the text unchanged, even if the rule does not allow it."""
         self.same.add(text)
 
     def keeps(self, text: str) -> bool:
-        """Whether the text stands for itself, from now on."""
+        """Return whether the text is unchanged. If so, it stays reserved."""
         if text in self.same:
             return True
         if text in self._made or text in self.changed or not self._accepts(text):
@@ -107,7 +107,7 @@ class Bijection:
         return True
 
     def _add(self, text: str) -> str:
-        # Imported here: it takes a tenth of what this library takes to import, and is seldom needed.
+        # Imported here because the import is slow (a tenth of this library's import time) and rarely needed.
         from hashlib import blake2s
 
         made, tries = "", 0
@@ -122,7 +122,7 @@ class Bijection:
 
 
 def _call_id(text: str, digest: str, takes: IdentifierRule) -> str:
-    # If fewer than eight digits fit, the id is too long, and is spelled in the alphabet's letters instead.
+    # If fewer than eight digits fit, the id is too long, and is derived from the rule's characters instead.
     return f"call_{digest[:24]}"[: max(takes.longest, 13)]
 
 
@@ -139,8 +139,9 @@ def with_names(
     names: IdentifierRule,
     reserved: Iterable[str] = (),
 ) -> ChatRequest:
-    """A request of another API with ids and tool names that the target takes, the same on definitions, calls, results
-    and tool choice. The maps are kept in `context.maps`.
+    """Return a request of another API with ids and tool names that the target accepts.
+
+    Definitions, calls, results and tool choice are changed consistently. The maps are stored in `context.maps`.
     """
     rename = _Renamer(context, Bijection(ids, _call_id), Bijection(names, _tool_name, reserved))
     tools = [rename.tool(tool) for tool in request.tools]
@@ -158,19 +159,19 @@ def with_names(
 
 
 Restore: TypeAlias = "Callable[[JsonObject, SchemaMap], Json]"
-"""Return the arguments that the source's schema has for those that the target got."""
+"""Convert the arguments that the target returned to the schema of the source."""
 _M = TypeVar("_M", bound=msgspec.Struct)
 
 
 class SchemaMap(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The parameters of a tool as the source had them, and the `dialect` that the target got them in."""
+    """The parameters of a tool in the source, and the schema `dialect` of the target."""
 
     schema: JsonObject
     dialect: str
 
 
 class SourceTool(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
-    """What a function of the target is in the source: the tool `name` of a `namespace`, or one that takes free text."""
+    """The source of a target's function: the tool `name` of a `namespace`, or a custom tool."""
 
     name: str
     namespace: str | None = None
@@ -178,11 +179,12 @@ class SourceTool(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 
 
 class Renames(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
-    """What stands for what in a converted request: from the source's call `ids` and tool `names` to the target's.
+    """The replacements in a converted request: from the source's call `ids` and tool `names` to the target's.
 
-    `schemas` are the source's parameters of tools whose schema the target got in another form, and `tools` the tools
-    that are of another kind there, both by the target's name. `calls` is the highest number of an id like `call_7` in
-    the source: ids that an adapter gives to calls of the answer, which has none, are counted from there.
+    - `schemas`: the source's parameters of tools whose schema was changed, by the target's name.
+    - `tools`: the tools that are of another kind in the source, by the target's name.
+    - `calls`: the highest number of an id like `call_7` in the source. If the answers of the target have no call ids,
+      ids are counted from there.
     """
 
     ids: dict[str, str] = {}
@@ -197,9 +199,10 @@ class Renames(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, for
         restore: Restore,
         replaced: Callable[[object, object], None] | None = None,
     ) -> ChatResponse:
-        """An answer of the target in the source's ids, names and arguments.
+        """Return an answer of the target with the source's ids, names and arguments.
 
-        `restore` is the target adapter's `restore_arguments`; `replaced` is told what stands for what.
+        `restore` is the target adapter's `restore_arguments`. `replaced` is called with each replaced object and its
+        replacement.
         """
         ids = {there: here for here, there in self.ids.items()}
         names = {there: here for here, there in self.names.items()}
@@ -237,17 +240,17 @@ class Renames(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, for
         return changed(response, choices=choices)
 
     def undoing(self, restore: Restore) -> Callable[[StreamEvent], list[StreamEvent]]:
-        """Return a function that does the same for the steps of one streamed answer, in their order."""
+        """Return a function that does the same for the events of one streamed answer, in order."""
         return (lambda event: [event]) if self == Renames() else _StreamUndoing(self, restore)
 
     def _counted_on(self, content: ToolCallContent | ToolResultContent) -> str | None:
-        """Return the id of a call or a result; if an adapter gave it, with a number that no call of the source has."""
+        """Return the id of a call or result. An id that an adapter gave gets a number that the source does not use."""
         call_id = content.call_id
         number = _numbered(call_id) if self.calls and minted(content) is not None else 0
         return f"call_{number + self.calls}" if number else call_id
 
     def _restored(self, call: ToolCallContent, restore: Restore) -> Json:
-        """The arguments that the source's schema has; text that is no object, or needs no change, as it is."""
+        """Return the arguments in the source's schema. Text that is no object is unchanged."""
         try:
             arguments = call.arguments_object
         except ToolArgumentsError:
@@ -265,7 +268,7 @@ def _numbered(call_id: str | None) -> int:
 
 
 def with_counted_calls(request: ChatRequest, context: EncodeContext) -> ChatRequest:
-    """Return the request, for an API whose answers have calls without ids. The maps get the number of its last call."""
+    """Store the number of the request's last call in the maps, for an API whose answers have calls without ids."""
     contents = (content for message in request.messages for content in message.contents)
     calls = max((_numbered(c.call_id) for c in contents if isinstance(c, ToolCallContent)), default=0)
     if calls:
@@ -274,7 +277,7 @@ def with_counted_calls(request: ChatRequest, context: EncodeContext) -> ChatRequ
 
 
 def is_text_alone(call: ToolCallContent) -> bool:
-    """Return whether a call has the one argument `input`, a text, as calls that stand for custom ones do."""
+    """Return whether a call has exactly one argument `input`, a text. Custom calls are converted to such calls."""
     try:
         arguments = call.arguments_object
     except ToolArgumentsError:
@@ -283,19 +286,19 @@ def is_text_alone(call: ToolCallContent) -> bool:
 
 
 def as_custom_call(call: ToolCallContent) -> CustomToolCallContent:
-    """Return the custom call that a call with a text alone stands for."""
+    """Return the custom call for a call whose only argument is a text."""
     fields = {name: getattr(call, name) for name in CustomToolCallContent.__struct_fields__}
     return CustomToolCallContent(**{**fields, "arguments": call.arguments_object["input"]})
 
 
 class _StreamUndoing:
-    """Undoes maps in a stream. Arguments that are written in another form come whole, with the end of their block."""
+    """Restore names in a stream. Arguments that have to be changed are emitted whole, at the end of their block."""
 
     def __init__(self, maps: Renames, restore: Restore) -> None:
         self._maps = maps
         self._restore = restore
         self._held: set[int] = set()
-        """The blocks whose deltas are left out."""
+        """The blocks whose deltas are dropped."""
 
     def __call__(self, event: StreamEvent) -> list[StreamEvent]:
         if isinstance(event, ArgumentsDelta) and event.index in self._held:
@@ -322,7 +325,7 @@ NAMED = frozenset(kind for kind in CONTENT_TYPES if issubclass(kind, ToolCallCon
 
 
 class _Renamer:
-    """Gives tools, calls and results their names and ids of the target, and reports each that changed."""
+    """Rename tools, calls and results for the target, and report each change."""
 
     def __init__(self, context: EncodeContext, ids: Bijection, names: Bijection) -> None:
         self._context = context
@@ -369,7 +372,7 @@ class _Renamer:
         return self._context.with_contents(message, contents)
 
     def _take(self, message: ChatMessage) -> None:
-        """What came from the target's API keeps its ids and names."""
+        """Keep the ids and names of a message from the target's API."""
         for content in message.contents:
             if content.__class__ in NAMED:
                 if content.call_id is not None:

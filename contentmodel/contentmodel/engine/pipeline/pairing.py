@@ -1,8 +1,8 @@
-"""Calls and results of another API in pairs, as every API wants them: each result right behind the turn of its call.
+"""Pair the calls and results of another API: each result follows the turn of its call, as every API requires.
 
-A transcript that grows keeps what was written for its beginning. So nothing is moved up: a call that the conversation
-went past gets a result that says that there is none, and a result that no call waits for is told in words. Calls at
-the very end are left open, for their results are still to come.
+Appending to a transcript must not change what was encoded for its beginning, so nothing is moved up. If the
+conversation went on without a result, the call gets a placeholder result. If no call is pending for a result, the
+result becomes text. Calls at the very end stay open, because their results are still to come.
 """
 
 from __future__ import annotations
@@ -53,11 +53,12 @@ def pair_calls(
     media_apart: str = "never",
     is_continued: bool = False,
 ) -> list[ChatMessage]:
-    """Messages in which every call but those at the end has one result, and every result its call.
+    """Return messages in which each call, except those at the end, has one result, and each result has a call.
 
-    Where results hold words alone ("always", or those that are "errors"), their media follow in a message of the user,
-    once all calls of the turn are answered. Where the server holds the conversation that these messages continue, the
-    results that they begin with answer calls of its own.
+    - `media_apart`: whether results hold text only ("always", or "errors" for failed ones). Their media follow in a
+      user message after all calls of the turn are answered.
+    - `is_continued`: whether the server stores the conversation that these messages continue. Results at their
+      beginning then answer calls that are stored there.
     """
     pairing = _Pairing(index, context, media_apart, is_continued)
     for number, message in enumerate(messages):
@@ -67,7 +68,7 @@ def pair_calls(
 
 
 def _calls(number: int, message: ChatMessage) -> dict[Place, ToolCallContent]:
-    """Return the calls that the application answers, by their places in the messages that the index is of."""
+    """Return the calls that the application answers, by their places in the indexed messages."""
     return {(number, at): content for at, content in enumerate(message.contents) if isinstance(content, _CALLS)}
 
 
@@ -88,13 +89,13 @@ def with_fitting_calls(
     is_continued: bool = False,
     reserved: Iterable[str] = (),
 ) -> ChatRequest:
-    """A request of another API whose calls and results are in pairs, under ids and names that the target takes.
+    """Return a request of another API with paired calls and results, and with ids and names that the target accepts.
 
-    `reserved` are names of hosted tools: a function of that name gets another.
+    `reserved` are names of hosted tools: a function of such a name is renamed.
     """
     if _Fit(ids, names, media_apart).holds(request):
         return request
-    # The passes change contents, and move none before the last: all places stay those of the index.
+    # Until the last pass, no content is moved: all places of the index stay valid.
     index = TranscriptIndex(request.messages)
     messages = with_distinct_ids(with_arguments(request.messages, context), index, context)
     messages = with_names_of_calls(messages, index, context)
@@ -106,7 +107,7 @@ def with_fitting_calls(
 
 
 def with_arguments(messages: Sequence[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
-    """Messages of other APIs whose calls have arguments: an object that is empty, where there are none."""
+    """Return the messages. Calls of other APIs without arguments get an empty object."""
     return [
         _with_arguments(message, context)
         if message.role == "assistant" and not is_native(message, context)
@@ -128,7 +129,7 @@ def _with_arguments(message: ChatMessage, context: EncodeContext) -> ChatMessage
 def with_distinct_ids(
     messages: Sequence[ChatMessage], index: TranscriptIndex, context: EncodeContext
 ) -> list[ChatMessage]:
-    """Messages of other APIs in which no two calls of a turn have one id; each result has that of its call."""
+    """Return messages of other APIs with distinct call ids in each turn. A result gets the id of its call."""
     distinct: list[ChatMessage] = []
     given: dict[Place, str] = {}
     turn: Counter[str] = Counter()
@@ -151,7 +152,7 @@ def with_distinct_ids(
             given.update({place: given[call] for place, call in places.items() if call in given})
         if role in _ROLES and not is_native(message, context):
             message = with_ids(message, number, given, reasons.REPEATED_CALL_ID, context)
-        # A message of results that answers nothing will not stand where it is: the turn goes on.
+        # A message whose results answer no call will be removed: the turn goes on.
         before, standing = role, standing if role == "tool" and not answered else role
         distinct.append(message)
     return distinct
@@ -160,7 +161,7 @@ def with_distinct_ids(
 def with_names_of_calls(
     messages: Sequence[ChatMessage], index: TranscriptIndex, context: EncodeContext
 ) -> list[ChatMessage]:
-    """Messages of other APIs in which no result has another name than its call."""
+    """Return messages of other APIs in which each result has the name of its call."""
     return [
         _with_names_of_calls(messages, number, index, context)
         if message.role == "tool" and not is_native(message, context)
@@ -185,7 +186,7 @@ def _with_names_of_calls(
 
 
 def _number(turn: Counter[str], call_id: str) -> str:
-    """Return an id that no call before it in the turn has: its own, or its own with a number."""
+    """Return an id that is new in the turn: the given one, or the given one with a number."""
     given = call_id
     while given in turn:
         turn[call_id] += 1
@@ -195,7 +196,7 @@ def _number(turn: Counter[str], call_id: str) -> str:
 
 
 class _Fit:
-    """Finds out quickly whether nothing has to be done: one walk, and an early end where it is not certain."""
+    """A fast check for requests that need no change: one walk that stops at the first doubt."""
 
     def __init__(self, ids: IdentifierRule, names: IdentifierRule, media_apart: str) -> None:
         self._takes_id = validator(ids)
@@ -204,7 +205,7 @@ class _Fit:
         self._names: set[str | None] = {None}
 
     def holds(self, request: ChatRequest) -> bool:
-        """Whether the request fits as it is."""
+        """Return whether the request needs no change."""
         choice = request.options.tool_choice
         named = all(tool.__class__ is FunctionTool and self._is_name(tool.name) for tool in request.tools)
         chosen = choice is None or all(self._is_name(name) for name in choice.tools or ())
@@ -252,9 +253,9 @@ class _Fit:
 
 
 class _Pairing:
-    """Takes messages one by one, and keeps the calls without a result and the contents to send after the last result.
+    """Takes messages one by one. Holds the calls without a result, and the contents to send after the last result.
 
-    Calls are known by their places in the transcript, which no id changes.
+    Calls are identified by their places in the transcript, which do not change with their ids.
     """
 
     def __init__(self, index: TranscriptIndex, context: EncodeContext, media_apart: str, is_continued: bool) -> None:
@@ -264,24 +265,24 @@ class _Pairing:
         self._may_answer_held = is_continued
         self.messages: list[ChatMessage] = []
         self._run: list[ChatMessage] = []
-        """The last message, and those that are to be joined to it."""
+        """The last message, and those that will be joined to it."""
         self._waiting: dict[Place, ToolCallContent] = {}
         self._later: list[AIContent] = []
 
     def add(self, number: int, message: ChatMessage) -> None:
-        """The next message, with what has to stand before it."""
+        """Add the next message, after the messages that have to precede it."""
         if message.role == "tool":
             self._end_run()
             self._add_results(number, message)
             return
         if self._waiting and self._goes_on(message):
-            # Calls of one turn in several messages: their results follow all of them.
+            # If the calls of a turn are in several messages, their results follow all of them.
             self._run = self._run or [self.messages[-1]]
             self._run.append(message)
             self._waiting |= _calls(number, message)
             return
         if self._waiting and not message.contents and not is_native(message, self._context):
-            # An empty turn, as an interrupted one is, keeps no result from its call.
+            # An empty turn (of an interrupted answer) does not separate a result from its call.
             leave_empty(message, self._context)
             return
         self._end_run()
@@ -298,7 +299,7 @@ class _Pairing:
         return both and not is_native(message, self._context) and not is_native(last, self._context)
 
     def finish(self) -> None:
-        """The end of the transcript. What is told when all calls are answered is not there yet."""
+        """Flush at the end of the transcript. Deferred content has no turn to follow yet, and is reported as lost."""
         self._end_run()
         for content in self._later:
             self._context.report_loss(content, None, reasons.AFTER_RESULTS)
@@ -352,7 +353,7 @@ class _Pairing:
         return [self._context.replaced(result, TextContent(text=text)), *media]
 
     def _answer_waiting(self) -> None:
-        """The conversation goes on: calls that still wait get a result that says that there is none."""
+        """Add placeholder results for pending calls, because the conversation goes on."""
         results: list[AIContent] = [self._no_result(call) for call in self._waiting.values()]
         self._waiting = {}
         last = self.messages[-1]

@@ -1,8 +1,8 @@
-"""Texts that encoders write for values that an API has no field for.
+"""Sentinel texts for values that the target has no field for.
 
-Some of them are undone when the payload is decoded. Users and tools may write anything, also a copy of such a text, so
-a mark that is undone carries a seal: a digest of what it speaks for. It is undone only if the seal fits, and if it is
-in the right place: the result of a tool says which media are its own, and no message of a user can.
+Some of them are reversed when the payload is decoded. Users and tools may write any text, including a copy of a
+sentinel. A reversible sentinel therefore contains a seal: a digest of the values that it describes. It is reversed only
+if the seal matches and the position is right. The result of a tool announces its media; a user message cannot.
 """
 
 from __future__ import annotations
@@ -29,36 +29,36 @@ _V = TypeVar("_V")
 
 
 class Label:
-    """A word in brackets before a call id: `[output of tool call call_1]`. A label alone proves nothing."""
+    """A text in brackets with a call id: `[output of tool call call_1]`. A label alone proves nothing."""
 
     def __init__(self, before: str) -> None:
         self._before = f"[{before} "
 
     def write(self, name: str) -> str:
-        """Return the label of a call id."""
+        """Return the label for a call id."""
         return f"{self._before}{name}]"
 
     def read(self, text: str) -> str | None:
-        """Return the call id of a text that is nothing but this label, else None."""
+        """Return the call id if the text is exactly this label, else None."""
         if text.startswith(self._before) and text.endswith("]"):
             return text[len(self._before) : -1]
         return None
 
 
 APART = Label("output of tool call")
-"""Begins the media of a tool's result, in the message behind results that cannot hold media."""
+"""Precedes the media of a tool result, in the message after results that cannot hold media."""
 
 LATE = Label("late result of tool call")
-"""Begins a result whose call is not there. It is never undone."""
+"""Precedes a result whose call is missing. It is not reversed."""
 
 NO_RESULT = "[no result of this call was recorded]"
-"""The result of a call that has none, for APIs that require one. It is never undone."""
+"""The placeholder result of a call without a result, for APIs that require one. It is not reversed."""
 
 LEFT_OUT = "[nothing of this message could be sent]"
-"""A user's message of which nothing can be sent. It is never undone."""
+"""The placeholder for a user message of which nothing can be sent. It is not reversed."""
 
 NO_TURN = "[the conversation has no message yet]"
-"""The user's message of a request that has none, for APIs that require one. It is never undone."""
+"""The placeholder user message of an empty request, for APIs that require a message. It is not reversed."""
 
 _BEGINS = "[is_error: "
 _FAILED = re.compile(rf"{re.escape(_BEGINS)}(true|false) #([0-9a-f]{{16}})\](\n|\Z)")
@@ -70,7 +70,7 @@ _ANNOUNCED = re.compile(rf"(\n|){re.escape(_ANNOUNCES)}((?: #[0-9a-f]{{16}})+)\]
 
 def seal_of(*parts: str | None) -> str:
     """Return a digest of `parts`, 16 hexadecimal digits long."""
-    # Imported here: it takes a tenth of what this library takes to import, and is seldom needed.
+    # Imported here because the import is slow (a tenth of this library's import time) and rarely needed.
     from hashlib import blake2s
 
     return blake2s(write(parts), digest_size=8).hexdigest()
@@ -80,7 +80,7 @@ def seal_of(*parts: str | None) -> str:
 
 
 def needs_error_mark(result: ToolResultContent) -> bool:
-    """Return whether the text of a result has to say if it failed: it did, or its text imitates the mark."""
+    """Return whether the text of a result needs an error mark: the result failed, or its text imitates the mark."""
     if result.is_error:
         return True
     for output in result.outputs:
@@ -93,9 +93,9 @@ def needs_error_mark(result: ToolResultContent) -> bool:
 
 
 def with_error_mark(result: ToolResultContent, context: EncodeContext) -> ToolResultContent:
-    """Return a result with a mark before its first text, for APIs that have no flag for a failure.
+    """Return a result with an error mark before its first text, for APIs without a failure flag.
 
-    A result that did not fail gets a mark if its text imitates one: the mark says "false", so that the imitation stays.
+    If a successful result imitates the mark, it gets a mark with "false", so that the imitation is kept as text.
     """
     if not needs_error_mark(result):
         return result
@@ -113,7 +113,7 @@ def with_error_mark(result: ToolResultContent, context: EncodeContext) -> ToolRe
 
 
 def with_error_read(result: _V) -> _V:
-    """Return a result without the sealed mark before its first text, and with the flag in its place: the inverse."""
+    """Return a result with the flag instead of a sealed mark in its first text: the inverse of `with_error_mark`."""
     if not isinstance(result, ToolResultContent):
         return result
     first = _first_text(result.outputs)
@@ -136,7 +136,7 @@ def _first_text(outputs: Sequence[AIContent]) -> tuple[int, TextContent] | None:
 
 
 def _read_error_mark(text: str, call_id: str | None) -> tuple[bool, str | None] | None:
-    """Return whether a mark that fits says that the result failed, and the text behind it; None without such a mark."""
+    """Return whether a valid mark is "true", and the text after it; None if there is no valid mark."""
     found = _FAILED.match(text)
     if found is None:
         return None
@@ -145,7 +145,7 @@ def _read_error_mark(text: str, call_id: str | None) -> tuple[bool, str | None] 
     return (found[1] == "true", said) if found[2] == seal_of(found[1], call_id, *rest) else None
 
 
-# -- media behind their result -----------------------------------------------------------------------------------------
+# -- media after their result -----------------------------------------------------------------------------------------
 
 
 def media_seal(call_id: str | None, medium: object) -> str:
@@ -158,7 +158,7 @@ def media_seal(call_id: str | None, medium: object) -> str:
 def announcing(
     words: Sequence[AIContent], call_id: str | None, media: Sequence[AIContent]
 ) -> tuple[TextContent | None, list[AIContent]]:
-    """Return the outputs of a result whose `media` stand behind it, and the text among `words` that was replaced.
+    """Return the outputs of a result whose `media` follow in another message, and the replaced text of `words`.
 
     The last text ends with an announcement: the seal of each medium.
     """
@@ -170,7 +170,7 @@ def announcing(
 
 
 def announced(result: ToolResultContent) -> tuple[list[AIContent], list[str]]:
-    """Return the outputs of a result without its announcement, and the seals of that: the inverse of `announcing`."""
+    """Return the outputs of a result without its announcement, and the announced seals: the inverse of `announcing`."""
     last = result.outputs[-1] if result.outputs else None
     if not isinstance(last, TextContent):
         return result.outputs, []
@@ -188,25 +188,25 @@ def announced(result: ToolResultContent) -> tuple[list[AIContent], list[str]]:
 
 
 def made_name(content: DataContent) -> str:
-    """Return a file name for inline data, for APIs that require one: its kind, the seal of its data, the type's ending.
+    """Return a file name for inline data, for APIs that require one: kind, seal of the data, ending of the media type.
 
-    The seal tells a name that was made from one that a user gave: on the way back the made one is left out.
+    The seal distinguishes a generated name from a user's. Decoding drops the generated one.
     """
     return f"{content.media_kind or 'file'}-{seal_of(content.data)}{ending_of(content.media_type)}"
 
 
 def is_made_name(content: DataContent) -> bool:
-    """Return whether the name of inline data is the one that `made_name` gives it."""
+    """Return whether inline data has the name that `made_name` generates for it."""
     return _MADE_NAME.fullmatch(content.name or "") is not None and content.name == made_name(content)
 
 
-# -- where a conversation begins ---------------------------------------------------------------------------------------
+# -- the beginning of a conversation -----------------------------------------------------------------------------------
 
 
 def begun_before(contents: Sequence[object]) -> str:
-    """Return the text of a user's turn before a first turn of the model, for APIs that require one.
+    """Return the text of a user message before a first assistant message, for APIs that require one.
 
-    The seal is of the first of the model's `contents`, which stays when the turn grows.
+    The seal is of the first of the assistant's `contents`, because that stays when the turn grows.
     """
     return f"{BEGUN} #{_first_seal(contents[0] if contents else None)}]"
 
@@ -224,7 +224,7 @@ def _first_seal(content: object) -> str:
 
 
 def unmarked(text: str) -> str:
-    """Return a text without the marks that reading may undo, whether their seals fit or not."""
+    """Return a text without reversible sentinels, whether their seals match or not."""
     if text.startswith(f"{BEGUN} #") and len(text) == len(BEGUN) + 19:
         return ""
     if _MADE_NAME.fullmatch(text):

@@ -1,7 +1,7 @@
-"""The passes that fit a request or an answer to its target: an adapter declares them in order.
+"""Passes: the steps that adapt a request or an answer to its target, in the order that the adapter declares.
 
-A pass is a pure function that returns its argument if there is nothing to do. Passes over a request, a response, or
-messages take and return such a value; passes over a payload take and return the wire object that the table wrote.
+A pass is a pure function that returns its argument if there is nothing to do. Passes over a request, a response or
+messages take and return such a value. Passes over a payload take and return the encoded wire object.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ _T = TypeVar("_T")
 class Pass(msgspec.Struct, frozen=True):
     """One step of a pipeline.
 
-    A request that came whole from the target's API skips all passes but those that are for `native` ones too. A pass
-    that `needs` types of content does not run on a transcript without any of them.
+    If a request came entirely from the target's API, only `native` passes run. If a pass `needs` content types, it is
+    skipped for requests without any of them.
     """
 
     name: str
@@ -42,27 +42,29 @@ class Pass(msgspec.Struct, frozen=True):
 def request_pass(
     run: Callable[..., ChatRequest], *, native: bool = False, needs: Collection[type] = (), **settings: object
 ) -> Pass:
-    """Return a pass of a function `(request, context, **settings)` that returns a request."""
+    """Return a pass for a function `(request, context, **settings)` that returns a request."""
     return _pass(run, settings, native=native, needs=frozenset(needs))
 
 
 def message_pass(
     run: Callable[..., list[ChatMessage]], *, native: bool = False, needs: Collection[type] = (), **settings: object
 ) -> Pass:
-    """Return a pass of a function `(messages, context, **settings)` that returns messages: those of a request, or of
-    one choice of an answer. `needs` is for requests alone.
+    """Return a pass for a function `(messages, context, **settings)` that returns messages.
+
+    The messages are those of a request, or of one choice of an answer. `needs` applies only to requests.
     """
     return _pass(run, settings, native=native, needs=frozenset(needs), is_for_messages=True)
 
 
 def response_pass(run: Callable[..., ChatResponse], *, native: bool = False, **settings: object) -> Pass:
-    """Return a pass of a function `(response, context, **settings)` that returns a response."""
+    """Return a pass for a function `(response, context, **settings)` that returns a response."""
     return _pass(run, settings, native=native)
 
 
 def payload_pass(run: Callable[..., JsonObject], *, native: bool = False, **settings: object) -> Pass:
-    """Return a pass of a function `(payload, source, context, **settings)` that returns a payload. The source is the
-    request, or the response, that the table wrote.
+    """Return a pass for a function `(payload, source, context, **settings)` that returns a payload.
+
+    The source is the request or response that was encoded.
     """
     return _pass(run, settings, native=native)
 
@@ -73,7 +75,7 @@ def _pass(run: Callable[..., object], settings: JsonObject, **options: Any) -> P
 
 
 def prepared(request: ChatRequest, passes: Sequence[Pass], context: EncodeContext) -> ChatRequest:
-    """Return a request as its passes leave it; what each one replaces is recorded for the paths of losses."""
+    """Apply the passes to a request. Replacements are recorded for the paths of losses."""
     is_own = is_home(request, context)
     kinds: frozenset[type] | None = None
     messages = request.messages
@@ -103,7 +105,7 @@ def _with_messages(request: ChatRequest, messages: list[ChatMessage], context: E
 
 
 def kinds_in(messages: Sequence[ChatMessage]) -> frozenset[type]:
-    """Return the types of all contents, and of the outputs and citations in them."""
+    """Return the types of all contents, and of their outputs and citations."""
     kinds: set[type] = set()
     for message in messages:
         for content in message.contents:
@@ -116,7 +118,7 @@ def kinds_in(messages: Sequence[ChatMessage]) -> frozenset[type]:
 
 
 def fitted(value: _T, passes: Sequence[Pass], context: EncodeContext, *source: object) -> _T:
-    """Return the messages of an answer, a response, or a payload with its source, as the passes leave it."""
+    """Apply the passes to the messages of an answer, a response, or a payload with its source."""
     for step in passes:
         if step.native or not context.native:
             value = step.run(value, *source, context)

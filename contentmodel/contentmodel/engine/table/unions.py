@@ -272,7 +272,7 @@ class Union:
         return rows[0].functions[1] if len(rows) == 1 else self._picking_encoder(rows)
 
     def _or_other(self, decode: Decode) -> Decode:
-        """Wrap `decode`: objects that it rejects (a name that is null) are decoded by `other`, if there is such a row."""
+        """Wrap `decode`: objects that it rejects (a name that is null) are decoded as blocks of an unknown tag."""
 
         def decode_or_other(wire: JsonObject, context: DecodeContext) -> msgspec.Struct:
             value = decode(wire, context)
