@@ -1,7 +1,7 @@
-"""Media of tool results, in APIs whose results hold text alone: in a user's message behind them, and back.
+"""Media of tool results in APIs whose results hold text only: they are in a user message after the results.
 
-`pairing` puts them there when a transcript of another API is encoded. This module undoes it when the payload is
-decoded, and does it again when the same transcript is encoded for its own API.
+`pairing` moves them there when a transcript of another API is encoded. This module moves them back when the payload is
+decoded, and there again when the same transcript is encoded for its own API.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ BEHIND = Hint[Literal[True]](None, "apart", "a medium of a result was in the mes
 
 
 def with_media_back(messages: list[ChatMessage], context: DecodeContext) -> list[ChatMessage]:
-    """Return the messages with media that results announce moved from the next message into these results."""
+    """Return the messages with announced media moved from the next message back into the results."""
     if not any(_labels_media(message) for message in messages):
         return messages
     back: list[ChatMessage] = []
@@ -54,7 +54,7 @@ def _labelled_call(content: AIContent) -> str | None:
 
 
 def _media_by_call(message: ChatMessage) -> dict[str, list[AIContent]] | None:
-    """Return the media under each label; None where the message holds anything else."""
+    """Return the media under each label; None if the message contains anything else."""
     media: dict[str, list[AIContent]] = {}
     for content in message.contents:
         call_id = _labelled_call(content)
@@ -70,7 +70,7 @@ def _media_by_call(message: ChatMessage) -> dict[str, list[AIContent]] | None:
 
 
 def _take_media(results: list[ChatMessage], message: ChatMessage, context: DecodeContext) -> bool:
-    """Move the media of `message` into the results that announce them; False, and no change, unless all fit."""
+    """Move the media of `message` into the results that announce them. If any do not match, return False."""
     media = _media_by_call(message)
     if media is None:
         return False
@@ -87,7 +87,7 @@ def _take_media(results: list[ChatMessage], message: ChatMessage, context: Decod
     if len(whole) < len(taken):
         return False
     for (result, index, _), content in zip(places, whole, strict=True):
-        # In place: where the message came from is known already.
+        # In place, because the origin of the message is recorded already.
         result.contents[index] = content
     return True
 
@@ -105,7 +105,7 @@ def _with_media(result: ToolResultContent, media: list[AIContent], context: Deco
 
 
 def with_media_apart(messages: list[ChatMessage], api: str) -> list[ChatMessage]:
-    """Return the messages with media that came from behind their results there again: the inverse."""
+    """Return the messages with such media moved after their results again: the inverse of `with_media_back`."""
     if not _any_apart(messages, api):
         return messages
     apart: list[ChatMessage] = []
@@ -139,7 +139,7 @@ def _is_apart(output: AIContent, api: str) -> bool:
 
 
 def _divided(content: AIContent, api: str) -> tuple[AIContent, list[AIContent]]:
-    """Return a result without the media that came from behind it, and these under their label."""
+    """Return a result without its detached media, and these media after their label."""
     outputs = content.outputs if isinstance(content, ToolResultContent) else []
     media = [output for output in outputs if _is_apart(output, api)]
     if not media or not isinstance(content, ToolResultContent):

@@ -1,4 +1,4 @@
-"""Where instructions are in a request: apart from the messages, or as messages of the roles system and developer."""
+"""Place instructions in a request: outside of the messages, or as messages of the roles system and developer."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ INSTRUCTION_ROLES = ("system", "developer")
 
 
 def place_instructions(request: ChatRequest, context: EncodeContext) -> ChatRequest:
-    """Put instructions into a first message of role system, for APIs that have no other place for them."""
+    """Put instructions into a first message of role system, for APIs without another field for them."""
     if not request.instructions:
         return request
     first = ChatMessage(role="system", contents=request.instructions, origin=request.origin)
@@ -28,7 +28,7 @@ def place_instructions(request: ChatRequest, context: EncodeContext) -> ChatRequ
 
 
 def hoist_instructions(request: ChatRequest, context: EncodeContext) -> ChatRequest:
-    """Make instructions of leading system and developer messages of other APIs; later ones stay where they are."""
+    """Make instructions of leading system and developer messages of other APIs. Later ones are not moved."""
     hoisted: list[ChatMessage] = []
     for message in request.messages:
         if message.role not in INSTRUCTION_ROLES or is_native(message, context):
@@ -49,15 +49,15 @@ def hoist_instructions(request: ChatRequest, context: EncodeContext) -> ChatRequ
 def instructions_as_text(
     messages: list[ChatMessage], context: EncodeContext, *, after_user: bool = False
 ) -> list[ChatMessage]:
-    """Make user messages of later system and developer messages of other APIs, unless the target takes them there.
+    """Convert later system and developer messages of other APIs to user messages, unless the target accepts them.
 
-    With `after_user`, the target takes one such message between a user's turn, or results of tools, and a turn of the
-    assistant or the end of the conversation. Those that follow each other are joined to one.
+    With `after_user`, the target accepts one such message if it follows a user message or tool results, and precedes an
+    assistant message or the end. Successive ones are joined.
     """
     if not any(message.role in INSTRUCTION_ROLES for message in messages):
         return messages
     told: list[ChatMessage] = []
-    # A message of another API of which nothing is left is no turn. It stays in the list for the losses of its fields.
+    # An empty message of another API is no turn. It stays in the list for the losses of its fields.
     empty = [message for message in messages if not message.contents and not is_native(message, context)]
     runs = _runs([message for message in messages if message.contents or is_native(message, context)], context)
     for run, after in zip(runs, [*runs[1:], None], strict=True):
@@ -71,7 +71,7 @@ def instructions_as_text(
 
 
 def _runs(messages: list[ChatMessage], context: EncodeContext) -> list[list[ChatMessage]]:
-    """Return the messages, with instructions of other APIs that follow each other together."""
+    """Return runs of messages: successive instructions of other APIs are one run, any other message is its own."""
     runs: list[list[ChatMessage]] = []
     for message in messages:
         is_more = message.role in INSTRUCTION_ROLES and not is_native(message, context)
@@ -83,7 +83,7 @@ def _runs(messages: list[ChatMessage], context: EncodeContext) -> list[list[Chat
 
 
 def _fits(run: list[ChatMessage], before: list[ChatMessage], after: list[ChatMessage] | None) -> bool:
-    """Return whether instructions are texts between a user's turn, or results, and the assistant's turn or the end."""
+    """Return whether instructions are texts, after the user or results, and before the assistant or the end."""
     if not before or before[-1].role not in ("user", "tool") or (after is not None and after[0].role != "assistant"):
         return False
     return all(content.__class__ is TextContent for message in run for content in message.contents)

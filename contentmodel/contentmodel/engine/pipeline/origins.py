@@ -1,4 +1,4 @@
-"""Whether something came from the API that it is now written for."""
+"""Test whether a message or a request came from the target's API."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ if TYPE_CHECKING:
 
 
 def is_native(message: ChatMessage, context: EncodeContext) -> bool:
-    """Whether the message came from the API that it is now written for."""
+    """Return whether the message came from the target's API."""
     return message.origin is not None and message.origin.api == context.api
 
 
 def is_home(request: ChatRequest, context: EncodeContext) -> bool:
-    """Whether a request came whole from the API that it is now written for: then nothing is done to it."""
+    """Return whether the whole request came from the target's API: then it is encoded unchanged."""
     return context.native and all(is_native(message, context) for message in request.messages)

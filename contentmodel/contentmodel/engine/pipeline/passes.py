@@ -1,4 +1,4 @@
-"""Policy as pure passes over messages. On messages that came from the target's own API each is the identity."""
+"""Passes that apply policies to messages. Messages from the target's own API are not changed."""
 
 from __future__ import annotations
 
@@ -50,10 +50,10 @@ if TYPE_CHECKING:
 
 
 def normalize_foreign(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
-    """Messages of other APIs without what only their API can read, and with tool results in messages of their own.
+    """Return messages of other APIs without provider-specific values, and with tool results in separate messages.
 
-    Hosted calls and their results become function calls and results (policy "hosted_tools"); reasoning goes
-    (policy "reasoning"). What the target's own issuer can read stays.
+    Hosted calls and their results become function calls and results (policy "hosted_tools"). Reasoning is dropped
+    (policy "reasoning"). Values that the target's issuer can read are kept.
     """
     if all(is_native(message, context) for message in messages):
         return messages
@@ -96,7 +96,7 @@ def _own_questions(messages: Sequence[ChatMessage]) -> set[Place]:
 
 
 def _without_own_questions(message: ChatMessage, number: int, own: OwnQuestions, context: EncodeContext) -> ChatMessage:
-    """A message without approvals of calls that the application runs: it asked for them, and no API did."""
+    """Return a message without approvals of calls that the application runs: no API asked for them."""
     asked = {at for at, c in enumerate(message.contents) if isinstance(c, _QUESTIONS) and (number, at) in own()}
     if not asked:
         return message
@@ -109,15 +109,15 @@ _QUESTIONS = (ToolApprovalRequestContent, ToolApprovalResponseContent)
 
 
 def left_out(message: ChatMessage, context: EncodeContext) -> ChatMessage:
-    """Return a user's message of which nothing can be sent, with a text that says so: no API takes an empty one."""
+    """Return a user message, of which nothing can be sent, with a placeholder text. No API accepts an empty one."""
     context.report_loss(message, None, reasons.LEFT_OUT)
     return context.with_contents(message, [TextContent(text=LEFT_OUT)])
 
 
 def with_a_turn(request: ChatRequest, context: EncodeContext) -> ChatRequest:
-    """Return a request with a placeholder of the user if there is nothing in it, for APIs that require a turn.
+    """Return a request with a placeholder user message if it has no contents, for APIs that require a message.
 
-    Instructions stay instructions: as a message of the user they would lose their authority.
+    Instructions stay instructions: as a user message they would lose their authority.
     """
     if context.native or any(message.contents for message in request.messages):
         return request
@@ -127,7 +127,7 @@ def with_a_turn(request: ChatRequest, context: EncodeContext) -> ChatRequest:
 
 
 def without_blank_texts(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
-    """Messages of other APIs without texts of nothing but white space, for APIs that refuse them."""
+    """Return the messages. Drop blank texts of other APIs, for APIs that refuse them."""
     kept = []
     for message in messages:
         if not context.is_open and any(map(_is_blank, message.contents)) and not is_native(message, context):
@@ -137,7 +137,7 @@ def without_blank_texts(messages: list[ChatMessage], context: EncodeContext) -> 
 
 
 def without_broken_status(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
-    """Return the messages. Report calls that broke off, for APIs that have no word for it."""
+    """Return the messages. Report calls that broke off, for APIs that cannot mark them."""
     for message in messages:
         for content in message.contents:
             if isinstance(content, ToolCallContent) and content.status == "incomplete":
@@ -158,7 +158,7 @@ def _drop_blank(content: AIContent, context: EncodeContext) -> bool:
 
 
 def without_citations(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
-    """Reports the citations of foreign messages as lost, for requests to APIs that take none."""
+    """Return the messages. Report the citations of foreign ones as lost, for requests to APIs that accept none."""
     for message in messages:
         if not is_native(message, context):
             for content in message.contents:
@@ -174,11 +174,11 @@ _PLAIN: dict[str, frozenset[type]] = {
     "assistant": frozenset({TextContent, FunctionCallContent}),
     "tool": _RESULTS,
 }
-"""The contents that need no change, by the role of their message."""
+"""The content types that need no change, by the role of their message."""
 
 
 def _with_known_role(message: ChatMessage, context: EncodeContext) -> ChatMessage:
-    """Return a message of another API as the user's if no API but its own knows its role."""
+    """Return a message with a role that only its own API defines as a user message."""
     if message.role in _PLAIN:
         return message
     context.report_loss(message, "role", reasons.NO_ROLE, role=message.role)
@@ -187,9 +187,9 @@ def _with_known_role(message: ChatMessage, context: EncodeContext) -> ChatMessag
 
 
 def settle_answer(messages: list[ChatMessage], context: EncodeContext, *, cites: bool = False) -> list[ChatMessage]:
-    """Return the messages of an answer of another API without what only that API can read.
+    """Return the messages of another API's answer without provider-specific values.
 
-    `cites`: answers of the target have citations of addresses.
+    `cites`: whether answers of the target contain citations of addresses.
     """
     if context.native:
         return messages
@@ -201,9 +201,10 @@ def settle_answer(messages: list[ChatMessage], context: EncodeContext, *, cites:
 
 
 def without_empty_texts(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
-    """Return the messages of an answer without its empty texts, if there is anything else in it.
+    """Return the messages of an answer without its empty texts, unless there is nothing else in it.
 
-    Chat Completions has an empty text beside calls, and Gemini one for a signature. In other APIs each is a block.
+    Chat Completions has an empty text beside calls, and Gemini has one for a signature. In other APIs each would be a
+    block.
     """
     empty = [is_empty_text(content) for message in messages for content in message.contents]
     if context.is_open or not any(empty) or all(empty):
@@ -215,7 +216,7 @@ def without_empty_texts(messages: list[ChatMessage], context: EncodeContext) -> 
 
 
 def is_empty_text(content: AIContent) -> bool:
-    """Return whether a content is a text without words and citations."""
+    """Return whether a content is an empty text without citations."""
     return content.__class__ is TextContent and not content.text and not content.annotations
 
 
@@ -227,7 +228,7 @@ def _leave_empty_text(content: AIContent, context: EncodeContext) -> bool:
 
 
 def leave_empty_text(content: AIContent, context: EncodeContext) -> None:
-    """Report what an empty text that is not sent has beside its text."""
+    """Report the other attributes of an empty text that is not sent as lost."""
     context.report_lost_attributes(content, ("protected",))
     context.leave_residue(content, own=True)
 
@@ -236,15 +237,15 @@ _NONE_CITED: frozenset[Source] = frozenset()
 
 
 def _cited_sources(message: ChatMessage) -> frozenset[Source]:
-    """Return the addresses and titles of the listed sources that citations of a message refer to."""
+    """Return the address and title of each listed source that citations of a message refer to."""
     citations = (citation for content in message.contents for citation in content.annotations or ())
     return frozenset((citation.url, citation.title) for citation in citations if citation.source_indices is not None)
 
 
 def waiting_finish(finish: FinishReason | None, calls: list[ToolCallContent]) -> FinishReason | None:
-    """Return "tool_calls" in the place of a reason that no other API knows, if an answer has complete calls.
+    """Replace a finish reason that only its own API defines by "tool_calls", if the answer has complete calls.
 
-    A client that reads another word does not run them.
+    Clients do not run the calls for another finish reason.
     """
     if finish is None or finish.reason != "other" or not calls or any(call.status == "incomplete" for call in calls):
         return finish
@@ -252,7 +253,7 @@ def waiting_finish(finish: FinishReason | None, calls: list[ToolCallContent]) ->
 
 
 def with_waiting_finish(choice: ChatChoice, context: EncodeContext) -> ChatChoice:
-    """Return a choice of another API with the finish reason that clients run its calls for."""
+    """Return a choice of another API with the finish reason for which clients run its calls."""
     finish = choice.finish_reason
     if context.native or finish is None or finish.reason != "other":
         return choice
@@ -265,12 +266,12 @@ def with_waiting_finish(choice: ChatChoice, context: EncodeContext) -> ChatChoic
 
 
 def join_results(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
-    """Messages of tool results that follow each other as one: parallel results belong in one turn."""
+    """Join successive messages of tool results, because parallel results belong in one turn."""
     return joined_runs(messages, context, lambda last, message: message.role == last.role == "tool")
 
 
 def join_assistant(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
-    """Assistant messages of other APIs that follow each other as one turn."""
+    """Join successive assistant messages of other APIs into one turn."""
     return joined_runs(
         messages,
         context,
@@ -281,7 +282,7 @@ def join_assistant(messages: list[ChatMessage], context: EncodeContext) -> list[
 def joined_runs(
     messages: list[ChatMessage], context: EncodeContext, joins: Callable[[ChatMessage, ChatMessage], bool]
 ) -> list[ChatMessage]:
-    """Join each run of messages. `joins` says of the first message of a run, and of a later one, whether it belongs."""
+    """Join each run of messages. `joins(first, message)` returns whether a message belongs to the run of `first`."""
     runs: list[list[ChatMessage]] = []
     for message in messages:
         if runs and joins(runs[-1][0], message) and not is_native(message, context):
@@ -299,7 +300,7 @@ def joined_messages(run: list[ChatMessage], context: EncodeContext) -> ChatMessa
 
 
 def leave_empty(message: ChatMessage, context: EncodeContext) -> None:
-    """Report what a message that is not sent says beside its contents."""
+    """Report the other attributes of a message that is not sent as lost."""
     context.report_lost_attributes(message, ("author_name", "message_id"))
     context.leave_residue(message, own=True)
 
@@ -337,7 +338,7 @@ def _is_models_own(content: AIContent) -> bool:
 
 
 def _worded(result: FunctionResultContent, context: EncodeContext) -> FunctionResultContent:
-    """A result whose errors are words and the flag beside them: no API has another place for them."""
+    """Return a result with its errors as texts and the error flag set. No API has another field for them."""
     errors = [output for output in result.outputs if isinstance(output, ErrorContent)]
     if not errors:
         return result
@@ -354,7 +355,7 @@ def _worded(result: FunctionResultContent, context: EncodeContext) -> FunctionRe
 
 
 def _unfinished(message: ChatMessage, context: EncodeContext) -> set[int]:
-    """The positions of the calls that a provider was still at when its message ended."""
+    """Return the positions of hosted calls without a result in a request's message."""
     if context.kind != "request":
         return set()
     return {place[1] for place in TranscriptIndex([message]).unanswered if not is_clients([message], place)}
@@ -367,7 +368,7 @@ def gives_words(result: Any) -> bool:
 
 
 def _is_stored(content: AIContent, message: ChatMessage, context: EncodeContext) -> bool:
-    """Whether a content is what another provider keeps: the APIs of one issuer share it."""
+    """Return whether a content refers to data that another provider stores. The APIs of one issuer share it."""
     if not isinstance(content, HostedFileContent | HostedVectorStoreContent):
         return False
     return message.origin is not None and message.origin.issuer != context.issuer
@@ -453,7 +454,7 @@ def _source_of(output: AIContent) -> Source | None:
 
 
 def _split_results(message: ChatMessage, context: EncodeContext) -> list[ChatMessage]:
-    """Results of functions stand in messages of role tool; in a user's message they come first."""
+    """Move function results to messages of role tool. Those of a user message precede it."""
     if message.role == "tool" or not any(isinstance(c, ToolResultContent) for c in message.contents):
         return [message]
     results = [c for c in message.contents if isinstance(c, ToolResultContent)]
@@ -480,7 +481,7 @@ def _cut(message: ChatMessage, context: EncodeContext) -> list[ChatMessage]:
 
 
 def _open_calls_last(message: ChatMessage, context: EncodeContext) -> list[AIContent]:
-    """The contents of a message; calls whose results come behind it stand behind the results that are in it."""
+    """Return the contents of a message. Calls whose results are in a later message move after its own results."""
     index = TranscriptIndex([message])
     unanswered = set(index.unanswered)
     last = index.results[-1][1]

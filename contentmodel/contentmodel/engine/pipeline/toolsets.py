@@ -1,9 +1,9 @@
-"""Tools, calls and results in the kinds that the target has: custom tools, and tools in namespaces.
+"""Convert tools, calls and results to the kinds of the target: custom tools, and tools in namespaces.
 
-The tools that a message adds to a conversation are among those of the request. An API without namespaces gets the tools
-of each one by one, under names that hold both. One without custom tools gets these as functions of one text, `input`.
-`Maps.tools` keeps what they are in the source, so that an answer is undone; `with_custom_calls` reads requests that
-have such functions.
+The tools that a message adds to a conversation are among those of the request. If an API has no namespaces, the tools
+of each are listed one by one, under names that include the namespace. If it has no custom tools, they become functions
+of one text, `input`. `Renames.tools` has the source of each, so that an answer can be restored. `with_custom_calls`
+decodes requests with such functions.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _RESULTS = frozenset({FunctionResultContent, CustomToolResultContent})
 
 
 class Kinds(msgspec.Struct, frozen=True, kw_only=True):
-    """Which kinds an API has: `custom` tools and their calls, `custom_results` apart from functions', `namespaces`."""
+    """The kinds that an API has: `custom` tools and calls, separate `custom_results`, `namespaces`."""
 
     custom: bool = False
     custom_results: bool = False
@@ -53,7 +53,7 @@ class Kinds(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def with_known_tools(request: ChatRequest, context: EncodeContext, kinds: Kinds) -> ChatRequest:
-    """A request whose tools, calls and results are of the kinds that the target has."""
+    """Return a request whose tools, calls and results are of the kinds that the target has."""
     if not _has_other_kinds(request):
         return request
     fitter = _Fitter(request, context, kinds)
@@ -85,7 +85,7 @@ def _has_other_kinds(request: ChatRequest) -> bool:
 
 
 class _Fitter:
-    """Knows the tools of one request, the names that it gave, and which calls are custom."""
+    """Holds the tools of one request, the assigned names, and the places of custom calls."""
 
     def __init__(self, request: ChatRequest, context: EncodeContext, kinds: Kinds) -> None:
         self._context = context
@@ -107,10 +107,11 @@ class _Fitter:
         nameless = [name for content in contents for name in _added_names(content) if name is None]
         copies = [tool for tool in request.tools if is_added(tool) and tool.name is None]
         self._has_nameless = len(nameless) <= len(copies)
-        """Whether all tools without names that messages add are in the list; what only refers to a tool is not."""
+        """Whether the list has all nameless tools that messages add. It has no mere references to tools.
+        """
         self._custom_calls: set[Place | None] = set()
         self._renamed: dict[Place | None, tuple[str | None, str | None]] = {}
-        """The names that calls had and have, by their places."""
+        """The old and new names of calls, by place."""
         self.sources: dict[str, SourceTool] = {}
 
     # -- definitions -------------------------------------------------------------------------------------------
@@ -124,7 +125,7 @@ class _Fitter:
                 yield tool
 
     def _repeats(self, tool: object) -> bool:
-        """Whether a tool of this name is there already: a message may add a tool once more."""
+        """Return whether a tool of this name is in the list already, because a message may add a tool again."""
         if self._context.native or not isinstance(tool, FunctionTool | CustomTool):
             return False
         if tool.name in self._defined:
@@ -153,7 +154,7 @@ class _Fitter:
             self.sources[name] = SourceTool(name=tool.name, namespace=namespace, is_custom=is_custom)
 
     def _name(self, namespace: str, name: str) -> str:
-        """The name of a tool in a namespace, for an API without: the same one each time, and no other tool's."""
+        """Return a unique, stable name for a tool in a namespace, for an API without namespaces."""
         given = self._given.get((namespace, name))
         if given is None:
             given = f"{namespace}{'' if namespace.endswith('_') else '__'}{name}"
@@ -198,10 +199,10 @@ class _Fitter:
         return [content]
 
     def _has_added(self, change: ToolChangeContent, message: ChatMessage) -> bool:
-        """Whether the request has the tools that a message of another API adds."""
+        """Return whether the request has the tools that a message of another API adds."""
         if change.action != "add" or is_native(message, self._context):
             return False
-        # A name that is no text is the name of no tool.
+        # A name that is no text belongs to no tool.
         return all(
             self._has_nameless if name is None else isinstance(name, str) and name in self._taken
             for name in _names_of(change)
@@ -249,7 +250,7 @@ class _Fitter:
         return result
 
     def _named(self, result: ToolResultContent, call: Place | None) -> ToolResultContent:
-        """The result under the name that its call has now."""
+        """Return the result with the new name of its call."""
         old, name = self._renamed.get(call, (None, None))
         if result.name is None or result.name != old or name == old:
             return result
@@ -272,18 +273,18 @@ def _added_names(content: object) -> list[Json]:
 
 
 def _as(model: type[_M], content: AIContent, **changed: object) -> _M:
-    """Return a content with the same fields as one of the class `model`."""
+    """Return a content of class `model` with the fields of another content."""
     fields = {name: getattr(content, name) for name in model.__struct_fields__}
     return model(**{**fields, **changed})
 
 
-# -- reading -----------------------------------------------------------------------------------------------------------
+# -- decoding ----------------------------------------------------------------------------------------------------------
 
 
 def with_custom_calls(request: ChatRequest, context: DecodeContext) -> ChatRequest:
-    """A request of an API without custom tools, in which functions that stand for some are called.
+    """Convert calls of functions that stand for custom tools, for APIs without custom tools.
 
-    A call of such a function that has the text alone is a custom call, and so is its result.
+    If the only argument of such a call is a text, it becomes a custom call, and its result a custom result.
     """
     names = {tool.name for tool in request.tools if isinstance(tool, CustomTool)}
     if not names:
@@ -298,7 +299,7 @@ def with_custom_calls(request: ChatRequest, context: DecodeContext) -> ChatReque
 
 
 def with_custom_results(request: ChatRequest, context: DecodeContext) -> ChatRequest:
-    """A request of an API with one kind of result, in which the result of a custom call is a custom one."""
+    """Convert results of custom calls to custom results, for APIs with one kind of result."""
     messages = request.messages
     if not any(content.__class__ is CustomToolCallContent for message in messages for content in message.contents):
         return request

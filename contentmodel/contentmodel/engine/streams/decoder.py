@@ -1,7 +1,7 @@
-"""What the stream decoders of all APIs share: frames in, events out, blocks that grow, and how a stream ends.
+"""The common part of the stream decoders: frames in, events out, growing blocks, and the end of a stream.
 
-A decoder merges deltas into the wire object that an answer without streaming would hold, and has the same table decode
-it. Its state belongs to one stream.
+A decoder merges deltas into the wire object of a non-streamed answer, and decodes it with the same table. One decoder
+reads one stream.
 """
 
 from __future__ import annotations
@@ -48,16 +48,16 @@ if TYPE_CHECKING:
 DONE = b"[DONE]"
 _decode = msgspec.json.Decoder().decode
 _decode_text = msgspec.json.Decoder(str).decode
-# What plain code raises where a value is of another kind than the API ever sends. DecodeError is one of them.
+# Exceptions of plain code for values of unexpected types. They include DecodeError.
 UNREADABLE = (TypeError, AttributeError, LookupError, ValueError, RecursionError)
 
 
 Grown = tuple[int, list[str], str, Callable[..., StreamEvent]]
-"""What made a block longer: the block's number, the pieces it was added to, the text, and the kind of event."""
+"""The effect of a delta event: the number of the block, the list of pieces, the new text, and the event type."""
 
 
 class BlockState:
-    """A block that is not complete: its wire object, and the pieces that its growing fields have got."""
+    """An incomplete block: its wire object, and the received pieces of its growing fields."""
 
     __slots__ = ("choice", "index", "joined", "pieces", "said", "wire")
 
@@ -67,12 +67,12 @@ class BlockState:
         self.choice = choice
         self.pieces: dict[str, list[str]] = {}
         self.joined: str = ""
-        """What pieces were joined to."""
+        """The joined text of the pieces."""
         self.said: Any = None
-        """The content that was last given out for it."""
+        """The content that was last emitted for it."""
 
     def grow(self, field: str, text: str) -> None:
-        """`text` is more of `field`."""
+        """Append `text` to `field`."""
         pieces = self.pieces.get(field)
         if pieces is None:
             self.pieces[field] = [text]
@@ -80,7 +80,7 @@ class BlockState:
             pieces.append(text)
 
     def settle(self) -> JsonObject:
-        """The wire object with everything that it has grown by."""
+        """Merge all pieces into the wire object and return it."""
         for field, pieces in self.pieces.items():
             said = self.wire.get(field)
             self.joined = self.wire[field] = "".join([said if said.__class__ is str else "", *pieces])
@@ -88,15 +88,15 @@ class BlockState:
         return self.wire
 
     def words(self) -> str:
-        """What it has grown by, also where its wire object cannot be read."""
+        """Return the text received so far, even if the wire object cannot be decoded."""
         return next(("".join(pieces) for pieces in self.pieces.values()), self.joined)
 
 
 class DeltaTemplate:
-    """An event that only made a block longer. What is the same but for one string says the same of another text.
+    """A template of the last delta event. If the next event differs only in one JSON string, only that is parsed.
 
-    The string stood once in JSON without a backslash, so it was the text; a next event that has the same bytes before
-    and after one JSON string differs in nothing else. Padding at the end of an event says nothing.
+    The text of the event occurred exactly once, and the JSON had no backslash. So the string at that position is the
+    text. If the next event has the same bytes before and after it, nothing else differs. Padding at the end is ignored.
     """
 
     __slots__ = ("begin", "end", "event", "head", "index", "is_fresh", "is_padded", "least", "name", "pieces", "tail")
@@ -113,12 +113,12 @@ class DeltaTemplate:
 
     @staticmethod
     def teaches(data: bytes, grown: Grown) -> bool:
-        """Whether the text stands in the event in one place, to the letter."""
+        """Return whether the event contains the text exactly once, without escapes."""
         text = grown[2]
         return text != "" and b"\\" not in data and data.count(write(text)) == 1
 
     def reads(self, name: str | None, data: bytes, events: list[StreamEvent] | None) -> bool:
-        """Whether this is such an event: then it has been read."""
+        """Read the event if it matches the template. Return whether it did."""
         if not data.startswith(self.head) or name != self.name:
             return False
         if self.is_padded:
@@ -140,7 +140,7 @@ PADDING = b',"obfuscation":"'
 
 
 def unpadded(data: bytes) -> bytes | None:
-    """An object without the padding that is its last field, and without its last brace; None where it has none."""
+    """Return an object without its last field, if that is padding, and without its last brace; else None."""
     cut = data.rfind(PADDING)
     if cut < 0 or data.find(b'"', cut + len(PADDING)) != len(data) - 2:
         return None
@@ -148,31 +148,33 @@ def unpadded(data: bytes) -> bytes | None:
 
 
 class StreamDecoder:
-    """Bytes of one answer in, events out.
+    """Decode the bytes of one answer to events.
 
-    `feed` takes bytes, cut anywhere; `feed_event` one parsed event. The last event is a TurnComplete or a TurnError:
-    nothing is raised for what an API sends, and what comes after the end is not read.
+    `feed` takes bytes, split anywhere; `feed_event` takes one parsed event. The last event is a TurnComplete or a
+    TurnError. Invalid input raises no exception but ends in a TurnError. Input after the end is ignored.
     """
 
     max_event_bytes: int = 128 * 2**20
-    """The longest event, in bytes. A longer one ends the turn with an error before it is complete. Set it on a decoder,
-    or on this class for all of them."""
+    """The maximum size of an event in bytes. A larger one ends the turn with an error.
+
+    Set it on a decoder, or on this class for all decoders.
+    """
 
     def __init__(self, adapter: TableAdapter, *, deltas: bool = True) -> None:
         self.adapter = adapter
         self.api = adapter.api
         self.deltas = deltas
-        """Whether events are made of what only makes a block longer; who folds them has no use for it."""
+        """Whether delta events are emitted. Consumers that only fold can disable them."""
         self.counts = deltas
-        """Whether events are made of the tokens so far."""
+        """Whether events with the token counts so far are emitted."""
         self.is_over = False
         self.is_broken = False
         self.answer: JsonObject = {}
-        """The answer without its blocks, as the wire has it."""
+        """The answer without its blocks, in its wire form."""
         self.events: list[StreamEvent] = []
         self._framing = AnyFraming()
         self._held = 0
-        """The bytes since the last complete event, at most."""
+        """An upper limit of the bytes since the last complete event."""
         self._envelope = ChatResponse(origin=adapter.answer_origin({}))
         self._unstopped: dict[int, BlockState] = {}
         self._has_begun = False
@@ -182,10 +184,10 @@ class StreamDecoder:
         self._grown: Grown | None = None
         self._wasted = 0
 
-    # -- what the caller uses ----------------------------------------------------------------------------------
+    # -- for callers -------------------------------------------------------------------------------------------
 
     def feed(self, data: bytes) -> list[StreamEvent]:
-        """The events that these bytes complete."""
+        """Return the events that these bytes complete."""
         self.events = []
         if not self.is_over:
             frames = self._framing.feed(data)
@@ -204,12 +206,12 @@ class StreamDecoder:
         left = len(self._framing.close())
         if left > size:
             return True
-        # What came before these bytes were comments and blank lines, which are not held.
+        # The bytes before these were comments and blank lines, which are not kept.
         self._held = left
         return False
 
     def feed_event(self, event: Payload, name: str | None = None) -> list[StreamEvent]:
-        """Return the events of one event of the API: a dict, or an object of its SDK."""
+        """Return the events for one event of the API: a dict, or an object of its SDK."""
         self.events = []
         if not self.is_over:
             self._repeat = None
@@ -219,7 +221,7 @@ class StreamDecoder:
         return self._told()
 
     def close(self) -> list[StreamEvent]:
-        """The events that the end of the bytes makes. Every stream is to be closed."""
+        """Return the events for the end of the input. Call it for every stream."""
         self.events = []
         if not self.is_over:
             self._guarded(self._end, self._framing.close())
@@ -267,21 +269,21 @@ class StreamDecoder:
                 return
 
     def more(self, block: BlockState, field: str, text: str, event: Callable[..., StreamEvent]) -> None:
-        """`text` is more of a block's `field`; it is told where somebody wants to know."""
+        """Append `text` to a block's `field`, and emit a delta event if deltas are enabled."""
         block.grow(field, text)
         if self.deltas:
             self.events.append(event(index=block.index, text=text))
 
     def grew(self, block: BlockState, pieces: list[str], text: str, event: Callable[..., StreamEvent]) -> None:
-        """`text` was added to `pieces`, and that is all that the last event did."""
+        """Record that the last wire event only appended `text` to `pieces`. Emit a delta event if enabled."""
         if self.deltas:
             self.events.append(event(index=block.index, text=text))
         self._grown = (block.index, pieces, text, event)
 
     def _learn(self, name: str | None, data: bytes) -> None:
-        """Remembers an event that only made a block longer: the next one is likely to be the same but for its text."""
+        """Keep a template of the last delta event. The next event probably differs only in its text."""
         grown, self._grown = self._grown, None
-        # Where events always differ in more than that, it is not worth the trying.
+        # Give up if templates failed too often.
         if grown is not None and self._wasted < 8 and DeltaTemplate.teaches(data, grown):
             self._repeat = DeltaTemplate(name, data, grown)
 
@@ -297,53 +299,53 @@ class StreamDecoder:
         where = "in the middle of an event" if rest else "before the answer was complete"
         self.fail(ErrorContent(code=ENDED, message=f"the stream ended {where}"))
 
-    # -- what an API's decoder says ----------------------------------------------------------------------------
+    # -- implemented by the decoder of each API ----------------------------------------------------------------
 
     reads_quickly: Callable[[str | None, bytes], bool] | None = None
-    """A quicker way to read what most events are; False where this one is something else."""
+    """A fast path for the usual events. It returns False for any other event."""
 
     def read(self, name: str | None, wire: JsonObject) -> None:
-        """One event of the API."""
+        """Read one event of the API."""
         raise NotImplementedError
 
     def done(self) -> None:
-        """The marker [DONE] was read."""
+        """Handle the marker [DONE]."""
         if self.is_ready():
             self.finish()
 
     def is_ready(self) -> bool:
-        """Whether the bytes may end here."""
+        """Return whether the input may end here."""
         return False
 
     def finish(self) -> None:
-        """The answer is complete."""
+        """Complete the answer."""
         raise NotImplementedError
 
     def stop_open(self) -> None:
-        """Ends every open block where it is: the stream broke off."""
+        """Stop every open block, because the stream broke off."""
 
     def broken(self) -> tuple[JsonObject, Layout]:
-        """The answer as far as it came, and where its blocks stand."""
+        """Return the answer received so far, and its layout."""
         return self.answer, []
 
-    # -- what it does with it ----------------------------------------------------------------------------------
+    # -- used by the decoder of each API -----------------------------------------------------------------------
 
     def emit(self, event: StreamEvent) -> None:
         self.events.append(event)
 
     def wire_event(self, name: str | None, wire: JsonObject) -> None:
-        """An event that changes nothing of the content."""
+        """Emit an event that does not change the content."""
         self.events.append(WireEvent(api=self.api, name=name if name.__class__ is str else None, data=wire))
 
     def context(self) -> DecodeContext:
-        """What decodes a block: faults are of that block alone."""
+        """Return a context for one block, so that faults are of that block only."""
         return DecodeContext(self.api, self.origin())
 
     def origin(self) -> Origin:
         return self.adapter.answer_origin(self.answer)
 
     def begin(self, wire: JsonObject) -> None:
-        """The first thing that is known of the answer, without its choices."""
+        """Emit the start of the answer, from the first wire object without its choices."""
         if not self._has_begun:
             self._has_begun = True
             response = self.adapter.read_response(wire)
@@ -351,7 +353,7 @@ class StreamDecoder:
             self.emit(TurnStart(response=self._envelope))
 
     def start(self, wire: JsonObject, content: AIContent, choice: int = 0) -> BlockState:
-        """A block begins."""
+        """Start a block."""
         block = BlockState(self._blocks, wire, choice)
         self._blocks += 1
         self._unstopped[block.index] = block
@@ -360,7 +362,7 @@ class StreamDecoder:
         return block
 
     def stop(self, block: BlockState, content: AIContent, *, is_complete: bool = True) -> None:
-        """A block is complete, or broke off."""
+        """Stop a block, complete or broken off."""
         if self._unstopped.pop(block.index, None) is None:
             self.catch_up(block, content)
             return
@@ -370,13 +372,13 @@ class StreamDecoder:
         self.events.append(BlockStop(index=block.index, content=content, is_complete=is_complete))
 
     def whole(self, content: AIContent, choice: int = 0) -> BlockState:
-        """A block that came whole."""
+        """Start and stop a block that came in one piece."""
         block = self.start({}, content, choice)
         self.stop(block, content)
         return block
 
     def catch_up(self, block: BlockState, content: AIContent) -> None:
-        """A stopped block turns out to be something else; one that is still open stops."""
+        """Replace the content of a stopped block. If it is still open, stop it."""
         if block.index in self._unstopped:
             self.stop(block, content)
             return
@@ -385,7 +387,7 @@ class StreamDecoder:
             self.emit(BlockCatchUp(index=block.index, content=content, choice=block.choice))
 
     def count(self, row: Row, wire: object) -> None:
-        """The tokens so far."""
+        """Emit the token counts so far."""
         if self.counts and wire.__class__ is dict:
             context = self.context()
             usage = row.decode(wire, context)
@@ -393,7 +395,7 @@ class StreamDecoder:
             self.events.append(UsageDelta(usage=usage))
 
     def complete(self, response: ChatResponse, layout: Layout) -> None:
-        """The last event. A response that says an error failed."""
+        """Emit the last event: a TurnError if the response has an error, else a TurnComplete."""
         self.is_over = True
         self._stop_rest()
         response = without_contents(response)
@@ -403,7 +405,7 @@ class StreamDecoder:
             self.emit(TurnComplete(response=response, layout=layout))
 
     def fail(self, error: ErrorContent) -> None:
-        """The stream broke off, or said that it failed: what was received counts."""
+        """End the turn with an error. Content that was received is kept."""
         self.is_over = self.is_broken = True
         response, layout = self._envelope, []
         try:
@@ -411,7 +413,7 @@ class StreamDecoder:
             wire, said = self.broken()
             response, layout = without_contents(self.adapter.read_response(wire)), said
         except UNREADABLE:
-            # Something that cannot be read stands in the way: each block for itself, then.
+            # The answer cannot be decoded as a whole, so each block is decoded separately.
             layout = []
         if self._stop_rest() - {index for choice in layout for message in choice for index in message}:
             layout = []
@@ -419,25 +421,25 @@ class StreamDecoder:
         self.emit(TurnError(error=error, response=response, layout=layout))
 
     def _stop_rest(self) -> set[int]:
-        """Stops the blocks that the API forgot, or that cannot be read; their numbers."""
+        """Stop the blocks that are still open (never stopped, or failed to decode). Return their numbers."""
         rest = list(self._unstopped.values())
         for block in rest:
             self.stop(block, self.remains(block), is_complete=False)
         return {block.index for block in rest}
 
     def remains(self, block: BlockState) -> Any:
-        """What has come of a block whose wire object cannot be read."""
+        """Return the best-effort content of a block that failed to decode."""
         field, words = growing_field(block.said), block.words()
         return msgspec.structs.replace(block.said, **{field: words}) if field is not None and words else block.said
 
     def fail_with(self, wire: JsonObject) -> None:
-        """An error of the API's own in the middle of a stream."""
+        """End the turn with an error object of the API."""
         response = self.adapter.read_response(wire)
         self.fail(response.error or ErrorContent(code=MALFORMED, message="an error that does not say what it is"))
 
 
 def laid_out(response: ChatResponse, blocks: Iterable[Iterable[int]]) -> Layout:
-    """Which blocks stand in which message, where `blocks` has those of each choice in their order."""
+    """Return the layout: the blocks of each message. `blocks` has those of each choice, in order."""
     layout: Layout = []
     for choice, indices in zip(response.choices, blocks, strict=True):
         left = iter(indices)
@@ -446,7 +448,7 @@ def laid_out(response: ChatResponse, blocks: Iterable[Iterable[int]]) -> Layout:
 
 
 def merge_into(old: JsonObject, new: Mapping[str, object], first: Iterable[str] = ()) -> None:
-    """Writes what a later event says over what earlier ones said. Null says nothing; `first` keep their first word."""
+    """Merge `new` into `old` in place. Nulls are ignored; keys in `first` keep their first value."""
     for key, value in new.items():
         said = old.get(key)
         if said is None or said == "":
@@ -461,7 +463,7 @@ def _both(old: JsonObject, new: JsonObject) -> JsonObject:
 
 
 def longer(old: object, new: Mapping[str, object]) -> JsonObject:
-    """Lists by their names, each with what comes after it; other values as they were said last. Null says nothing."""
+    """Return `old` merged with `new`: lists are extended, other values replaced. Nulls are ignored."""
     made = dict(old) if old.__class__ is dict else {}
     for key, value in new.items():
         said = made.get(key)
@@ -473,7 +475,7 @@ def longer(old: object, new: Mapping[str, object]) -> JsonObject:
 
 
 def longer_list(old: object, new: JsonArray, by_index: dict[bytes, Json]) -> JsonArray:
-    """Return a list with more in it. What has an index that is there already is laid over the entry in `by_index`."""
+    """Append entries to a list and return it. An entry with a known index is merged into the entry in `by_index`."""
     if old.__class__ is not list:
         by_index.clear()
     made = old if old.__class__ is list else []
@@ -495,7 +497,7 @@ def lengthen(owner: JsonObject, key: str, more: str) -> None:
 
 
 def settle_entry(block: BlockState) -> None:
-    """Puts the pieces of a call, a detail or audio where they belong: `a.b` is inside of an object."""
+    """Merge the pieces of a call, a detail or audio into the wire object. The field `a.b` is in a nested object."""
     for field, pieces in block.pieces.items():
         outer, _, inner = field.rpartition(".")
         owner, name = (block.wire.setdefault(outer, {}), inner) if outer else (block.wire, field)
@@ -506,7 +508,7 @@ def settle_entry(block: BlockState) -> None:
 
 
 def join_base64(pieces: list[str]) -> str:
-    """Base64 of the bytes one after the other: pieces that are padded are joined as bytes."""
+    """Return the joined pieces of base64. Padded pieces are joined as bytes."""
     if not any(piece.endswith("=") for piece in pieces[:-1]):
         return "".join(pieces)
     try:

@@ -1,8 +1,8 @@
-"""What the stream encoders of all APIs share: events in, bytes out, blocks that are written as they grow.
+"""The common part of the stream encoders: events in, bytes out, with blocks that are written as they grow.
 
-A block whose content grows on this API's wire as well is written as it comes ("live"); every other one waits until it
-is complete. Both are encoded by the adapter's `encode_contents`, block by block, with the passes and the table that
-encode the messages of an answer without streaming. The envelope is encoded by `encode_response`, without contents.
+If the content of a block also grows on the wire of this API, it is written as it comes ("live"). Any other block is
+held until it is complete. Blocks are encoded by the adapter's `encode_contents`, one by one, with the passes and the
+table of a non-streamed answer. The envelope is encoded by `encode_response`, without contents.
 """
 
 from __future__ import annotations
@@ -53,22 +53,22 @@ if TYPE_CHECKING:
     from contentmodel.message import Origin
 
 Place = tuple[int, int]
-"""A block: the number of its choice, and its own."""
+"""The key of a block: the number of its choice, and its own number."""
 MOST_KEPT = 65_536
-"""How many characters of blocks are kept in memory until their losses are read."""
+"""The maximum number of characters of blocks that are kept in memory until their losses are read."""
 
 
 class StreamEncoder:
-    """Events of one answer in, bytes of the API's stream out. State belongs to one stream.
+    """Encode the events of one answer to the bytes of the API's stream. One encoder writes one stream.
 
-    `losses` are those so far; their paths are places in the response that the events fold to, or blocks of a choice
-    (`$.choices[0].blocks[2]`) while the turn goes on.
+    `losses` has the losses so far. Their paths are in the folded response; while the turn goes on, they may be blocks
+    of a choice (`$.choices[0].blocks[2]`).
     """
 
     concurrent = False
-    """Whether blocks of one choice may be open side by side."""
+    """Whether several blocks of one choice may be open at the same time."""
     choices = False
-    """Whether the API gives several answers."""
+    """Whether the API has answers with several choices."""
 
     def __init__(self, adapter: TableAdapter, policies: Mapping[str, str] | None = None) -> None:
         self.adapter = adapter
@@ -77,24 +77,24 @@ class StreamEncoder:
         self.is_native = self.completes = True
         self._policies = policies
         self._losses: dict[Place | None, dict[Loss, None]] = {}
-        """The losses of each block, with paths that begin at the block, and those of the envelope."""
+        """The losses of each block, with paths relative to the block, and those of the envelope (key None)."""
         self._unread: list[tuple[list[Place], EncodedContents] | Encoded] = []
-        """What was encoded, and may have lost something."""
+        """Encoded values that may have lost something."""
         self._kept = 0
-        """The size of the contents in it."""
+        """The total size of their contents."""
         self._whole_losses: tuple[Loss, ...] | None = None
-        """The losses with their whole paths, as they were read last; None if there may be others."""
+        """The losses with full paths, as last read; None if they are outdated."""
         self._origin: Origin | None = None
         self._answer_id: str | None = None
         self._has_begun = False
         self._queues: dict[int, OrderedDict[OutgoingBlock, None]] = {}
-        """The blocks of each choice that are not written, in their order."""
+        """The unwritten blocks of each choice, in order."""
         self._blocks: dict[int, OutgoingBlock] = {}
         self._written: dict[int, Written] = {}
         self._amended: list[tuple[int, AIContent]] = []
-        """The blocks that turned out to be something else while another one was open."""
+        """The blocks that were changed after they were written, while another block was open."""
         self.empty: dict[int, OutgoingBlock] = {}
-        """Texts of another API without words, by their number: they are written if there is nothing else."""
+        """Empty texts of another API, by number. They are written if there is nothing else."""
         self._call_ids: dict[int, StreamedCallIds] = {}
         """The ids of calls and results of each choice."""
         self._layout: Layout = []
@@ -102,7 +102,7 @@ class StreamEncoder:
 
     @property
     def losses(self) -> tuple[Loss, ...]:
-        """What did not reach the target as it was, so far. Where a block stands in its message, the end tells."""
+        """The losses so far. The position of a block in its message is known at the end."""
         if self._unread:
             self._read_losses()
         if self._whole_losses is None:
@@ -117,7 +117,7 @@ class StreamEncoder:
         return self._whole_losses
 
     def _paths(self) -> dict[Place, str]:
-        """Return the path of each block that has a place in a message."""
+        """Return the path of each block that has a position in a message."""
         return {
             (number, index): f"$.choices[{number}].messages[{m}].contents[{at}]"
             for number, messages in enumerate(self._layout)
@@ -136,22 +136,22 @@ class StreamEncoder:
                     self.add_losses(place, losses)
 
     def add_losses(self, place: Place | None, losses: Iterable[Loss]) -> None:
-        """Count losses of a block, with paths that begin there, or of the envelope."""
+        """Add losses of a block, with paths relative to it, or of the envelope (None)."""
         known = self._losses.setdefault(place, {})
         known.update(dict.fromkeys(losses))
         self._whole_losses = None
 
-    # -- what the caller uses ----------------------------------------------------------------------------------
+    # -- for callers -------------------------------------------------------------------------------------------
 
     def feed(self, event: StreamEvent) -> bytes:
-        """Return the bytes that this event makes; they may be none.
+        """Return the bytes for this event, possibly none.
 
-        Raise StreamError if the event is out of order: its block has not started, has started already, or is of a
-        choice that no turn has, or the layout names a block that has not started.
+        Raise StreamError if the event is out of order: its block has not started or has started already, its choice
+        does not exist, or the layout names a block that has not started.
         """
         kind = event.__class__
         if kind is TextDelta or kind is ReasoningDelta or (kind is ArgumentsDelta and event.path is None):  # type: ignore[attr-defined]
-            # Nearly every event; all others take the long way.
+            # A fast path for nearly all events.
             block = self._blocks.get(event.index)  # type: ignore[attr-defined]
             text = event.text  # type: ignore[attr-defined]
             if block is not None and text and block.grow is not None:
@@ -168,7 +168,7 @@ class StreamEncoder:
         return data
 
     def close(self) -> bytes:
-        """The bytes of what is still held back; those of an error where the turn never ended."""
+        """Return the remaining bytes. If the turn has not ended, they contain an error."""
         if self.is_over:
             return b""
         error = ErrorContent(code=ENDED, message="the stream ended before the answer was complete")
@@ -217,7 +217,7 @@ class StreamEncoder:
             self._open(block)
 
     def _with_id(self, index: int, choice: int, content: AIContent) -> AIContent:
-        """Return a content of another API with an id, if it is a call or a result: the target requires one."""
+        """Return a content of another API, with an id if it is a call or a result, because the target requires one."""
         if self.is_native or not isinstance(content, ToolCallContent | ToolResultContent):
             return content
         if not content.call_id:
@@ -225,7 +225,7 @@ class StreamEncoder:
         return self._call_ids.setdefault(choice, StreamedCallIds(self._answer_id)).give(index, content)
 
     def _open(self, block: OutgoingBlock) -> None:
-        """It is this block's turn to be written."""
+        """Write the block, because it is its turn."""
         if block.is_stopped or self.waits(block):
             return
         if not self._may_change(block.content):
@@ -238,7 +238,7 @@ class StreamEncoder:
             self._write_delta(block, delta)
 
     def _may_change(self, content: AIContent) -> bool:
-        """Return whether a content is announced before it is known: a hosted call of another API.
+        """Return whether a content may change after its start: a hosted call of another API.
 
         Responses announces a search for tools with one call id and ends it with another (seen 2026-11-22).
         """
@@ -253,7 +253,7 @@ class StreamEncoder:
         block = self._blocks.get(event.index)
         if block is None:
             if event.index in self._written:
-                # More of what was complete: the whole of it comes again, and is compared then.
+                # The block is complete. An update has its whole content and is compared then.
                 return
             raise StreamError(f"{type(event).__name__} for block {event.index}, which has not started")
         if block.grow is not None:
@@ -270,11 +270,11 @@ class StreamEncoder:
             if text:
                 self.say(block, text)
         else:
-            # A citation or a signature: the block's end says it again, if there is one.
+            # The content at the end of the block includes this citation or signature, if the block ends.
             block.deltas.append(delta)
 
     def say(self, block: OutgoingBlock, text: str) -> None:
-        """Writes more of a live block, and remembers it."""
+        """Write more text of a live block, and record it."""
         assert block.grow is not None
         block.pieces.append(text)
         self._out.append(block.grow(text))
@@ -295,7 +295,7 @@ class StreamEncoder:
             self._advance(self._queues[block.choice])
 
     def _close(self, block: OutgoingBlock) -> None:
-        """Writes what is left of a block that has stopped."""
+        """Write the remaining content of a stopped block."""
         del self._blocks[block.index]
         del self._queues[block.choice][block]
         block.deltas = []
@@ -307,7 +307,7 @@ class StreamEncoder:
         self._written[block.index] = Written(block)
 
     def _compare(self, block: OutgoingBlock) -> None:
-        """The API's last word on a block may not be what it said before: what was written stays."""
+        """Report a loss if the final content of a block contradicts the text that was written."""
         field = growing_field(block.content)
         if not block.pieces or field is None:
             return
@@ -316,7 +316,7 @@ class StreamEncoder:
             self.report_loss((block.choice, block.index), content, reasons.WRITTEN_BEFORE, field=field)
 
     def _advance(self, queue: OrderedDict[OutgoingBlock, None]) -> None:
-        """The blocks whose turn it is now."""
+        """Write the next blocks of the queue, if any."""
         while queue and not self.concurrent:
             block = next(iter(queue))
             self._open(block)
@@ -346,7 +346,7 @@ class StreamEncoder:
                 self.amend(index, content, written)
 
     def _write_rest_of_blocks(self) -> None:
-        """Write what had to wait for the end: changes of blocks, and empty texts of choices that have nothing else."""
+        """Write blocks that wait for the end: changed blocks, and empty texts of choices that have nothing else."""
         self._amend()
         filled = {written.choice for index, written in self._written.items() if index not in self.empty}
         for index, block in self.empty.items():
@@ -363,7 +363,7 @@ class StreamEncoder:
         self._has_begun = True
         self._origin, self._answer_id = response.origin, response.id
         self.is_native = response.origin is None or response.origin.api == self.api
-        # As `EncodeContext.completes`.
+        # Same as `EncodeContext.completes`.
         self.completes = response.origin is None or not self.is_native
         self.begin(self.adapter.encode_response(response, self._policies).payload)
 
@@ -371,7 +371,7 @@ class StreamEncoder:
         self._begin(event.response)
         for queue in self._queues.values():
             for block in list(queue):
-                # A block that never stopped is what was said of it.
+                # A block that never stopped has the content received so far.
                 block.settle()
                 self._close(block)
         self._write_rest_of_blocks()
@@ -395,53 +395,54 @@ class StreamEncoder:
         self._layout, self._whole_losses = layout, None
         self.is_over = True
 
-    # -- what an API's encoder says ----------------------------------------------------------------------------
+    # -- implemented by the encoder of each API ----------------------------------------------------------------
 
     def begin(self, payload: JsonObject) -> None:
-        """Writes what comes before everything; `payload` is the answer without its choices."""
+        """Write the beginning of the stream. `payload` is the answer without its choices."""
 
     def start(self, block: OutgoingBlock) -> None:
-        """A block starts, behind all that started before it; it is opened when it can be written."""
+        """Register a block after all that started before it. It is opened when it can be written."""
 
     def waits(self, block: OutgoingBlock) -> bool:
-        """Whether this is a text that says nothing yet: it is begun with its first word."""
+        """Return whether this is an empty text so far. It is begun with its first characters."""
         return growing_field(block.content) == "text" and not block.content.text and not block.deltas
 
     def open(self, block: OutgoingBlock) -> None:
-        """Begins a block that can be written as it grows, and sets its `grow`; one that has none is held back."""
+        """Begin a block that can be written as it grows, and set its `grow`. If it stays None, the block is held."""
 
     def shut(self, block: OutgoingBlock) -> None:
-        """Writes what is left of a block, or all of it where it was held back."""
+        """Write the remaining content of a block; all of it if it was held."""
         raise NotImplementedError
 
     def amend(self, index: int, content: AIContent, written: Written) -> None:
-        """A block that was written turns out to be something else."""
+        """Handle a changed content of a block that was written already."""
         raise NotImplementedError
 
     def finish(self, event: TurnComplete) -> None:
-        """Writes the end."""
+        """Write the end of the stream."""
         raise NotImplementedError
 
     def fail(self, event: TurnError, payload: JsonObject) -> None:
-        """Writes an error; `payload` is the API's body for it."""
+        """Write an error. `payload` is the API's error body."""
         raise NotImplementedError
 
     def wire_event(self, event: WireEvent) -> None:
-        """An event of this very API that says nothing of the content."""
+        """Handle an event of the same API without content."""
 
-    # -- what it does with it ----------------------------------------------------------------------------------
+    # -- used by the encoder of each API -----------------------------------------------------------------------
 
     def put(self, value: object, event: str | None = None) -> None:
-        """Writes one server-sent event."""
+        """Write one server-sent event."""
         self._out.append(write_sse(write(value), event))
 
     def put_raw(self, data: bytes) -> None:
         self._out.append(data)
 
     def encode(self, contents: list[AIContent], *, places: list[Place] | None = None, is_open: bool = False) -> Json:
-        """Return what the API has in the place of these contents (`encode_contents` of its adapter).
+        """Return the wire value of these contents (see `encode_contents` of the adapter).
 
-        With `places`, the blocks of the contents, their losses count. `is_open`: they have just begun, and will grow.
+        If `places`, the keys of their blocks, are given, losses are recorded. `is_open`: the contents have just started
+        and will grow.
         """
         encoded = self._encoded(contents, is_open=is_open)
         if places is not None and encoded.may_lose:
@@ -450,7 +451,7 @@ class StreamEncoder:
         return encoded.payload
 
     def _note(self, places: list[Place], encoded: EncodedContents) -> None:
-        """Count the losses of blocks."""
+        """Record the losses of blocks."""
         self._unread.append((places, encoded))
         if self._kept > MOST_KEPT:
             self._read_losses()
@@ -472,7 +473,7 @@ class StreamEncoder:
     def say_begun(self, block: OutgoingBlock) -> None:
         """Write the text that a live block began with.
 
-        An object is written when the block is complete: it may change until then, and what was written cannot.
+        An object is written when the block is complete, because it may change until then.
         """
         text = self.said(block)
         if text:
@@ -484,17 +485,17 @@ class StreamEncoder:
         return text if isinstance(text, str) else ""
 
     def encode_block(self, block: OutgoingBlock) -> Json:
-        """Return what the API has in the place of one finished block."""
+        """Return the wire value of one finished block."""
         return self.encode([block.content], places=[(block.choice, block.index)])
 
     def encode_start(self, content: AIContent) -> Json:
-        """Return what the API has in the place of a content that has just begun. Arguments without a text are empty."""
+        """Return the wire value of a content that has just started. Empty arguments become an empty object."""
         if getattr(content, "arguments", None) == "":
             content = msgspec.structs.replace(content, arguments={})
         return self.encode([content], is_open=True)
 
     def encode_envelope(self, event: TurnComplete | TurnError) -> JsonObject:
-        """Encode the answer without contents and without its error; its losses count."""
+        """Encode the answer without contents and without its error. Its losses are recorded."""
         response = (
             event.response if isinstance(event, TurnComplete) else msgspec.structs.replace(event.response, error=None)
         )
@@ -504,7 +505,7 @@ class StreamEncoder:
         return payload
 
     def _waiting(self, response: ChatResponse) -> ChatResponse:
-        """Return an answer whose choices with calls end with "tool_calls" (`passes.waiting_finish`)."""
+        """Return an answer whose choices with calls have the finish reason "tool_calls" (`passes.waiting_finish`)."""
         if self.is_native:
             return response
         choices = []
@@ -521,7 +522,7 @@ class StreamEncoder:
         return msgspec.structs.replace(response, choices=choices)
 
     def note_envelope(self, encoded: Encoded) -> None:
-        """Count the losses of an answer, or of what is beside its blocks."""
+        """Record the losses of an answer, or of its envelope."""
         if encoded.may_lose:
             self._unread.append(encoded)
 
@@ -530,23 +531,23 @@ class StreamEncoder:
         self.add_losses(None, [loss_of(reason, path, path.rpartition(".")[2], self.api, family="settings")])
 
     def lose_usage(self, reason: Reason) -> None:
-        """Report that the usage of the answer does not reach the target."""
+        """Report the usage of the answer as lost."""
         self.add_losses(None, [loss_of(reason, "$.usage", "usage of ChatResponse", self.api, family="usage")])
 
     def report_loss(self, place: Place, content: AIContent, reason: Reason, *, field: str | None = None) -> None:
-        """Report that a block, or a field of it, does not reach the target."""
+        """Report a block, or a field of it, as lost."""
         note = PendingLoss(content, field, reason)
         path = f".{field}" if field else ""
         self.add_losses(place, [note.at(path, self.api, what_of(note))])
 
 
 def _size_of(content: AIContent) -> int:
-    """Return the size of a content in characters, about: its text, or more than is kept if it has anything else."""
+    """Return the approximate size of a content in characters. If it is no plain text, return more than the limit."""
     text = getattr(content, growing_field(content) or "", None)
     return 1_000 + len(text) if isinstance(text, str) else MOST_KEPT + 1
 
 
 def _path(place: Place, known: Mapping[Place, str]) -> str:
-    """Return the path of a block. While its message is unknown, this is its number in its choice."""
+    """Return the path of a block. While its message is unknown, the path has its number in the choice."""
     choice, index = place
     return known.get(place) or f"$.choices[{choice}].blocks[{index}]"

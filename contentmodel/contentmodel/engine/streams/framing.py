@@ -1,6 +1,6 @@
-"""Bytes of a stream as frames, wherever they are cut: server-sent events, and JSON values one after the other.
+"""Split the bytes of a stream into frames: server-sent events, or a sequence of JSON values.
 
-Sans-I/O, in time linear in the input. Knows nothing of what the frames say.
+Sans-I/O, in time linear in the input. The content of frames is not interpreted.
 """
 
 from __future__ import annotations
@@ -9,18 +9,18 @@ import re
 from typing import Protocol
 
 Frame = tuple[str | None, bytes]
-"""One event of a stream: its name, where it has one, and its data, unparsed."""
+"""One event of a stream: its name or None, and its data, unparsed."""
 
 
 class Framing(Protocol):
-    """What cuts bytes into frames."""
+    """A splitter of bytes into frames."""
 
     def feed(self, data: bytes) -> list[Frame]:
-        """The frames that these bytes complete."""
+        """Return the frames that these bytes complete."""
         ...
 
     def close(self) -> bytes:
-        """The bytes of a frame that was not completed; empty where nothing was left."""
+        """Return the bytes of an incomplete frame; empty if there are none."""
         ...
 
 
@@ -28,11 +28,11 @@ BOM = b"\xef\xbb\xbf"
 
 
 class SseParser:
-    """Server-sent events, to the letter of the HTML standard (section 9.2.6, read November 2026).
+    """Parse server-sent events as the HTML standard defines them (section 9.2.6, read November 2026).
 
-    Lines end in LF, CR or CRLF; a byte order mark at the start, comments and unknown fields are skipped; the lines of
-    `data` are joined; an event without data is none; what is not ended by a blank line is none either.
-    `last_event_id` is that of the last event that came whole, `retry` (milliseconds) the stream's latest.
+    Lines end in LF, CR or CRLF. A byte order mark at the start, comments and unknown fields are skipped. The lines of
+    `data` are joined. An event without data, or without a blank line at its end, is dropped. `last_event_id` is the id
+    of the last complete event, `retry` (milliseconds) the latest of the stream.
     """
 
     def __init__(self) -> None:
@@ -54,7 +54,7 @@ class SseParser:
             self._skips_lf = False
             data = data.removeprefix(b"\n")
         if b"\r" in data:
-            # A CR at the end ends its line at once; an LF that comes next belongs to it.
+            # A CR at the end ends its line at once. If an LF comes next, it belongs to that CR.
             self._skips_lf = data.endswith(b"\r")
             data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
         if b"\n" not in data:
@@ -68,7 +68,7 @@ class SseParser:
         is_fresh = not self._data and self._event is None
         head, size, name = self._head, self._head_size, self._name
         for block in blocks:
-            # What nearly every event is: a line of data, or the name that the last one had and a line of data.
+            # The usual event: one line of data, with the same name as the last event, if any.
             if is_fresh and block.startswith(head):
                 data = block[size:]
                 if b"\n" not in data:
@@ -116,7 +116,7 @@ class SseParser:
             self.retry = int(value[:18])
 
     def _dispatch(self, frames: list[Frame]) -> None:
-        # Only a blank line makes it so: an event that is cut has not been received.
+        # Set at the blank line only: an event that is cut off has not been received.
         self.last_event_id = self._id
         if self._data:
             self._name = self._event or None
@@ -133,9 +133,9 @@ _BLANK = b" \t\r\n,"
 
 
 class JsonParser:
-    """JSON values one after the other: lines of them (NDJSON), or the elements of one array, as they complete.
+    """Parse a sequence of JSON values: lines (NDJSON), or the elements of one array, as they complete.
 
-    Values are objects; anything else between them is a frame of its own, so that whoever parses it says what is wrong.
+    Values are objects. Anything else between them is a separate frame, so that its parser reports the fault.
     """
 
     def __init__(self) -> None:
@@ -166,7 +166,7 @@ class JsonParser:
         return b"".join(self._pieces)
 
     def _skip(self, data: bytes, at: int, frames: list[Frame]) -> int:
-        """Where the next object begins. The brackets of the array around them are no values."""
+        """Return the position of the next object. The brackets of an enclosing array are skipped."""
         while at < len(data):
             byte = data[at : at + 1]
             if byte == b"{":
@@ -182,7 +182,7 @@ class JsonParser:
         return at
 
     def _scan(self, data: bytes, at: int) -> int | None:
-        """The end of the object that is open, or None where it goes on."""
+        """Return the end of the open object, or None if it is incomplete."""
         self._has_begun = True
         if self._escaped and at < len(data):
             self._escaped = False
@@ -208,7 +208,7 @@ class JsonParser:
 
 
 class AnyFraming:
-    """Server-sent events or JSON values, whichever the first byte says."""
+    """Parse server-sent events or JSON values, depending on the first byte."""
 
     def __init__(self) -> None:
         self._framing: Framing | None = None
@@ -235,7 +235,7 @@ _STARTS = (b"data:", b"event:", b"id:", b"retry:", b":")
 
 
 def begins_like_sse(data: bytes) -> bool | None:
-    """Whether this is the beginning of server-sent events: JSON begins with other letters. None: it is too short."""
+    """Return whether this is the start of server-sent events; None if it is too short to decide."""
     said = data[:64].removeprefix(BOM).lstrip(b" \t\r\n")
     if said.startswith(_STARTS):
         return True
@@ -244,9 +244,9 @@ def begins_like_sse(data: bytes) -> bool | None:
 
 
 def write_sse(data: bytes, event: str | None = None) -> bytes:
-    """Return one server-sent event. `data` has no line breaks: it is JSON, or a word.
+    """Return one server-sent event. `data` must have no line breaks.
 
-    A name that a line of text cannot hold (a line break, half a surrogate pair) is left out.
+    An event name that does not fit on a line (line breaks, lone surrogates) is dropped.
     """
     if event is None or not event.isprintable():
         return b"data: %b\n\n" % data

@@ -1,4 +1,4 @@
-"""Blocks of a stream on their way out: what has come of each, and what was written."""
+"""Outgoing blocks of a stream: the content received so far, and the part that was written."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from contentmodel.events import growing_field, grown
 
 
 class OutgoingBlock:
-    """A block on its way out."""
+    """A block that is being encoded."""
 
     __slots__ = (
         "choice",
@@ -35,33 +35,33 @@ class OutgoingBlock:
         self.content = content
         self.choice = choice
         self.deltas: list[Any] = []
-        """What waits to be written."""
+        """The deltas that are not written yet."""
         self.is_stopped = False
         self.is_complete = True
         self.pieces: list[str] = []
-        """What was written of what grows."""
+        """The written pieces of the growing field."""
         self.cited = 0
-        """How many of its citations were written."""
+        """The number of citations that were written."""
         self.place = 0
-        """Where the API's list has it."""
+        """Its position in the API's list."""
         self.grow: Callable[[str], bytes] | None = None
-        """What makes the event of more of a live block; None where it is not, or not yet."""
+        """Returns the event for more text of a live block; None if the block is not live, or not yet."""
         self.state: Any = None
-        """What else the API's encoder keeps of a live block."""
+        """Additional state of the API's encoder for a live block."""
         self.is_held = False
-        """Whether it is held back until it is complete."""
+        """Whether it is held until it is complete."""
 
     @property
     def sent(self) -> int:
-        """How many characters of what grows were written."""
+        """The number of written characters of the growing field."""
         return sum(map(len, self.pieces))
 
     def left(self, text: str) -> str:
-        """What was not written yet of all that it grew to."""
+        """Return the part of the text that is not written yet."""
         return text[self.sent :]
 
     def settle(self) -> Any:
-        """The content with everything that has come, written or not."""
+        """Return the content with everything received so far, written or not."""
         field = growing_field(self.content)
         if self.pieces and field is not None and not self.is_stopped:
             self.content = msgspec.structs.replace(self.content, **{field: "".join(self.pieces)})
@@ -71,7 +71,7 @@ class OutgoingBlock:
 
 
 class Written:
-    """What is remembered of a block that was written: where it stands, and how much of it there was."""
+    """The state that is kept of a written block: its position, and the size of its content."""
 
     __slots__ = ("call", "choice", "cited", "place", "sent")
 
@@ -80,12 +80,12 @@ class Written:
         self.call = block.content if isinstance(block.content, ToolCallContent) else None
         text = getattr(block.content, growing_field(block.content) or "", None)
         if text.__class__ is str:
-            # One that was held back was written whole.
+            # A held block was written whole.
             self.sent = max(self.sent, len(text))
 
 
 def growing(head: bytes, tail: bytes) -> Callable[[str], bytes]:
-    """What writes more of a block: the event before and after the text, which is a JSON string."""
+    """Return a function that writes more text of a block. `head` and `tail` surround the text, a JSON string."""
 
     def grow(text: str) -> bytes:
         return head + write(text) + tail
@@ -94,5 +94,5 @@ def growing(head: bytes, tail: bytes) -> Callable[[str], bytes]:
 
 
 def is_incomplete_call(block: OutgoingBlock) -> bool:
-    """Whether a call broke off: it must not look whole."""
+    """Return whether a call broke off. It must not look complete."""
     return not block.is_complete and isinstance(block.content, ToolCallContent)
