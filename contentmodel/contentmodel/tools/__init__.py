@@ -1,6 +1,6 @@
-"""Tools: defined once, offered to every provider, their input validated and their outcome made contents.
+"""Define tools, offer them to every provider, validate their input, and convert their results to contents.
 
-Needs the extra `tools`. `import contentmodel` loads none of this.
+Needs the extra `tools`. `import contentmodel` does not import this package.
 """
 
 from contentmodel.extras import needs_extra

@@ -1,4 +1,4 @@
-"""How a JSON object is read as the arguments of a tool: by pydantic, by msgspec, or by a JSON Schema that was given."""
+"""Read a JSON object as the arguments of a tool, with pydantic, msgspec, or a given JSON Schema."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from contentmodel.tools.validation import SchemaValidator
 
 
 class Arguments(Protocol):
-    """The arguments of a tool: the schema that the model sees, and how a JSON object is read by it.
+    """The arguments of a tool: the schema for the model, and a reader for JSON objects.
 
-    `description` is what the type says of itself, None where it says nothing or the schema says it.
+    `description` is the type's own description. It is None if the type has none, or if the schema contains it.
     """
 
     @property
@@ -35,15 +35,15 @@ class Arguments(Protocol):
     def description(self) -> str | None: ...
 
     def read(self, text: bytes, value: dict[str, Any]) -> Any:
-        """What the tool is given, of the same object as text and as value."""
+        """Return the arguments for the tool. `text` and `value` are the same object, as JSON text and as a value."""
         ...
 
 
 def arguments_of(tool: str, kind: Any) -> Arguments:
     """Return the arguments that a tool declares: a pydantic model, Struct, dataclass, TypedDict, or a JSON Schema.
 
-    Raise ToolDefinitionError if `kind` is none of these, or does not describe an object. Warn with UnenforcedPattern of
-    each pattern of a JSON Schema that is not enforced.
+    Raise ToolDefinitionError if `kind` is none of these, or does not describe an object. Issue an UnenforcedPattern
+    warning for each pattern of a JSON Schema that is not enforced.
     """
     if isinstance(kind, dict):
         faults = schema_faults(kind)
@@ -65,7 +65,7 @@ def arguments_of(tool: str, kind: Any) -> Arguments:
 
 
 class PydanticArguments:
-    """Arguments that pydantic reads: a model, a dataclass, a TypedDict."""
+    """Arguments that pydantic reads: a model, a dataclass, or a TypedDict."""
 
     def __init__(self, kind: Any) -> None:
         from pydantic import TypeAdapter
@@ -85,7 +85,7 @@ class PydanticArguments:
 
 
 class FunctionArguments(PydanticArguments):
-    """The parameters of a function; read, they are a dict by parameter name."""
+    """The parameters of a function, read as a dict by parameter name."""
 
     def __init__(self, signature: Signature) -> None:
         super().__init__(signature.model)
@@ -107,7 +107,7 @@ class StructArguments:
         try:
             return msgspec.json.decode(text, type=self._kind)
         except (msgspec.ValidationError, msgspec.DecodeError, UnicodeError) as error:
-            # msgspec stops at the first fault; its schema knows the others.
+            # msgspec stops at the first fault. Validate against its schema to find the others.
             raise InvalidArguments(self._validator.faults(value) or [_struct_fault(str(error))]) from None
 
     @cached_property
@@ -116,7 +116,7 @@ class StructArguments:
 
 
 class SchemaArguments:
-    """Arguments described by a JSON Schema (Draft 2020-12) that was given; read, they are a dict."""
+    """Arguments described by a given JSON Schema (Draft 2020-12), read as a dict."""
 
     def __init__(self, schema: dict[str, Any]) -> None:
         self.schema = schema
@@ -151,7 +151,7 @@ def _pydantic_fault(detail: dict[str, Any], value: Any) -> InputFault:
 
 
 def _path(steps: Iterable[Any], value: Any, missing: bool) -> str:
-    """The JSON path of pydantic's location, which also names the members of unions: those are no steps."""
+    """Return the JSON path of pydantic's location. Names of union members in the location are skipped."""
     path = "$"
     *most, last = steps or ("",)
     for step in (*most, last):
@@ -163,7 +163,7 @@ def _path(steps: Iterable[Any], value: Any, missing: bool) -> str:
 
 
 def _merged(faults: Iterable[InputFault]) -> Iterator[InputFault]:
-    """One fault a path: the members of a union that did not fit are alternatives."""
+    """Yield one fault for each path: faults of union members are merged, because the members are alternatives."""
     by_path: dict[tuple[str, str], list[str]] = {}
     for fault in faults:
         expected = by_path.setdefault((fault.path, fault.got), [])

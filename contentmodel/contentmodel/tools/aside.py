@@ -1,4 +1,4 @@
-"""Work on a thread that is waited for only so long: a call that hangs cannot be stopped, but it can be left."""
+"""Run work on a thread with a time limit. Work that hangs cannot be stopped, so it is left to its thread."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ T = TypeVar("T")
 
 
 class Late(Exception):
-    """The work was not done in time. It goes on, but its result is not awaited."""
+    """The work was not done in time. It continues, but its result is ignored."""
 
 
 class Aside:
-    """A thread that does one thing after the other, in a copy of the context that it was made in.
+    """A thread that runs one piece of work at a time, in a copy of the context in which it was created.
 
-    It is a daemon, so that work that hangs does not keep the application from ending.
+    It is a daemon, so that hanging work does not keep the application alive.
     """
 
     def __init__(self, name: str) -> None:
@@ -59,7 +59,7 @@ class Aside:
 
 
 def within(work: Callable[[], T], seconds: float | None, name: str) -> T:
-    """Return what `work` returns. Raise Late if it takes longer than `seconds`; None waits for as long as it takes."""
+    """Return the result of `work`. Raise Late if it takes longer than `seconds`; None means no limit."""
     if seconds is None:
         return work()
     aside = Aside(name)
@@ -70,7 +70,7 @@ def within(work: Callable[[], T], seconds: float | None, name: str) -> T:
 
 
 def apart(work: Callable[[], Any], name: str) -> None:
-    """Do something on a thread of its own, and wait for nothing."""
+    """Run `work` on a new thread, and do not wait for it. Exceptions are ignored."""
 
     def quietly() -> None:
         with suppress(Exception):

@@ -1,4 +1,4 @@
-"""How a run, or one call of a tool, is told to stop: from any thread, once."""
+"""A signal to stop a run or a tool call. It can be set from any thread, once."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from contextlib import contextmanager
 
 
 class Cancellation:
-    """Asks a run to stop; `cancel` may be called from any thread, and more than once.
+    """A request to stop a run. `cancel` may be called from any thread, and more than once.
 
-    Nothing is stopped by force: who runs looks at `is_cancelled`, waits with `wait`, or is called back.
+    Nothing is stopped by force: the running code checks `is_cancelled`, waits with `wait`, or registers a callback with
+    `watched`.
     """
 
     def __init__(self) -> None:
@@ -21,11 +22,11 @@ class Cancellation:
 
     @property
     def is_cancelled(self) -> bool:
-        """Whether it is time to stop."""
+        """Whether `cancel` was called."""
         return self._event.is_set()
 
     def cancel(self) -> None:
-        """Asks to stop."""
+        """Request a stop, and call the watchers."""
         with self._lock:
             self._event.set()
             watchers, self._watchers = list(self._watchers.values()), {}
@@ -33,12 +34,12 @@ class Cancellation:
             watcher()
 
     def wait(self, seconds: float | None = None) -> bool:
-        """Waits until it is time to stop, `seconds` at most; whether it is."""
+        """Wait until `cancel` is called, at most `seconds`. Return whether it was called."""
         return self._event.wait(seconds)
 
     @contextmanager
     def watched(self, watcher: Callable[[], None]) -> Iterator[None]:
-        """Calls `watcher` as soon as it is time to stop, in the thread that says so; at once where it is already."""
+        """Call `watcher` on `cancel`, in the cancelling thread; immediately if it was already called."""
         with self._lock:
             is_late = self._event.is_set()
             self._count += 1

@@ -1,4 +1,4 @@
-"""What a tool is: a function with `@tool`, or a subclass of `Tool`. Both give the same `FunctionTool`."""
+"""Define tools: a function with `@tool`, or a subclass of `Tool`. Both give the same `FunctionTool`."""
 
 from __future__ import annotations
 
@@ -24,35 +24,35 @@ Approval = bool | Callable[[Any], bool]
 
 
 class Tool:
-    """A tool that the application runs. Subclass it for a tool with state, or put `@tool` on a function.
+    """A tool that the application runs. Subclass it for a tool with state, or use `@tool` on a function.
 
-    A subclass says `args_schema` (a pydantic model, msgspec Struct, dataclass, TypedDict, or a JSON Schema as a dict)
-    and has a method `run(self, args)` or `run(self, args, context)`, sync or async: `args` is an instance of that
-    type, or a dict, and always valid. The description is the class's docstring where `description` says nothing.
+    A subclass sets `args_schema` (a pydantic model, msgspec Struct, dataclass, TypedDict, or a JSON Schema as a dict)
+    and has a method `run(self, args)` or `run(self, args, context)`, sync or async. `args` is an instance of that type,
+    or a dict, and always valid. If `description` is not set, the class's docstring is the description.
 
-    In place of `run` it may have `_run`, or an async `arun` or `_arun`, as the class tools of agent frameworks do. They
-    take the arguments by name, and where the class has no `args_schema`, their parameters are the schema. An async
-    method is preferred where tools run as tasks, the other one on threads. A tool with none of these cannot be bound.
+    Instead of `run` it may have `_run`, or an async `arun` or `_arun`, like the class tools of agent frameworks. These
+    take the arguments by name. If the class has no `args_schema`, their parameters are the schema. An async method is
+    preferred where tools run as tasks, a sync method on threads. A tool without any of these methods cannot be bound.
     """
 
     name: str = ""
     description: str | None = None
     args_schema: Any = {"type": "object", "properties": {}, "additionalProperties": False}
     strict: bool | None = None
-    """Whether the provider is to hold the model to the schema; None leaves it to the provider."""
+    """Whether the provider must enforce the schema; None leaves it to the provider."""
     terminates: bool = False
-    """Whether the loop ends when this tool has run."""
+    """Whether the loop ends after this tool has run."""
     approval: Approval = False
-    """Whether somebody must agree before it runs: always, never, or by its arguments."""
+    """Whether the tool needs approval before it runs: always, never, or depending on its arguments."""
     timeout: float | None = None
-    """Seconds that one run may take; None leaves it to the runner."""
+    """The time limit of one run in seconds; None leaves it to the runner."""
     concurrent: bool = True
-    """Whether it may run beside other tools."""
+    """Whether the tool may run at the same time as other tools."""
 
     def run(self, *args: Any, **named: Any) -> Any:
         """Do the tool's work, sync or async: `run(self, args)` or `run(self, args, context)`.
 
-        It may return whatever `contents_of` takes.
+        It may return any value that `contents_of` accepts.
         """
         raise NotImplementedError(f"{type(self).__name__} has no method run")
 
@@ -61,12 +61,12 @@ class Tool:
         return self._method(is_async=True).call(self, args, context or ToolContext())
 
     def invoke_sync(self, args: Any, context: ToolContext | None = None) -> Any:
-        """Run the tool on this thread. The result is awaitable only if the tool has no other than an async method."""
+        """Run the tool on this thread. The result is awaitable only if all methods of the tool are async."""
         return self._method(is_async=False).call(self, args, context or ToolContext())
 
     @property
     def is_async(self) -> bool:
-        """Whether `invoke` gives something to await, and so must not be put on a thread."""
+        """Whether `invoke` returns an awaitable, so that the tool must not run on a thread."""
         return self._method(is_async=True).is_async
 
     def check(self) -> None:
@@ -84,7 +84,7 @@ class Tool:
 
     @cached_property
     def arguments(self) -> Arguments:
-        """How a model's arguments are described and read. ToolDefinitionError where `args_schema` cannot be used."""
+        """The schema and the reader of the arguments. Raise ToolDefinitionError if `args_schema` cannot be used."""
         name = self.name or type(self).__name__
         if self._has_schema:
             return arguments_of(name, self.args_schema)
@@ -95,7 +95,7 @@ class Tool:
 
     @cached_property
     def definition(self) -> FunctionTool:
-        """What a model is told of this tool."""
+        """The declaration of this tool for a model."""
         if not isinstance(self.name, str) or not self.name:
             raise ToolDefinitionError(type(self).__name__, ["a tool needs a name"])
         return FunctionTool(
@@ -106,7 +106,7 @@ class Tool:
         )
 
     def needs_approval(self, args: Any) -> bool:
-        """Whether somebody must agree before it runs on these arguments."""
+        """Return whether the tool needs approval to run with these arguments."""
         if not callable(self.approval):
             return self.approval
         answer: Any = self.approval(args)
@@ -117,11 +117,11 @@ class Tool:
         return bool(answer)
 
     def format_use(self, args: Any) -> str:
-        """What a user is shown when the tool is used. Override it to say it in words."""
+        """Return the text that is shown to a user when the tool is used. Override it for a better text."""
         return f"{self.name}({as_json_text(args)})"
 
     def format_result(self, outcome: ToolOutcome) -> str:
-        """What a user is shown of a result: `display`, or else `shown`. Override it to say it in words."""
+        """Return the text of a result for a user: `display`, or else `shown`. Override it for a better text."""
         return outcome.shown if outcome.display is None else outcome.display
 
     @property
@@ -140,7 +140,7 @@ class Tool:
         return methods_of(self, Tool.run, names)
 
     def _method(self, *, is_async: bool) -> Method:
-        """Return the method that runs the tool, one of this kind if there is one."""
+        """Return the method that runs the tool, preferably one of this kind."""
         self.check()
         return next((method for method in self._methods if method.is_async == is_async), self._methods[0])
 
@@ -149,7 +149,7 @@ class Tool:
 
 
 class CallableTool(Tool, Generic[P, R]):
-    """A function as a tool; it can still be called as the function it was. Made by `tool`."""
+    """A function as a tool. It can still be called like the function. Made by `tool`."""
 
     def __init__(
         self,
@@ -172,7 +172,7 @@ class CallableTool(Tool, Generic[P, R]):
         return self.function(*args, **kwargs)
 
     def __get__(self, instance: Any, owner: type | None = None) -> CallableTool[..., R]:
-        """A method that is a tool is bound to its instance as any method is."""
+        """Bind a tool that is a method to its instance."""
         if instance is None:
             return self
         bound = copy.copy(self)
@@ -180,7 +180,7 @@ class CallableTool(Tool, Generic[P, R]):
         return bound
 
     def run(self, args: Any, *context: Any) -> Any:
-        """Calls the function; `args` are its arguments by name."""
+        """Call the function; `args` are its arguments by name."""
         positional, named = self._signature.bound(args, *context or (ToolContext(),))
         return self.function(*positional, **named)
 
@@ -195,11 +195,11 @@ class CallableTool(Tool, Generic[P, R]):
         return FunctionArguments(self._signature)
 
     def format_use(self, args: Any) -> str:
-        """What a user is shown when the tool is used."""
+        """Return the text that is shown to a user when the tool is used."""
         return self._format_use(args) if self._format_use else super().format_use(args)
 
     def format_result(self, outcome: ToolOutcome) -> str:
-        """What a user is shown of a result."""
+        """Return the text of a result for a user."""
         return self._format_result(outcome) if self._format_result else super().format_result(outcome)
 
     @property
@@ -240,13 +240,13 @@ def tool(
     format_use: Callable[[Any], str] | None = None,
     format_result: Callable[[ToolOutcome], str] | None = None,
 ) -> Any:
-    """A function, sync or async, as a `Tool`: `@tool`, or `@tool(name=..., terminates=True, ...)`.
+    """Make a `Tool` of a function, sync or async: `@tool`, or `@tool(name=..., terminates=True, ...)`.
 
     Name, description and the text of each parameter come from the signature and the docstring (Google, NumPy or
     reST), the schema from the type hints. A parameter of type `ToolContext` is filled in by the runner. The settings
-    mean what the attributes of `Tool` mean. ToolDefinitionError names every parameter that no JSON can fill.
+    are the attributes of `Tool`. Raise ToolDefinitionError with every parameter that has no JSON form.
     """
-    # Annotations may be text that names what only the decorated function's surroundings know.
+    # Annotations in text form may refer to local names of the caller.
     local_names = dict(sys._getframe(1).f_locals)
 
     def decorate(function: Callable[..., Any]) -> CallableTool[..., Any]:

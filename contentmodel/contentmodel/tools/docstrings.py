@@ -1,4 +1,4 @@
-"""What a docstring says of a function and of each of its parameters, in Google, NumPy or reST style."""
+"""Read the descriptions of a function and its parameters from a docstring in Google, NumPy or reST style."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Any
 
 
 def read_docstring(function: Callable[..., Any]) -> tuple[str | None, dict[str, str]]:
-    """The description, without its sections, and the text of each parameter that has one.
+    """Return the description without its sections, and the text of each parameter that has one.
 
-    A docstring of no known style is a description as it stands.
+    If the style is unknown, the whole docstring is the description.
     """
     text = inspect.getdoc(function)
     if not text:
@@ -26,5 +26,5 @@ def read_docstring(function: Callable[..., Any]) -> tuple[str | None, dict[str, 
 
 
 def _one_line(text: str) -> str:
-    """A text that was broken only to fit the source; paragraphs stay apart."""
+    """Join the lines of each paragraph."""
     return "\n\n".join(" ".join(paragraph.split()) for paragraph in text.split("\n\n")).strip()

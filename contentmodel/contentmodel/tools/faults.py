@@ -1,4 +1,4 @@
-"""What is wrong with a model's arguments, as data and as words that the model is told."""
+"""Faults in a model's arguments, as data and as text for the model."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from contentmodel.engine.json import kind_of
 from contentmodel.errors import ContentModelError
 
 MAX_FAULTS = 20
-"""Faults that are told; how many more there are is said in words."""
+"""The maximum number of faults that are listed; the others are only counted."""
 
 
 class InputFault(msgspec.Struct, frozen=True):
-    """One thing wrong with the arguments: the JSON `path` where, what was `expected`, and what was `got`."""
+    """One fault in the arguments: its JSON `path`, the `expected` value, and the value that it `got`."""
 
     path: str
     expected: str
@@ -27,9 +27,9 @@ class InputFault(msgspec.Struct, frozen=True):
 
 
 class ToolInputError(ContentModelError, ValueError):
-    """A model's arguments are not what the tool's schema says: the tool must not run.
+    """A model's arguments do not match the tool's schema: the tool must not run.
 
-    As text it is what the model is told: each fault's path, what was expected there, and what came.
+    Its text is sent to the model: the path of each fault, the expected value, and the actual value.
     """
 
     def __init__(self, tool: str, faults: Iterable[InputFault]) -> None:
@@ -40,20 +40,20 @@ class ToolInputError(ContentModelError, ValueError):
         super().__init__("\n".join([f"The arguments of {tool} are not valid; it did not run.", *lines]))
 
     def to_json(self) -> dict[str, Any]:
-        """The same as data: tool, faults with path, expected and got, and how many more there are."""
+        """Return the error as data: the tool, the faults, and the number of unlisted faults."""
         said = {"error": "invalid_arguments", "tool": self.tool, "faults": msgspec.to_builtins(self.faults)}
         return {**said, "faults": list(said["faults"]), **({"more": self.more} if self.more else {})}
 
 
 class InvalidArguments(Exception):
-    """Raised by a reader of arguments, which does not know the tool's name."""
+    """Raised by a reader of arguments, which has no access to the tool's name."""
 
     def __init__(self, faults: Iterable[InputFault]) -> None:
         self.faults = list(faults)
 
 
 def shown(value: Any) -> str:
-    """Return a value as a fault shows it: the beginning of its JSON. The rest of a long value is not written."""
+    """Return the beginning of a value's JSON for a fault. The rest of a long value is not encoded."""
     text = ""
     for piece in _ENCODER.iterencode(value[:100] if isinstance(value, str) else value):
         text += piece[:100]
@@ -66,7 +66,7 @@ _ENCODER = json.JSONEncoder(ensure_ascii=False, default=str)
 
 
 def as_json_text(value: Any) -> str:
-    """Arguments as JSON to show, types that JSON does not know as their text."""
+    """Return arguments as JSON text for display. Types without a JSON form are converted to text."""
     return json.dumps(value, ensure_ascii=False, default=_simpler)
 
 

@@ -1,7 +1,7 @@
-"""What a model sends for a tool, read against the tool's schema before anything runs.
+"""Validate a model's arguments against the tool's schema before the tool runs.
 
-Arguments are valid as a whole or not at all. JSON types are followed to the letter: "3" is no integer, 1 is no true;
-what JSON has no type for (dates, UUIDs, decimals, enums) is read from its usual text.
+If any argument is invalid, all are refused. JSON types are checked strictly: "3" is no integer, 1 is no boolean. Types
+without a JSON form (dates, UUIDs, decimals, enums) are read from their usual text.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from contentmodel.tools.definition import Tool
 
 QUICK = 20_000
-"""Characters of arguments that pydantic and msgspec validate in less than some milliseconds."""
+"""Arguments up to this many characters are validated by pydantic and msgspec within a few milliseconds."""
 
 
 @dataclass(frozen=True)
 class Input:
-    """A call whose arguments are valid. `args` is what the tool's `run` is given."""
+    """A call with valid arguments. `args` is passed to the tool's `run`."""
 
     tool: Tool
     call: FunctionCallContent
@@ -33,7 +33,7 @@ class Input:
 
 
 def is_cut_short(call: ToolCallContent) -> bool:
-    """Whether the provider says that the arguments of a call have not all come."""
+    """Return whether the provider marked the arguments of a call as incomplete."""
     return call.status in ("incomplete", "in_progress")
 
 
@@ -44,10 +44,10 @@ def validate_input(
     limits: InputLimits | None = None,
     deadline: float | None = None,
 ) -> Input:
-    """Return the arguments of `call` as `tool` takes them.
+    """Return the validated arguments of `call` in the form that `tool` takes.
 
-    `limits` bound the size and the work (default: `InputLimits()`); a validation against a JSON Schema ends at
-    `deadline`, a time of `time.monotonic`. Raise ToolInputError with everything that is wrong with the arguments.
+    `limits` bound the size and the work (default: `InputLimits()`). A validation against a JSON Schema ends at
+    `deadline`, a time of `time.monotonic`. Raise ToolInputError with all faults of the arguments.
     """
     if is_cut_short(call):
         raise ToolInputError(tool.name, [InputFault("$", "a complete call", "one that was cut short")])
@@ -61,13 +61,13 @@ def validate_input(
     except RecursionError:
         raise ToolInputError(tool.name, [InputFault("$", "arguments nested less deeply", "too many levels")]) from None
     except Exception as error:
-        # Validators are the application's code; what they raise is no reason to run on what they did not pass.
+        # Validators are the application's code. If they raise, the arguments are not valid.
         raise ToolInputError(tool.name, [InputFault("$", "arguments that the tool can check", "others")]) from error
     return Input(tool, call, args)
 
 
 def is_slow(tool: Tool, call: FunctionCallContent) -> bool:
-    """Return whether validating a call may take long enough to be noticed, so that no event loop should do it."""
+    """Return whether validating a call may take too long for an event loop."""
     try:
         return isinstance(tool.arguments, SchemaArguments) or len(call.arguments_text) > QUICK
     except ContentModelError:
@@ -75,7 +75,7 @@ def is_slow(tool: Tool, call: FunctionCallContent) -> bool:
 
 
 def _parsed(name: str, call: FunctionCallContent, limits: InputLimits) -> tuple[bytes, dict[str, Any]]:
-    """Return the arguments as JSON text and as an object. Raise ToolInputError if they are neither, or too large."""
+    """Return the arguments as JSON text and as an object. Raise ToolInputError if they are invalid or too large."""
     given = call.arguments
     if isinstance(given, str) and len(given) > limits.max_bytes:
         raise _too_large(name, len(given), limits)

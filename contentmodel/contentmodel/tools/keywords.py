@@ -1,8 +1,8 @@
-"""The keywords of JSON Schema, with their work counted: schemas and values come from models, files and servers.
+"""JSON Schema keywords with bounded work: schemas and values may come from models, files and servers.
 
-The validator is that of jsonschema. Every keyword charges a `Budget` for what it is about to do. The budget raises
-`OverBudget` when it is spent or its time is over. Keywords whose own work is not linear (uniqueItems, enum, const) or
-that run patterns are replaced.
+The validator is that of jsonschema. Each keyword charges its steps to a `Budget`, which raises `OverBudget` when its
+steps or its time are used up. Keywords that are not linear (uniqueItems, enum, const), or that run patterns, are
+replaced.
 """
 
 from __future__ import annotations
@@ -17,23 +17,23 @@ from contentmodel.tools.faults import shown
 from contentmodel.tools.patterns import MAX_MEMORY, Pattern, compiled
 
 MAX_STEPS = 500_000
-"""Steps of one validation: a keyword applied to a value is one or a few. All of them take some two seconds."""
+"""The maximum steps of one validation. Applying a keyword to a value is one or a few steps. All take about 2 s."""
 
 Keyword = Callable[[Any, Any, Any, Any], Iterator[Any] | None]
 
-# Steps of a compilation that failed: that may be after RE2 has used all of its memory.
+# Steps for a failed compilation, because RE2 may have used all of its memory before it failed.
 _FAILED = MAX_MEMORY // 1000
 _CLOCK_EVERY = 256
-# Keywords that look at each item or property of a value.
+# Keywords that visit each item or property of a value.
 _EACH = frozenset(("additionalProperties", "contains", "items", "patternProperties", "prefixItems", "propertyNames"))
 
 
 class OverBudget(Exception):
-    """A validation takes more steps, or more time, than it may."""
+    """A validation exceeds its steps or its time."""
 
 
 class Budget:
-    """Counts the steps of one validation. `deadline` is a time of `time.monotonic`."""
+    """A counter of the steps of one validation. `deadline` is a time of `time.monotonic`."""
 
     def __init__(self, steps: int = MAX_STEPS, deadline: float | None = None) -> None:
         self.steps, self.deadline = steps, deadline
@@ -42,7 +42,7 @@ class Budget:
         self._patterns: dict[str, Pattern] = {}
 
     def charge(self, steps: int) -> None:
-        """Take `steps` off the budget. Raise OverBudget if it is spent, or the deadline has passed."""
+        """Subtract `steps`. Raise OverBudget if no steps are left, or if the deadline has passed."""
         self._left -= steps
         self._until_clock -= steps
         if self._left < 0:
@@ -53,7 +53,7 @@ class Budget:
                 raise OverBudget("more time than there is")
 
     def pattern(self, text: str) -> Pattern:
-        """Return a pattern, compiled once in a validation."""
+        """Return a compiled pattern. Each pattern is charged once in a validation."""
         if text not in self._patterns:
             made = self._patterns[text] = compiled(text)
             self.charge(10 + len(text) // 10 + (_FAILED if made.size is None else made.size // 5))
@@ -71,7 +71,7 @@ budget: ContextVar[Budget] = ContextVar("budget of a validation")
 
 @cache
 def validator_class() -> Any:
-    """Return the validator of jsonschema for Draft 2020-12, with its work counted."""
+    """Return jsonschema's validator class for Draft 2020-12, with its work counted."""
     from jsonschema import Draft202012Validator, validators  # type: ignore[import-untyped]
 
     plain: Any = Draft202012Validator
@@ -88,8 +88,8 @@ def validator_class() -> Any:
     made: Any = validators.extend(
         plain, {word: _counted(word, own.get(word, kw)) for word, kw in plain.VALIDATORS.items()}
     )
-    # jsonschema changes to another class where a subschema names its dialect, and shows the whole value where a
-    # schema is False: both would escape the count.
+    # jsonschema changes to another class if a subschema names its dialect, and shows the whole value if a schema is
+    # False. Neither would be counted.
     made.evolve = _evolve
     made.iter_errors = _refusing(plain.iter_errors)
     made.descend = _descending(plain.descend)
@@ -98,7 +98,7 @@ def validator_class() -> Any:
 
 @cache
 def format_checker() -> Any:
-    """Return the checker of formats: those whose check is linear and needs no further package."""
+    """Return a checker of the formats whose check is linear and needs no further package."""
     from jsonschema import Draft202012Validator, FormatChecker
 
     known = Draft202012Validator.FORMAT_CHECKER.checkers
@@ -111,7 +111,7 @@ def _counted(word: str, keyword: Keyword) -> Keyword:
         spent = budget.get()
         spent.charge(1 + _length(limit) // 8 + (_length(value) if word in _EACH else 0))
         for error in keyword(validator, limit, value, schema) or ():
-            # The message shows the value, however long it is.
+            # The message contains the value, so its length is charged.
             spent.charge(6 + len(error.message) // 100)
             yield error
 
@@ -185,7 +185,7 @@ def _pattern_properties(validator: Any, patterns: Any, value: Any, schema: Any) 
 
 
 def is_known(name: str, schema: dict[str, Any]) -> bool:
-    """Return whether `properties` or `patternProperties` have a property of this name."""
+    """Return whether `properties` or `patternProperties` match a property of this name."""
     patterns = schema.get("patternProperties", {})
     return name in schema.get("properties", {}) or any(budget.get().matches(pattern, name) for pattern in patterns)
 
@@ -214,7 +214,7 @@ def _unique_items(validator: Any, unique: Any, value: Any, schema: Any) -> Itera
 
 
 def _key(value: Any) -> Any:
-    """Return what is equal for values that JSON Schema takes to be equal: 1 and 1.0, but not 1 and true."""
+    """Return a key that is equal for values that JSON Schema treats as equal: 1 and 1.0, but not 1 and true."""
     if isinstance(value, str | None):
         return value
     if not isinstance(value, dict | list):
@@ -241,7 +241,7 @@ def _unevaluated(validator: Any, allowed: Any, value: Any, schema: Any) -> Itera
 
 
 def _evaluated(validator: Any, value: Any, schema: Any) -> set[Any]:
-    """Return the names or indexes of what `schema`, which `value` follows, has looked at."""
+    """Return the property names or indexes that `schema` evaluates. `value` must be valid for `schema`."""
     if not isinstance(schema, dict):
         return set()
     budget.get().charge(4 + len(schema) + len(value))
@@ -273,7 +273,7 @@ def _placed_in(validator: Any, value: list[Any], schema: dict[str, Any]) -> set[
 
 
 def _subschemas(validator: Any, value: Any, schema: dict[str, Any]) -> Iterator[Any]:
-    """Yield the schemas in `schema` that apply to the whole value."""
+    """Yield the subschemas of `schema` that apply to the whole value."""
     for word in ("allOf", "anyOf", "oneOf"):
         yield from schema.get(word, ())
     yield from (each for name, each in schema.get("dependentSchemas", {}).items() if name in value)

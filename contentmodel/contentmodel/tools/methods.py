@@ -1,8 +1,8 @@
-"""How a class tool runs: which of its methods does the work, and how it takes the arguments.
+"""Find the method that does a class tool's work, and pass the arguments to it.
 
-`run` takes the arguments as one value. `_run`, `arun` and `_arun` are the names that agent frameworks use: their
-parameters are the arguments by name, as in LangChain's BaseTool (langchain_core/tools/base.py, seen 2026-11-22), unless
-the only parameter is none of the arguments: then it takes all of them, as `run` does.
+`run` takes the arguments as one value. `_run`, `arun` and `_arun` are the names that agent frameworks use. Their
+parameters are the arguments by name, as in LangChain's BaseTool (langchain_core/tools/base.py, seen 2026-11-22). If the
+only parameter is not the name of an argument, it takes all of them, as in `run`.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from contentmodel.tools.signature import ToolContext, context_parameter
 
 NAMES = ("run", "_run", "arun", "_arun")
 WHOLE = ("args", "arguments")
-"""Names of a parameter that takes all arguments, where the class has no schema of them."""
+"""Names of a parameter that takes all arguments, if the class has no schema."""
 
 
 class Method(msgspec.Struct, frozen=True):
     """A method that does a tool's work.
 
-    `takes_names` says that it takes the arguments by name, `names` which of them (None: all), and `missing` are those
-    that it needs and no argument supplies. `context` is the parameter of the ToolContext: its name, "" for the second
-    position, None where there is none.
+    If `takes_names`, the method takes the arguments in `names` by name (None: all arguments). `missing` are required
+    parameters that no argument supplies. `context` is the parameter of the ToolContext: its name, "" for the second
+    position, or None if there is none.
     """
 
     name: str
@@ -37,7 +37,7 @@ class Method(msgspec.Struct, frozen=True):
     missing: tuple[str, ...] = ()
 
     def call(self, tool: Any, args: Any, context: ToolContext) -> Any:
-        """Do the work."""
+        """Call the method of `tool`."""
         function = getattr(tool, self.name)
         if not self.takes_names:
             if not self.context:
@@ -48,9 +48,9 @@ class Method(msgspec.Struct, frozen=True):
 
 
 def methods_of(tool: Any, base: Callable[..., Any], arguments: Sequence[str] | None) -> list[Method]:
-    """Return the methods that do a tool's work; none if it only has the `base` method that raises.
+    """Return the methods that do a tool's work. The list is empty if there is only the `base` method, which raises.
 
-    `arguments` are the names of those of the tool's schema, None if its class has no schema of its own.
+    `arguments` are the names in the tool's schema; None if its class has no schema.
     """
     found = []
     for name in NAMES:
@@ -93,14 +93,14 @@ def _takes_all(parameters: Mapping[str, inspect.Parameter], arguments: Sequence[
 
 
 def values_of(args: Any) -> dict[str, Any]:
-    """Return the arguments by name: those of a mapping, a Struct, a dataclass or a pydantic model."""
+    """Return the arguments of a mapping, a Struct, a dataclass or a pydantic model, by name."""
     if isinstance(args, Mapping):
         return dict(args)
     return {name: getattr(args, name) for name in field_names(type(args))}
 
 
 def field_names(kind: Any) -> list[str]:
-    """Return the names of the attributes of a class of arguments; none for a schema or a TypedDict."""
+    """Return the field names of a class of arguments; an empty list for a schema or a TypedDict."""
     if dataclasses.is_dataclass(kind):
         return [field.name for field in dataclasses.fields(kind)]
     return list(getattr(kind, "__struct_fields__", None) or getattr(kind, "model_fields", None) or ())

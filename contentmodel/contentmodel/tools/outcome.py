@@ -1,4 +1,4 @@
-"""What a tool gave back, as contents: the one place where Python values become what a model reads."""
+"""Convert the results of tools to contents. All conversion of Python values for a model happens here."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ from contentmodel.engine.table.hints import minted
 from contentmodel.tools.faults import ToolInputError
 
 MAX_DEPTH = 200
-"""Levels of nesting in a result; a value that contains itself has no end of them."""
+"""The maximum nesting of a result; a value that contains itself exceeds it."""
 
 
 class ToolOutcome(msgspec.Struct, frozen=True):
-    """What a run of a tool comes to.
+    """The outcome of a run of a tool.
 
-    `results` go to the model: a tool may put there whatever `contents_of` takes, and `contents_of` makes it a list of
-    contents. `note` is text for the model about the run; `display` is what the user is told.
+    `results` are for the model: any value that `contents_of` accepts, or the list of contents that it returns. `note`
+    is text for the model about the run. `display` is text for the user.
     """
 
     results: Any
@@ -47,18 +47,18 @@ class ToolOutcome(msgspec.Struct, frozen=True):
 
     @property
     def contents(self) -> list[AIContent]:
-        """`results` as contents, and the note after them."""
+        """`results` as contents, followed by the note."""
         made = _contents(self.results)
         return made if self.note is None else [*made, TextContent(text=self.note)]
 
     @property
     def error(self) -> ErrorContent | None:
-        """What went wrong, or None."""
+        """The first error in the results, or None."""
         return next((content for content in self.contents if isinstance(content, ErrorContent)), None)
 
     @property
     def text(self) -> str:
-        """The texts and error messages of the results, a line each."""
+        """The texts and error messages of the results, one per line."""
         return "\n".join(
             content.message if isinstance(content, ErrorContent) else content.text
             for content in _contents(self.results)
@@ -67,7 +67,7 @@ class ToolOutcome(msgspec.Struct, frozen=True):
 
     @property
     def shown(self) -> str:
-        """What a user is shown of the results, a line each: texts, error messages, and what other contents are."""
+        """The results as text for a user, one line each: texts, error messages, and descriptions of other contents."""
         return "\n".join(map(_line, _contents(self.results)))
 
 
@@ -78,7 +78,7 @@ def _line(content: Any) -> str:
 
 
 def _what(content: AIContent) -> str:
-    """Return what a content is, in some words: "image image/png, 12 KB"."""
+    """Return a short description of a content, such as "image image/png, 12 KB"."""
     if not isinstance(content, MediaContent):
         return content_tag(type(content).__name__).replace("_", " ")
     kind = content.media_kind if content.media_kind in ("image", "audio", "video") else "file"
@@ -94,14 +94,14 @@ def _size(content: DataContent) -> str:
 
 
 class NotSerialisable(Exception):
-    """A value in a result is no JSON."""
+    """A value in a result has no JSON form."""
 
     def __init__(self, what: str, path: str) -> None:
         super().__init__(f"the tool's result cannot be sent: {what} at {path} is not JSON")
 
 
 def contents_of(value: Any) -> ToolOutcome:
-    """What a tool returned, as an outcome whose `results` are a list of contents. It never raises.
+    """Convert a tool's return value to an outcome whose `results` are a list of contents. Never raises.
 
     | returned | results |
     |---|---|
@@ -109,7 +109,7 @@ def contents_of(value: Any) -> ToolOutcome:
     | a content; a list of contents, in which strings are texts | these contents |
     | None, bool, number, dict, list, dataclass, pydantic model, msgspec Struct, date, UUID, ... | its JSON as text |
     | ToolOutcome | its results by these rules |
-    | bytes, and whatever JSON cannot say | an error that names the type and the path |
+    | bytes, and other values without a JSON form | an error with the type and the path |
     """
     if isinstance(value, ToolOutcome):
         return ToolOutcome(_contents(value.results), _words(value.note), _words(value.display))
@@ -131,10 +131,10 @@ def result_of(
 def result_of(
     call: ToolCallContent, outcome: ToolOutcome | BaseException | Any, *, details: bool = False
 ) -> ToolResultContent:
-    """The result of `call`: of an outcome or anything a tool returns, or of an exception.
+    """Return the result of `call`, from an outcome, a return value or an exception.
 
-    A failure is an ErrorContent among the outputs, and `is_error`. The model sees an exception's message; its type
-    and traceback only with `details`.
+    A failure is an ErrorContent among the outputs, and sets `is_error`. The model gets an exception's message. Its type
+    and traceback are added only with `details`.
     """
     if isinstance(outcome, BaseException):
         outputs: list[AIContent] = [error_of(outcome, details=details)]
@@ -152,7 +152,7 @@ def result_of(
 
 
 def error_of(error: BaseException, *, details: bool = False) -> ErrorContent:
-    """An exception as content. Faults of arguments are told as data too; `details` adds type and traceback."""
+    """Convert an exception to content. Faults of arguments are added as data; `details` adds type and traceback."""
     if isinstance(error, ToolInputError):
         return ErrorContent(message=str(error), code="invalid_arguments", details=error.to_json())
     code = "timeout" if isinstance(error, TimeoutError) else "tool_failed"
@@ -180,14 +180,14 @@ def _contents(value: Any) -> list[AIContent]:
     except NotSerialisable as error:
         return [ErrorContent(message=str(error), code="result_not_serialisable")]
     except Exception as error:
-        # A value's own methods are the tool's code, and may do anything.
+        # The value's own methods may raise anything.
         what = f"a value of type {type(value).__name__} ({type(error).__name__} when read)"
         return [ErrorContent(message=str(NotSerialisable(what, "$")), code="result_not_serialisable")]
     return [TextContent(text=writable(text))]
 
 
 def _sound(content: AIContent) -> AIContent:
-    """A content that a tool made, as the model's own JSON has it: Python lets anything be put into its fields."""
+    """Return a content as decoded from its own JSON: a tool may have put values of a wrong type into its fields."""
     try:
         made = msgspec.json.decode(_encoded(content), type=Content)
     except (TypeError, ValueError, OverflowError, RecursionError) as error:
@@ -204,7 +204,7 @@ def _encoded(content: AIContent) -> bytes:
 
 
 def _whole(value: Any) -> Any:
-    """A value whose texts can all be written."""
+    """Return a value with `writable` applied to all texts in it."""
     if isinstance(value, dict):
         return {_whole(key): _whole(item) for key, item in value.items()}
     if isinstance(value, list):
@@ -213,7 +213,7 @@ def _whole(value: Any) -> Any:
 
 
 def writable(text: str) -> str:
-    """Text without halves of characters, as names of files and the output of programs have them: no API takes these."""
+    """Replace lone surrogates, which file names or program output may contain: no API accepts them."""
     return text.encode("utf-8", "replace").decode()
 
 
@@ -222,7 +222,7 @@ def _words(value: Any) -> str | None:
 
 
 def _plain(value: Any, path: str, depth: int) -> Any:
-    """`value` as JSON has it. NotSerialisable names what JSON cannot say, and where."""
+    """Return `value` as plain JSON. Raise NotSerialisable with the path of a value without a JSON form."""
     if depth > MAX_DEPTH:
         raise NotSerialisable(f"nesting of more than {MAX_DEPTH} levels", _short(path))
     if isinstance(value, Enum):
@@ -241,7 +241,7 @@ def _plain(value: Any, path: str, depth: int) -> Any:
 
 
 def _opened(value: Any, path: str) -> Any:
-    """An object as simpler values, one level of it."""
+    """Convert one level of an object to simpler values."""
     if isinstance(value, datetime | date | time | timedelta | Decimal | UUID):
         return msgspec.to_builtins(value)
     if isinstance(value, PurePath):

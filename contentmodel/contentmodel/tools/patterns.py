@@ -1,7 +1,7 @@
-"""The patterns of JSON Schemas, run by RE2: its time is linear in the text, so no pattern can freeze the process.
+"""Run the patterns of JSON Schemas with RE2. Its time is linear in the text, so no pattern can block the process.
 
-JSON Schema writes patterns as ECMA-262 has them. RE2 lacks lookaround and back-references, which take a backtracking
-engine. A pattern that needs one of these, or that is too large, is not enforced; `unenforced_patterns` reports it.
+JSON Schema uses the syntax of ECMA-262. RE2 has no lookaround and no back-references, which need a backtracking engine.
+A pattern that uses these, or that is too large, is not enforced; `unenforced_patterns` reports it.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from functools import lru_cache
 from typing import Any
 
 MAX_PATTERN = 5_000
-"""Characters of a pattern. A longer one is not enforced."""
+"""The maximum number of characters of a pattern. A longer one is not enforced."""
 MAX_REPEAT = 1000
-"""The largest count that RE2 takes in {m,n}."""
+"""The largest count that RE2 accepts in {m,n}."""
 MAX_MEMORY = 4 * 2**20
-"""Bytes that RE2 may use for one pattern."""
+"""The maximum memory of RE2 for one pattern, in bytes."""
 
 _SPACE = r"\t\n\v\f\r \x{a0}\x{feff}\x{2028}\x{2029}\p{Zs}"
 _PAIR = re.compile(r"\\u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})")
@@ -38,9 +38,9 @@ _REPEAT = re.compile(
 
 @dataclass(frozen=True)
 class Pattern:
-    """A pattern and its work: `size` counts the steps of RE2's program, None where the pattern is not enforced.
+    """A compiled pattern. `size` is the number of steps of RE2's program; None if the pattern is not enforced.
 
-    `problem` says why it is not enforced.
+    `problem` is the reason why it is not enforced.
     """
 
     size: int | None
@@ -51,13 +51,13 @@ class Pattern:
         """Return whether the pattern matches anywhere in `text`. A pattern that is not enforced matches everything."""
         if self._program is None:
             return True
-        # RE2 reads UTF-8, which has no lone surrogates.
+        # RE2 reads UTF-8, which cannot encode lone surrogates.
         return self._program.search(text.encode("utf-8", "replace")) is not None
 
 
 @lru_cache(maxsize=128)
 def compiled(pattern: str) -> Pattern:
-    """Return a pattern of ECMA-262, ready to match."""
+    """Compile a pattern of ECMA-262."""
     import re2  # type: ignore[import-untyped]
 
     if len(pattern) > MAX_PATTERN:
@@ -78,7 +78,7 @@ def _text(said: Any) -> str:
 
 
 def translated(pattern: str) -> str:
-    """Return a pattern of ECMA-262 in the syntax of RE2, as far as the two differ."""
+    """Translate a pattern of ECMA-262 to the syntax of RE2."""
     made: list[str] = []
     in_class = False
     for token in _TOKEN.finditer(_PAIR.sub(_joined, pattern)):
@@ -109,7 +109,7 @@ def _token(token: re.Match[str], in_class: bool) -> str:
 
 
 def _split(repeat: re.Match[str]) -> str:
-    """A repeat with large counts as several in a row: x{1,1500} as x{1}x{0,1000}x{0,499}."""
+    """Split a repeat with large counts: x{1,1500} becomes x{1}x{0,1000}x{0,499}."""
     atom, least = repeat["atom"], int(repeat["least"])
     most = int(repeat["most"]) if repeat["most"] else None if repeat["comma"] else least
     if max(least, most or 0) <= MAX_REPEAT or max(least, most or 0) > MAX_PATTERN:

@@ -1,8 +1,8 @@
-"""JSON Schemas of arguments: made of types, tidied for a model to read, and checked when they are given.
+"""JSON Schemas of arguments: make them from types, simplify them for a model, and check given ones.
 
-A schema that is given may come from a file or a server that nobody here trusts. What would make validation run away
-is refused when the tool is defined: references that leave the document, that lead nowhere, or that go in a circle
-without looking into the value; and nesting or size beyond any honest schema.
+A given schema may come from an untrusted file or server. If it could make validation run without end, it is refused
+when the tool is defined: references out of the document, references without a target, circular references that apply to
+the same value, and excessive nesting or size.
 """
 
 from __future__ import annotations
@@ -19,24 +19,24 @@ from contentmodel.tools.keywords import OverBudget
 from contentmodel.tools.validation import SchemaValidator, counted
 
 MAX_DEPTH = 64
-"""Levels of nesting in a schema that is given."""
+"""The maximum nesting of a given schema."""
 MAX_NODES = 20_000
-"""Values, of any kind, in a schema that is given."""
+"""The maximum number of values, of any type, in a given schema."""
 MAX_CHARACTERS = 2_000_000
-"""Characters of all names and texts in a schema that is given."""
+"""The maximum number of characters of all names and texts in a given schema."""
 MAX_NAME = 1000
-"""Characters of one name (a key) in a schema that is given."""
+"""The maximum number of characters of one name (a key) in a given schema."""
 
-# Keywords that apply to the same value again, not to a part of it: a circle of these never ends.
+# Keywords that apply to the same value, not to a part of it: a circle of these never ends.
 _IN_PLACE = ("allOf", "anyOf", "oneOf", "not", "if", "then", "else")
 # Keywords whose members are values, not schemas.
 _DATA = ("default", "const", "enum", "examples")
-# Keywords whose members are named by the application, not by JSON Schema.
+# Keywords whose member names are chosen by the application, not by JSON Schema.
 _NAMED = ("properties", "$defs", "definitions", "patternProperties", "dependentSchemas")
 
 
 class ToolDefinitionError(ContentModelError, ValueError):
-    """A tool, or a set of tools, cannot be what it says. `faults` has all that is wrong."""
+    """The definition of a tool, or of a set of tools, is invalid. `faults` has all faults."""
 
     def __init__(self, tool: str, faults: list[str]) -> None:
         self.tool, self.faults = tool, tuple(faults)
@@ -48,14 +48,14 @@ class UnenforcedPattern(UserWarning):
 
 
 def type_schema(kind: Any) -> dict[str, Any]:
-    """The tidied JSON Schema of a pydantic model, Struct, dataclass or TypedDict. TypeError where it has none."""
+    """Return the simplified JSON Schema of a model, Struct, dataclass or TypedDict. Raise TypeError if it has none."""
     if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
         return tidied(msgspec.json.schema(kind))
     return tidied(pydantic_schema(kind))
 
 
 def pydantic_schema(kind: Any) -> dict[str, Any]:
-    """What pydantic says a JSON value of `kind` must be. TypeError where it cannot say."""
+    """Return pydantic's JSON Schema of `kind`. Raise TypeError if there is none."""
     import warnings
 
     from pydantic import PydanticUserError, TypeAdapter
@@ -63,7 +63,7 @@ def pydantic_schema(kind: Any) -> dict[str, Any]:
 
     try:
         with warnings.catch_warnings():
-            # A default that is not JSON (a sentinel, say) is the function's own affair: the model need not see it.
+            # The model does not need a default that has no JSON form, such as a sentinel.
             warnings.simplefilter("ignore", PydanticJsonSchemaWarning)
             schema = TypeAdapter(kind).json_schema(mode="validation")
     except PydanticUserError as error:
@@ -72,7 +72,7 @@ def pydantic_schema(kind: Any) -> dict[str, Any]:
 
 
 class StructSchema:
-    """Tells pydantic how a msgspec Struct is read and described; stands as metadata of an annotation."""
+    """Annotation metadata with which pydantic reads and describes a msgspec Struct."""
 
     def __init__(self, kind: type[msgspec.Struct]) -> None:
         self.kind = kind
@@ -91,7 +91,7 @@ class StructSchema:
         return core_schema.no_info_plain_validator_function(read)
 
     def __get_pydantic_json_schema__(self, schema: Any, handler: Any) -> dict[str, Any]:
-        # pydantic follows every reference it sees; those of msgspec come in when it is done.
+        # pydantic follows every reference that it sees, so msgspec's schemas are inserted afterwards.
         return {_STRUCT: self.kind}
 
 
@@ -99,7 +99,7 @@ _STRUCT = "contentmodel:struct"
 
 
 def _with_structs(schema: dict[str, Any]) -> dict[str, Any]:
-    """`schema` with every Struct's own in its place, and their definitions beside pydantic's."""
+    """Return `schema` with the placeholders of Structs replaced by their schemas, and all definitions merged."""
     definitions: dict[str, Any] = dict(schema.pop("$defs", {}))
 
     def put(value: Any) -> Any:
@@ -123,7 +123,7 @@ def _with_structs(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def tidied(schema: dict[str, Any]) -> dict[str, Any]:
-    """`schema` with its root spelt out and without titles, which mostly repeat a name."""
+    """Return `schema` with its root inlined, without unused definitions, and without titles."""
     definitions = schema.get("$defs", {})
     root = {key: value for key, value in schema.items() if key != "$defs"}
     name = root.pop("$ref", "").rpartition("/")[2]
@@ -136,7 +136,7 @@ def tidied(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def _used(root: Any, definitions: dict[str, Any]) -> set[str]:
-    """The names of the definitions that `root` needs."""
+    """Return the names of the definitions that `root` needs."""
     found: set[str] = set()
     todo = [root]
     while todo:
@@ -167,7 +167,7 @@ def _untitled(value: Any) -> Any:
     return {
         key: {name: _untitled(member) for name, member in item.items()}
         if key in _NAMED and isinstance(item, dict)
-        # Data, not schemas: a title in there is somebody's value.
+        # These are data, not schemas: a title in them is a value.
         else (item if key in _DATA else _untitled(item))
         for key, item in value.items()
         if not (key == "title" and isinstance(item, str))
@@ -175,7 +175,7 @@ def _untitled(value: Any) -> Any:
 
 
 def schema_faults(schema: Any) -> list[Fault]:
-    """Return why a schema that was given cannot be used for arguments, all reasons with their JSON paths."""
+    """Return the faults, with their JSON paths, that make a given schema unusable for arguments."""
     size_fault = _size_fault(schema)
     if size_fault is not None:
         return [size_fault]
@@ -185,7 +185,7 @@ def schema_faults(schema: Any) -> list[Fault]:
 
 
 def unenforced_patterns(schema: dict[str, Any]) -> list[Fault]:
-    """Return the patterns of a schema without faults that are not enforced, with the reasons."""
+    """Return the patterns of a valid schema that are not enforced, with the reasons."""
     with counted() as budget:
         found = [(path, text, budget.pattern(text).problem) for path, text in _patterns(schema)]
     return [Fault(path, f"the pattern {shown(text)} is not enforced: {why}") for path, text, why in found if why]
@@ -242,7 +242,7 @@ def _reference_faults(schema: dict[str, Any]) -> list[Fault]:
 
 
 def _circles(schema: dict[str, Any]) -> list[Fault]:
-    """References that come back to themselves, or go on and on, without looking into the value."""
+    """Return references that are circular, or chained too deeply, and apply to the same value."""
     done: set[int] = set()
 
     def circles(node: Any, above: tuple[int, ...]) -> bool:
@@ -262,7 +262,7 @@ def _circles(schema: dict[str, Any]) -> list[Fault]:
 
 
 def _same_value(schema: dict[str, Any], node: dict[str, Any]) -> Iterator[Any]:
-    """The schemas that apply to the very value that `node` applies to."""
+    """Yield the schemas that apply to the same value as `node`."""
     for word in ("$ref", "$dynamicRef"):
         if isinstance(node.get(word), str):
             yield _resolved(schema, node[word])
@@ -274,7 +274,7 @@ def _same_value(schema: dict[str, Any], node: dict[str, Any]) -> Iterator[Any]:
 
 
 def _nodes(value: Any, path: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Every object of a schema, with its JSON path; data in it (defaults, constants) is passed over."""
+    """Yield every object of a schema with its JSON path. Data (defaults, constants) is skipped."""
     if isinstance(value, dict):
         yield path, value
         for key, item in value.items():
@@ -290,7 +290,7 @@ def _nodes(value: Any, path: str) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def _resolved(schema: dict[str, Any], reference: str) -> Any:
-    """What a JSON Pointer reference leads to, None where it leads nowhere or out of the document."""
+    """Return the target of a JSON Pointer reference; None if it is missing or outside of the document."""
     if not reference.startswith("#") or (reference != "#" and not reference.startswith("#/")):
         return None
     found: Any = schema
@@ -316,7 +316,7 @@ def _dialect_faults(schema: dict[str, Any]) -> list[Fault]:
 
 
 def is_typed_dict(kind: Any) -> bool:
-    """Whether `kind` is a TypedDict class."""
+    """Return whether `kind` is a TypedDict class."""
     from typing import is_typeddict
 
     from typing_extensions import is_typeddict as is_backport
@@ -325,7 +325,7 @@ def is_typed_dict(kind: Any) -> bool:
 
 
 def is_schema_type(kind: Any) -> bool:
-    """Whether `kind` is a class that describes an object: pydantic model, msgspec Struct, dataclass, TypedDict."""
+    """Return whether `kind` is a pydantic model, msgspec Struct, dataclass or TypedDict."""
     if not isinstance(kind, type):
         return False
     known = issubclass(kind, msgspec.Struct) or dataclasses.is_dataclass(kind) or hasattr(kind, "model_json_schema")

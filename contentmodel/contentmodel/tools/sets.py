@@ -1,4 +1,4 @@
-"""Tools that are offered together, and how they are put into a request."""
+"""Sets of tools, and their use in a request."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ MODES = ("auto", "none", "required")
 
 
 class UnknownToolError(LookupError):
-    """No tool of a set has this name."""
+    """The set has no tool with this name."""
 
 
 class ToolSet:
     """Tools with unique names, in order.
 
-    Beside `Tool`s it takes what only the model is told of: hosted tools, groups, and functions that are declared
-    here and run elsewhere. ToolDefinitionError names every name that is there twice, and a Tool that cannot run.
+    Besides `Tool`s it takes tools that are only declared to the model: hosted tools, groups, and functions that run
+    elsewhere. Raise ToolDefinitionError for duplicate names, and for a Tool that cannot run.
     """
 
     def __init__(self, tools: Iterable[Tool | Definition] = ()) -> None:
@@ -51,7 +51,7 @@ class ToolSet:
         return self._names
 
     def get(self, name: str | None) -> Tool | None:
-        """The tool of this name that the application runs; None for all others."""
+        """Return the tool with this name if the application runs it, else None."""
         return self._tools.get(name or "")
 
     def __getitem__(self, name: str) -> Tool:
@@ -73,9 +73,9 @@ class ToolSet:
         return f"ToolSet({', '.join(self._names)})"
 
     def choice(self, choice: str | Iterable[str]) -> ToolChoice:
-        """ "auto", "none", "required"; or the name of one tool, or names of some, one of which must be called.
+        """Return the ToolChoice for "auto", "none" or "required", for one tool name, or for several (one must be used).
 
-        A hosted tool is named by its name or its kind. UnknownToolError names all that are not in the set.
+        A hosted tool has its name or its kind as name. Raise UnknownToolError with all names that are not in the set.
         """
         if isinstance(choice, str):
             return ToolChoice(mode=choice) if choice in MODES else self._one(choice)
@@ -103,10 +103,10 @@ def bind(
     choice: str | Iterable[str] | ToolChoice | None = None,
     parallel: bool | None = None,
 ) -> ChatRequest:
-    """A new request that offers these tools, in place of those it had.
+    """Return a new request that offers these tools instead of its own.
 
-    `choice` is what `ToolSet.choice` takes, or a ToolChoice as it is; `parallel` says whether the model may call
-    several at once. What is None stays as the request has it.
+    `choice` is a ToolChoice, or any value that `ToolSet.choice` takes. `parallel` sets whether the model may call
+    several tools at once. If an argument is None, the request's value is kept.
     """
     offered = tools if isinstance(tools, ToolSet) else ToolSet(tools)
     options = request.options
@@ -121,5 +121,5 @@ def bind(
 def _names(definition: Definition) -> list[str]:
     if not isinstance(definition, ToolGroup):
         return [definition.name] if definition.name else []
-    # A namespace keeps the names in it apart from those outside.
+    # The names in a namespace are separate from those outside.
     return [] if definition.name else [tool.name for tool in definition.tools if tool.name]

@@ -1,4 +1,4 @@
-"""A function's signature as a schema of arguments: what the model may give, and how it is handed over."""
+"""Convert a function's signature to a schema of arguments, and pass validated arguments to the function."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from contentmodel.tools.schema import StructSchema, ToolDefinitionError, pydanti
 
 @dataclass(frozen=True, kw_only=True)
 class ToolContext:
-    """What a runner tells a tool about its run. A parameter of this type is filled in, and no model sees it.
+    """Information about a run for a tool. A parameter of this type is filled in, and is not part of the schema.
 
-    `call_id` is the call's; `state` is whatever the caller gave the runner; `cancellation` says when nobody waits for
-    the result any more: the time is up, or the run was cancelled. Applications may subclass it.
+    `call_id` is the id of the call. `state` is the value that the caller gave to the runner. `cancellation` is set when
+    the result is no longer needed, after a timeout or a cancelled run. Applications may subclass it.
     """
 
     call_id: str | None = None
@@ -32,7 +32,7 @@ class ToolContext:
 
 @dataclass(frozen=True)
 class Signature:
-    """The parameters of a function: `model` reads those the model gives, under the names of the function."""
+    """The parameters of a function. `model` is a pydantic model of those that the model fills."""
 
     parameters: tuple[inspect.Parameter, ...]
     fields: Mapping[str, str]
@@ -40,11 +40,11 @@ class Signature:
     model: type[Any]
 
     def values(self, read: Any) -> dict[str, Any]:
-        """The arguments by parameter name, of an instance of `model`."""
+        """Return the arguments by parameter name, from an instance of `model`."""
         return {parameter: getattr(read, field) for field, parameter in self.fields.items()}
 
     def bound(self, values: Mapping[str, Any], context: Any) -> tuple[list[Any], dict[str, Any]]:
-        """The arguments as a function is called: by position where it accepts no name."""
+        """Return positional and named arguments for a call. Only positional-only parameters are passed by position."""
         given = {**values, **({self.context: context} if self.context else {})}
         by_position = [p.name for p in self.parameters if p.kind is p.POSITIONAL_ONLY]
         return [given.pop(name) for name in by_position], given
@@ -56,10 +56,10 @@ def read_signature(
     texts: Mapping[str, str],
     local_names: Mapping[str, Any] | None = None,
 ) -> Signature:
-    """The signature of a tool's function; `texts` are its parameters' descriptions.
+    """Return the signature of a tool's function; `texts` are its parameters' descriptions.
 
-    `local_names` are names that annotations may use beside those of the function's module. ToolDefinitionError names
-    every parameter that no JSON can fill.
+    `local_names` are additional names that annotations may use. Raise ToolDefinitionError with every parameter that has
+    no JSON form.
     """
     hints = _hints(name, function, local_names)
     parameters = _parameters(name, function)
@@ -80,7 +80,7 @@ def read_signature(
 
 
 def context_parameter(function: Callable[..., Any]) -> str | None:
-    """Return the name of the parameter that is a ToolContext; None if there is none, or the types cannot be read."""
+    """Return the name of the ToolContext parameter; None if there is none, or if the types cannot be read."""
     try:
         hints = typing.get_type_hints(function, include_extras=True)
     except (NameError, TypeError, SyntaxError):
@@ -89,7 +89,7 @@ def context_parameter(function: Callable[..., Any]) -> str | None:
 
 
 def is_context(annotation: Any) -> bool:
-    """Whether an annotation is a ToolContext, a subclass of it, or one of these or None."""
+    """Return whether an annotation is ToolContext, a subclass of it, or a union with one of these."""
     if get_origin(annotation) is Annotated:
         return is_context(get_args(annotation)[0])
     if get_origin(annotation) in (Union, UnionType):
@@ -105,7 +105,7 @@ def _hints(name: str, function: Callable[..., Any], local_names: Mapping[str, An
 
 
 def _parameters(name: str, function: Callable[..., Any]) -> tuple[inspect.Parameter, ...]:
-    """The parameters, without the instance that a method is bound to later."""
+    """Return the parameters without an unannotated `self` or `cls`."""
     try:
         found = tuple(inspect.signature(function).parameters.values())
     except ValueError as error:
@@ -115,7 +115,7 @@ def _parameters(name: str, function: Callable[..., Any]) -> tuple[inspect.Parame
 
 
 def _field(parameter: inspect.Parameter, hints: Mapping[str, Any], texts: Mapping[str, str]) -> tuple[Any, Any]:
-    """A parameter as pydantic's pair of annotation and field. Names are aliases, so that any name will do."""
+    """Return pydantic's annotation and field of a parameter. The name is an alias, so that any name is allowed."""
     from pydantic import Field
     from pydantic.fields import FieldInfo
 
@@ -131,12 +131,12 @@ def _field(parameter: inspect.Parameter, hints: Mapping[str, Any], texts: Mappin
 
 
 def _described(annotation: Any, default: Any) -> bool:
-    """Whether a Field, as metadata or as default, says what the parameter is."""
+    """Return whether a Field, in the metadata or as the default, has a description."""
     return any(getattr(found, "description", None) for found in (*getattr(annotation, "__metadata__", ()), default))
 
 
 def adapted(annotation: Any) -> Any:
-    """`annotation` with every msgspec Struct in it made readable to pydantic."""
+    """Return `annotation` with each msgspec Struct in it made readable to pydantic."""
     if isinstance(annotation, type) and issubclass(annotation, msgspec.Struct):
         return Annotated[annotation, StructSchema(annotation)]
     origin, members = get_origin(annotation), get_args(annotation)
@@ -163,7 +163,7 @@ def _model(name: str, fields: dict[str, tuple[Any, Any]], names: list[str]) -> t
 
 
 def _fault(parameter: str, field: tuple[Any, Any]) -> str | None:
-    """Why this parameter, by itself, has no schema."""
+    """Return why this parameter alone has no schema, or None."""
     try:
         pydantic_schema(field[0])
     except Exception as error:

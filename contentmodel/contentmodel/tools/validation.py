@@ -1,4 +1,4 @@
-"""Validation against a JSON Schema (Draft 2020-12), with every fault, in bounded work, fetching nothing."""
+"""Validate against a JSON Schema (Draft 2020-12): find all faults, with bounded work and no network access."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from contentmodel.tools.keywords import format_checker as formats
 Fault = TypeVar("Fault")
 
 MAX_ERRORS = 1000
-"""Errors of one validation that are read; what comes after them is not looked for."""
+"""The maximum number of errors of one validation; later errors are not searched."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class InputLimits:
-    """What the arguments of one call may ask of their validation.
+    """Limits on the validation of one call's arguments.
 
-    `max_bytes` bounds the arguments as JSON text, `max_depth` their nesting. `max_steps` bounds the work of a JSON
-    Schema that was given, and `seconds` its time; the types of Python are validated by pydantic and msgspec, whose time
-    is linear in the size. ValueError if a limit is not above 0.
+    `max_bytes` limits the size of the arguments as JSON text, `max_depth` their nesting. `max_steps` limits the work of
+    a given JSON Schema, and `seconds` its time. Python types are validated by pydantic and msgspec, whose time is
+    linear in the size. Raise ValueError if a limit is not above 0.
     """
 
     max_bytes: int = 4 * 2**20
@@ -46,7 +46,7 @@ _steps: ContextVar[int] = ContextVar("steps of a validation", default=MAX_STEPS)
 
 @contextmanager
 def limited(limits: InputLimits, deadline: float | None = None) -> Iterator[None]:
-    """Apply limits to every validation inside of the block; `deadline` is a time of `time.monotonic`."""
+    """Apply limits to every validation in the block; `deadline` is a time of `time.monotonic`."""
     ends = [] if deadline is None else [deadline]
     ends += [] if limits.seconds is None else [time.monotonic() + limits.seconds]
     until, steps = _deadline.set(min(ends, default=None)), _steps.set(limits.max_steps)
@@ -58,9 +58,9 @@ def limited(limits: InputLimits, deadline: float | None = None) -> Iterator[None
 
 
 class SchemaValidator:
-    """Reads JSON values against one schema.
+    """Validate JSON values against one schema.
 
-    Dialects that a schema names are not looked at: it is read as Draft 2020-12. References lead into the schema alone.
+    The schema is read as Draft 2020-12, even if it names another dialect. References can only point into the schema.
     """
 
     def __init__(self, schema: dict[str, Any]) -> None:
@@ -69,9 +69,9 @@ class SchemaValidator:
         self._validator: Any = validator_class()(schema, registry=Registry(), format_checker=formats())
 
     def faults(self, value: Any) -> list[InputFault]:
-        """Return what the schema has against `value`, in the order of the paths.
+        """Return the faults of `value`, ordered by path.
 
-        Raise InvalidArguments if the schema takes more work, or more time, than it may.
+        Raise InvalidArguments if the validation exceeds its steps or its time.
         """
         try:
             return self.read(value, _faults)
@@ -80,7 +80,7 @@ class SchemaValidator:
             raise InvalidArguments([fault]) from None
 
     def read(self, value: Any, reader: Callable[[Any], Iterable[Fault]]) -> list[Fault]:
-        """Return what `reader` makes of each error of `value`, without repetitions. Raise OverBudget."""
+        """Return the results of `reader` for each error of `value`, without duplicates. Raise OverBudget."""
         with counted():
             found = list(islice(self._validator.iter_errors(value), MAX_ERRORS))
             errors = sorted(found, key=lambda error: str(error.json_path))
@@ -89,7 +89,7 @@ class SchemaValidator:
 
 @contextmanager
 def counted() -> Iterator[Budget]:
-    """Count the work inside of the block, by the limits that apply."""
+    """Count the work in the block against the limits that apply."""
     made = Budget(_steps.get(), _deadline.get())
     token = budget.set(made)
     try:
