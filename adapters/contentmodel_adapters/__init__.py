@@ -1,1 +1,1 @@
-"""Adapters: one package for each provider API. They need no SDK, and none of them knows another."""
+"""Adapters: one package for each provider API. They need no SDK, and do not import each other."""
