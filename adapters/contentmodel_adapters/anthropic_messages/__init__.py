@@ -94,7 +94,7 @@ TABLE.keep(
 )
 
 
-# What image and document blocks take inline (rules.py, media_types_are_read).
+# The media types that image and document blocks take inline (rules.py, media_types_are_read).
 IMAGES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 # A document by URL is a PDF (types/beta/beta_url_pdf_source_param.py of anthropic 2.11).
 LINKS = ("image/*", "application/pdf")
@@ -161,7 +161,7 @@ def completed(payload: dict[str, Any], response: ChatResponse, context: EncodeCo
 
 
 class AnthropicMessages(TableAdapter):
-    """The adapter of messages, requests and answers."""
+    """The adapter of the Messages API: messages, requests and answers."""
 
     api = API
     issuer = "anthropic"
@@ -212,7 +212,8 @@ class AnthropicMessages(TableAdapter):
     def recognises(self, payload: dict[str, Any]) -> Mapping[str, float]:
         """Return the kinds of payload that it may be, each with a confidence.
 
-        Answers have a type. Requests have a limit, a system prompt beside the messages, or typed blocks."""
+        Answers have a type. Requests have a limit, a system prompt beside the messages, or typed blocks.
+        """
         if payload.get("type") in ("message_start", "content_block_start", "content_block_delta", "message_delta"):
             return {"stream": 1.0}
         if payload.get("type") == "message" and "content" in payload:

@@ -1,7 +1,8 @@
 """The table of the Messages API: content blocks, hosted tools and their results, citations, usage.
 
 Read off anthropic 2.11 (types, types/beta), seen November 2026. A hosted tool's call and result are two blocks. The
-content of a result is one block, a list of blocks, or an error object instead."""
+content of a result is one block, a list of blocks, or an error object instead.
+"""
 
 from __future__ import annotations
 
@@ -89,7 +90,8 @@ ARGUMENTS = ArgumentsObject()
 def _named(name: str, model: type[Any], fields: dict[str, Any], **constants: Any) -> Row:
     """Return one of several rows with the same tag, which differ in a nested constant.
 
-    The kind of a link or a file is its tag."""
+    The kind of a link or a file is its tag.
+    """
     implied = {"kind": constants["type"]} if "kind" in model.__struct_fields__ else {}
     return Row(name, model, fields, Implied(implied), constants={k.replace("__", "."): v for k, v in constants.items()})
 

@@ -2,7 +2,8 @@
 
 Sampling settings are those of the API version 2023-06-01. Version 2026-10-21, which the SDK sends since 2.0, refuses
 them for every model: the client of this adapter leaves them out (platform.claude.com/docs/en/api/versioning and
-_constants.py of anthropic 2.12.0, seen 2026-11-22)."""
+_constants.py of anthropic 2.12.0, seen 2026-11-22).
+"""
 
 from __future__ import annotations
 

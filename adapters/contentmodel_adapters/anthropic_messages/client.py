@@ -17,12 +17,15 @@ except ImportError as error:
 PATH = "/v1/messages"
 UNSAMPLED = "2026-10-21"
 """The first version of the API that refuses temperature, top_p and top_k for every model, whatever their values
-(platform.claude.com/docs/en/api/versioning, seen 2026-11-22). The SDK sends it since 2.0 (_constants.py)."""
+(platform.claude.com/docs/en/api/versioning, seen 2026-11-22). The SDK sends it since 2.0 (_constants.py).
+"""
 
 
 def choices(sdk: Any, plain: tuple[type, ...], policies: Mapping[str, str] | None) -> Mapping[str, str] | None:
-    """Return the policies of a client. They limit sampling if the SDK's API version refuses it; the caller's come
-    first."""
+    """Return the policies of a client.
+
+    They limit sampling if the API version that the SDK sends refuses it. The caller's policies take precedence.
+    """
     version = sdk.default_headers.get("anthropic-version") if type(sdk) in plain else None
     if not isinstance(version, str) or version < UNSAMPLED:
         return policies

@@ -1,7 +1,8 @@
 """Requests that the API refuses, ignores or answers badly.
 
 The rules are those of Anthropic's own models. Hosts of other models are less strict, so a rule that only Claude
-enforces is checked only if the model's name is a Claude's. The capabilities of models are in capabilities.py."""
+enforces is checked only if the model's name is a Claude's. The capabilities of models are in capabilities.py.
+"""
 
 from __future__ import annotations
 

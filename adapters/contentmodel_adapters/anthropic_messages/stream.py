@@ -1,5 +1,7 @@
-"""Decode streams of the Messages API (anthropic 2.12, lib/streaming/_beta_messages.py and the raw event types; Nov.
-2026)."""
+"""Decode streams of the Messages API.
+
+Sources: anthropic 2.12, lib/streaming/_beta_messages.py and the raw event types; November 2026.
+"""
 
 from __future__ import annotations
 
@@ -235,8 +237,7 @@ class Decoder(StreamDecoder):
 
 
 def _object_or_text(text: str) -> Any:
-    """Return the arguments of a call: an object, or the text if it is no object, so that a truncated call is not
-    run."""
+    """Return the arguments of a call: an object, or the text if it is no object: a truncated call must not run."""
     try:
         value = parse(text, API)
     except DecodeError:

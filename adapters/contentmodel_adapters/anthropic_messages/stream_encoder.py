@@ -21,7 +21,7 @@ from contentmodel.content.reasoning import ReasoningContent
 from contentmodel.content.text import TextContent
 from contentmodel.events import TextDelta, TurnComplete, TurnError, WireEvent
 
-# The field of a block that grows, and the type and the field of the delta.
+# By the type of a block: its field that grows, and the type and the field of the delta.
 GROWTH = {"text": ("text", "text_delta", "text"), "thinking": ("thinking", "thinking_delta", "thinking")}
 # Fields inside `delta` of message_delta; all others are beside it.
 IN_DELTA = ("stop_reason", "stop_sequence", "stop_details", "container")
