@@ -130,8 +130,7 @@ READS = media.MediaSupport(schemes=("http", "https", "gs"), in_answers=True, typ
 
 
 def tell_url(request: ChatRequest, context: EncodeContext) -> ChatRequest:
-    """Report values that belong in the URL of a request, not in its body: the model, and whether the answer is a
-    stream."""
+    """Report values that belong in the URL of a request, not in its body: the model, and the choice of a stream."""
     if request.model is not None:
         context.report_loss(request, "model", reasons.IN_URL)
     if request.options.stream is not None:
@@ -248,7 +247,8 @@ class GoogleGenerateContent(TableAdapter):
         """Return whether a value is another spelling in the JSON form of protocol buffers, which the API reads.
 
         A number may be a string, an enum value its number, a list with one element that element
-        (protobuf.dev/programming-guides/json, seen 2026-11-22). Roles have a separate rule; a schema is any JSON."""
+        (protobuf.dev/programming-guides/json, seen 2026-11-22). Roles have a separate rule; a schema is any JSON.
+        """
         if name == "role" or name.endswith("JsonSchema"):
             return True
         if isinstance(value, str):
@@ -289,8 +289,10 @@ class GoogleGenerateContent(TableAdapter):
         return 1.0 if items and all(isinstance(item, dict) and "parts" in item for item in items) else 0.0
 
     def recognises(self, payload: dict[str, Any]) -> Mapping[str, float]:
-        """Return the kinds of payload that it may be, each with a confidence. Only this API has `contents` and
-        `candidates`."""
+        """Return the kinds of payload that it may be, each with a confidence.
+
+        Only this API has `contents` and `candidates`.
+        """
         if isinstance(payload.get("contents"), list | dict):
             return {"request": 1.0}
         if any(key in payload for key in ("candidates", "usageMetadata", "promptFeedback")):

@@ -1,7 +1,8 @@
 """The table of Gemini's generateContent: parts, media, hosted tools, grounding, usage.
 
 Read off google-genai 3.4 (types.py), seen November 2026. The key that a part has determines its kind; modifiers (a
-signature, a video's cut) may be beside it. Requests spell names with underscores as well."""
+signature, a video's cut) may be beside it. Requests spell names with underscores as well.
+"""
 
 from __future__ import annotations
 
@@ -102,7 +103,8 @@ class ResponseObject(Codec[list[AIContent]]):
     One string under "output", "error" or "result" is one text; a list of several strings under "output" or "error" is
     as many texts. Any other object becomes its JSON text: without those keys "the whole response is treated as function
     output" (types.py of google-genai, FunctionResponse; the SDK itself writes "result"; seen 2026-11-22). The hint
-    `KEY_OF_RESPONSE` of the first text has the key, "" for JSON. An empty object is no text."""
+    `KEY_OF_RESPONSE` of the first text has the key, "" for JSON. An empty object is no text.
+    """
 
     classes = (dict,)
     identity = False

@@ -22,8 +22,7 @@ _STOPS, _FIRST_STOPS = 5, 16
 def _before_3(
     *thinking: str, budget: tuple[int, int] | None = None, stops: int = _STOPS, known: bool = True
 ) -> Capabilities:
-    """Return the capabilities of a model before Gemini 3: at most a thinking budget. `known`: its thinking is
-    documented."""
+    """Return the capabilities of a model before Gemini 3. `known`: whether its thinking is documented."""
     return Capabilities(
         efforts=(),
         thinking=thinking if known else None,

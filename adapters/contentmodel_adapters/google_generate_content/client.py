@@ -23,13 +23,16 @@ def api_client(sdk: genai.Client) -> Any:
 
     google-genai 3.4 has no public way to send a payload unchanged and to read raw bytes: `generate_content` takes only
     typed arguments, and refuses `should_return_http_response` for streams. This module uses nothing else that is not
-    public."""
+    public.
+    """
     return sdk._api_client
 
 
 def url_of(sdk: genai.Client, model: str, verb: str) -> str:
-    """Return the path of a model's method. A bare name is one of Google's models (transformers `t_model` of the
-    SDK)."""
+    """Return the path of a model's method.
+
+    A bare name is one of Google's models (transformers `t_model` of the SDK). Raise ValueError if it is no model name.
+    """
     if sdk.vertexai and not model.startswith(("projects/", "models/", "publishers/")):
         publisher, _, name = model.rpartition("/")
         model = f"publishers/{publisher or 'google'}/models/{name}"
@@ -49,13 +52,15 @@ COMPLETE, STREAM = "generateContent", "streamGenerateContent?alt=sse"
 
 
 def http_options_of(timeout: float | None) -> dict[str, Any] | None:
-    """Return the SDK's options of one call; its timeout is in milliseconds."""
+    """Return the SDK's options of one call. `timeout` is in seconds, the SDK's in milliseconds."""
     return None if timeout is None else {"timeout": max(1, round(timeout * 1000))}
 
 
 def make_sdk(options: dict[str, Any]) -> genai.Client:
-    """Return the SDK's client. Options of other SDKs are translated (`timeout`, `base_url`, `default_headers`,
-    `max_retries`)."""
+    """Return the SDK's client.
+
+    Options named as in other SDKs are translated (`timeout` in seconds, `base_url`, `default_headers`, `max_retries`).
+    """
     http_options: dict[str, Any] = {}
     said = options.pop("http_options", None) or {}
     for name, value in said.items() if isinstance(said, dict) else said:
@@ -74,7 +79,10 @@ def make_sdk(options: dict[str, Any]) -> genai.Client:
 
 
 def failure_of(client: clients.BaseClient, error: Exception) -> ClientError | None:
-    """Return the ClientError for an error of the SDK. The body's details show whether the key was invalid."""
+    """Return the ClientError for an error of the SDK; None if it is not about a request.
+
+    The details of the body show whether the API key was invalid.
+    """
     if not isinstance(error, errors.APIError):
         return client.unanswered(error)
     details = details_of(error.details)

@@ -59,7 +59,8 @@ ROLES = Roles(API, {"user": "user", "model": "assistant"}, {"user": "user", "ass
 _OF_TOOLS = (ToolCallContent, ToolResultContent)
 _RESULT_ROLES = ("user", f"{API}:tool", f"{API}:function")
 """Roles of messages that hold results. Clients of the SDKs also send "tool" and "function"
-(ai.google.dev/gemini-api/docs/function-calling, seen 2026-11-22)."""
+(ai.google.dev/gemini-api/docs/function-calling, seen 2026-11-22).
+"""
 _ROLES = frozenset({*ROLES.to_model, "tool", "function"})
 
 INNER = BlocksOrOne(PARTS)
@@ -129,7 +130,8 @@ class CallIds:
     """Generate ids for calls and results without one, so that each result refers to its call.
 
     A generated id differs from the id of every call and function result in `messages`, and from those of answers with
-    another `answer_id`."""
+    another `answer_id`.
+    """
 
     def __init__(self, messages: Iterable[ChatMessage] = (), answer_id: str | None = None) -> None:
         contents = (content for message in messages for content in message.contents)
@@ -140,8 +142,10 @@ class CallIds:
         self._ids: dict[tuple[int, int], Any] = {}
 
     def settle(self, message: ChatMessage) -> ChatMessage:
-        """Return the message with ids on every call and result, and failures marked. If it has only results, set the
-        role "tool"."""
+        """Return the message with ids on every call and result, and failures marked.
+
+        If it has only results, its role becomes "tool".
+        """
         contents = message.contents
         for index, content in enumerate(contents):
             if isinstance(content, HostedToolCallContent) and (inner := _inner_id(content)) is not None:
@@ -288,7 +292,8 @@ class Instructions(Codec[list[AIContent]]):
 
 SKIP = "skip_thought_signature_validator"
 """The placeholder signature of a call that no model of this API made (ai.google.dev/gemini-api/docs/thought-signatures,
-seen 2026-11-21)."""
+seen 2026-11-21).
+"""
 
 
 def with_signed_calls(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
@@ -311,9 +316,10 @@ def _signed(call: Any, context: EncodeContext) -> Any:
 
 
 def with_begun(messages: list[ChatMessage], context: EncodeContext) -> list[ChatMessage]:
-    """Return messages of other APIs with a placeholder of the user before a first turn of the model.
+    """Return the messages with a placeholder of the user before a first turn of the model of another API.
 
-    If a user's first message reads like the placeholder, one is added as well, because decoding removes the first."""
+    If a user's first message reads like the placeholder, one is added as well, because decoding removes the first.
+    """
     # A message without contents is not sent.
     first = next((message for message in messages if message.contents), None)
     if first is None or is_native(first, context):

@@ -1,7 +1,8 @@
 """The envelope of generateContent answers: candidates, grounding, finish reasons, usage (google-genai 3.4; Nov. 2026).
 
 The results of a search are in groundingMetadata, beside the content. They become a call and a result at the end of the
-message, and citations on the texts that they ground."""
+message, and citations on the texts that they ground.
+"""
 
 from __future__ import annotations
 

@@ -2,7 +2,8 @@
 
 Names are read in both spellings, `functionCall` and `function_call`. The model and the host are in the URL, not in the
 payload. A rule of some models is checked only if the caller names the model; rules of only one host (the Developer API,
-Vertex AI) are not checked. In a request with cachedContent, the cached contents precede its own."""
+Vertex AI) are not checked. In a request with cachedContent, the cached contents precede its own.
+"""
 
 from __future__ import annotations
 

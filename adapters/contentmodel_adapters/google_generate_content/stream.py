@@ -2,7 +2,8 @@
 
 Parts are appended. A text continues a preceding text of its kind, unless a signature is between them (ai.google.dev,
 thought signatures: a part with one is not merged with others). Fields beside the content are not split; the last value
-counts."""
+counts.
+"""
 
 from __future__ import annotations
 

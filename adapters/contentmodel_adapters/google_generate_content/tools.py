@@ -96,7 +96,8 @@ class Tools(Codec[list[Tool]]):
 
     The API also takes one object instead of the list. The first tool of each wire object has the hint `ENTRY`. A member
     with an unusual spelling or shape keeps its key in the hint `KEY`, and its value in `MEMBER`. A single function
-    instead of a list of functions has the hint `FORM`."""
+    instead of a list of functions has the hint `FORM`.
+    """
 
     classes = (list, dict)
     identity = False
@@ -145,7 +146,8 @@ def _entry_of(tool: Any, entries: list[dict[str, Any]], context: EncodeContext) 
     """Return the Tool object for a tool, a new one if needed.
 
     All functions of another API are in one object: of several, the API may read only the first (tmc/langchaingo#1245,
-    seen 2026-11-22)."""
+    seen 2026-11-22).
+    """
     if context.native:
         fits = entries[-1] if entries and not ENTRY.of(tool, API) else None
     else:
