@@ -281,7 +281,8 @@ class OpenAIChat(TableAdapter):
     def recognises(self, payload: dict[str, Any]) -> Mapping[str, float]:
         """Return the kinds of payload that it may be, each with a confidence.
 
-        Chat's own keys decide; messages with string contents may be of any API."""
+        Chat's own keys decide; messages with string contents may be of any API.
+        """
         if payload.get("object") == "chat.completion":
             return {"response": 1.0}
         if payload.get("object") == "chat.completion.chunk":

@@ -1,7 +1,8 @@
 """Requests that Chat Completions refuses, ignores or answers badly.
 
 Many hosts have this API, and few are as strict as OpenAI. A rule that only OpenAI enforces is checked only if the
-model's name is one of OpenAI's, and a rule of some of its models only for these."""
+model's name is one of OpenAI's, and a rule of some of its models only for these.
+"""
 
 from __future__ import annotations
 

@@ -2,7 +2,8 @@
 2026).
 
 A column is open until the answer ends. A text or a call that is followed by another block is emitted as complete before
-that, and is amended if the host goes back to it."""
+that, and is amended if the host goes back to it.
+"""
 
 from __future__ import annotations
 

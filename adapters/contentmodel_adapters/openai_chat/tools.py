@@ -26,7 +26,8 @@ class GrammarObject(Codec[dict[str, Any]]):
     """The format of a custom tool. A grammar is a nested object here; in the model its fields are beside `type`.
 
     openai 3.54, types/chat/chat_completion_custom_tool_param.py, against types/shared/custom_tool_input_format.py, seen
-    2026-11-22."""
+    2026-11-22.
+    """
 
     classes = (dict,)
     identity = False
@@ -141,7 +142,7 @@ def write_choice(choice: ToolChoice, tools: list[Any]) -> Any:
 
 
 def read_old_choice(value: Any) -> ToolChoice | None:
-    """Return the choice of `function_call`, a word or the name of a function; None if it is anything else."""
+    """Return the choice of `function_call`: "auto", "none" or the name of a function; None if it is anything else."""
     if value in ("auto", "none"):
         return ToolChoice(mode=value)
     if value.__class__ is dict and value.keys() == {"name"} and value["name"].__class__ is str:
@@ -150,7 +151,7 @@ def read_old_choice(value: Any) -> ToolChoice | None:
 
 
 def old_choice(value: Any) -> Any:
-    """Return a `tool_choice` in the form of `function_call`; None if there is none."""
+    """Return a `tool_choice` in the form of `function_call`; None if that cannot express it."""
     if value in ("auto", "none"):
         return value
     return {"name": value["function"]["name"]} if isinstance(value, dict) and value["type"] == "function" else None
