@@ -214,8 +214,10 @@ class OpenAIResponses(TableAdapter):
         return 0.9 if any("type" in item for item in items) else 0.2
 
     def recognises(self, payload: dict[str, Any]) -> Mapping[str, float]:
-        """Return the kinds of payload that it may be, each with a confidence. Only this API has `input` and
-        `output`."""
+        """Return the kinds of payload that it may be, each with a confidence.
+
+        Only this API has `input` and `output`.
+        """
         if isinstance(payload.get("type"), str) and payload["type"].startswith("response."):
             return {"stream": 1.0}
         if payload.get("type") == "error" and "message" in payload:

@@ -1,7 +1,8 @@
 """The table of the Responses API: items, content parts, citations, usage.
 
 Read off openai 3.52 (types/responses), seen November 2026. The item of a hosted tool is both call and result: a
-`PairRow` makes two contents of it."""
+`PairRow` makes two contents of it.
+"""
 
 from __future__ import annotations
 
@@ -330,7 +331,8 @@ class FailureObject(Codec[list[AIContent]]):
     """A failure as a string or an object, kept as received.
 
     One that was created by the application is a string, or the value of `made`. `field` is the key of the message in an
-    object without "message"."""
+    object without "message".
+    """
 
     classes = (str, dict)
     identity = False

@@ -1,6 +1,7 @@
 """The items of the Responses API. The item of a hosted tool is both call and result: a pair makes two contents of it.
 
-Read off openai 3.52 (types/responses), seen November 2026."""
+Read off openai 3.52 (types/responses), seen November 2026.
+"""
 
 from __future__ import annotations
 
@@ -522,7 +523,8 @@ class ItemIds:
 
     An id is a hash of the answer's id, or of its time and model if it has none, of the id of the call, and of the
     number of the item among those of its kind. So the items of a conversation differ, and an answer has the same ids
-    whether it is streamed or not."""
+    whether it is streamed or not.
+    """
 
     def __init__(self, answer: Mapping[str, Any]) -> None:
         self._answer = answer.get("id") or [answer.get("created_at"), answer.get("model")]

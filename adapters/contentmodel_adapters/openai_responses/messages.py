@@ -2,7 +2,8 @@
 
 Consecutive items of the assistant (reasoning, calls, hosted tools, the parts of its message items) are one message, and
 so are consecutive results of tools. The fields of an item other than its parts are kept with its first part, in the
-hint `ITEM`; a part with that hint starts an item."""
+hint `ITEM`; a part with that hint starts an item.
+"""
 
 from __future__ import annotations
 
@@ -139,8 +140,7 @@ def decode_item(
 
 
 def _decode_other(item: dict[str, Any], context: DecodeContext) -> Any:
-    """Decode an item that is one content. An unknown one gets a hint that it is an item, not a part of the one
-    before."""
+    """Decode an item that is one content. The hint of an unknown one tells it from a part."""
     if "type" in item and item["type"] is None:
         content: Any = UnknownContent(api=API, block=item)
     else:

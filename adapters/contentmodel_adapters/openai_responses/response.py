@@ -78,7 +78,8 @@ class Output(OnlyChoice):
     """The output items and the status: the messages of the only choice, and its finish reason.
 
     The status fields are kept in the hint `ENDED` and written again, unless the finish reason was changed or comes from
-    another API."""
+    another API.
+    """
 
     keys = ("output", "status", "incomplete_details")
     parts = {"status": "choices.finish_reason", "incomplete_details": "choices.finish_reason"}

@@ -1,7 +1,8 @@
 """Requests that the Responses API refuses, ignores or answers badly.
 
 Other hosts have this API too, and few are as strict as OpenAI. A rule that only OpenAI enforces is checked only if the
-model's name is one of OpenAI's, and a rule of some of its models only for these."""
+model's name is one of OpenAI's, and a rule of some of its models only for these.
+"""
 
 from __future__ import annotations
 

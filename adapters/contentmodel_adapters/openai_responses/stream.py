@@ -2,7 +2,8 @@
 2026).
 
 Every event has an `output_index`; the ids of some hosts change during a stream. The last event repeats the whole
-answer, and takes precedence."""
+answer, and takes precedence.
+"""
 
 from __future__ import annotations
 

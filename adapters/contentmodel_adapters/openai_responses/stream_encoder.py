@@ -3,7 +3,8 @@ end.
 
 Contents that make one item (the parts of a message, a call and its result) are one group; a deferred content waits
 until its group is complete. The last event repeats the whole answer: an answer of another API has the items that were
-done, and one of this API has the original ones."""
+done, and one of this API has the original ones.
+"""
 
 from __future__ import annotations
 
