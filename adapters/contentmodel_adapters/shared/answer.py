@@ -16,7 +16,8 @@ def waiting(choice: ChatChoice) -> ChatChoice:
     """Return a complete choice that has tool calls with the finish reason "tool_calls".
 
     Gemini has one value for both cases. Chat sends "stop" if the request named the function to call; some hosts always
-    send "stop" or "". The API's own value is kept."""
+    send "stop" or "". The API's own value is kept.
+    """
     finish = choice.finish_reason
     if finish is None or (finish.reason != "stop" and finish.raw != ""):
         return choice
@@ -26,9 +27,9 @@ def waiting(choice: ChatChoice) -> ChatChoice:
 
 
 def misfits(wire: Mapping[str, Any], **kinds: type) -> dict[str, Any]:
-    """Return the fields of a wire object whose values are not of their `kinds`, for the residue.
+    """Return the fields of a wire object whose values have another class than in `kinds`, for the residue.
 
-    A hint keeps how such a field is written again; in the residue it is reported where another API cannot have it.
+    A hint restores such a field. In the residue it is reported if the target is another API.
     """
     return {
         name: wire[name]
@@ -41,7 +42,8 @@ def of_the_model(messages: list[ChatMessage], context: EncodeContext) -> list[Ch
     """Return the messages of an answer of another API without those of users, and report them as lost.
 
     A compacted conversation of OpenAI contains such messages. In another API's answer they would become the model's
-    text."""
+    text.
+    """
     if context.native or not any(message.role in _OTHERS for message in messages):
         return messages
     for message in messages:

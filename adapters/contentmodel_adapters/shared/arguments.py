@@ -1,7 +1,8 @@
 """Read JSON Schemas node by node, and restore returned arguments to the schema that a tool's author wrote.
 
 Covers JSON Schema (draft 2020-12, older keywords that generators still emit, and OpenAPI's `nullable`) and the changes
-that a `Dialect` makes to arguments. `schemas` lists the keywords that each API takes."""
+that a `Dialect` makes to arguments. `schemas` lists the keywords that each API takes.
+"""
 
 from __future__ import annotations
 
@@ -50,7 +51,8 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True):
     `all_required`: objects also require all their properties. `nullable`: null is expressed by that keyword, a schema
     has one type, and `anyOf` has no siblings. `whole`: an array must have items, the root must have properties.
     `names`: a pattern for the names of the root's properties. `most`: the limits of the counts of `counted`;
-    `most_min_items`: the limit of `minItems`."""
+    `most_min_items`: the limit of `minItems`.
+    """
 
     name: str
     keywords: frozenset[str] | None = None
@@ -83,7 +85,8 @@ class Adapted(msgspec.Struct, frozen=True):
 
     `lost`: the constraints that were removed or changed. `structural`: changes of form, which `restore_arguments`
     undoes. `reasons`: why the dialect has no such schema; `schema` is then the original one. Parts of the schema may be
-    shared with the original: treat it as read-only."""
+    shared with the original: treat it as read-only.
+    """
 
     schema: Node
     lost: list[Lost] = []
@@ -101,7 +104,8 @@ def restore_arguments(arguments: Any, original_schema: Node, dialect: Dialect) -
 
     A wrapped root is unwrapped. If the dialect makes every property required, a null is removed if its property was
     optional and not nullable; in a union, the first variant that the value fits decides, preferably one that it fits
-    unchanged. Unchanged parts are the same objects. Raise EncodeError if the nesting is too deep."""
+    unchanged. Unchanged parts are the same objects. Raise EncodeError if the nesting is too deep.
+    """
     restorer = _Restorer(original_schema)
     try:
         if isinstance(original_schema, dict) and wraps(restorer.reader, dialect):
@@ -114,8 +118,7 @@ def restore_arguments(arguments: Any, original_schema: Node, dialect: Dialect) -
 
 
 def wraps(reader: Reader, dialect: Dialect) -> bool:
-    """Return whether the dialect does not allow the root as it is, so that it becomes the property `value` of an
-    object."""
+    """Return whether the root is not allowed as it is, and is wrapped in an object with the property `value`."""
     return dialect.object_root and not _stands(reader.plain(reader.root), dialect.bare_root)
 
 
@@ -146,7 +149,8 @@ def canonical(node: Node) -> Node:
     """Return the schema in the form of draft 2020-12.
 
     Types are in lower case; `nullable` and a list under `items` are replaced. Counts become numbers: OpenAPI's subset,
-    as JSON of protocol buffers, has them as strings."""
+    as JSON of protocol buffers, has them as strings.
+    """
     if any(node.get(keyword).__class__ is str for keyword in COUNTS):
         node = {key: int(value) if _is_count(key, value) else value for key, value in node.items()}
     types, said = types_of(node), node.get("type")
@@ -309,8 +313,10 @@ def named(node: Node, keyword: str = "properties") -> Node:
 
 
 def circles(reader: Reader, *, every: bool) -> set[str]:
-    """Return the pointers in or between cycles of references; unless `every`, only cycles through required
-    properties."""
+    """Return the pointers in or between cycles of references.
+
+    Unless `every`, only cycles through required properties count.
+    """
     root = reader.root if isinstance(reader.root, dict) else {}
     waiting = ["#", *(pointer_to(keyword, name) for keyword in DEFINITIONS for name in named(root, keyword))]
     graph: dict[str, set[str]] = {}

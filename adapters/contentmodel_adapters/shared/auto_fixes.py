@@ -73,5 +73,4 @@ MENDS: Mapping[str, str] = {
     "unstored-items-are-whole": "items of other APIs have no ids",
     "user-turns-have-content": _LEFT_OUT,
 }
-"""If a rule is also in `Rules.leave_out`, the encoder drops the setting. Any other rule is the caller's
-responsibility."""
+"""If a rule is also in `Rules.leave_out`, the encoder drops the setting. The caller must follow any other rule."""

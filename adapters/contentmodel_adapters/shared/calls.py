@@ -1,6 +1,7 @@
 """One call of an API: the request that is sent, and the answer as it is received.
 
-Imports no SDK and does no I/O: the streams are given the function that sends."""
+Imports no SDK and does no I/O: the streams are given the function that sends.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +31,7 @@ class Call:
 
     @property
     def losses(self) -> tuple[Loss, ...]:
-        """What the API does not get of the request. A loss of the model is left out: the client sets the model."""
+        """The losses of the request. A loss of the model is left out: the client sets the model."""
         return tuple(loss for loss in self._encoded.losses if loss.path != "$.model")
 
     def undone(self, response: ChatResponse) -> ChatResponse:
@@ -40,7 +41,7 @@ class Call:
         return self.maps.restored_names(response, self.adapter.restore_arguments)
 
     def undoing(self) -> Callable[[StreamEvent], list[StreamEvent]]:
-        """Return a function that does the same for the events of one stream."""
+        """Return a function that restores the same in the events of one stream."""
         return self.maps.undoing(self.adapter.restore_arguments)
 
 
@@ -59,7 +60,7 @@ class Reading:
 
     @property
     def losses(self) -> tuple[Loss, ...]:
-        """What the API does not get of the request."""
+        """The losses of the request."""
         return self._call.losses
 
     @property

@@ -22,7 +22,8 @@ class Choice(Codec[ToolChoice]):
     would spell a choice in another way than the payload, the hint `RAW` keeps the payload's form, and an edit of the
     choice overrides it. If the choice has all that the payload had, it has the hint `WHOLE`. A choice among several
     tools falls back to its mode, any other one to `fallback`. `tagged` is the field of an object that names its form or
-    mode, and the API's values of it. `usual` returns a choice in the form of `write`."""
+    mode, and the API's values of it. `usual` returns a choice in the form of `write`.
+    """
 
     identity = False
 

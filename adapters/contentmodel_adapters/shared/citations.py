@@ -14,7 +14,8 @@ from contentmodel.content.text import SpanConverter, TextContent
 def whole_citations(content: Any, context: EncodeContext) -> Any:
     """Return a text of another API with its citations' spans in code points.
 
-    A citation without a span cites the whole text."""
+    A citation without a span cites the whole text.
+    """
     if content.__class__ is not TextContent or not content.annotations:
         return content
     converter = SpanConverter(content.text)

@@ -1,7 +1,8 @@
 """Shared by the clients of all APIs: requests, answers and errors.
 
 Imports no SDK. A client defines how its SDK sends a payload and returns the raw bytes of the answer, and how its errors
-are translated."""
+are translated.
+"""
 
 from __future__ import annotations
 
@@ -76,7 +77,7 @@ class BaseClient:
         raise NotImplementedError
 
     def choices(self) -> Mapping[str, str] | None:
-        """Return the policies of an encoding: the caller's, and what the client can tell about the API."""
+        """Return the policies of an encoding: the caller's, and those that follow from the SDK's settings."""
         return self.policies
 
     def settle(self, payload: dict[str, Any], *, stream: bool) -> None:
@@ -89,7 +90,8 @@ class BaseClient:
     def prepare(self, request: ChatRequest, *, stream: bool) -> Call:
         """Encode a request and return it as a Call.
 
-        Raise EncodeError if no model is set, and LossError if `on_loss` is "raise" and there are significant losses."""
+        Raise EncodeError if no model is set, and LossError if `on_loss` is "raise" and there are significant losses.
+        """
         if not isinstance(request, ChatRequest):
             raise EncodeError(f"expected a ChatRequest, got {type(request).__name__}")
         request = self._asking(request, stream=stream)
@@ -319,7 +321,8 @@ def posted(call: Call, timeout: float | None, *, stream: bool = False) -> dict[s
 def posted_escaped(sdk: Any, plain: tuple[type[Any], ...], said: dict[str, Any]) -> dict[str, Any]:
     """Return the same arguments with the payload as bytes in which lone surrogates, which the SDK refuses, are escaped.
 
-    Raise EncodeError if the SDK's client is none of `plain`: others change a payload before they send it."""
+    Raise EncodeError if the SDK's client is none of `plain`: others change a payload before they send it.
+    """
     if type(sdk) not in plain:
         names = ", ".join(kind.__name__ for kind in plain)
         raise EncodeError(
@@ -344,7 +347,8 @@ def failure_of_posting(client: BaseClient, errors: Any, error: Exception) -> Cli
 class PostingClient(SyncClient):
     """A client for SDKs whose `post` sends a payload unchanged: those of OpenAI and Anthropic, and their variants.
 
-    `post(path, cast_to=httpx2.Response, body=...)` is how their readmes call endpoints that the SDK does not have."""
+    `post(path, cast_to=httpx2.Response, body=...)` is how their readmes call endpoints that the SDK does not have.
+    """
 
     path: str
     errors: Any

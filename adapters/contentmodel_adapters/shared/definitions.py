@@ -1,7 +1,8 @@
-"""Tool definitions as functions, for APIs that have no own form for them.
+"""Tool definitions as functions, for APIs that have no other form for them.
 
 If the API requires a schema, a function without parameters gets `NO_PARAMETERS`. A tool that takes free text is a
-function with one string parameter, `input`. Both forms are rows of the target's table, so decoding restores them."""
+function with one string parameter, `input`. Both forms are rows of the target's table, so decoding restores them.
+"""
 
 from __future__ import annotations
 

@@ -28,8 +28,7 @@ from contentmodel.request import ChatRequest, HostedTool
 
 
 def output_columns(union: Union, usual: str) -> dict[str, Column]:
-    """Return the columns for the fields in which hosted tools return contents. `usual` is the field of the API's own
-    tools."""
+    """Return the columns of the fields that hold outputs of hosted tools. `usual` is that of the API's own tools."""
     models: list[type[Any]] = [*{row.model for row in union.rows}, UnknownContent]
     others = (name for name in ("content", "output", "outputs", "results", "result") if name != usual)
     return {
@@ -43,7 +42,8 @@ class Hosted(msgspec.Struct, frozen=True):
 
     `tag` is the type or the key of the definition, `name` the name that the API fixes for it, and `needs` the settings
     that it requires. `crosses`: the declaration is also used for the tool of another API, without its settings.
-    `takes`: all settings that it has, if it has few."""
+    `takes`: all settings that it has, if it has few.
+    """
 
     tag: str
     name: str | None = None

@@ -9,8 +9,10 @@ from contentmodel.authoring import Codec, EncodeContext, reasons
 
 
 class Modalities(Codec[list[str]]):
-    """Encode a list of modalities. Values of the same API stay as they are; those of another API are respelled, or
-    lost."""
+    """A list of modalities.
+
+    Values of the same API stay as they are. Values of another API are respelled; unknown ones are lost.
+    """
 
     classes = (list,)
     identity = False

@@ -49,8 +49,10 @@ def _reasoning(
     parallel: bool = True,
     refused: tuple[str, ...] = _LIMIT,
 ) -> Capabilities:
-    """Return the capabilities of a reasoning model. If it can turn reasoning off, it takes sampling settings while it
-    is."""
+    """Return the capabilities of a reasoning model.
+
+    If it can turn reasoning off, it takes sampling settings while reasoning is off.
+    """
     stops_thinking = "none" in efforts
     return Capabilities(
         efforts=efforts,
@@ -179,7 +181,8 @@ def openai_table(api: str) -> CapabilityTable:
     """Return the capability table of OpenAI's models for one of its APIs.
 
     For models of other vendors behind the same API, only the API's limit of stop sequences applies
-    (types/chat/completion_create_params.py of openai 3.54, seen 2026-11-22)."""
+    (types/chat/completion_create_params.py of openai 3.54, seen 2026-11-22).
+    """
     return CapabilityTable(
         api,
         _ROWS,

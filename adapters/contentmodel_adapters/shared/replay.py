@@ -15,7 +15,8 @@ class Change(msgspec.Struct, frozen=True):
     """How one kind of object differs in a request.
 
     `drops`: fields that are removed. `nulls`: fields that are removed if null. `keeps`: if set, all other fields are
-    removed. `fills`: values of missing fields. `words`: replacements of values."""
+    removed. `fills`: values of missing fields. `words`: replacements of values.
+    """
 
     drops: Collection[str] = ()
     nulls: Collection[str] = ()
@@ -42,7 +43,8 @@ class Change(msgspec.Struct, frozen=True):
 class Replay:
     """How an API's requests differ from its answers: in blocks of a `type`, and in objects of a field.
 
-    The values of `verbatim` fields are not changed: they are application data or opaque."""
+    The values of `verbatim` fields are not changed: they are application data or opaque.
+    """
 
     def __init__(
         self,

@@ -57,7 +57,8 @@ def declares(
 ) -> Declare:
     """Return the decorator of an API's rules.
 
-    `models` is the default pattern of the models that a rule is for; `seen` is a date."""
+    `models` is the default pattern of the models that a rule is for; `seen` is a date.
+    """
     usual = models
 
     def declare_rule(
@@ -99,7 +100,8 @@ def unsampled(
     """Yield the sampling settings that a model does not take, or takes only at one value: the key, and the value sent.
 
     `names` maps each key of the wire to the setting's name in ChatOptions. A value outside a range is left to the rule
-    on numbers."""
+    on numbers.
+    """
     for key, setting in names.items() if ranges is not None else ():
         value, (least, most) = settings.get(key), (ranges or {}).get(setting, (None, None))
         if isinstance(value, int | float) and not isinstance(value, bool) and least == most and value != least:
@@ -149,7 +151,8 @@ def _children(at: str, schema: dict[str, Any]) -> Iterator[tuple[str, dict[str, 
 def bad_base64(path: str, value: Any, *, bare: bool = False) -> Iterator[Broken]:
     """Yield `path` if the value is not base64 of the standard alphabet: a `bare` text, or the data of a data URL.
 
-    Padding is not checked."""
+    Padding is not checked.
+    """
     if not isinstance(value, str):
         return
     is_data_url = value.startswith("data:") and ";base64," in value[:200]

@@ -30,7 +30,8 @@ DIALECTS = {
 class Dialects(msgspec.Struct, frozen=True, kw_only=True):
     """The dialects of an API: for tools, for `strict` tools (None: the API has none), and for `answers`.
 
-    `always_strict`: the API always enforces an answer's schema, whatever the request sets."""
+    `always_strict`: the API always enforces an answer's schema, whatever the request sets.
+    """
 
     tools: Dialect
     strict: Dialect | None
@@ -69,8 +70,10 @@ def with_fitting_schemas(request: ChatRequest, context: EncodeContext, dialects:
 
 
 def restored_arguments(arguments: Any, adapted: SchemaMap) -> Any:
-    """Return arguments of the target's answer in the form of the source's schema: nulls removed, a wrapped root
-    unwrapped."""
+    """Return arguments of the target's answer in the form of the source's schema.
+
+    Nulls of optional properties are removed, and a wrapped root is unwrapped.
+    """
     dialect = DIALECTS.get(adapted.dialect)
     return arguments if dialect is None else restore_arguments(arguments, adapted.schema, dialect)
 

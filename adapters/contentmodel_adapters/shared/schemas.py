@@ -1,7 +1,8 @@
 """The JSON Schema that each API takes, and the adaptation of schemas to it, for tools and answers.
 
 A `Dialect` is data; `adapt` is one walk for all dialects. `arguments.restore_arguments` undoes its effect on returned
-arguments. Neither depends on a wire format."""
+arguments. Neither depends on a wire format.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +38,8 @@ https://developers.openai.com/api/docs/guides/structured-outputs#supported-schem
 https://jsonschemaprofiles.unitvectorylabs.com/schemas/openai, and openai 3.52, lib/_pydantic.py. `default`, `oneOf` are
 "not permitted", `$ref` "cannot have keywords", lookaround is refused (pydantic/pydantic-ai#5519, vercel/ai#21037).
 `minLength` and `maxLength` are not in the guide's list, so they are left out (pydantic/pydantic-ai#4490 doubts it). All
-seen 2026-11-21."""
+seen 2026-11-21.
+"""
 
 OPENAI_LOOSE = Dialect(
     name="openai", bare_root=("anyOf", "oneOf", "allOf", "enum", "not"), answers_too=True, whole=True
@@ -95,7 +97,8 @@ GEMINI_JSON_SCHEMA = Dialect(
 strings and numbers"; "cyclic references are unrolled to a limited degree and, as such, may only be used within
 non-required properties", and only keywords that start with `$` are allowed beside `$ref` (docstring of
 `response_json_schema` in google-genai 3.4, types.py). The others are sent too, for the service ignores them
-(vercel/ai#18325). `const` is refused there and becomes an `enum` of one value (vercel/ai#20757). Seen 2026-11-22."""
+(vercel/ai#18325). `const` is refused there and becomes an `enum` of one value (vercel/ai#20757). Seen 2026-11-22.
+"""
 
 ANTHROPIC_TOOLS = Dialect(name="anthropic tools", bare_root=("anyOf", "oneOf", "allOf"), names=r"[a-zA-Z0-9_.-]{1,64}")
 """`input_schema` of tools that are not strict: draft 2020-12 with a root of type object.
@@ -136,7 +139,8 @@ def adapt(schema: Node, dialect: Dialect) -> Adapted:
     The result allows all that the original does, except undeclared properties of objects that a closed dialect closes.
     A root that cannot be an object becomes the property "value" of one; an empty root is an object without properties.
     Where references are not allowed, cycles are unrolled three times, and inlining ends after 40 levels or 10,000
-    schemas. Raise EncodeError if the schema is no JSON object, or nested too deeply."""
+    schemas. Raise EncodeError if the schema is no JSON object, or nested too deeply.
+    """
     if not isinstance(schema, dict):
         raise EncodeError(f"a JSON Schema is an object, not {read.type_of(schema)}")
     try:

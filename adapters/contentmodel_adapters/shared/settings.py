@@ -1,6 +1,7 @@
 """Adapt the settings of another API's request to the target's model; every change is a loss.
 
-The model's capabilities are `context.known`: a row of the adapter's capabilities.py, or the policy `capabilities`."""
+The model's capabilities are `context.known`: a row of the adapter's capabilities.py, or the policy `capabilities`.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +25,8 @@ class Form(msgspec.Struct, frozen=True, kw_only=True):
     `off` turns thinking off, `between_tools` nearly so; `auto` leaves it to the model, `within` gives it a budget. None
     means that the API cannot express it. `budget_below_limit`: a budget counts toward the limit of the answer.
     `efforts_as_budgets`: if a model takes no effort, it is sent as a budget; if it takes levels, they replace a
-    budget."""
+    budget.
+    """
 
     off: dict[str, Any] | None
     auto: dict[str, Any]
@@ -68,8 +70,7 @@ def _why(known: Known, what: str) -> str:
 
 
 class _Fitted(msgspec.Struct):
-    """The fields of ReasoningOptions for the target, and why they differ from the source's; "" if they mean the
-    same."""
+    """The fields of ReasoningOptions for the target. `why` they differ from the source's; "" if they mean the same."""
 
     fields: dict[str, Any]
     why: str = ""

@@ -1,6 +1,7 @@
 """Texts of an answer at APIs whose clients join them: an empty line separates distinct texts.
 
-Chat Completions has one text. Clients of generateContent join the texts of neighbouring parts, and must in streams."""
+Chat Completions has one text. Clients of generateContent join the texts of neighbouring parts, and must in streams.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +20,8 @@ class JoinedTexts:
     """The written texts of one answer, and whether the next one needs an empty line before it.
 
     Texts that follow each other in the source are one text in pieces. If another content is between them in the source,
-    they are two texts."""
+    they are two texts.
+    """
 
     def __init__(self) -> None:
         self.size = 0
@@ -36,7 +38,7 @@ class JoinedTexts:
         self._end = ""
 
     def before(self, text: str) -> str:
-        """Return what is written before the next text."""
+        """Return the separator before the next text; "" if it needs none."""
         needs_line = self._is_parted and text and self._end and not self._end.endswith(EMPTY_LINE)
         return EMPTY_LINE if needs_line else ""
 
@@ -82,7 +84,8 @@ def with_settled_texts(
     """Return the normalized messages of an answer, with empty lines between distinct texts.
 
     An answer of this API stays as it is. `cites` is passed to `settle_answer`. Contents that `blocks` has rows for
-    already separate texts."""
+    already separate texts.
+    """
     settled = passes.settle_answer(messages, context, cites=cites)
     return _with_texts_apart(settled, messages, context, blocks) if context.completes else settled
 

@@ -15,7 +15,8 @@ class ReasoningInside(Group):
     """Whether the output tokens of OpenAI's formats include those of reasoning.
 
     They do, unless the total shows otherwise: xAI counts reasoning beside `completion_tokens` (26 of them, 255 of
-    reasoning, 307 of input and 588 in total; answer of grok-3-mini, seen 2026-11-22)."""
+    reasoning, 307 of input and 588 in total; answer of grok-3-mini, seen 2026-11-22).
+    """
 
     attribute = "reasoning_inside"
 
@@ -45,7 +46,8 @@ def counted(
 ) -> ChatResponse:
     """Return the response with its usage counted as the target counts; report every number that changes.
 
-    `tools_inside`: the target counts the output of hosted tools as input, and has no separate counter for it."""
+    `tools_inside`: the target counts the output of hosted tools as input, and has no separate counter for it.
+    """
     usage = response.usage
     if usage is None or context.native:
         return response

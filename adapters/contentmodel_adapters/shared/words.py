@@ -15,7 +15,8 @@ class FinishWords(Codec[FinishReason]):
     """Decode and encode an API's finish reasons. `reasons` maps them to those of the model, `words` the reverse.
 
     The API's own value is kept and written again. A value of another API is mapped by its reason; if this API has only
-    a coarser value, that is a loss."""
+    a coarser value, that is a loss.
+    """
 
     classes = (str, int)
     identity = False
