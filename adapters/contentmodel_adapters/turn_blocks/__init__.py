@@ -1,7 +1,8 @@
 """The adapter of stored rows: turns and their blocks. The format is of no provider; stores and people write it.
 
 It holds every value of the model: decoding keeps everything, and encoding never reports a loss. Rows have no stream;
-`contentmodel.history.record` stores one."""
+`contentmodel.history.record` stores one.
+"""
 
 from __future__ import annotations
 
@@ -56,7 +57,7 @@ class TurnBlocks:
     ) -> Encoded:
         """Return the transcript as rows, for `model` if it is given. Nothing is lost.
 
-        Raise EncodeError if it is nested too deeply, or if a value that was made by hand has the wrong type.
+        Raise EncodeError if it is nested too deeply, or if a value that the application created has the wrong type.
         """
         require_valid_parts(request, ChatRequest)
         if model is not None:
@@ -78,7 +79,10 @@ class TurnBlocks:
         return answer, wire, context
 
     def encode_response(self, response_: ChatResponse, policies: Mapping[str, str] | None = None) -> Encoded:
-        """Return the answer as one turn. Nothing is lost. Raise EncodeError if it is nested too deeply."""
+        """Return the answer as one turn. Nothing is lost.
+
+        Raise EncodeError if it is nested too deeply, or if a value that the application created has the wrong type.
+        """
         require_valid_parts(response_, ChatResponse)
         context = EncodeContext(API, self.issuer, "response", policies, response_.origin)
         return Encoded(_write(response.write_response, response_), response_, context)
@@ -103,7 +107,8 @@ class TurnBlocks:
     def recognises(self, payload: dict[str, Any]) -> Mapping[str, float]:
         """Return the kinds of payload that it may be, each with a confidence.
 
-        A transcript has turns, a turn has blocks, and a block has a `block_type`."""
+        A transcript has turns, a turn has blocks, and a block has a `block_type`.
+        """
         turns = payload.get("turns")
         if isinstance(turns, list):
             shaped = all(isinstance(turn, dict) and ("blocks" in turn or "role" in turn) for turn in turns)

@@ -3,7 +3,8 @@
 `text` and `thinking` keep their text in `text_content`. Calls and results of the application's tools, images and
 references have keys that people write by hand. Every other content has the name of its type as block type, and the
 model's JSON as `content`. A Shape defines both directions. What a block spells in another way than this adapter writes
-it, and unknown keys, are in the content's residue (`spelling`)."""
+it, and unknown keys, are in the content's residue (`spelling`).
+"""
 
 from __future__ import annotations
 
@@ -97,8 +98,10 @@ def json_of(value: Any) -> dict[str, Any]:
 
 
 def value_of(data: Any, kind: Any, path: str, reading: Reading) -> Any:
-    """Return the model value of JSON; None and a fault if it is invalid. Values that the model cannot hold are
-    skipped."""
+    """Return the model value of JSON; None and a fault if it is invalid.
+
+    Keys that the model cannot hold are skipped; the residue keeps them.
+    """
     try:
         try:
             return convert_value(data, kind, path)
@@ -165,7 +168,8 @@ class Shape:
     """One block type and its content type, in both directions.
 
     `text` is the attribute that `text_content` holds. `names` are the keys in `content` that differ from their
-    attributes. All other attributes are in `content` as in the model's JSON."""
+    attributes. All other attributes are in `content` as in the model's JSON.
+    """
 
     def __init__(
         self, block_type: str, model: type[Any], names: Mapping[str, str] | None = None, *, text: str | None = None

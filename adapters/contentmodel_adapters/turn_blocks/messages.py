@@ -3,7 +3,8 @@
 One turn may be a whole run of the tool loop: the assistant's blocks, the results of its calls, and its next blocks.
 Reading cuts it into messages; the application's results become messages of the role "tool". Writing joins such messages
 into one turn. A message's fields other than its role and blocks are in the turn's `envelope`, and so is an unusual
-cut."""
+cut.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +43,7 @@ HERE = Origin(api=API, issuer="")
 """The default origin of a request. Rows are kept and not sent: they have no issuer."""
 STARTS = Hint[Literal[True]](API, "starts", "a message starts a turn that usually goes on")
 WITHIN = Hint[Literal[True]](API, "within", "a message goes on with a turn that usually ends")
-"""Hints of messages where the turns are not the usual ones."""
+"""Hints of messages that start or continue a turn against the usual cut."""
 OWN = ("role", "origin", "envelope", "blocks")
 """The keys of a turn that are derived from its messages. The other keys are kept with the first message."""
 COLUMNS: dict[str, tuple[type, ...]] = {
@@ -122,7 +123,8 @@ def write_turn(run: list[ChatMessage]) -> Turn:
 def heading(run: list[ChatMessage], role: str | None = None) -> Turn:
     """Return a turn without its blocks: the role, the origin, and an envelope if the usual cut gives other messages.
 
-    `role` is the turn's role if it is known; otherwise the messages' role that needs no envelope, or the first."""
+    `role` is the turn's role if it is known; otherwise the messages' role that needs no envelope, or the first.
+    """
     messages = [bare(message) for message in run]
     contents = [content for message in messages for content in message.contents]
     origin = messages[0].origin

@@ -93,8 +93,7 @@ def _error_json(error: ErrorContent) -> dict[str, Any]:
 
 
 def _told_apart(response: ChatResponse, read: ChatResponse) -> dict[str, Any]:
-    """Return the fields of an answer that its columns do not give; null for those that they give and it does not
-    have."""
+    """Return the fields of an answer that differ from its columns; null for fields that only the columns give."""
     full, derived = _shell(response), _shell(read)
     differing = {key: value for key, value in full.items() if derived.get(key) != value}
     return {**dict.fromkeys(key for key in derived if key not in full), **differing}

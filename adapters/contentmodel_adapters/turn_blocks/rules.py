@@ -1,7 +1,8 @@
 """Faults of a transcript that its rows show.
 
 Rows are refused only by a store (`contentmodel.history`) that is asked to keep them, and by the APIs that they are sent
-to."""
+to.
+"""
 
 from __future__ import annotations
 

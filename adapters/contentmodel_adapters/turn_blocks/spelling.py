@@ -2,7 +2,8 @@
 
 Reading accepts many spellings, writing has one. The difference between the block and what would be written is the
 residue. Unknown keys are added to what is written. The hint `SPELLING` has the rest (a null, a missing key, text in
-another field), each with the value that it replaces, so that an edit of that value wins."""
+another field), each with the value that it replaces, so that an edit of that value wins.
+"""
 
 from __future__ import annotations
 
