@@ -114,7 +114,7 @@ class TableAdapter:
         return replace(self.origin_of(payload), is_answer=True)
 
     def decode_request(self, payload: Payload) -> ChatRequest:
-        """Decode a request. Raise DecodeError with every fault if the payload is no request of this API."""
+        """Decode a request. Raise DecodeError with every fault if the payload is not a request of this API."""
         return self.trace_request(payload)[0]
 
     def decode_response(self, payload: Payload) -> ChatResponse:
@@ -287,7 +287,7 @@ class TableAdapter:
 
         `model` is used if the payload names no model. The policy `capabilities` in `policies` overrides the
         capabilities of the model. Rules that cannot be applied to the model are listed with the severity "unchecked".
-        Raise DecodeError if the payload is no JSON object.
+        Raise DecodeError if the payload is not a JSON object.
         """
         wire = self._as_request(payload)
         named = wire if model is None else {**wire, "model": model}

@@ -41,7 +41,7 @@ def name_of(kind: type) -> str:
 
 
 def parse(data: bytes | bytearray | memoryview | str, api: str = "json") -> Json:
-    """Parse a JSON text. Raise DecodeError with the position if the text is no JSON.
+    """Parse a JSON text. Raise DecodeError with the position if the text is not JSON.
 
     msgspec refuses lone surrogates (a text that was cut inside of an emoji has them) and a byte order mark. The
     standard library accepts both: surrogates are kept, a byte order mark is removed.
@@ -109,7 +109,7 @@ def plain(value: object, api: str) -> Json:
     """Return a copy of `value` that contains only dict, list, str, int, float, bool and None.
 
     SDK objects (pydantic models, also nested in dicts) are converted to the JSON that the SDK would send. Raise
-    DecodeError with the path of each value that is no JSON: a NaN, an unsupported object, a key that is no string.
+    DecodeError with the path of each value that is not JSON: a NaN, an unsupported object, a key that is not a string.
     """
     faults: list[Fault] = []
     try:
@@ -165,7 +165,7 @@ def _plain_object(value: object, path: str, faults: list[Fault]) -> Json:
 
 
 def child_path(path: str, key: str) -> str:
-    """Return `path` with one more key: `$.a` and "b" give `$.a.b`. Keys that are no names are quoted: `$.a['x y']`."""
+    """Return `path` with one more key: `$.a` and "b" give `$.a.b`. Other keys than names are quoted: `$.a['x y']`."""
     return f"{path}.{key}" if key.isidentifier() else f"{path}[{key!r}]"
 
 

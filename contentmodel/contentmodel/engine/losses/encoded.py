@@ -82,7 +82,7 @@ class Encoded:
 
     @property
     def status(self) -> int | None:
-        """The HTTP status that the target API sends with this body: 200 for an answer, None for a request."""
+        """The HTTP status that the target API sends with this body; None for a request."""
         if self._context.kind == "request" or not isinstance(self._root, ChatResponse):
             return None
         if self._root.error is None or self._root.choices:

@@ -131,7 +131,7 @@ def family_of(note: PendingLoss) -> LossFamily:
 
 
 def what_of(note: PendingLoss) -> str:
-    """Return the name of what was lost, for people."""
+    """Return the name of the lost value, for people."""
     name = type(note.owner).__name__
     if note.field is None:
         return name

@@ -114,7 +114,7 @@ def parts_of(value: Any) -> list[Child]:
 
 @cache
 def _names_of_parts(kind: type) -> tuple[str, ...]:
-    """Return the fields of a class whose types allow a Struct or a list; none if it is no Struct."""
+    """Return the fields of a class whose types allow a Struct or a list; none if it is not a Struct."""
     fields = fields_of(kind) if issubclass(kind, msgspec.Struct) else ()
     return tuple(field.name for field in fields if not _PLAIN.issuperset(classes_in(field.type)))
 

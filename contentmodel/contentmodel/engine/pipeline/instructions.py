@@ -28,7 +28,7 @@ def place_instructions(request: ChatRequest, context: EncodeContext) -> ChatRequ
 
 
 def hoist_instructions(request: ChatRequest, context: EncodeContext) -> ChatRequest:
-    """Make instructions of leading system and developer messages of other APIs. Later ones are not moved."""
+    """Move leading system and developer messages of other APIs into the instructions. Later ones are not moved."""
     hoisted: list[ChatMessage] = []
     for message in request.messages:
         if message.role not in INSTRUCTION_ROLES or is_native(message, context):
@@ -57,7 +57,7 @@ def instructions_as_text(
     if not any(message.role in INSTRUCTION_ROLES for message in messages):
         return messages
     told: list[ChatMessage] = []
-    # An empty message of another API is no turn. It stays in the list for the losses of its fields.
+    # An empty message of another API is not a turn. It stays in the list for the losses of its fields.
     empty = [message for message in messages if not message.contents and not is_native(message, context)]
     runs = _runs([message for message in messages if message.contents or is_native(message, context)], context)
     for run, after in zip(runs, [*runs[1:], None], strict=True):

@@ -137,7 +137,8 @@ def _lines(*parts: str | None) -> str:
 def reasoning_by_policy(content: ReasoningContent, context: EncodeContext, *, is_last: bool = False) -> list[AIContent]:
     """Return reasoning as text, or as a field of this API; [] if the policy selects neither.
 
-    A text ends with an empty line to separate it from the answer, unless it is the last content of a request message.
+    A text ends with an empty line to separate it from the answer, unless it is the last content of a message in a
+    request.
     """
     policy = context.policies.get("reasoning")
     if not content.text and not context.is_open:

@@ -250,7 +250,7 @@ class Renames(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, for
         return f"call_{number + self.calls}" if number else call_id
 
     def _restored(self, call: ToolCallContent, restore: Restore) -> Json:
-        """Return the arguments in the source's schema. Text that is no object is unchanged."""
+        """Return the arguments in the source's schema. Text that is not an object is unchanged."""
         try:
             arguments = call.arguments_object
         except ToolArgumentsError:

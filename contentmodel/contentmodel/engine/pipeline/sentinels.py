@@ -190,7 +190,8 @@ def announced(result: ToolResultContent) -> tuple[list[AIContent], list[str]]:
 def made_name(content: DataContent) -> str:
     """Return a file name for inline data, for APIs that require one: kind, seal of the data, ending of the media type.
 
-    The seal distinguishes a generated name from a user's. Decoding drops the generated one.
+    The seal distinguishes a generated name from a user's. A generated name is dropped when the data is encoded for
+    another API.
     """
     return f"{content.media_kind or 'file'}-{seal_of(content.data)}{ending_of(content.media_type)}"
 

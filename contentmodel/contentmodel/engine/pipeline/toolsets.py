@@ -202,7 +202,7 @@ class _Fitter:
         """Return whether the request has the tools that a message of another API adds."""
         if change.action != "add" or is_native(message, self._context):
             return False
-        # A name that is no text belongs to no tool.
+        # A name that is not a text belongs to no tool.
         return all(
             self._has_nameless if name is None else isinstance(name, str) and name in self._taken
             for name in _names_of(change)
@@ -282,7 +282,7 @@ def _as(model: type[_M], content: AIContent, **changed: object) -> _M:
 
 
 def with_custom_calls(request: ChatRequest, context: DecodeContext) -> ChatRequest:
-    """Convert calls of functions that stand for custom tools, for APIs without custom tools.
+    """Convert calls of functions that replace custom tools, for APIs without custom tools.
 
     If the only argument of such a call is a text, it becomes a custom call, and its result a custom result.
     """

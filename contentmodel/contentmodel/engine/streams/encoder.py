@@ -1,6 +1,6 @@
 """The common part of the stream encoders: events in, bytes out, with blocks that are written as they grow.
 
-If the content of a block also grows on the wire of this API, it is written as it comes ("live"). Any other block is
+If the content of a block also grows on the wire of this API, it is written at once ("live"). Any other block is
 held until it is complete. Blocks are encoded by the adapter's `encode_contents`, one by one, with the passes and the
 table of a non-streamed answer. The envelope is encoded by `encode_response`, without contents.
 """
@@ -542,7 +542,7 @@ class StreamEncoder:
 
 
 def _size_of(content: AIContent) -> int:
-    """Return the approximate size of a content in characters. If it is no plain text, return more than the limit."""
+    """Return the approximate size of a content in characters. If it is not plain text, return more than the limit."""
     text = getattr(content, growing_field(content) or "", None)
     return 1_000 + len(text) if isinstance(text, str) else MOST_KEPT + 1
 

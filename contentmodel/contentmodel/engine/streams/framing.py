@@ -133,9 +133,9 @@ _BLANK = b" \t\r\n,"
 
 
 class JsonParser:
-    """Parse a sequence of JSON values: lines (NDJSON), or the elements of one array, as they complete.
+    """Split a sequence of JSON values into frames: lines (NDJSON), or the elements of one array, as they complete.
 
-    Values are objects. Anything else between them is a separate frame, so that its parser reports the fault.
+    Values are objects. Anything else between them is a separate frame, so that the consumer reports the fault.
     """
 
     def __init__(self) -> None:
@@ -208,7 +208,7 @@ class JsonParser:
 
 
 class AnyFraming:
-    """Parse server-sent events or JSON values, depending on the first byte."""
+    """Split server-sent events or JSON values into frames, depending on the first byte."""
 
     def __init__(self) -> None:
         self._framing: Framing | None = None

@@ -25,7 +25,7 @@ class Takes(Protocol):
 def misfits(payload: JsonObject, context: DecodeContext, takes: Takes, *, is_own: bool) -> Iterator[Fault]:
     """Yield a fault for each field whose value has a wrong class or is an unknown enum value. Null is ignored.
 
-    `is_own` is true if the model is the provider's own. Enum values that hosts may extend are checked only for these.
+    `is_own` is true if the model is the provider's own. Enum values that hosts may extend are checked only then.
     """
     for path, row in context.paths(payload).rows():
         wire = value_at(payload, path)

@@ -39,7 +39,7 @@ class Codec(Generic[T]):
     identity = True
     mandatory = False
     known_words: frozenset[str] | None = None
-    """The enum values that the API defines for this field; None if any text is valid, or the field is no text."""
+    """The enum values that the API defines for this field; None if any text is valid, or the field is not a text."""
     tagged: tuple[str, frozenset[str]] | None = None
     """If the field is an object with a tag: the name of the tag field, and the tags that the API defines."""
     hosts_add_words = True
@@ -54,7 +54,7 @@ class Codec(Generic[T]):
         return value.__class__ in self.classes
 
     def test(self, name: str) -> str | None:
-        """Return `holds` as an expression over the variable `name`; None if it is no simple class check."""
+        """Return `holds` as an expression over the variable `name`; None if it is not a simple class check."""
         if type(self).holds is not Codec.holds:
             return None
         return " or ".join(f"{name}.__class__ is {c.__name__}" for c in self.classes)
@@ -306,7 +306,7 @@ class ArgumentsText(Codec[JsonObject | str]):
 
 
 class ArgumentsObject(Codec[JsonObject | str]):
-    """Arguments as an object. JSON text of another API is parsed. Text that is no object is put under `key`."""
+    """Arguments as an object. JSON text of another API is parsed. Text that is not an object is put under `key`."""
 
     classes = (dict,)
     identity = False

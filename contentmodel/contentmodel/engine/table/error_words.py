@@ -100,7 +100,7 @@ class ErrorBody(Record[ErrorContent]):
         is_kin = origin is not None and origin.issuer == context.issuer
         residue = {} if origin is None else (error.extra or {}).get(origin.api, {})
         if is_kin:
-            # A number comes from a host and is no error type of the issuer.
+            # A number was set by a host. It is not an error type of the issuer.
             kept = {key: residue[key] for key in fields if residue.get(key, 0).__class__ in (str, type(None))}
             fields = {**fields, **kept}
         elif error.code is not None and (kind is None or self.words.kind_of(fields) != kind):

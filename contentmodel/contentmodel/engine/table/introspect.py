@@ -51,7 +51,7 @@ def _hints(model: type[msgspec.Struct]) -> dict[str, object]:
 
 
 def options_of(hint: object) -> tuple[object, ...]:
-    """Return the types of a union; the type itself if it is no union."""
+    """Return the types of a union; the type itself if it is not a union."""
     if isinstance(hint, types.UnionType) or typing.get_origin(hint) is typing.Union:
         return typing.get_args(hint)
     return (hint,)

@@ -134,7 +134,7 @@ class Row:
 
     @property
     def default_tag(self) -> tuple[str, str | int] | None:
-        """The field that selects the row, and its default value; None if there is no such field, or a field maps it."""
+        """The field that selects the row, and the value to write if it is unset; None if the row maps no such field."""
         if self.select is None or self.select[0] not in self.root.children:
             return None
         return self.select[0], next(iter(self.select[1]))

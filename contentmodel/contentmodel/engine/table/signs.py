@@ -123,7 +123,7 @@ class Failure:
     def write(self, result: ToolResultContent, wire: JsonObject, context: EncodeContext) -> None:
         """Write the missing failure sign of a failed result.
 
-        If a sign has no error, report what decoding will add: it adds an error, or reads the texts as errors.
+        If a successful result has a sign, report the effect on decoding: it adds an error, or reads texts as errors.
         """
         is_reported = bool(self.errors(wire, context.api))
         if any(output.__class__ is ErrorContent for output in result.outputs):

@@ -28,9 +28,9 @@ class _NoRow(Exception):
 class Union:
     """The alternative rows of one position: selected on the wire by a tag, in the model by class.
 
-    `tag` names the tag field. If the tag is no field (Gemini's one-of by key), `find` replaces it: it returns the name
-    of a row. Rows that share a tag, and all rows if `tag` is None, are tried in order, and the first that fits is used.
-    If none fits, the block is unknown. But if all of them require the same fields, a missing field is a fault.
+    `tag` names the tag field. If the tag is not a field (Gemini's one-of by key), `find` replaces it and returns the
+    name of a row. Rows that share a tag, and all rows if `tag` is None, are tried in order, and the first that fits is
+    used. If none fits, the block is unknown. But if all of them require the same fields, a missing field is a fault.
 
     - `default`: the tag of a block without a tag. Such a block gets the hint `ABSENT`.
     - `other`: the row for unknown tags. Without it, such a block becomes UnknownContent.
