@@ -140,7 +140,7 @@ def decode_item(
 
 
 def _decode_other(item: dict[str, Any], context: DecodeContext) -> Any:
-    """Decode an item that is one content. The hint of an unknown one tells it from a part."""
+    """Decode an item that is one content. An unknown one gets the hint `WHOLE_ITEM`: it is no part of another item."""
     if "type" in item and item["type"] is None:
         content: Any = UnknownContent(api=API, block=item)
     else:

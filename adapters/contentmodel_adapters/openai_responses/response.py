@@ -43,7 +43,7 @@ TABLE.say("error.code", *ERRORS.words)
 
 
 def finish_of(wire: Mapping[str, Any], choice: ChatChoice) -> FinishReason | None:
-    """Return the finish reason that the status gives; "tool_calls" if a completed answer has pending calls."""
+    """Return the finish reason that the status gives; "tool_calls" if a completed answer has tool calls."""
     status, details = wire.get("status"), wire.get("incomplete_details")
     if not isinstance(status, str):
         return None
