@@ -245,7 +245,7 @@ class AsyncStream(Reading):
             self._break(self._broken(error), error)
             return
         except BaseException:
-            # The task was cancelled.
+            # A cancelled task closes the connection, too.
             await self.close()
             raise
         self._feed(data)

@@ -70,7 +70,7 @@ def _why(known: Known, what: str) -> str:
 
 
 class _Fitted(msgspec.Struct):
-    """The fields of ReasoningOptions for the target. `why` they differ from the source's; "" if they mean the same."""
+    """The fields of ReasoningOptions for the target. `why`: the reason if they differ in meaning from the source's."""
 
     fields: dict[str, Any]
     why: str = ""

@@ -43,7 +43,7 @@ class JoinedTexts:
         return EMPTY_LINE if needs_line else ""
 
     def beginning(self, block: OutgoingBlock, grow: Callable[[str], bytes]) -> Callable[[str], bytes]:
-        """Return a function that writes the first piece of a live block with its separator, and then sets `grow`."""
+        """Return a function that writes the first piece of a live block with its separator. `grow` writes the rest."""
 
         def begin(text: str) -> bytes:
             block.grow = grow
