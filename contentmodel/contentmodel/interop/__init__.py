@@ -1,6 +1,6 @@
-"""The base of the model's types, which pydantic and FastAPI take as types of their own.
+"""The base class of the model's types, with support for pydantic and FastAPI.
 
-pydantic is imported only when pydantic itself asks.
+pydantic is only imported when pydantic itself requests a schema.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ import msgspec
 
 
 def options_of(kind: Any) -> tuple[Any, ...]:
-    """Return the members of a union of types, annotated or not; of any other type, the type alone."""
+    """Return the members of a union of types, annotated or not; a tuple of the type itself for any other type."""
     if typing.get_origin(kind) is Annotated:
         kind = typing.get_args(kind)[0]
     return typing.get_args(kind) if typing.get_origin(kind) in (UnionType, typing.Union) else (kind,)
 
 
 class Hooks(Protocol):
-    """What pydantic asks of a type, as core schemas of pydantic: see `contentmodel.interop.pydantic`."""
+    """The functions that return core schemas for pydantic. See `contentmodel.interop.pydantic`."""
 
     def validator(self, kind: Any) -> Any:
         """Return the schema that validates values of a type."""
@@ -36,12 +36,12 @@ _load_hooks: list[Callable[[], Hooks]] = []
 
 
 def register_hooks(load: Callable[[], Hooks]) -> None:
-    """Register what loads the hooks. The types must not import them: the hooks import the types."""
+    """Register a function that loads the hooks. The types cannot import them, because the hooks import the types."""
     _load_hooks[:] = [load]
 
 
 class PydanticInterop:
-    """Makes a Struct of the model a type of pydantic. Adds no field."""
+    """A mixin that makes a Struct of the model usable as a pydantic type. It adds no field."""
 
     __slots__ = ()
 
@@ -56,7 +56,7 @@ class PydanticInterop:
 
 
 class Discriminated:
-    """Marks a union of Structs, in `Annotated`, that pydantic validates by `type` and describes as one definition."""
+    """An `Annotated` marker for a union of Structs that pydantic validates by `type`, as one schema definition."""
 
     def __init__(self, base: type[PydanticInterop]) -> None:
         self.base = base
@@ -78,8 +78,7 @@ class Model(
     repr_omit_defaults=True,
     gc=False,
 ):
-    """The base of the model's types: plain data that compares by value; unset fields are not written.
+    """The base class of the model's types: plain data, compared by value. Fields with default values are not written.
 
-    Values form trees. They are not tracked by the garbage collector: one that was made to contain itself is never
-    collected.
+    Values form trees. The garbage collector does not track them, so a value that contains itself is never collected.
     """

@@ -1,7 +1,7 @@
-"""What pydantic is given for a type of the model: how to validate and write it, and its JSON Schema.
+"""Validation, serialization and JSON Schema of the model's types for pydantic.
 
-msgspec validates and writes, by the same functions as `loads` and `dumps`. The JSON Schema is made of pydantic's own
-core schemas, so that types which refer to each other become `$defs` (components of an OpenAPI document).
+msgspec validates and serializes, with the same functions as `loads` and `dumps`. The JSON Schema is built from
+pydantic's core schemas, so that types which refer to each other become `$defs` (components of an OpenAPI document).
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ from contentmodel.serialize import convert_value, require_valid_as, to_builtins
 Schema = Any
 """A core schema of pydantic."""
 Definitions = dict[str, Schema | None]
-"""Core schemas by their name; None for one that is being made."""
+"""Core schemas by name; None for a schema under construction."""
 
 _TAGGED: tuple[type[Any], ...] = (*CONTENT_TYPES, *EVENT_TYPES)
 
 
 @cache
 def validator(kind: type[Any]) -> Schema:
-    """Return the core schema that takes an instance of `kind`, or its JSON value, and writes its JSON value.
+    """Return the core schema that accepts an instance of `kind`, or its JSON value, and serializes to a JSON value.
 
-    A base class takes each of its types, told apart by `type`. A `type` that no class has is UnknownContent where
-    any content fits.
+    If `kind` is a base class, accept all its types, distinguished by `type`. If any content is accepted, an unknown
+    `type` becomes UnknownContent, or a hosted call or result.
     """
     types = members(kind)
     wanted: Any = Content if kind is AIContent else reduce(or_, types)
@@ -67,7 +67,7 @@ def members(kind: type[Any]) -> tuple[type[Any], ...]:
 
 @cache
 def shape(kind: type[Any]) -> Schema:
-    """Return a core schema that has the JSON Schema of `kind`. It is not used to validate."""
+    """Return a core schema whose JSON Schema describes `kind`. It is not used for validation."""
     definitions: Definitions = {}
     types = members(kind)
     top = _object(types, definitions) if types == (kind,) else _choice(kind, definitions)
@@ -110,13 +110,13 @@ def _union(info: inspect.UnionType, definitions: Definitions) -> Schema:
 
 
 def _choice(base: type[Any], definitions: Definitions) -> Schema:
-    """Return the reference to the definition of a base class: any of its types."""
+    """Return a reference to the definition of a base class: a union of its types."""
     types = members(base)
     return _defined(_ref(base, types), definitions, lambda: _by_type(types, definitions))
 
 
 def _by_type(types: Iterable[type[Any]], definitions: Definitions) -> Schema:
-    """Return the union of types by `type`. Types of the same fields share one definition."""
+    """Return the union of types, tagged by `type`. Types with the same fields share one definition."""
     groups: dict[Any, list[type[Any]]] = {}
     for kind in types:
         groups.setdefault(_fields_of(kind), []).append(kind)
@@ -130,7 +130,7 @@ def _fields_of(kind: type[Any]) -> tuple[tuple[str, str, bool], ...]:
 
 
 def _object(types: tuple[type[Any], ...], definitions: Definitions) -> Schema:
-    """Return the reference to the definition of types that have the same fields."""
+    """Return a reference to the definition of types that have the same fields."""
     return _defined(_ref(types[0], types), definitions, lambda: _fields(types, definitions))
 
 
@@ -155,13 +155,13 @@ def _defined(ref: str, definitions: Definitions, make: Callable[[], Schema]) -> 
 
 
 def _ref(kind: type[Any], types: tuple[type[Any], ...]) -> str:
-    """Return the ref of a definition. The name before the colon is its name in the JSON Schema."""
+    """Return the ref of a definition. The part before the colon is its name in the JSON Schema."""
     name = kind.__name__ if types == members(kind) else f"{kind.__name__}Like"
     return f"contentmodel.{name}:{len(types)}"
 
 
 def _without_titles(schema: Schema, handler: Any) -> dict[str, Any]:
-    """Return the JSON Schema of an object, without the titles that repeat the names of its fields."""
+    """Return the JSON Schema of an object without field titles, which only repeat the names."""
     described: dict[str, Any] = handler(schema)
     for field in described["properties"].values():
         field.pop("title", None)
