@@ -1,8 +1,8 @@
-"""What authors of adapters import: tables, passes, losses and streams, in one module with a version.
+"""The API for authors of adapters: tables, passes, losses and streams, in one versioned module.
 
-An adapter needs this module, the types of the model (`contentmodel`), and nothing of `contentmodel.engine`. The names
-listed here keep their meaning within a `VERSION`. It rises when one is removed or changed, and the changelog says how
-to follow. Names that are not listed may change at any time.
+An adapter imports this module and the types of the model (`contentmodel`), and nothing of `contentmodel.engine`. The
+names listed here are stable within a `VERSION`. If a name is removed or changed, `VERSION` rises and the changelog
+describes the migration. Names that are not listed may change at any time.
 """
 
 from __future__ import annotations
@@ -246,4 +246,4 @@ __all__ = [
 ]
 
 VERSION = 1
-"""The version of this module's promises: it rises when a name is removed or changes its meaning."""
+"""The version of this module. It rises if a name is removed or its meaning changes."""

@@ -1,7 +1,7 @@
-"""What each model of an API takes: the vocabulary of the adapters' tables, and how a model's name finds its row.
+"""The capabilities of models: the types of the adapters' tables, and the look-up of a model's row by its name.
 
-An adapter keeps one table of sourced, dated rows. Its encoder, its rules and `plan` read the same table, and the policy
-`capabilities` overrides it. A model that no row names counts as the newest one.
+An adapter has one table of rows with source and date. Its encoder, its rules and `plan` read the same table. The policy
+`capabilities` overrides it. A model that no row lists is treated as the provider's newest model.
 """
 
 from __future__ import annotations
@@ -13,46 +13,48 @@ from typing import Any, Literal, TypeAlias
 import msgspec
 
 Range: TypeAlias = tuple[float, float]
-"""The least and the most of a number. Where both are equal, the model takes this value only."""
+"""The minimum and the maximum of a number. If both are equal, the model accepts only this value."""
 
 Status: TypeAlias = Literal["listed", "newest", "guessed", "other", "chosen", "unlimited"]
-"""`listed`: a row names the model. `newest`: the name is the provider's, no row has it, and it counts as the newest.
-`guessed`: no model is named, or none of the provider's; encoders take it for the newest, rules do not judge it.
-`other`: the same on an API that hosts of many vendors speak, and no limits are known. `chosen`: the policy
-`capabilities` says what the model takes. `unlimited`: the API has no table."""
+"""The source of a model's capabilities.
+
+`listed`: a row matches the model. `newest`: the name is one of the provider's, but no row matches; use the newest
+model's. `guessed`: the model is missing or not one of the provider's; encoders use the newest model's, rules do not
+apply. `other`: like `guessed`, on an API that hosts of many vendors implement; no limits are known. `chosen`: the
+policy `capabilities` sets them. `unlimited`: the API has no table."""
 
 _UNLISTED = ("newest", "guessed", "other")
 
 EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
-"""The levels of effort of all APIs, in rising order; "none" turns thinking off."""
+"""The effort levels of all APIs, in rising order. "none" turns reasoning off."""
 
 BUDGETS = {"minimal": 512, "low": 1024, "medium": 8192, "high": 24576, "xhigh": 32768, "max": 65536}
-"""The thinking budget that stands for an effort, and the other way round: low, medium and high as Google maps them
-(ai.google.dev/gemini-api/docs/openai, seen 2026-11-22), the others beside them."""
+"""The thinking budget, in tokens, of each effort level, for conversion in both directions. low, medium and high are
+Google's values (ai.google.dev/gemini-api/docs/openai, seen 2026-11-22); the others extend them."""
 
 
 class Capabilities(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
-    """What a model takes. Every default means that no limit is known, so that `Capabilities()` takes everything.
+    """The capabilities of a model. Every default means "no known limit": `Capabilities()` accepts everything.
 
-    `efforts` are the levels of effort in rising order, () for a model that takes none; `default_effort` is the one that
-    counts where a request names none. `thinking` are the modes of thinking ("disabled", "between_tools", "adaptive",
-    "enabled"), () for a model that does not think; `budget` is the least and the most of a thinking budget, in tokens;
-    `efforts_without_thinking` are the levels that go with "disabled" and "between_tools".
+    `efforts`: the effort levels in rising order, () if the model accepts none. `default_effort`: the level used if a
+    request sets none. `thinking`: the reasoning modes ("disabled", "between_tools", "adaptive", "enabled"), () if the
+    model does not reason. `budget`: the minimum and maximum thinking budget, in tokens. `efforts_without_thinking`: the
+    levels that can be combined with "disabled" and "between_tools".
 
-    `sampling` maps each sampling setting that the model takes, by its name in ChatOptions, to its range;
-    `sampling_while_thinking` replaces it while the model thinks. `stop_sequences` is how many of them it takes.
+    `sampling`: the range of each accepted sampling setting, by its name in ChatOptions. `sampling_while_thinking`
+    replaces `sampling` while the model reasons. `stop_sequences`: the maximum number of stop sequences.
 
-    `structured_output` and `strict_tools`: answers and arguments follow a schema. `forced_tools`: a request may require
-    a call. `functions_with_effort`: functions go together with an effort. `parallel_tool_calls`: the setting is taken.
-    `hosted_with_functions`: hosted tools go together with functions. `hosted_types` are the types of hosted tools that
-    the model takes, by kind, for each kind of which it does not take every type.
+    `structured_output`, `strict_tools`: responses and arguments can be made to follow a schema. `forced_tools`: a
+    request may require a call. `functions_with_effort`: functions can be combined with an effort.
+    `parallel_tool_calls`: the setting is accepted. `hosted_with_functions`: hosted tools can be combined with
+    functions. `hosted_types`: the accepted types of hosted tools, by kind; a kind that is missing has no limit.
 
-    `media` are the kinds of media that it reads ("image", "document", "audio", "video"); `media_in_results` says
-    whether results of functions hold some. `instructions`, `later_system` and `prefill` say whether it takes system
-    text at all, system messages between others, and a last message of the assistant. `signed_calls`: calls that it
-    reads need its signature. `signatures` is what a signature is bound to beside its issuer ("model", "conversation",
-    "account"). `refused` are further fields of the wire, by name, that it refuses. `because` introduces the reason of a
-    loss where something else than the model sets the limits ("version 2 of the API says").
+    `media`: the kinds of media that the model reads ("image", "document", "audio", "video"). `media_in_results`: media
+    are accepted in function results. `instructions`, `later_system`, `prefill`: system text, system messages after
+    other messages, and a final assistant message are accepted. `signed_calls`: calls in a request need the signature of
+    the model. `signatures`: what a signature is bound to besides its issuer ("model", "conversation", "account").
+    `refused`: names of further wire fields that the model refuses. `because`: the start of the reason of a loss if the
+    limits do not come from the model ("version 2 of the API says").
     """
 
     efforts: tuple[str, ...] | None = None
@@ -81,22 +83,22 @@ class Capabilities(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     because: str | None = None
 
     def thinks_by(self, mode: str) -> bool:
-        """Return whether the model takes a mode of thinking."""
+        """Return whether the model accepts a reasoning mode."""
         return self.thinking is None or mode in self.thinking
 
     def sampled(self, *, thinks: bool) -> dict[str, Range] | None:
-        """Return the sampling settings that the model takes, with their ranges; None where no limit is known."""
+        """Return the accepted sampling settings with their ranges; None if no limit is known."""
         return self.sampling_while_thinking if thinks and self.sampling_while_thinking is not None else self.sampling
 
     def policy(self) -> str:
-        """Return the text that the policy `capabilities` takes for these limits."""
+        """Return these limits as a value of the policy `capabilities` (JSON text)."""
         return msgspec.json.encode(self).decode()
 
 
 class ListedModel(msgspec.Struct, frozen=True, kw_only=True):
-    """One row of a table: the models that `names` matches, what they take, and where that is written.
+    """One row of a table: the models that `names` matches, their capabilities, the source, and the date it was seen.
 
-    `names` is a regular expression of whole names as `canonical` returns them; `shown` is what a reader calls them.
+    `names` is a regular expression that matches whole names in the form of `canonical`. `shown` is the display name.
     """
 
     shown: str
@@ -107,9 +109,9 @@ class ListedModel(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Known(msgspec.Struct, frozen=True, kw_only=True):
-    """What a table knows of one model: what it `takes`, how that was found, and the row where there is one.
+    """The result of a look-up of a model: its capabilities (`takes`), their source (`status`), and the row, if any.
 
-    Where the policy `capabilities` chose only some `fields` of what it takes, the others are as `found` without it.
+    If the policy `capabilities` only sets some `fields`, `found` is the result without the policy.
     """
 
     model: str | None
@@ -120,9 +122,9 @@ class Known(msgspec.Struct, frozen=True, kw_only=True):
     fields: frozenset[str] = frozenset()
 
     def why(self, what: str, *fields: str) -> str:
-        """Return the reason of a loss: the model, how it is known, and what it does or does not do.
+        """Return the reason of a loss: the model, the source of its capabilities, and `what` it does or does not do.
 
-        `fields` are those of Capabilities that say so.
+        `fields` are the fields of Capabilities that `what` depends on.
         """
         if self.found is not None and not self.fields.intersection(fields):
             return self.found.why(what)
@@ -133,11 +135,11 @@ class Known(msgspec.Struct, frozen=True, kw_only=True):
         return f"{self._unlisted()}, and the newest model {what}"
 
     def unlisted(self) -> str | None:
-        """Return that the model counts as the newest because no row lists it, or none is named; None if one does."""
+        """Return a sentence if the model is missing or not listed, and thus treated as the newest; else None."""
         return f"{self._unlisted()}: judged as the provider's newest model" if self.status in _UNLISTED else None
 
     def unsure(self) -> str:
-        """Return why a check cannot be sure: the model is not listed, or another vendor's."""
+        """Return why a check is uncertain: the model is not listed, or is another vendor's."""
         return self.unlisted() or "judged as the provider's own models"
 
     def _unlisted(self) -> str:
@@ -145,15 +147,15 @@ class Known(msgspec.Struct, frozen=True, kw_only=True):
 
 
 UNLIMITED = Known(model=None, takes=Capabilities(), status="unlimited")
-"""What is known of every model of an API without a table."""
+"""The result for every model of an API without a table."""
 
 
 class CapabilityTable:
-    """The models of one API and what each takes.
+    """The models of one API and their capabilities.
 
-    `own` is a regular expression of the provider's own names: such a name that no row has counts as the newest model.
-    So does any other name, or none at all (`guess`, where fewer limits are certain of it), unless the API has `others`:
-    the limits, if there are any, of the models of other vendors, whose hosts speak the API.
+    `own` is a regular expression of the provider's own model names. A name that matches it, but no row, gets the
+    capabilities of the newest model. Any other name, or None, gets `others` if it is set: the capabilities of other
+    vendors' models on hosts that implement the API. Else it gets `guess`, which defaults to those of the newest model.
     """
 
     def __init__(
@@ -175,7 +177,7 @@ class CapabilityTable:
         self._names = [(re.compile(row.names), row) for row in self.rows]
 
     def of(self, model: str | None) -> Known:
-        """Return what is known of a model, by any spelling of its name."""
+        """Look up a model by any spelling of its name."""
         name = canonical(model or "")
         row = next((row for names, row in self._names if names.fullmatch(name)), None)
         if row is not None:
@@ -187,9 +189,9 @@ class CapabilityTable:
         return Known(model=model or None, takes=self._guess, status="guessed")
 
     def chosen(self, model: str | None, policies: Mapping[str, str] | None) -> Known:
-        """Return what is known of a model, or what the policy `capabilities` says of it.
+        """Look up a model and apply the policy `capabilities`.
 
-        ValueError if the policy names a model that no row lists.
+        Raise ValueError if the policy names a model that no row lists, or is not valid JSON of Capabilities.
         """
         choice = (policies or {}).get("capabilities")
         if choice is None:
@@ -207,7 +209,7 @@ class CapabilityTable:
 
 
 def changes_of(choice: str) -> dict[str, Any]:
-    """Return the fields of Capabilities that a JSON object sets. ValueError if a field or its value is none of them."""
+    """Parse a JSON object with fields of Capabilities. Raise ValueError if a field or its value is invalid."""
     try:
         made = msgspec.json.decode(choice, type=Capabilities)
         named = msgspec.json.decode(choice, type=dict[str, Any])
@@ -217,7 +219,7 @@ def changes_of(choice: str) -> dict[str, Any]:
 
 
 def check_choice(choice: str) -> None:
-    """Check a value of the policy `capabilities`: "any", a model's name, or a JSON object. ValueError if it is none."""
+    """Raise ValueError if a value of the policy `capabilities` is empty or an invalid JSON object."""
     if not choice:
         raise ValueError("no policy capabilities=: name a model, or say any, or give a JSON object of Capabilities")
     if choice.startswith("{"):
@@ -232,11 +234,11 @@ _CLAUDE_VERSION = re.compile(r"(?<=\d)\.(?=\d)")
 
 
 def canonical(model: str) -> str:
-    """Return a model's name without what hosts add to it.
+    """Return the canonical name of a model, without the prefixes and suffixes that hosts add.
 
-    These go: paths ("models/", "anthropic/", "publishers/google/models/"), regions and vendors ("us.anthropic."), dates
+    Remove paths ("models/", "anthropic/", "publishers/google/models/"), regions and vendors ("us.anthropic."), dates
     and versions ("-20250929", "-2025-08-07", "@20250929", "-v1:0", "-latest", "-001"), and variants (":free", "[1m]").
-    Dots in the versions of Claude models become hyphens.
+    Replace dots in the versions of Claude models with hyphens.
     """
     name = model[:_LONGEST].strip().lower()
     tuned = _TUNED.fullmatch(name)
@@ -249,7 +251,7 @@ def canonical(model: str) -> str:
 
 
 def nearest_effort(word: str, efforts: tuple[str, ...]) -> str | None:
-    """Return the level of `efforts` that is nearest to a word, the lower of two; None where neither is a level."""
+    """Return the level of `efforts` nearest to `word`, the lower one of two. Return None if no levels are known."""
     if word not in EFFORTS:
         return None
     levels = [effort for effort in efforts if effort in EFFORTS and (effort != "none" or word == "none")]
@@ -258,5 +260,5 @@ def nearest_effort(word: str, efforts: tuple[str, ...]) -> str | None:
 
 
 def effort_of(budget: int) -> str:
-    """Return the least effort whose budget is as large as `budget`; the highest where none is."""
+    """Return the lowest effort whose budget is at least `budget` tokens; "max" if there is none."""
     return next((word for word in BUDGETS if BUDGETS[word] >= budget), "max")

@@ -1,4 +1,4 @@
-"""Count how often texts are part of other texts, without a search through all of them for each."""
+"""Count the occurrences of many texts in other texts in one pass."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 
 _SHORT = 16
-"""A word shorter than this is part of a text only where it stands by itself, and not inside of another word."""
+"""A word shorter than this only counts as a whole word, not inside another word."""
 
 _WORD = re.compile(r"\w[\w.-]*")
 _WORD_START = re.compile(rf"(?<!\w)(?=(\w[\w.-]{{0,{_SHORT - 2}}}))")
@@ -15,10 +15,10 @@ _WORD_CHARACTER = re.compile(r"\w")
 
 
 def occurrences(wanted: Iterable[str], texts: Mapping[str, int]) -> Counter[str]:
-    """Return how often each of `wanted` is a part of `texts`, which have as many copies as the mapping says.
+    """Count the occurrences of each of `wanted` in `texts`, a mapping of texts to their number of copies.
 
-    A text is no part of itself. Parts may overlap. Time and memory grow with the lengths of `wanted` and `texts`, and
-    not with their product.
+    A text is not an occurrence of itself. Occurrences may overlap. Time and memory are linear in the lengths of
+    `wanted` and `texts`.
     """
     longest = max(map(len, texts), default=0)
     looked_for = {text for text in wanted if text and len(text) <= longest}
@@ -50,11 +50,11 @@ def _parts_in(wanted: Collection[str], texts: Mapping[str, int]) -> Counter[str]
 
 
 class _Search:
-    """The Aho-Corasick algorithm: a trie of the wanted texts, in which a text is read once, for all of them.
+    """The Aho-Corasick algorithm: a trie of the wanted texts that reads a text once for all of them.
 
-    A node stands for a beginning of wanted texts: 0 for the empty one. Most nodes have one child, whose number is the
-    next: `_letters` has the letter that leads there. Further children are in `_branches`. The `_rest` of a node is the
-    longest of its proper endings that has a node.
+    A node represents a prefix of wanted texts; 0 is the empty prefix. Most nodes have one child, whose number is the
+    next one; `_letters` has the letter of that child. `_branches` has further children. The `_rest` of a node is the
+    node of its longest proper suffix.
     """
 
     def __init__(self, wanted: Iterable[str]) -> None:
@@ -103,7 +103,7 @@ class _Search:
                 self._rest[child] = self._next(self._rest[node], letter) if node else 0
 
     def _next(self, node: int, letter: str) -> int:
-        """Return the node of the longest ending of a node's text and a letter."""
+        """Return the node of the longest suffix of a node's text followed by a letter."""
         child = self._child(node, letter)
         while not child and node:
             node = self._rest[node]
@@ -111,18 +111,18 @@ class _Search:
         return child
 
     def read(self, text: str, copies: int) -> None:
-        """Look for the wanted texts in a text that is there as often as `copies`."""
+        """Search a text for the wanted texts. Each occurrence counts `copies` times."""
         node, visits = 0, self._visits
         for letter in text:
             node = self._next(node, letter)
             visits[node] += copies
         if self._ends.get(text) == node:
-            # All of a text is no part of it, but the endings of it are.
+            # The whole text does not count as its own occurrence, but its suffixes do.
             visits[node] -= copies
             visits[self._rest[node]] += copies
 
     def found(self) -> Counter[str]:
-        """Return how often each wanted text is a part of those that were read."""
+        """Return the number of occurrences of each wanted text."""
         visits = self._visits.copy()
         for node in reversed(self._order):
             visits[self._rest[node]] += visits[node]

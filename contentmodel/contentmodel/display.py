@@ -1,4 +1,4 @@
-"""Contents as a reader sees them: texts that were taken apart to cite sources are one."""
+"""Helpers for display: join texts that were split for citations, and name tools and sources."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from contentmodel.request import HostedTool, Tool, ToolGroup
 
 
 def flowing(contents: Sequence[AIContent]) -> list[AIContent]:
-    """With the texts joined that are one text for a reader: only citations set them apart."""
+    """Join adjacent texts that are only split because one of them has citations."""
     runs: list[list[Any]] = []
     is_cited = False
     for content in contents:
@@ -29,14 +29,14 @@ def flowing(contents: Sequence[AIContent]) -> list[AIContent]:
 
 
 def _can_join(content: AIContent) -> bool:
-    """Whether this is a text that is not signed, has no fields of its own, and counts in units that are known."""
+    """Return whether `content` is an unsigned text without `extra`, whose spans have known units."""
     if not isinstance(content, TextContent) or content.protected or content.extra:
         return False
     return all(citation.span is None or citation.span.unit in UNITS for citation in content.annotations or ())
 
 
 def tool_name(tool: Tool) -> str:
-    """The name of a tool, and of those inside a group."""
+    """Return the display name of a tool. For a group, include the names of its tools."""
     if isinstance(tool, ToolGroup):
         inner = ", ".join(map(tool_name, tool.tools))
         return f"{tool.name} ({inner})" if tool.name else inner
@@ -46,12 +46,12 @@ def tool_name(tool: Tool) -> str:
 
 
 def source_key(citation: Citation) -> bytes:
-    """What two citations of one source have in common."""
+    """Return a key that is equal for citations of the same source."""
     return repr(msgspec.structs.replace(citation, span=None, extra=None)).encode("utf-8", "surrogatepass")
 
 
 def end_of_span(converter: SpanConverter, span: Span | None) -> int:
-    """Where the part of a text ends that a citation is about; where nobody can tell, it is all of it."""
+    """Return the end of a span in code points; the length of the text if there is no span or its unit is unknown."""
     size = len(converter.text)
     if span is None:
         return size

@@ -1,4 +1,4 @@
-"""Optional dependencies: which extra of the distribution to install when one is missing."""
+"""Optional dependencies: report the extra of the distribution that installs a missing module."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from contentmodel.errors import MissingExtraError
 
 @contextmanager
 def needs_extra(extra: str, *modules: str) -> Iterator[None]:
-    """Raise MissingExtraError, which names `extra`, if a module that it installs is missing.
+    """Raise MissingExtraError with `extra` if one of `modules` is missing, or if an import in the body fails.
 
-    `modules` are looked for without importing them; other modules are noticed when the body imports them.
+    `modules` are searched for without importing them.
     """
     try:
         for module in modules:

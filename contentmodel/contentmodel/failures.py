@@ -1,6 +1,6 @@
-"""The kinds of errors that all APIs have, and the HTTP status that goes with each.
+"""The normalized kinds of errors, and their HTTP statuses.
 
-An adapter translates between these kinds and the words of its API (`engine/table/error_words.py`).
+An adapter translates between these kinds and the error codes of its API (`engine/table/error_words.py`).
 """
 
 from __future__ import annotations
@@ -27,35 +27,35 @@ STATUSES: dict[str, int] = {
     "overloaded": 503,
     "timeout": 504,
 }
-"""The usual HTTP status of each kind of error. An API may use another one: `error_status` knows."""
+"""The usual HTTP status of each kind of error. An API may use another one: see `error_status`."""
 
 # Other statuses that providers use: 402 and 529 of Anthropic (docs.claude.com/en/api/errors), 408 and 422 of hosts of
 # Chat Completions, 501 of Google (google/rpc/code.proto). Seen 2026-11-22.
 _MORE_STATUSES = {408: "timeout", 422: "invalid_request", 501: "invalid_request", 529: "overloaded"}
 _KINDS = {**{status: kind for kind, status in reversed(STATUSES.items())}, **_MORE_STATUSES}
 
-# The codes that this library gives to errors of its own.
+# The codes of errors that this library creates.
 _LIBRARY_CODES = {ENDED: "server", MALFORMED: "server", CANCELLED: "cancelled"}
 
 
 def kind_of_status(status: int) -> str | None:
-    """Return the kind of error that an HTTP status reports; None below 400."""
+    """Return the kind of error of an HTTP status; None below 400."""
     if status in _KINDS:
         return _KINDS[status]
     return "server" if status >= 500 else "invalid_request" if status >= 400 else None
 
 
 def error_kind(error: ErrorContent) -> str | None:
-    """Return the kind of an error: its `kind`, or the one that its code names; None if neither is known."""
+    """Return the kind of an error: its `kind`, or the kind of its code; None if neither is known."""
     if error.kind is not None:
         return error.kind
     return error.code if error.code in STATUSES else _LIBRARY_CODES.get(error.code or "")
 
 
 def error_status(error: ErrorContent, api: str | None = None) -> int:
-    """Return the HTTP status that goes with an error: the one that `api` uses, or the usual one.
+    """Return the HTTP status of an error: the one that `api` uses, or the usual one.
 
-    An error of an unknown kind is a 500. Raises UnknownApiError.
+    Return 500 for an error of an unknown kind. Raise UnknownApiError.
     """
     kind = error_kind(error) or "server"
     if api is not None:

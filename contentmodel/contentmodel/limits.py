@@ -1,6 +1,6 @@
-"""Rate limits: how long to wait, and what is left, read from one API's headers and written as another's.
+"""Rate limits: read them from one API's headers and write them as another's.
 
-Nothing here reads a clock unless `now` is missing: a reset is a number of seconds from now.
+A reset is a number of seconds from now. The clock is only read if `now` is not given.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from contentmodel.adapter import adapter
 
 
 class RateLimit(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One limit of an account: `limit` in a window, `remaining` of it left, full again in `reset_after` seconds."""
+    """One limit of an account: the `limit` per window, the rest (`remaining`), and the seconds until the reset."""
 
     limit: int | None = None
     remaining: int | None = None
@@ -27,10 +27,10 @@ class RateLimit(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class RateLimits(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What the headers of an answer say of limits.
+    """The rate limits in the headers of a response.
 
-    `retry_after` is how many seconds to wait before the same request is sent again. `limits` are the limits by what
-    they count: "requests", "tokens", "input_tokens", "output_tokens", or a word of the provider.
+    `retry_after` is the time in seconds to wait before a retry. The keys of `limits` are the counted units: "requests",
+    "tokens", "input_tokens", "output_tokens", or another one of the provider.
     """
 
     retry_after: float | None = None
@@ -38,10 +38,10 @@ class RateLimits(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class LimitHeaders:
-    """How an API names the headers of its limits.
+    """The names of an API's rate limit headers.
 
-    `name` is a header's name with the places `{what}` and `{field}`; `as_dates` says that a reset is a date and not a
-    duration; `writes` are the limits that the API has (None: any).
+    `name` is a header name with the placeholders `{what}` and `{field}`. If `as_dates` is true, a reset is a date, else
+    a duration. `writes` are the limits that the API has; None means any.
     """
 
     def __init__(self, name: str, *, as_dates: bool = False, writes: tuple[str, ...] | None = None) -> None:
@@ -50,7 +50,7 @@ class LimitHeaders:
         self._pattern = re.compile(pattern.replace(r"\{field\}", "(?P<field>limit|remaining|reset)"))
 
     def read(self, headers: Mapping[str, str], now: float) -> dict[str, RateLimit]:
-        """Return the limits that headers name, by what they count."""
+        """Read the limits of lower-case headers. `now` is in seconds since 1970. Ignore headers that are invalid."""
         found: dict[str, dict[str, Any]] = {}
         for name, value in headers.items():
             match = self._pattern.fullmatch(name)
@@ -63,7 +63,7 @@ class LimitHeaders:
         return {what: RateLimit(**fields) for what, fields in found.items()}
 
     def write(self, limits: Mapping[str, RateLimit], now: float) -> dict[str, str]:
-        """Return the headers of the limits that this API has."""
+        """Return the headers of `limits`. Omit limits that this API does not have."""
         headers = {}
         for what, limit in limits.items():
             if self._writes is not None and what not in self._writes:
@@ -79,10 +79,10 @@ class LimitHeaders:
 
 
 def read_limits(headers: Mapping[str, str], api: str, *, body: Any = None, now: float | None = None) -> RateLimits:
-    """Return what the headers of an answer of `api` say of limits; `body` is the JSON of an error, if there was one.
+    """Read the rate limits of a response of `api`. `body` is the JSON of an error response, if there is one.
 
-    Gemini says how long to wait in the body (google.rpc.RetryInfo); the others use `retry-after` and
-    `retry-after-ms`. `now` is the time in seconds since 1970. Header names may have any case. Raises UnknownApiError.
+    Gemini sends the time to wait in the body (google.rpc.RetryInfo); the other APIs use `retry-after` and
+    `retry-after-ms`. `now` is the time in seconds since 1970. Header names may have any case. Raise UnknownApiError.
     """
     now = time.time() if now is None else now
     lower = {name.lower(): value for name, value in headers.items()}
@@ -94,7 +94,7 @@ def read_limits(headers: Mapping[str, str], api: str, *, body: Any = None, now: 
 
 
 def write_limits(limits: RateLimits, api: str, *, now: float | None = None) -> dict[str, str]:
-    """Return limits as the headers that `api` sends, and `retry-after` in whole seconds. Raises UnknownApiError."""
+    """Return limits as headers of `api`, with `retry-after` rounded up to whole seconds. Raise UnknownApiError."""
     now = time.time() if now is None else now
     names = getattr(adapter(api), "limit_headers", None)
     headers = {} if limits.retry_after is None else {"retry-after": str(-int(-limits.retry_after // 1))}
@@ -102,7 +102,7 @@ def write_limits(limits: RateLimits, api: str, *, now: float | None = None) -> d
 
 
 def wait_in_headers(headers: Mapping[str, str], now: float) -> float | None:
-    """Return the seconds that headers say to wait: a number, or a date (RFC 9110, section 10.2.3)."""
+    """Return the seconds to wait from the retry headers: a number, or a date (RFC 9110, section 10.2.3); else None."""
     for name, unit in (("retry-after-ms", 1000), ("retry-after", 1)):
         try:
             seconds = float(headers.get(name, "")) / unit
@@ -117,7 +117,7 @@ def wait_in_headers(headers: Mapping[str, str], now: float) -> float | None:
 
 
 def wait_in_body(body: Any) -> float | None:
-    """Return the seconds of the RetryInfo of an error body (google/rpc/error_details.proto): "34.4s"."""
+    """Return the seconds of the RetryInfo of an error body ("34.4s", google/rpc/error_details.proto); else None."""
     error = body.get("error") if isinstance(body, dict) else None
     details = error.get("details") if isinstance(error, dict) else None
     for detail in details if isinstance(details, list) else ():
@@ -132,14 +132,14 @@ def _first(*values: float | None) -> float | None:
 
 
 _LONGEST = 18
-"""Digits of a number in a header. A longer one is no limit of an account, and may be too large for a date."""
+"""The maximum number of digits in a header. A longer number is no valid limit and may be too large for a date."""
 
 
 def _count(text: str) -> int | None:
     return int(text) if text.isascii() and text.isdecimal() and len(text) <= _LONGEST else None
 
 
-# The durations of Go, which OpenAI's headers are: "6m0s", "12ms", "1h2m3.5s".
+# OpenAI's headers have Go durations: "6m0s", "12ms", "1h2m3.5s".
 _DURATION = re.compile(r"(?:\d+(?:\.\d+)?(?:h|ms|m|s))+")
 _PART = re.compile(r"(\d+(?:\.\d+)?)(h|ms|m|s)")
 _LONGEST_DURATION = 50
@@ -147,7 +147,7 @@ _UNITS = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 0.001}
 
 
 def _seconds(text: str, now: float) -> float | None:
-    """Return the seconds of a duration, a number, or a date (RFC 3339) from now on; None if it is none of them."""
+    """Parse a duration, a number, or an RFC 3339 date. Return the seconds from `now`; None if the text is invalid."""
     if len(text) > _LONGEST_DURATION:
         return None
     if _DURATION.fullmatch(text):

@@ -1,7 +1,7 @@
-"""The words that fields and parameters take, as types that type checkers and editors know.
+"""Literal types of fields and parameters, for type checkers and editors.
 
-Sets of the library's own are closed: `LossKind`, `OnLoss`, `PayloadKind`, `Policies`. Sets to which an API may add
-words are open: a field of type `Open[Role]` takes any text, and an editor completes the words listed here.
+Sets that this library defines are closed: `LossKind`, `OnLoss`, `PayloadKind`, `Policies`. Sets that an API may extend
+are open: a field of type `Open[Role]` takes any text, and editors complete the values listed here.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ else:
 # -- closed sets -----------------------------------------------------------------------------------------------------
 
 PayloadKind: TypeAlias = Literal["request", "response", "stream"]
-"""What a payload is."""
+"""The kind of a payload."""
 
 OnLoss: TypeAlias = Literal["report", "raise"]
-"""What a conversion does about losses: list them, or raise LossError."""
+"""The handling of losses in a conversion: list them, or raise LossError."""
 
 LossKind: TypeAlias = Literal["dropped", "degraded", "moved", "synthesized", "insignificant"]
-"""What became of a value that the target did not get as it was."""
+"""The effect of a conversion on a value that the target cannot represent exactly."""
 
 LossFamily: TypeAlias = Literal[
     "text",
@@ -51,10 +51,10 @@ LossFamily: TypeAlias = Literal[
 
 
 class Policies(TypedDict, total=False):
-    """What another API gets of each family of content. `contentmodel.POLICIES` has the choices, the default first.
+    """The choices for converting families of content. `contentmodel.POLICIES` lists all choices, the default first.
 
-    `capabilities` is what the target's model takes: the name of a listed model, "any", or a JSON object with fields of
-    `contentmodel.capabilities.Capabilities`.
+    `capabilities` describes the target's model: the name of a listed model, "any" (no limits), or a JSON object with
+    fields of `contentmodel.capabilities.Capabilities`.
     """
 
     reasoning: Literal["drop", "text", "reasoning_content", "reasoning"]
@@ -65,12 +65,12 @@ class Policies(TypedDict, total=False):
 
 
 TextUnit: TypeAlias = Literal["codepoint", "utf16", "byte"]
-"""What a span of a text is counted in."""
+"""The unit of a span of a text."""
 
 # -- open sets -------------------------------------------------------------------------------------------------------
 
 Role: TypeAlias = Literal["system", "developer", "user", "assistant", "tool"]
-"""Who a message is from."""
+"""The role of a message."""
 
 FinishWord: TypeAlias = Literal[
     "stop",
@@ -85,7 +85,7 @@ FinishWord: TypeAlias = Literal[
     "running",
     "other",
 ]
-"""Why an answer ended."""
+"""The normalized reason why a response ended."""
 
 ErrorKind: TypeAlias = Literal[
     "invalid_request",
@@ -102,10 +102,10 @@ ErrorKind: TypeAlias = Literal[
     "overloaded",
     "timeout",
 ]
-"""What kind of error an API answered."""
+"""The normalized kind of an error of an API."""
 
 Executor: TypeAlias = Literal["client", "provider"]
-"""Who runs a tool."""
+"""The side that runs a tool."""
 
 ToolKind: TypeAlias = Literal[
     "advisor",
@@ -127,37 +127,37 @@ ToolKind: TypeAlias = Literal[
     "web_fetch",
     "web_search",
 ]
-"""What a hosted tool does."""
+"""The purpose of a hosted tool."""
 
 ToolMode: TypeAlias = Literal["auto", "none", "required"]
-"""Whether the model may or must call tools."""
+"""The permission or the duty of the model to call tools."""
 
 FormatKind: TypeAlias = Literal["text", "json", "json_schema", "other"]
-"""The shape of an answer's text."""
+"""The format of the text of a response."""
 
 Effort: TypeAlias = Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"]
-"""How much a model thinks."""
+"""The level of a model's reasoning effort."""
 
 ThinkingMode: TypeAlias = Literal["enabled", "disabled", "adaptive"]
-"""Whether a model thinks."""
+"""The reasoning mode of a model."""
 
 ReasoningKind: TypeAlias = Literal["text", "summary"]
-"""What a reasoning holds: the thoughts, or a summary of them."""
+"""The text of a reasoning content: the reasoning itself, or a summary of it."""
 
 ProtectedKind: TypeAlias = Literal["signature", "encrypted", "redacted"]
-"""What opaque state is."""
+"""The kind of opaque state."""
 
 MediaKind: TypeAlias = Literal["image", "audio", "video", "document"]
-"""What kind of media a link leads to."""
+"""The kind of media."""
 
 Detail: TypeAlias = Literal["auto", "low", "high"]
-"""How closely a model looks at media."""
+"""The resolution at which a model processes media."""
 
 SpanUnit: TypeAlias = TextUnit | Literal["char", "page", "block"]
-"""What a span of a text or of a source is counted in."""
+"""The unit of a span of a text or of a source."""
 
 ToolAction: TypeAlias = Literal["add", "remove"]
-"""What a message does with tools."""
+"""The change that a message makes to the available tools."""
 
 NoticeKind: TypeAlias = Literal["tool_use", "tool_result"]
-"""What a notice reports."""
+"""The kind of a notice."""

@@ -1,6 +1,7 @@
-"""Objects of a payload that count by themselves: citations and hosted tools.
+"""Objects of a payload that are counted as a whole: citations and hosted tools.
 
-All values of a citation may be in other objects as well, and a hosted tool may have no values.
+Counting their values is not enough: other objects may contain all values of a citation, and a hosted tool may have no
+values.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from contentmodel.engine.json import child_path
 
 
 class Found(NamedTuple):
-    """An object, the paths of all that it is in (its own as the last), and what it is: "citation" or "hosted"."""
+    """An object, the paths of its ancestors and itself (`above`), and its sort: "citation" or "hosted"."""
 
     value: Any
     above: tuple[str, ...]
@@ -21,7 +22,10 @@ class Found(NamedTuple):
 
 
 def missing(source: Iterable[Found], output: Iterable[Found], lost: Collection[str]) -> Iterator[Found]:
-    """Yield the objects of a source that an output has fewer of: the last ones. What is at or below `lost` may go."""
+    """Yield the surplus objects of a source: the last ones of a sort that the output has fewer of.
+
+    Ignore objects at or below a path of `lost`.
+    """
     held = Counter(found.sort for found in output)
     for found in source:
         if not any(path in lost for path in found.above):
@@ -31,7 +35,7 @@ def missing(source: Iterable[Found], output: Iterable[Found], lost: Collection[s
 
 
 def found(payload: Any, data: Collection[str]) -> Iterator[Found]:
-    """Yield the citations and the hosted tools of a payload. The fields `data` hold JSON of the caller's own."""
+    """Yield the citations and hosted tools of a payload. Skip the fields `data`, which contain JSON of the caller."""
     if isinstance(payload, dict):
         yield from _hosted_tools(payload)
     stack: list[tuple[Any, str, tuple[str, ...]]] = [(payload, "", ("$",))]
@@ -52,7 +56,7 @@ def found(payload: Any, data: Collection[str]) -> Iterator[Found]:
 
 
 def _hosted_tools(request: dict[str, Any]) -> Iterator[Found]:
-    """Yield the hosted tools of a request: by their type, or one for each key that has settings."""
+    """Yield the hosted tools of a request: each tool with a hosted type, or each key with settings of a tool."""
     for key in _SEARCHES & request.keys():
         yield Found(request[key], ("$", f"$.{key}"), "hosted")
     tools = request.get("tools")
@@ -70,8 +74,8 @@ def _hosted_tools(request: dict[str, Any]) -> Iterator[Found]:
 
 _CITATIONS = frozenset({"annotations", "citations", "groundingSupports", "grounding_supports"})
 _SEARCHES = frozenset({"web_search_options"})
-"""Fields of a request that are a hosted tool."""
+"""Top-level fields of a request that represent a hosted tool."""
 _DEFINED = frozenset({"function", "custom", "namespace"})
 """The types of tools that a request defines."""
 _RETURNED = frozenset({"response"})
-"""Fields with what a function returned."""
+"""Fields with the return value of a function."""

@@ -1,14 +1,16 @@
-"""The transcript index: which calls, results, approvals and answers belong together.
+"""The transcript index: pairs calls with results, and requests for approval or input with responses.
 
-A call has at most one result. A result that has an id belongs to a call of that id: a result of a hosted tool only to a
-call of a hosted tool, another to a call of a function first. A result without an id belongs to a call of its kind of
-tool, of the same name where both have one: to a call without an id first. If several calls fit, the result belongs to
-the first of the last group that has one: to one of its name, if several have its id. A group of calls ends where
-results, or messages of others than the assistant, follow: so an id that is used again refers to the later call.
+A call has at most one result. A result with an id pairs with a call of that id. A result of a hosted tool only pairs
+with a call of a hosted tool; another result prefers a call of a function. A result without an id pairs with a call of
+the same kind of tool, and of the same name if both have one; it prefers a call without an id.
 
-A question (an approval request, an input request) and its answer pair by their id, in the same way. A question about a
-call of the application's tools has the id of that call. Later contents change no pair, so that a stream and the
-transcript that it becomes agree.
+Calls form groups. A result, or a message of a role other than "assistant", ends a group. If several calls match, the
+result pairs with the first match in the last group that has one; among calls of the same id, a call of the result's
+name is preferred. So a reused id refers to the later call.
+
+A request for approval or input pairs with its response by id, in the same way. An approval request for a call of the
+application's tools has the id of that call. Later contents never change a pair, so a stream and its final transcript
+have the same pairs.
 """
 
 from __future__ import annotations
@@ -35,18 +37,18 @@ from contentmodel.content.tools import (
 from contentmodel.message import ChatMessage
 
 Place = tuple[int, int]
-"""The number of a message, and of a content in it."""
+"""The index of a message, and the index of a content in it."""
 
 
 class TranscriptIndex:
-    """The places of contents that belong together in a list of messages.
+    """The pairs of contents in a list of messages. Contents are identified by their `Place`.
 
     `calls` and `results` are all calls and all results, in order. `result_of` maps a call to its result, and `call_of`
-    maps a result to its call. `requests` are all questions, `response_of` maps a question to its answer, and
-    `request_of` maps an answer to its question. `approvals_of` maps a call to the approval requests about it and the
-    responses to them, in order: those that follow it and have its id.
+    maps a result to its call. `requests` are all requests for approval or input. `response_of` maps a request to its
+    response, and `request_of` maps a response to its request. `approvals_of` maps a call to the approval requests and
+    responses that follow it and have its id, in order.
 
-    A transcript that grows is added message by message; what was found before stays. The time is linear.
+    Add the messages of a growing transcript one by one; earlier pairs do not change. The total time is linear.
     """
 
     def __init__(self, messages: Iterable[ChatMessage] = ()) -> None:
@@ -116,20 +118,20 @@ _QUESTIONS: dict[type, type] = {
     InputRequestContent: InputRequestContent,
     InputResponseContent: InputRequestContent,
 }
-"""The type of the question, by the type of a question or an answer."""
+"""The type of the request, by the type of a request or a response."""
 
 
 def is_clients(messages: Sequence[ChatMessage], place: Place) -> bool:
-    """Return whether the application answers the call at this place."""
+    """Return whether the application runs the call at this place."""
     call: Any = messages[place[0]].contents[place[1]]
     return bool(call.executor == "client")
 
 
 def new_ids(taken: Container[str | None], answer_id: str | None = None) -> Iterator[str]:
-    """Yield ids for calls that have none, none of them `taken`: `call_1`, `call_2`, ...
+    """Yield new ids for calls, none of them in `taken`: `call_1`, `call_2`, ...
 
-    Those of an answer that has an id are of this answer alone, for the next one has calls without ids as well:
-    `call_8d1f0c6b2a57_1`, ...
+    If `answer_id` is given, the ids contain a hash of it (`call_8d1f0c6b2a57_1`, ...), so that the ids of several
+    responses of a conversation differ.
     """
     prefix = "call_"
     if answer_id:
@@ -140,10 +142,10 @@ def new_ids(taken: Container[str | None], answer_id: str | None = None) -> Itera
 
 
 def missing_ids(messages: Sequence[ChatMessage], answer_id: str | None = None) -> dict[Place, str]:
-    """Return an id for each call and each result that has none, or an empty one: a new one, or that of its call.
+    """Return an id for each call and each result whose id is None or empty. A result gets the id of its call.
 
-    The ids depend on the messages, and the id of the answer that they are, alone (`new_ids`), and those of the first
-    messages do not change when others follow.
+    The ids only depend on the messages and `answer_id` (see `new_ids`). If messages are appended, the ids of earlier
+    messages do not change.
     """
     if all(getattr(content, "call_id", "-") for message in messages for content in message.contents):
         return {}
@@ -164,7 +166,7 @@ def _id_at(messages: Sequence[ChatMessage], place: Place) -> str | None:
 
 
 _ANY = object()
-"""The key of calls whatever their names."""
+"""The key of calls with any name."""
 
 
 class _Entry(msgspec.Struct, eq=False, gc=False):
@@ -175,18 +177,18 @@ class _Entry(msgspec.Struct, eq=False, gc=False):
 
 
 class _Pending:
-    """The calls and questions that have no result or answer yet, in groups."""
+    """The calls without a result and the requests without a response, in groups."""
 
     def __init__(self) -> None:
         self._group = 0
         self._is_closed = False
-        # The entries by key, and by group: the last group at the end.
+        # The entries by key and group, the last group at the end.
         self._by_key: dict[Any, list[deque[_Entry]]] = {}
-        # Calls that are found by their ids alone until `_add_keys`: most transcripts need no more.
+        # Calls that are only indexed by id until `_add_keys`. Most transcripts need no other keys.
         self._without_keys: list[_Entry] = []
 
     def add(self, key: Any, place: Place, call: Any = None) -> _Entry:
-        """Add a question, or a call that has an id, under its key."""
+        """Add a request or a call under its key, if it has one."""
         if self._is_closed:
             self._group, self._is_closed = self._group + 1, False
         entry = _Entry(place, self._group, call)
@@ -195,16 +197,16 @@ class _Pending:
         return entry
 
     def add_call(self, call: Any, place: Place) -> None:
-        """Add a call under its id, its name and its kind."""
+        """Add a call under its id. Its other keys are added when needed."""
         key = None if call.call_id is None else (isinstance(call, HostedToolCallContent), call.call_id)
         self._without_keys.append(self.add(key, place, call))
 
     def close(self) -> None:
-        """End the group: the next call begins another."""
+        """End the group. The next call starts another one."""
         self._is_closed = True
 
     def take(self, *keys: Any) -> Place | None:
-        """Return the place of the first entry of the last group that has one under these keys, and remove it."""
+        """Remove the first entry of the last group that has one under these keys. Return its place, or None."""
         last: deque[_Entry] | None = None
         for key in keys:
             entries = self._last_group(key) if key in self._by_key else None
@@ -217,7 +219,7 @@ class _Pending:
         return entry.place
 
     def take_call(self, result: Any) -> Place | None:
-        """Return the place of the call of a result, which has its result then; None if there is no such call."""
+        """Remove the call that a result pairs with. Return its place, or None if there is no such call."""
         self.close()
         if result.call_id is not None:
             is_hosted = isinstance(result, HostedToolResultContent)
@@ -235,7 +237,7 @@ class _Pending:
         return groups is not None and bool(groups) and len(groups[-1]) > 1
 
     def _add_keys(self) -> None:
-        """Add what finds the calls by their names and without their ids."""
+        """Index the calls by name and by kind of tool."""
         for entry in self._without_keys:
             call, family, has_id = entry.call, _family(entry.call.__class__), entry.call.call_id is not None
             self._put((family, _ANY, has_id), entry)

@@ -1,4 +1,4 @@
-"""Read JSON that is not complete yet, such as the arguments of a call while they arrive."""
+"""Read incomplete JSON, such as the arguments of a call while they stream."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from contentmodel.engine.json import parse
 from contentmodel.errors import DecodeError
 
 MAX_DEPTH = 500
-"""How deep the values may be nested. What is nested deeper is read, and left out."""
+"""The maximum depth of nested values. Deeper values are parsed and omitted."""
 MAX_WORD = 4_300
-"""How long a number may be, in characters: as long as Python reads one."""
+"""The maximum length of a number in characters, the limit of Python's int parser."""
 
 _BOM = "\ufeff"
 _SPACES = re.compile(r"[ \t\r\n]+")
 _WORD = re.compile(r'[^\s{}\[\]:,"]+')
-# Characters and escapes that are complete. The first half of a pair may be followed by the second one.
+# Complete characters and escapes. High surrogates are excluded, because a low surrogate may follow.
 _WHOLE = re.compile(r'(?:[^"\\\x00-\x1f]+|\\["\\/bfnrt]|\\u(?![dD][89abAB])[0-9a-fA-F]{4})+')
 _HALF_PAIR = re.compile(r"\\u[dD][89abAB]")
 _HEX_DIGITS = frozenset("0123456789abcdefABCDEF")
@@ -25,10 +25,10 @@ _TOO_LONG = re.compile(rf'[^\s{{}}\[\]:,"]{{{{{MAX_WORD + 1}}}}}')
 
 
 def partial_json(text: str) -> Any:
-    """Return the value of the beginning of a JSON text; None if there is none yet, or if the text is not JSON.
+    """Parse the beginning of a JSON text. Return None if it has no value yet, or if the text is not JSON.
 
-    A string that is not complete is there as far as it goes. Numbers inside of an object or a list, and keys, are there
-    when they are complete. What is nested deeper than `MAX_DEPTH` is left out. For a text that grows, use a
+    The value includes incomplete strings as far as they are received. It includes keys, and numbers inside an object or
+    a list, only when they are complete. Values nested deeper than `MAX_DEPTH` are omitted. For a text that grows, use a
     `PartialJsonReader`, which reads each character once.
     """
     if text.count("[") + text.count("{") <= MAX_DEPTH and _TOO_LONG.search(text) is None:
@@ -46,11 +46,11 @@ _UNSET: Any = object()
 
 
 class PartialJsonReader:
-    """Read a JSON text that arrives in pieces: `feed` it each piece, and ask for `value` at any time.
+    """Read a JSON text that arrives in pieces. Pass each piece to `feed`, and read `value` at any time.
 
-    `value` is what `partial_json` returns for the text so far. It is live: the same dict or list grows with every
-    `feed`, so copy it to keep one state of it. Feeding costs the length of the piece, and `value` costs nothing. (A
-    string that is still growing is copied with each piece if the caller keeps that string.)
+    `value` equals the result of `partial_json` for the text so far. It is live: the same dict or list grows with every
+    `feed`, so copy it to keep a snapshot. `feed` takes time linear in the length of the piece; `value` takes constant
+    time. (If the caller keeps a reference to an incomplete string, each piece copies that string.)
     """
 
     def __init__(self) -> None:
@@ -60,28 +60,28 @@ class PartialJsonReader:
         """Whether the text is not JSON."""
         self._is_flawed = False
         """Whether the text is not JSON from here on. The value is kept until the next token is complete."""
-        # -- where in the grammar
+        # -- position in the grammar
         self._open: list[Any] = []
-        """The objects and lists that are open, from the outside in."""
+        """The open objects and lists, outermost first."""
         self._expects = _VALUE
         self._may_close = False
         self._takes_key = False
-        """Whether a string here is a key, also where the grammar expects none."""
+        """Whether a string here is a key, even if the grammar does not expect a key."""
         self._key = ""
-        """The key of the innermost object whose value is read."""
+        """The current key of the innermost object."""
         self._replaced: Any = _UNSET
-        """The earlier value of that key, if it comes again."""
-        # -- the token that is not complete
+        """The earlier value of that key, if the key is a duplicate."""
+        # -- the incomplete token
         self._word: list[str] = []
         self._word_length = 0
         self._shows_literal = False
         self._hides = False
-        """Whether a literal stands where none may. It may still become another word."""
+        """Whether a literal is at an invalid position. It may still become another token."""
         self._in_string = False
         self._key_pieces: list[str] | None = None
         """The pieces of the string, if it is a key."""
         self._is_spoiled = False
-        """Whether the string is not JSON, or stands where none may."""
+        """Whether the string is not JSON, or is at an invalid position."""
         self._escape = ""
 
     @property
@@ -90,7 +90,7 @@ class PartialJsonReader:
         if self._is_broken or self._hides:
             return None
         if self._word and not self._open and self._takes_value():
-            # A number on its own may be complete.
+            # A top-level number may be complete.
             try:
                 return self._parsed_word()
             except DecodeError:
@@ -109,7 +109,7 @@ class PartialJsonReader:
         self._show_literal()
 
     def _read_token(self, text: str, at: int) -> int:
-        """Read a token, or a part of one, outside of strings. Return where it ends."""
+        """Read a token, or a part of one, outside strings. Return its end position."""
         word = _WORD.match(text, at)
         if word is not None:
             self._word.append(word.group())
@@ -150,7 +150,7 @@ class PartialJsonReader:
         return self._expects is _VALUE and not self._is_flawed
 
     def _set(self, value: Any) -> None:
-        """Put a value in its place."""
+        """Set a value at the current position."""
         if not self._open:
             self._root = value
             return
@@ -162,7 +162,7 @@ class PartialJsonReader:
             owner[self._key] = value
 
     def _unset(self) -> None:
-        """Take out the value that was set last."""
+        """Remove the last value that was set."""
         if not self._open:
             self._root = None
             return
@@ -217,7 +217,7 @@ class PartialJsonReader:
         self._takes_key = takes_key
 
     def _show_literal(self) -> None:
-        """Show a literal that is complete, although the next piece may make another word of it."""
+        """Set a complete literal as the value, although the next piece may extend it to another token."""
         if self._is_broken or not 0 < self._word_length <= 5 or "".join(self._word) not in _LITERALS:
             return
         if self._takes_value():
@@ -244,7 +244,7 @@ class PartialJsonReader:
             self._set("")
 
     def _read_string(self, text: str, at: int) -> int:
-        """Read a part of a string. Return where it ends."""
+        """Read a part of a string. Return its end position."""
         if self._escape:
             return self._read_escape(text, at)
         whole = _WHOLE.match(text, at)
@@ -261,11 +261,11 @@ class PartialJsonReader:
         return at + 1
 
     def _read_escape(self, text: str, at: int) -> int:
-        """Read one character of an escape, or of the two escapes of a pair. Return where the next character is."""
+        """Read one character of an escape or of a surrogate pair. Return the position of the next character."""
         escape, character = self._escape, text[at]
         size = len(escape) % 6
         if size == 0:
-            # The first half of a pair, and what comes next may be the second half.
+            # A high surrogate is complete. The low surrogate may follow.
             if character == "\\":
                 self._escape += character
                 return at + 1
@@ -288,7 +288,7 @@ class PartialJsonReader:
         return at + 1
 
     def _end_unit(self) -> None:
-        """Four digits are complete: what they stand for is known, unless they are the first half of a pair."""
+        """Decode an escape with four digits, unless it is a high surrogate: then wait for the next escape."""
         first, last = self._escape[:-6], self._escape[-6:]
         if _HALF_PAIR.match(last) is None:
             self._end_escape(self._escape)
@@ -302,7 +302,7 @@ class PartialJsonReader:
             self._grow(parse(f'"{escape}"'))
 
     def _grow(self, piece: str) -> None:
-        """Append to the string. A string with a single reference grows in place, so take it out of its owner first."""
+        """Append to the string. Remove it from its owner first: a string with a single reference grows in place."""
         if self._is_spoiled:
             return
         if self._key_pieces is not None:
@@ -319,7 +319,7 @@ class PartialJsonReader:
             owner[place] = text
 
     def _spoil(self) -> None:
-        """The string is not JSON: take it out of the value."""
+        """Mark the string as invalid JSON and remove it from the value."""
         if not self._is_spoiled and self._key_pieces is None:
             self._unset()
         self._is_spoiled = True

@@ -1,4 +1,4 @@
-"""What each target would make of a transcript, before anything is sent."""
+"""Compare the losses of a transcript between targets, before a request is sent."""
 
 from __future__ import annotations
 
@@ -20,19 +20,16 @@ from contentmodel.response import ChatResponse
 from contentmodel.rules import Violation
 
 COSTS = {"dropped": 10, "degraded": 3, "moved": 1, "synthesized": 1, "insignificant": 0}
-"""What a loss of each kind counts, where content is lost.
-
-Settings, keywords of schemas and fields of one provider count a tenth.
-"""
+"""The cost of a loss of each kind. Losses of settings, schemas, provider fields and usage cost a tenth of it."""
 
 _CHEAP = frozenset({"settings", "schemas", "provider fields", "usage"})
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
-    """What one target would make of a transcript: its `losses`, and the `violations` of its rules that remain.
+    """The result of encoding a transcript for one target: its `losses`, and `violations` of the target's rules.
 
-    `families` counts the losses of each family of content by kind: {"reasoning": {"dropped": 3}}. `cost` weighs them
-    by `COSTS`; a violation that the target refuses counts as a hundred.
+    `families` counts the losses of each family of content by kind: {"reasoning": {"dropped": 3}}. `cost` is the sum of
+    the losses weighted by `COSTS`, plus 100 for each violation that the target refuses.
     """
 
     target: str
@@ -52,14 +49,14 @@ def plan(
     models: Mapping[str, str] | None = None,
     policies: Policies | None = None,
 ) -> list[Plan]:
-    """What each of `targets` (other providers' APIs where none is named) would lose of a transcript, cheapest first.
+    """Return a plan for each of `targets`, lowest cost first. By default, the targets are all other providers' APIs.
 
-    The transcript is a payload, whose API and kind are detected where they are not given, or a value of the model.
-    `models` says for which model of a target it is planned. Raises as `convert` does.
+    `transcript` is a payload, or a ChatRequest or ChatResponse. If `source` or `kind` are not given, detect them.
+    `models` maps a target to the model that the request is for. Raise the errors of `convert`.
     """
     chosen = check_policies(policies)
     value, source, trace = _decoded(transcript, source, kind)
-    # Formats that nobody answers in, such as the rows of a store, are no target where nobody names them.
+    # Formats without a provider, such as the rows of a store, are only targets if they are named.
     others = [api for api, adapter in adapters().items() if api != source and adapter.issuer]
     wanted = others if targets is None else targets
     plans = [_plan(value, trace, target, (models or {}).get(target), chosen) for target in wanted]
@@ -83,7 +80,7 @@ def _plan(value: Any, trace: Any, target: str, model: str | None, policies: Mapp
     violations: tuple[Violation, ...] = ()
     if isinstance(value, ChatRequest):
         encoded: Encoded = writer.encode_request(value, policies, model)
-        # Other adapters than those made of tables need not know what a model takes.
+        # Adapters that are not made of tables need not accept policies here.
         said = (policies,) if policies and "capabilities" in policies else ()
         violations = tuple(v for v in writer.check_request(encoded.payload, model, *said) if v.severity != "unchecked")
     else:

@@ -1,7 +1,6 @@
-"""What an API refuses, ignores or answers badly: small named checks of its payloads.
+"""Rules of APIs: small named checks that find the parts of a payload that an API refuses, ignores or mishandles.
 
-A rule looks at the wire payload alone and says where it is broken. It knows nothing of the model: the same rules judge
-what an adapter emits, what a user wrote by hand, and what another library made.
+A rule only reads the wire payload. So the same rules check payloads of adapters, of users and of other libraries.
 """
 
 from __future__ import annotations
@@ -16,12 +15,12 @@ from contentmodel.capabilities import UNLIMITED, Capabilities, CapabilityTable, 
 from contentmodel.engine.json import child_path
 
 Severity: TypeAlias = Literal["refused", "ignored", "harmful", "unchecked"]
-"""`refused`: the API answers with an error. `ignored`: it accepts it, and the model never sees it. `harmful`: it
-accepts it, and the answer is worse for it. `unchecked`: the rule is not judged for the model that is named, and the
-provider's newest model would break it."""
+"""`refused`: the API returns an error. `ignored`: the API accepts the part, but the model does not receive it.
+`harmful`: the API accepts the part, and the response gets worse. `unchecked`: the rule does not apply to the named
+model, but the provider's newest model would break it."""
 
 Broken: TypeAlias = tuple[str, str]
-"""The JSON path where a rule is broken, and what stands there."""
+"""The JSON path where a rule is broken, and a description of the value."""
 
 Find: TypeAlias = Callable[[dict[str, Any]], Iterator[Broken]]
 FindByModel: TypeAlias = Callable[[dict[str, Any], Capabilities], Iterator[Broken]]
@@ -29,7 +28,7 @@ Applies: TypeAlias = Callable[[dict[str, Any]], bool]
 
 
 class Violation(msgspec.Struct, frozen=True, kw_only=True):
-    """One place where a payload breaks a rule: the JSON `path`, the `rule`'s name, `what` is there and the `fix`."""
+    """A violation of a rule: the JSON `path`, the name of the `rule`, a description (`what`), and the `fix`."""
 
     path: str
     rule: str
@@ -42,10 +41,11 @@ class Violation(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Rule(msgspec.Struct, frozen=True, kw_only=True):
-    """One rule of an API: what it says, how bad it is to break it, what to do about it and where it is written.
+    """One rule of an API: its text (`says`), its severity, the fix, and the source.
 
-    `find` yields where a request breaks it; `find_by_model` does so by what the model takes, and a rule has one of
-    them. `applies` says whether the rule is judged for the model that a request names; None: for every model.
+    `find` yields the violations of a request. `find_by_model` does the same, given the capabilities of the model. A
+    rule has one of the two. `applies` returns whether the rule applies to the model of a request; None means it applies
+    to every model.
     """
 
     name: str
@@ -58,13 +58,13 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
     applies: Applies | None = None
 
     def broken(self, payload: dict[str, Any], takes: Capabilities) -> Iterator[Broken]:
-        """Yield the paths where a request breaks the rule, each with what stands there."""
+        """Yield the violations of a request: paths with descriptions. Yield none if the rule does not apply."""
         if self.applies is not None and not self.applies(payload):
             return iter(())
         return self.find_anywhere(payload, takes)
 
     def find_anywhere(self, payload: dict[str, Any], takes: Capabilities) -> Iterator[Broken]:
-        """Yield the same, whether or not the rule is judged for the request's model."""
+        """Yield the violations of a request, even if the rule does not apply to the model of the request."""
         if self.find_by_model is not None:
             return self.find_by_model(payload, takes)
         assert self.find is not None
@@ -72,9 +72,9 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Rules(Sequence[Rule]):
-    """The rules of one API, in the order in which they were declared.
+    """The rules of one API, in the order of their declaration.
 
-    `capabilities` is what its models take, None for an API without a table.
+    `capabilities` is the table of the API's models; None for an API without a table.
     """
 
     def __init__(self, api: str, capabilities: CapabilityTable | None = None) -> None:
@@ -86,12 +86,14 @@ class Rules(Sequence[Rule]):
     def rule(
         self, severity: Severity, *, fix: str, source: str, applies: Applies | None = None
     ) -> Callable[[Find], Find]:
-        """Declare the function below as a rule.
+        """Declare the decorated function as a rule.
 
-        The function's name, with hyphens, is the rule's, and the first paragraph of its docstring says the rule. It
-        takes a request payload and yields the paths where it is broken, each with what stands there. `fix` tells the
-        user what to do, `source` where the rule is written, with the date it was seen. `applies` says whether the rule
-        is judged for the model that a request names.
+        The name of the rule is the name of the function, with hyphens. The text of the rule is the first paragraph of
+        its docstring. The function takes a request payload and yields violations: paths with descriptions. `fix` is the
+        advice for the user. `source` is the documentation of the rule, with the date it was seen. `applies` returns
+        whether the rule applies to the model of a request.
+
+        The decorator raises TypeError if the function has no docstring.
         """
 
         def declare(find: Find) -> Find:
@@ -103,7 +105,7 @@ class Rules(Sequence[Rule]):
     def by_model(
         self, severity: Severity, *, fix: str, source: str, applies: Applies | None = None
     ) -> Callable[[FindByModel], FindByModel]:
-        """Declare the function below as a rule that also takes the Capabilities of the request's model."""
+        """Declare the decorated function as a rule that also takes the Capabilities of the request's model."""
 
         def declare(find: FindByModel) -> FindByModel:
             self._add(find, severity=severity, fix=fix, source=source, applies=applies, find_by_model=find)
@@ -119,14 +121,14 @@ class Rules(Sequence[Rule]):
         self._rules.append(Rule(name=name.replace("_", "-"), says=says, **fields))
 
     def leave_out(self, *names: str) -> None:
-        """An encoder that writes for another API leaves out the settings that break these rules, and reports them."""
+        """Let encoders drop the settings of another API's requests that break these rules, and report the losses."""
         by_name = {rule.name: rule for rule in self._rules}
         self.leaving_out += [by_name[name] for name in names]
 
     def to_leave_out(
         self, payload: dict[str, Any], takes: Capabilities | None = None
     ) -> tuple[Rule, list[Broken]] | None:
-        """The first of these rules that a request breaks, and where; the last in a list first."""
+        """Return the first rule of `leave_out` that a request breaks, with its violations in reverse order, or None."""
         takes = self._known(payload).takes if takes is None else takes
         for rule in self.leaving_out:
             found = list(rule.broken(payload, takes))
@@ -135,11 +137,11 @@ class Rules(Sequence[Rule]):
         return None
 
     def check(self, payload: dict[str, Any], known: Known | None = None) -> list[Violation]:
-        """Every violation in a request payload, rule by rule.
+        """Return all violations of a request payload, rule by rule.
 
-        A rule that does not apply to the model, or that would have to know the model, is judged as for the provider's
-        newest one: what it finds is "unchecked". `known` says what the model takes, where that is not what the table
-        says of the model that the payload names.
+        If a rule does not apply to the model, or needs the capabilities of an unknown model, check it for the
+        provider's newest model; its violations have the severity "unchecked". `known` overrides the capabilities that
+        the table has for the model of the payload.
         """
         known = self._known(payload) if known is None else known
         return [found for rule in self._rules for found in self._judge(rule, payload, known)]
@@ -169,18 +171,18 @@ class Rules(Sequence[Rule]):
 
 
 class IdentifierRule(msgspec.Struct, frozen=True):
-    """What an API takes for an id or a name: the `characters` (a regular expression's class) and how many at most."""
+    """The format of an id or a name: the `characters` (a regular expression class) and the maximum length."""
 
     characters: str
     longest: int
 
     def accepts(self, text: Any) -> bool:
-        """Whether `text` is a name that the API takes."""
+        """Return whether `text` is a valid id or name."""
         return isinstance(text, str) and re.fullmatch(self.pattern, text) is not None
 
     @property
     def pattern(self) -> str:
-        """The regular expression of the whole text."""
+        """The regular expression that the whole text must match."""
         return f"{self.characters}{{1,{self.longest}}}"
 
     def __str__(self) -> str:
@@ -188,7 +190,7 @@ class IdentifierRule(msgspec.Struct, frozen=True):
 
 
 def objects(parent: Any, key: str, path: str = "$") -> Iterator[tuple[str, dict[str, Any]]]:
-    """The objects in the list under `key` of an object, each with its path; nothing where there is no such list."""
+    """Yield the objects in the list `parent[key]`, each with its path. Yield nothing if there is no such list."""
     found = parent.get(key) if isinstance(parent, dict) else None
     if isinstance(found, list):
         where = child_path(path, key)
@@ -198,7 +200,7 @@ def objects(parent: Any, key: str, path: str = "$") -> Iterator[tuple[str, dict[
 
 
 def one_object(parent: Any, key: str, path: str = "$") -> Iterator[tuple[str, dict[str, Any]]]:
-    """The object under `key` of an object, with its path; nothing where there is none."""
+    """Yield the object `parent[key]` with its path. Yield nothing if it is not an object."""
     found = parent.get(key) if isinstance(parent, dict) else None
     if isinstance(found, dict):
         yield child_path(path, key), found

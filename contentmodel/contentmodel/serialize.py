@@ -1,9 +1,9 @@
-"""The model as JSON: written, read, versioned, and described by a JSON Schema.
+"""Serialize values of the model to versioned JSON, and describe the format by a JSON Schema.
 
-A document is `{"contentmodel": 1, "kind": "request", "value": {...}}`. A reader keeps content types and fields
-newer than itself: they become UnknownContent and residue of the api "contentmodel", and are written back as they were.
-A newer field of a type without `extra` is kept in the `extra` of the nearest type around it, by its place ("$.span").
-A stream event has neither: DecodeError names its newer field.
+A document is `{"contentmodel": 1, "kind": "request", "value": {...}}`. A reader keeps content types and fields of newer
+versions: they become UnknownContent and unmapped fields of the API "contentmodel", and are written back unchanged. If a
+type has no `extra`, its newer fields are kept in the `extra` of the nearest enclosing type, by their path ("$.span").
+If no enclosing type has `extra`, as in a stream event, the reader raises DecodeError.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from contentmodel.response import ChatResponse
 from contentmodel.usage import Usage
 
 VERSION = 1
-"""The version of the format. It grows only where old readers would misread."""
+"""The version of the format. It only rises if old readers would misread new documents."""
 
 _NEWER = "contentmodel"
 _NEWER_MARK = b'"contentmodel"'
@@ -62,15 +62,15 @@ Document: TypeAlias = (
     | list[AIContent]
     | list[StreamEvent]
 )
-"""What a document holds."""
+"""The types that a document can contain."""
 
 _Kind = TypeVar("_Kind")
 
 
 def dumps(value: Document) -> bytes:
-    """Return a request, response, message, content, usage, stream event, or a list of them, as JSON.
+    """Serialize a request, response, message, content, usage, stream event, or a list of one of them, to JSON.
 
-    Raise EncodeError, with a path, if a field holds a value of the wrong type or something that JSON cannot hold.
+    Raise EncodeError, with a path, if a field has a value of the wrong type or one that JSON cannot represent.
     """
     body = require_valid(value)
     if _NEWER_MARK in body:
@@ -83,10 +83,10 @@ def loads(data: bytes | str) -> Document: ...
 @overload
 def loads(data: bytes | str, kind: type[_Kind]) -> _Kind: ...
 def loads(data: bytes | str, kind: Any = None) -> Any:
-    """Return what `dumps` wrote, equal to what it was given.
+    """Deserialize a document of `dumps`. The result equals the value that was passed to `dumps`.
 
-    `kind` is the type that the document must hold: `loads(data, ChatRequest)`, `loads(data, list[ChatMessage])`. Raise
-    DecodeError, with the path of a fault, for any other document.
+    `kind` is the required type: `loads(data, ChatRequest)`, `loads(data, list[ChatMessage])`. Raise DecodeError, with
+    the path of the fault, if the document is invalid or contains another type.
     """
     document = parse(data, "contentmodel")
     if not isinstance(document, dict) or "contentmodel" not in document:
@@ -105,7 +105,7 @@ def loads(data: bytes | str, kind: Any = None) -> Any:
 
 
 def to_builtins(value: object) -> Any:
-    """A model value as plain JSON values, without the envelope."""
+    """Return a model value as plain JSON values, without the envelope. Raise EncodeError if it is nested too deeply."""
     try:
         return _unwrap(msgspec.to_builtins(value), value)
     except RecursionError:
@@ -113,16 +113,16 @@ def to_builtins(value: object) -> Any:
 
 
 def require_valid(value: Any, path: str = "$") -> bytes:
-    """Return the JSON of a model value, without the envelope, if reading it gives an equal value.
+    """Return the JSON of a model value, without the envelope.
 
-    Otherwise raise EncodeError, which names the first value in it that has the wrong type or is no value of JSON by
-    its path, below `path`.
+    Raise EncodeError if reading the JSON would not return an equal value. The message contains the path, below `path`,
+    of the first value that has the wrong type or that JSON cannot represent.
     """
     return _require(value, _KINDS[_kind_of(value)], path)
 
 
 def require_valid_as(value: Any, kind: Any) -> None:
-    """Raise EncodeError, as `require_valid` does, for a value of any type of the model."""
+    """Raise EncodeError, as `require_valid` does, if `value` is not a valid value of the type `kind`."""
     _require(value, kind, "$")
 
 
@@ -139,9 +139,9 @@ def _require(value: Any, kind: Any, path: str) -> bytes:
 
 
 def require_valid_parts(value: Any, kind: type[ChatRequest | ChatResponse]) -> None:
-    """Raise EncodeError, as `require_valid` does, for what was made by hand: it has no origin.
+    """Raise EncodeError if `value` is not a `kind`, or if a part that the application created is invalid.
 
-    Values that a decoder made are valid. What is no `kind` is refused.
+    Parts without an origin are checked as in `require_valid`. Parts with an origin come from a decoder and are valid.
     """
     if not isinstance(value, kind):
         raise EncodeError(f"expected a {kind.__name__}, got {type(value).__name__}")
@@ -161,15 +161,15 @@ def _read(body: bytes, kind: Any, path: str) -> Any:
 
 
 _NOT_JSON = (bytes, bytearray, memoryview, datetime.datetime, datetime.date, datetime.time, UUID, Decimal)
-"""Classes that msgspec writes as texts, and that no field of the model has."""
+"""Classes that msgspec serializes as texts, although no field of the model has them."""
 
 
 _ABSTRACT = {base for kind in CONTENT_TYPES for base in kind.__mro__ if issubclass(base, AIContent)} - {*CONTENT_TYPES}
-"""The base classes of contents, which no JSON names."""
+"""The abstract base classes of contents, which have no JSON form."""
 
 
 def _misread(value: Any, read: Any, path: str) -> Fault | None:
-    """Return the first place where a value has another class than what is read of its JSON."""
+    """Return the first fault: a value whose class differs from that of the value read from its JSON."""
     if isinstance(value, _NOT_JSON):
         return Fault(path, f"{type(value).__name__} is no type of JSON")
     if isinstance(value, float) and read is None:
@@ -193,9 +193,9 @@ def _misread(value: Any, read: Any, path: str) -> Fault | None:
 
 
 def convert_value(value: Any, kind: Any, path: str = "$") -> Any:
-    """Return plain JSON values as the model type `kind`; newer content types and fields are kept.
+    """Convert plain JSON values to the model type `kind`. Keep newer content types and fields.
 
-    Raise DecodeError with the path, below `path`, of a value that does not fit.
+    Raise DecodeError with the path, below `path`, of an invalid value.
     """
     try:
         return msgspec.convert(value, kind)
@@ -220,7 +220,7 @@ def _misfit(error: msgspec.ValidationError, path: str) -> DecodeError:
 
 
 def _misfit_of_halves(value: Any, kind: Any, path: str) -> DecodeError:
-    """Return the error about a text with half of a surrogate pair where no text fits: msgspec names no place then."""
+    """Return the error for a lone surrogate in a value that is not a free text. msgspec reports no path for it."""
     try:
         msgspec.convert(_without_halves(value), kind)
     except msgspec.ValidationError as error:
@@ -237,7 +237,7 @@ def _without_halves(value: Any) -> Any:
 
 
 def schema() -> dict[str, Any]:
-    """The JSON Schema (2020-12) of the documents that `dumps` writes."""
+    """Return the JSON Schema (2020-12) of the documents that `dumps` writes."""
     names = list(_KINDS)
     values, components = msgspec.json.schema_components([_KINDS[name] for name in names], ref_template="#/$defs/{name}")
     choices = [
@@ -280,9 +280,9 @@ def _kind_of(value: Any) -> str:
 
 
 def _unwrap(plain: Any, value: Any) -> Any:
-    """Return the JSON of a model value with the types and fields of a newer writer where that writer had them.
+    """Restore the types and fields of a newer writer in the JSON of a model value.
 
-    JSON inside of the value, as arguments are, is returned as it is.
+    JSON data inside the value, such as arguments, is returned unchanged.
     """
     if isinstance(value, list | tuple):
         return [_unwrap(*both) for both in zip(plain, value, strict=True)]
@@ -296,7 +296,7 @@ def _unwrap(plain: Any, value: Any) -> Any:
 
 
 def _put_back(plain: dict[str, Any], value: Any) -> dict[str, Any]:
-    """Return the JSON of a value whose `extra` has fields of a newer writer, with each of them in its place."""
+    """Move the fields of a newer writer from `extra` back to their original position in the JSON of a value."""
     rest = {api: residue for api, residue in plain.pop("extra").items() if api != _NEWER}
     kept: dict[str, Any] = value.extra[_NEWER]
     made = {**plain, **({"extra": rest} if rest else {}), **{k: v for k, v in kept.items() if k[:1] != "$"}}
@@ -317,7 +317,7 @@ def _steps(place: str) -> list[str | int]:
 
 
 def _has(value: Any, steps: list[str | int]) -> bool:
-    """Return whether a value still has an object of the model at a place."""
+    """Return whether a value still has an object of the model at the path `steps`."""
     for step in steps:
         if isinstance(step, str):
             value = getattr(value, step, None)
@@ -327,9 +327,9 @@ def _has(value: Any, steps: list[str | int]) -> bool:
 
 
 class _Room:
-    """Where the newer fields of an object are kept.
+    """The storage for newer fields of an object.
 
-    `path` is the object's in the document, and `place` the one below the type whose `extra` becomes `kept`.
+    `path` is the object's path in the document. `place` is its path below the type whose `extra` receives `kept`.
     """
 
     __slots__ = ("kept", "path", "place")
@@ -338,11 +338,11 @@ class _Room:
         self.path, self.kept, self.place = path, kept, place
 
     def inner(self, step: str) -> _Room:
-        """Return the room for a part of the object."""
+        """Return the storage for a part of the object."""
         return _Room(self.path + step, self.kept, self.place + step)
 
     def keep(self, newer: dict[str, Any], struct: type) -> None:
-        """Keep the newer fields of an object. Raise DecodeError if no type around it has `extra`."""
+        """Keep the newer fields of an object. Raise DecodeError if no enclosing type has `extra`."""
         if self.kept is None:
             message = f"{struct.__name__} has no such field in this version, and no `extra` to keep it in"
             raise DecodeError("contentmodel", [Fault(child_path(self.path, name), message) for name in newer])
@@ -353,7 +353,7 @@ class _Room:
 
 
 def _wrap(value: Any, kind: Any, room: _Room) -> Any:
-    """Return a document's value with its unknown content types and fields where the model keeps them."""
+    """Move unknown content types and fields of a document's value to where the model keeps them."""
     if isinstance(value, list):
         lists = (option.__args__[0] for option in options_of(kind) if getattr(option, "__origin__", None) is list)
         inner = next(lists, Any)
@@ -368,7 +368,7 @@ def _wrap(value: Any, kind: Any, room: _Room) -> Any:
 
 
 def _is_newer(value: Any) -> bool:
-    """Return whether `value` is a content of a type that this version does not know."""
+    """Return whether `value` is a content of a type that this version does not define."""
     tag = value.get("type") if isinstance(value, dict) else None
     return isinstance(tag, str) and tag not in _TAGS
 
@@ -380,11 +380,11 @@ def _is_kept(block: Any) -> bool:
 
 _BASES = {"_tool_call": HostedToolCallContent, "_tool_result": HostedToolResultContent}
 _OPEN = {UnknownContent, *_BASES.values()}
-"""The types of content that those of a newer version become."""
+"""The types that content types of newer versions are converted to."""
 
 
 def _wrap_newer_content(value: dict[str, Any]) -> dict[str, Any]:
-    """Return a content of a newer type, or of an application's own, as its hosted base if it is one and fits."""
+    """Convert a content of an unknown type to a hosted call or result if its tag and fields match, else to unknown."""
     tag = value.get("type")
     base = next((base for ending, base in _BASES.items() if isinstance(tag, str) and tag.endswith(ending)), None)
     if base is not None:
@@ -395,7 +395,7 @@ def _wrap_newer_content(value: dict[str, Any]) -> dict[str, Any]:
 
 
 def _fits(value: dict[str, Any], kind: Any) -> bool:
-    """Return whether the fields of a content fit its type, but for its outputs, which are made to fit on their own."""
+    """Return whether the fields of a content are valid for its type. `outputs` are converted separately."""
     outputs = value.get("outputs")
     try:
         msgspec.convert({**value, "outputs": []} if isinstance(outputs, list) else value, kind)
@@ -405,7 +405,7 @@ def _fits(value: dict[str, Any], kind: Any) -> bool:
 
 
 def _wrap_fields(value: dict[str, Any], struct: Any, room: _Room, also: dict[str, Any] | None = None) -> dict[str, Any]:
-    """Return an object of a known type with its newer fields, and what is `also` to be kept, in `extra`."""
+    """Move the newer fields of an object of a known type, and `also`, to `extra`."""
     fields = {f.name: f.type for f in msgspec.structs.fields(struct)}
     newer = {k: v for k, v in value.items() if k not in fields and k != struct.__struct_config__.tag_field}
     own = _Room(room.path, dict(also or {})) if "extra" in fields else room
@@ -422,7 +422,7 @@ def _wrap_fields(value: dict[str, Any], struct: Any, room: _Room, also: dict[str
 def _with_kept(value: dict[str, Any], kept: dict[str, Any]) -> dict[str, Any]:
     extra = value.get("extra") or {}
     residue = extra.get(_NEWER, {}) if isinstance(extra, dict) else None
-    # An `extra` of another shape stays: it is a fault of the document, which is reported as such.
+    # Keep an `extra` of another shape: it is an error in the document, which the conversion reports.
     return {**value, "extra": {**extra, _NEWER: {**residue, **kept}}} if isinstance(residue, dict) else value
 
 

@@ -1,4 +1,4 @@
-"""Where a transcript can be sliced."""
+"""Find the positions where a transcript can be split."""
 
 from __future__ import annotations
 
@@ -11,17 +11,16 @@ from contentmodel.pairs import TranscriptIndex
 
 
 def split_points(messages: Sequence[ChatMessage], *, prefix_bound: bool = True) -> list[int]:
-    """The positions `i` where `messages[:i]` and `messages[i:]` are both whole: 0 and `len(messages)` always are.
+    """Return the positions `i` where `messages[:i]` and `messages[i:]` are both valid, including 0 and `len(messages)`.
 
-    A cut between the two would split a call from its result or from an approval request about it, a question (an
-    approval request, an input request) from its answer, or reasoning from the item that it led to. Newer models of
-    Anthropic bind each signature to all that stands before it (a 400 `prefix_mismatch`, anthropic 2.11 beta types):
-    then nothing before a signed thought is a place to cut. `prefix_bound=False` leaves that out, for models whose
-    signatures bind nothing.
+    Other positions would separate a call from its result or its approval request, a request for approval or input from
+    its response, or reasoning from the item that follows it. Newer models of Anthropic bind each signature to all
+    earlier content (a 400 `prefix_mismatch`, anthropic 2.11 beta types), so positions before signed reasoning are
+    excluded. Pass `prefix_bound=False` for models whose signatures are not bound to earlier content.
     """
     unsafe = [0] * (len(messages) + 1)
     for first, last in (*_pairs(messages), *_reasoning(messages)):
-        # A cut at first + 1 up to last stands between the two.
+        # Positions from first + 1 to last separate the two.
         unsafe[first + 1] += 1
         unsafe[last + 1 if last < len(messages) else last] -= 1
     sealed = max(_sealed(messages), default=0) if prefix_bound else 0
@@ -34,7 +33,7 @@ def split_points(messages: Sequence[ChatMessage], *, prefix_bound: bool = True) 
 
 
 def _pairs(messages: Sequence[ChatMessage]) -> Iterator[tuple[int, int]]:
-    """The first and the last message of each pair."""
+    """Yield the indices of the first and the last message of each pair."""
     index = TranscriptIndex(messages)
     for pairs in (index.result_of, index.response_of):
         yield from ((first[0], second[0]) for first, second in pairs.items())
@@ -42,7 +41,7 @@ def _pairs(messages: Sequence[ChatMessage]) -> Iterator[tuple[int, int]]:
 
 
 def _reasoning(messages: Sequence[ChatMessage]) -> Iterator[tuple[int, int]]:
-    """Protected reasoning at the end of one message of the assistant, and the next one, which it led to."""
+    """Yield the indices of a message that ends with protected reasoning and of the assistant message after it."""
     for index in range(len(messages) - 1):
         last = messages[index].contents[-1] if messages[index].contents else None
         if isinstance(last, ReasoningContent) and last.protected and messages[index + 1].role == "assistant":
@@ -50,7 +49,7 @@ def _reasoning(messages: Sequence[ChatMessage]) -> Iterator[tuple[int, int]]:
 
 
 def _sealed(messages: Sequence[ChatMessage]) -> Iterator[int]:
-    """The messages that hold state bound to all before it."""
+    """Yield the indices of messages with opaque state that is bound to all earlier content."""
     for index, message in enumerate(messages):
         thoughts = (c for c in message.contents if isinstance(c, ReasoningContent | CompactionContent))
         if any(thought.protected and thought.protected.issuer == "anthropic" for thought in thoughts):

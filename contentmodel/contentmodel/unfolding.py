@@ -1,4 +1,4 @@
-"""A ChatResponse unfolded into the events of a turn: `fold` gives it back."""
+"""Unfold a ChatResponse into the events of a turn, the reverse of `fold`."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ from contentmodel.serialize import require_valid_parts
 
 
 def unfold(response: ChatResponse, *, size: int | None = None) -> Iterator[StreamEvent]:
-    """The events of an answer that is there already: `fold` gives it back.
+    """Yield the events of a complete response. `fold` of these events returns an equal response.
 
-    `size` is how many characters of a text come with one delta; None is all of them. Raise EncodeError at once, as the
-    encoders do, if `response` is not a ChatResponse, or was made by hand with a value of the wrong type.
+    `size` is the maximum number of characters of a delta; None means one delta per text. Raise EncodeError immediately,
+    as the encoders do, if `response` is not a ChatResponse, or if it has no origin and a value of a wrong type.
     """
     require_valid_parts(response, ChatResponse)
     return _events(response, size)
@@ -82,7 +82,7 @@ _KINDS: tuple[tuple[Any, Any], ...] = (
 
 
 def blank(content: Any) -> tuple[Any, list[tuple[Any, str]]]:
-    """A content before it has grown, and what it grows by: the kinds of delta, with their text."""
+    """Return the initial content of a block, and the classes and texts of the deltas that complete it."""
     field = growing_field(content)
     if field is None or isinstance(content, DataContent):
         return content, []
