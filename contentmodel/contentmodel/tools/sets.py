@@ -73,7 +73,7 @@ class ToolSet:
         return f"ToolSet({', '.join(self._names)})"
 
     def choice(self, choice: str | Iterable[str]) -> ToolChoice:
-        """Return the ToolChoice for "auto", "none" or "required", for one tool name, or for several (one must be used).
+        """Return the ToolChoice for "auto", "none", "required", a tool name, or several names (one must be called).
 
         A hosted tool has its name or its kind as name. Raise UnknownToolError with all names that are not in the set.
         """

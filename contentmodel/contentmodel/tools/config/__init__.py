@@ -1,6 +1,6 @@
-"""Tool configuration files: tools declared in JSON, and executed against REST, GraphQL and SQL.
+"""Load tools from JSON configuration files, and execute them with REST, GraphQL and SQL.
 
-Needs the extra `tools`; executors need the client of what they call: httpx2, or SQLAlchemy and a driver.
+Needs the extra `tools`. Executors also need a client: httpx2, or SQLAlchemy and a driver.
 """
 
 from contentmodel.tools.config.executors import Executor

@@ -1,4 +1,4 @@
-"""The HTTP clients of an endpoint, and what the log shows of their requests."""
+"""HTTP clients of an endpoint, and the redaction of their requests in the log."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 
 class Clients:
-    """The client of an endpoint: `given`, or one of its own.
+    """The client of an endpoint: `given`, or a new one.
 
-    When a call is left behind in an own client, the next calls get a new one. The old one is closed as soon as its
-    other calls are done, which ends the call that was left behind.
+    If a call is abandoned in an own client, later calls get a new client. The old one is closed when its other calls
+    are done, which ends the abandoned call.
     """
 
     def __init__(self, given: httpx2.Client | None) -> None:
@@ -51,7 +51,7 @@ class Clients:
                 apart(client.close, "closing")
 
     def leave(self, client: httpx2.Client) -> None:
-        """Lend this client no more: a call was left behind in it. A client that the caller gave stays open."""
+        """Stop lending this client: a call was abandoned in it. A client that the caller gave stays open."""
         with self._lock:
             if client is self._own:
                 self._own = _new_client()
@@ -67,20 +67,20 @@ class Clients:
 def _new_client() -> httpx2.Client:
     import httpx2
 
-    # Calls for many users share a client: what one of them is given in a cookie must not go with another's call.
+    # Calls for different users share a client, so a cookie of one user must not be sent with another's call.
     no_cookies = CookieJar(policy=DefaultCookiePolicy(allowed_domains=[]))
     return httpx2.Client(cookies=no_cookies)
 
 
 def authorization(name: str, password: str) -> dict[str, str]:
-    """Return the header for the name and password of a URL, which may be shown where headers are not."""
+    """Return the header for the name and password of a URL. A URL may be logged; headers are not."""
     if not name and not password:
         return {}
     return {"authorization": f"Basic {b64encode(f'{name}:{password}'.encode()).decode('ascii')}"}
 
 
 def shown_url(url: httpx2.URL) -> str:
-    """Return a URL without what may be a secret: name, password and query."""
+    """Return a URL without parts that may be secret: name, password and query."""
     return str(url.copy_with(userinfo=b"", query=None))
 
 
@@ -89,7 +89,7 @@ def _private_class() -> Any:
     import httpx2
 
     class PrivateURL(httpx2.URL):
-        """A URL of which `redact_log` shows the log no secrets."""
+        """A URL that `redact_log` redacts in the log."""
 
     return PrivateURL
 
@@ -102,7 +102,7 @@ def private_url(url: httpx2.URL) -> httpx2.URL:
 
 @cache
 def redact_log() -> None:
-    """Take the query out of the URLs of our requests that httpx2 logs: arguments may be credentials."""
+    """Remove the query from logged URLs of our requests, because arguments may be credentials (filter on httpx2)."""
     kind = _private_class()
 
     def redacted(record: logging.LogRecord) -> bool:

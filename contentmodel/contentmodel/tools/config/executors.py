@@ -1,4 +1,4 @@
-"""What an executor is, and the checks of a call that no executor is there for."""
+"""The executor protocol, and the checks of calls that have no executor."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ from contentmodel.tools.config.statements import check_sql, placeholders_of
 
 @runtime_checkable
 class Executor(Protocol):
-    """Makes the calls of a file's `api` tools. It is used from many threads at once.
+    """Executes the calls of a file's `api` tools. It is used from many threads at once.
 
-    An executor may also have a method `takes(operation)` that gives the names of the arguments that a call has a
-    place for; where there is none, a message log gives it every field of a message.
+    An executor may also have a method `takes(operation)`, which returns the names of the arguments that a call accepts.
+    Without it, a message log passes every field of a message.
     """
 
     def check(self, operation: Operation) -> Iterable[Fault]:
-        """What is wrong with a call, before it is ever made.
+        """Return the faults of a call before it is made.
 
-        A fault's path is that in the tool: "api.query", "function.parameters.properties.city".
+        The path of a fault is relative to the tool: "api.query", "function.parameters.properties.city".
         """
         ...
 
     def run(self, operation: Operation, arguments: Mapping[str, Any]) -> Any:
-        """Makes a call, and gives whatever `contents_of` takes. What it raises becomes an error for the model."""
+        """Execute a call. Return any value that `contents_of` accepts. An exception becomes an error for the model."""
         ...
 
 
 def check_operation(operation: Operation, executor: Executor | None) -> Iterable[Fault]:
-    """What is wrong with a call. Without an executor its text says what it is for: see `is_graphql`."""
+    """Return the faults of a call. Without an executor, its text determines the kind: see `is_graphql`."""
     if executor is not None:
         return executor.check(operation)
     if operation.path:
@@ -42,7 +42,7 @@ def check_operation(operation: Operation, executor: Executor | None) -> Iterable
 
 
 def taken_by(executor: Executor | None, operation: Operation) -> frozenset[str] | None:
-    """The arguments that a call has a place for; None where its executor does not say."""
+    """Return the arguments that a call accepts; None if its executor has no `takes`."""
     if executor is not None:
         takes = getattr(executor, "takes", None)
         return None if takes is None else frozenset(takes(operation))

@@ -1,4 +1,4 @@
-"""What is wrong with a tool configuration file, or with what a caller gives beside it."""
+"""Faults in a tool configuration file, or in the caller's context, and errors of execution."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from contentmodel.errors import ContentModelError
 
 
 class ToolFileFault(msgspec.Struct, frozen=True):
-    """One thing wrong with a tool configuration file.
+    """One fault in a tool configuration file.
 
-    `file` is its name, or "tools" where it has none; `tool` the name of the tool, None where the fault is in none;
-    `path` the JSON path in the file; `message` says what is wrong and what to do about it.
+    `file` is the file's name, or "tools" if it has none. `tool` is the tool's name, None if the fault is not in a tool.
+    `path` is the JSON path in the file. `message` describes the fault and its fix.
     """
 
     file: str
@@ -26,7 +26,7 @@ class ToolFileFault(msgspec.Struct, frozen=True):
 
 
 class ToolFileError(ContentModelError, ValueError):
-    """A tool configuration file cannot be used. `faults` has all that is wrong; as text, a line each."""
+    """A tool configuration file cannot be used. `faults` has all faults; the text has one line for each."""
 
     def __init__(self, faults: Iterable[ToolFileFault]) -> None:
         self.faults = tuple(faults)
@@ -34,7 +34,7 @@ class ToolFileError(ContentModelError, ValueError):
 
 
 class ToolFileWarning(UserWarning):
-    """Some tools of a tool configuration file are left out. `faults` says why; as text, a line each."""
+    """Some tools of a configuration file are left out. `faults` has the reasons; the text has one line for each."""
 
     def __init__(self, faults: Iterable[ToolFileFault]) -> None:
         self.faults = tuple(faults)
@@ -42,7 +42,7 @@ class ToolFileWarning(UserWarning):
 
 
 class ToolContextError(ContentModelError, ValueError):
-    """The caller's context lacks values that the tools of a file need, or has wrong ones. `faults` has all of them."""
+    """The caller's context has missing or invalid values for the tools of a file. `faults` has all of them."""
 
     def __init__(self, file: str, faults: Iterable[str]) -> None:
         self.file, self.faults = file, tuple(faults)
@@ -50,7 +50,7 @@ class ToolContextError(ContentModelError, ValueError):
 
 
 class ExecutorError(ContentModelError):
-    """An executor could not do what it was asked to. The message is fit for a model: no credentials are in it."""
+    """An executor failed. The message may be sent to a model: it contains no credentials."""
 
 
 class ExecutorTimeoutError(ExecutorError, TimeoutError):
@@ -58,4 +58,4 @@ class ExecutorTimeoutError(ExecutorError, TimeoutError):
 
 
 class MessageStoreError(ContentModelError):
-    """Messages of a conversation could not be saved or loaded. The message says why, and no credentials are in it."""
+    """Messages of a conversation could not be saved or loaded. The message has the reason, without credentials."""

@@ -1,4 +1,4 @@
-"""A tool configuration file that was read: its tools, for one caller and their context."""
+"""A loaded tool configuration file: its tools, for one caller and context."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from contentmodel.tools.validation import SchemaValidator
 
 
 class ToolFile:
-    """The tools of one file, checked. Made by `load_tools`.
+    """The checked tools of one file. Made by `load_tools`.
 
-    `name` is the file's; `entries` are its tools as they stand there, the two internal ones among them. `faults` says
-    what is wrong with the tools that were left out.
+    `name` is the file's name. `entries` are its tools, including the two internal ones. `faults` are the reasons why
+    tools were left out.
     """
 
     def __init__(
@@ -42,7 +42,7 @@ class ToolFile:
 
     @property
     def definitions(self) -> list[FunctionTool]:
-        """What a model is told: every tool but the internal ones, without what the caller supplies."""
+        """The declarations of the tools for a model, without internal tools and parameters that the caller supplies."""
         return [_definition(entry) for entry in self._offered]
 
     @property
@@ -55,13 +55,13 @@ class ToolFile:
         return found
 
     def tools(self, context: Mapping[str, Any] | None = None) -> list[Tool | FunctionTool]:
-        """The tools for one caller, as `ToolSet` and `bind` take them; `client` and `function` tools are declarations.
+        """Return the tools for one caller, for `ToolSet` and `bind`. `client` and `function` tools are declarations.
 
-        `context` has the values of the fields that the caller supplies, as JSON values; what no tool asks for is
-        left alone. A model never sees these fields, and what it sends under their names does not count; only the calls
-        of `client` and `function` tools come back as the model wrote them.
+        `context` has JSON values for the fields that the caller supplies; other fields are ignored. The model does not
+        see these fields, and values that it sends for them are ignored. Only calls of `client` and `function` tools are
+        returned exactly as the model wrote them.
 
-        Raises ToolContextError where values are missing or wrong, ToolFileError where executors or functions are.
+        Raise ToolContextError for missing or invalid values, and ToolFileError for missing executors or functions.
         """
         self._check_runnable()
         values = self._context_values(self._offered, context or {})
@@ -70,10 +70,10 @@ class ToolFile:
     def messages(
         self, context: Mapping[str, Any] | None = None, *, newest_first: bool = False, on_loss: str = "report"
     ) -> MessageLog | None:
-        """The messages of one caller's conversation, kept by the file's two internal tools; None where it has none.
+        """Return the log of one caller's conversation, stored by the file's two internal tools; None if it has none.
 
-        `newest_first` says that the query gives the newest message first, as one with a limit mostly does. `on_loss`
-        is "report" or "raise": see `MessageLog.save`. Raises as `tools` does.
+        Set `newest_first` if the query returns the newest message first, as queries with a limit often do. `on_loss` is
+        "report" or "raise": see `MessageLog.save`. Raises the same errors as `tools`.
         """
         internal = {entry.function.name: entry for entry in self.entries if entry.function.name in INTERNAL}
         if not internal:
@@ -105,7 +105,7 @@ class ToolFile:
         return Internal(operation_of(entry), self._executors[entry.api.name], values, {n: values[n] for n in fields})
 
     def _check_runnable(self) -> None:
-        """Tools that were read to be looked at have nothing to run on."""
+        """Raise ToolFileError if a tool has no executor or function, because the file was only read to inspect it."""
         faults = [
             ToolFileFault(self.name, entry.function.name, f"$[{index}]", message)
             for index, entry in enumerate(self.entries)
@@ -122,7 +122,7 @@ class ToolFile:
         return None
 
     def _context_values(self, entries: Sequence[Entry], context: Mapping[str, Any]) -> dict[str, Any]:
-        """The context as JSON values. ToolContextError has all that is missing or wrong."""
+        """Return the context as JSON values. Raise ToolContextError with all missing or invalid values."""
         try:
             values: dict[str, Any] = plain(context, "context")
         except DecodeError as error:

@@ -1,6 +1,6 @@
-"""The shape of a tool configuration file: a list of tools, and who runs each of them.
+"""The format of a tool configuration file: a list of tools of four types.
 
-The classes here are the format. The published JSON Schema is made of them.
+The classes here define the format. The published JSON Schema is generated from them.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from msgspec import Meta
 
 Method = Literal["GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE"]
 METHODS: Final[tuple[str, ...]] = get_args(Method)
-"""The methods that a call may have. CONNECT and TRACE are for proxies and debugging: TRACE answers with credentials."""
+"""The methods that a call may have. CONNECT and TRACE are excluded: a TRACE response may contain credentials."""
 SAVE: Final = "InternalSaveChatMessage"
-"""The tool that saves a message of the conversation; no model sees it."""
+"""The tool that saves a message of the conversation. It is not offered to the model."""
 LOAD: Final = "InternalGetChatMessages"
-"""The tool that loads the messages of the conversation; no model sees it."""
+"""The tool that loads the messages of the conversation. It is not offered to the model."""
 INTERNAL: Final = (SAVE, LOAD)
 
 _ONE_OF = {"oneOf": [{"required": ["path"]}, {"required": ["query"], "not": {"required": ["method"]}}]}
@@ -93,11 +93,11 @@ KINDS: Final[dict[str, type[Entry]]] = {
 
 @dataclass(frozen=True)
 class Operation:
-    """What an executor is asked to do: one call of an API, as the file has it.
+    """The input of an executor: one call of an API, as defined in the file.
 
-    `tool` is the name of the tool. Either `path` with its `method` is there, or `query`. `parameters` are the names
-    of the arguments that may come, which all need a place; `supplied` are those and what else can be had. `body` are
-    the arguments that a call with a body puts there, unless its path has them.
+    `tool` is the name of the tool. Either `path` and `method` are set, or `query`. `parameters` are the names of the
+    possible arguments, which all need a place in the call. `supplied` are these and other available arguments. `body`
+    are the arguments that a call puts into its body, unless its path contains them.
     """
 
     tool: str
@@ -110,7 +110,7 @@ class Operation:
 
 
 def tool_file_schema() -> dict[str, Any]:
-    """The JSON Schema (Draft 2020-12) of a tool configuration file."""
+    """Return the JSON Schema (Draft 2020-12) of a tool configuration file."""
     made = msgspec.json.schema(list[Entry])
     for part in made["$defs"].values():
         part["description"] = " ".join(part["description"].split())

@@ -1,4 +1,4 @@
-"""GraphQL: a query whose arguments are its variables, and never a part of its text."""
+"""Execute GraphQL queries. Arguments are passed as variables, never as a part of the query's text."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ ACCEPT = "application/graphql-response+json, application/json;q=0.9"
 
 
 class GraphQLExecutor:
-    """Calls a GraphQL API over HTTP.
+    """Call a GraphQL API over HTTP.
 
-    `url` is that of the API itself; the other parameters are those of `RestExecutor`. An argument that is not given
-    is left out, so that the query's default applies. ValueError where `url` is no http or https URL.
+    `url` is the URL of the API; the other parameters are those of `RestExecutor`. A missing argument is left out, so
+    that the query's default applies. Raise ValueError if `url` is not an http or https URL.
     """
 
     def __init__(
@@ -45,18 +45,18 @@ class GraphQLExecutor:
         self._endpoint = Endpoint(url, headers=headers, client=client, timeout=timeout, max_bytes=max_bytes)
 
     def check(self, operation: Operation) -> Iterator[Fault]:
-        """What is wrong with a call of this API."""
+        """Yield the faults of a call of this API."""
         if not operation.query:
             yield Fault("api.path", "this executor is a GraphQL API's: a path needs a REST one")
         else:
             yield from check_graphql(operation)
 
     def takes(self, operation: Operation) -> frozenset[str]:
-        """The variables of the query."""
+        """Return the variables of the query."""
         return frozenset(variables_of(operation.query))
 
     def run(self, operation: Operation, arguments: Mapping[str, Any]) -> ToolOutcome:
-        """The data as JSON text, and beside it an error where the answer has errors. ExecutorError."""
+        """Return the data as JSON text, followed by an error if the answer has errors. Raise ExecutorError."""
         variables = _read(operation.query).variables
         unknown = [name for name in arguments if name not in variables]
         if unknown:
@@ -72,26 +72,26 @@ class GraphQLExecutor:
         return ToolOutcome(_contents(answer, operation.tool))
 
     def close(self) -> None:
-        """Closes its connections, unless the client was given."""
+        """Close the connections, unless the client was given."""
         self._endpoint.close()
 
     def __repr__(self) -> str:
         return f"GraphQLExecutor({self._endpoint.shown!r})"
 
 
-# What a query may be --------------------------------------------------------------------------------------------------
+# Queries --------------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Query:
-    """What a GraphQL document says: its variables, whether each must be given, and what is wrong with it."""
+    """A parsed GraphQL document: its variables, whether each is required, and its faults."""
 
     variables: Mapping[str, bool]
     faults: tuple[str, ...] = ()
 
 
 def check_graphql(operation: Operation) -> Iterator[Fault]:
-    """What is wrong with a query: its form, variables that nobody supplies, and parameters that it does not take."""
+    """Yield the faults of a query: its syntax, variables without a value, and parameters that it does not use."""
     query = _read(operation.query)
     yield from (Fault("api.query", fault) for fault in query.faults)
     if query.faults:
@@ -108,16 +108,15 @@ def check_graphql(operation: Operation) -> Iterator[Fault]:
 
 
 def is_graphql(text: str) -> bool:
-    """Whether a query is GraphQL by its first word: query, mutation, subscription, fragment, or a brace or description.
+    """Return whether a query is GraphQL: it starts with query, mutation, subscription, fragment, a brace or a quote.
 
-    No SQL statement begins so; everything else is taken for SQL. What comes before the first word is space, commas
-    and comments that begin with #.
+    No SQL statement starts like this; all other text is SQL. Space, commas and comments with # before it are skipped.
     """
     return _GRAPHQL.match(text) is not None
 
 
 def variables_of(text: str) -> tuple[str, ...]:
-    """The names of the variables that a query takes."""
+    """Return the names of the query's variables."""
     return tuple(_read(text).variables)
 
 
@@ -184,7 +183,7 @@ def _contents(answer: Answer, tool: str) -> list[AIContent]:
 
 
 def _said(answer: Answer) -> dict[str, Any] | None:
-    """The answer as GraphQL has it; None where it is something else."""
+    """Return the answer if it is a GraphQL response, else None."""
     try:
         value = parse(answer.body)
     except DecodeError:

@@ -1,7 +1,7 @@
-"""One HTTP call, bounded: in time, in size, and in the host that it goes to.
+"""Make one HTTP call with limits on its time, its size, and its host.
 
-The whole call has one deadline. The timeouts of an HTTP client bound each read alone, so a server that sends a byte now
-and then could keep a call for hours: the call is made on a thread, which is left behind when its time is over.
+The whole call has one deadline. The timeouts of an HTTP client limit only each read, so a server that slowly sends
+single bytes could keep a call open for hours. The call is made on a thread, which is abandoned after the deadline.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ if TYPE_CHECKING:
     import httpx2
 
 MAX_BYTES = 4 * 2**20
-"""Bytes of an answer, after decompression."""
+"""The maximum size of an answer in bytes, after decompression."""
 MAX_REDIRECTS = 5
 MAX_ERROR_TEXT = 2000
-"""Characters of the body of a failed call that are told."""
+"""The number of characters of a failed call's body that are put into the error."""
 
 _JSON = re.compile(r"application/(json|.*\+json)|text/json")
 _TEXT = re.compile(r"text/.*|application/(xml|.*\+xml|javascript|yaml|x-yaml|x-www-form-urlencoded)")
@@ -39,7 +39,7 @@ _TEXT = re.compile(r"text/.*|application/(xml|.*\+xml|javascript|yaml|x-yaml|x-w
 
 @dataclass(frozen=True)
 class Answer:
-    """What a server answered; `body` is all of it, decompressed."""
+    """A server's answer; `body` is complete and decompressed."""
 
     status: int
     reason: str
@@ -56,7 +56,7 @@ class Answer:
         return self.is_json or _TEXT.fullmatch(self.media_type) is not None
 
     def text(self) -> tuple[str, bool]:
-        """The body as text, and whether all of it could be read."""
+        """Return the body as text, and whether all of it could be decoded."""
         try:
             return self.body.decode(_charset(self.charset)), True
         except (UnicodeError, LookupError):
@@ -64,10 +64,10 @@ class Answer:
 
 
 class Endpoint:
-    """A place of the web that is called again and again, from any thread.
+    """A base URL for repeated calls, from any thread.
 
-    Name and password of `url` become an Authorization header. Of the URLs of requests, the log shows scheme, host and
-    path alone. ValueError if `url` is no http or https URL.
+    The name and password of `url` become an Authorization header. The log shows only scheme, host and path of request
+    URLs. Raise ValueError if `url` is not an http or https URL.
     """
 
     def __init__(
@@ -95,11 +95,11 @@ class Endpoint:
 
     @property
     def shown(self) -> str:
-        """The URL, without what may be a secret: name, password and query."""
+        """The URL without parts that may be secret: name, password and query."""
         return shown_url(self.url)
 
     def exchange(self, method: str, url: httpx2.URL, body: bytes | None, accept: str = "*/*") -> Answer:
-        """Send one request, and read all of the answer. Raise ExecutorError if there is none, or one beyond bounds."""
+        """Send one request and read the whole answer. Raise ExecutorError if it fails or exceeds a limit."""
         with self._clients.lent() as client:
             call = partial(self._exchange, client, method, url, body, accept)
             try:
@@ -124,12 +124,12 @@ class Endpoint:
         except zlib.error:
             raise ExecutorError("the API's answer is not compressed as it says") from None
         except (httpx2.HTTPError, httpx2.InvalidURL, RuntimeError, ValueError) as error:
-            # Without its cause and its words: they may show a header or the URL.
+            # Without the cause and its message: they may contain a header or the URL.
             raise ExecutorError(f"the API could not be reached: {type(error).__name__}") from None
         raise ExecutorError(f"the API redirected more than {MAX_REDIRECTS} times")
 
     def close(self) -> None:
-        """Closes the connections, unless the client was given."""
+        """Close the connections, unless the client was given."""
         self._clients.close()
 
     def _request(
@@ -142,7 +142,7 @@ class Endpoint:
         return client.build_request(method, url, content=body, headers=headers)
 
     def _once(self, client: httpx2.Client, request: httpx2.Request, deadline: float) -> Answer | httpx2.Request:
-        """The answer to one request, or the request that a redirect asks for."""
+        """Send one request. Return the answer, or the next request of a redirect."""
         import httpx2
 
         left = deadline - time.monotonic()
@@ -167,9 +167,9 @@ class Endpoint:
         return to
 
     def _bounded(self, response: httpx2.Response, deadline: float) -> Iterator[bytes]:
-        """The body in pieces, decompressed here: a few bytes can be made to grow beyond all memory."""
+        """Yield the body in pieces, decompressed here with a limit: a few bytes may expand to fill all memory."""
         if response.is_stream_consumed:
-            # A transport that is no network's may give all of it at once.
+            # A custom transport, not a network, may return the whole body at once.
             yield self._whole(response.content)
             return
         decoder = _decoder(response.headers.get("content-encoding", "").strip().lower())
@@ -195,7 +195,7 @@ class Endpoint:
 
 
 def contents_of_answer(answer: Answer, what: str) -> ToolOutcome:
-    """An answer as contents. What has another status than 2xx is an error, with the body as far as it is shown."""
+    """Convert an answer to contents. A status other than 2xx becomes an error with the beginning of the body."""
     if not 200 <= answer.status < 300:
         return ToolOutcome(failure(answer, what))
     if not answer.body:
@@ -211,7 +211,7 @@ def contents_of_answer(answer: Answer, what: str) -> ToolOutcome:
 
 
 def failure(answer: Answer, what: str) -> list[AIContent]:
-    """An answer that says that the call failed, as an error: its status and body."""
+    """Convert the answer of a failed call to an error with its status and body."""
     text = answer.text()[0] if answer.is_text or _is_utf8(answer.body) else f"{len(answer.body):,} bytes"
     shown = text if len(text) <= MAX_ERROR_TEXT else f"{text[:MAX_ERROR_TEXT]}… ({len(text):,} characters)"
     message = f"{what} failed: {answer.status} {answer.reason}".rstrip() + (f": {shown}" if shown else "")
@@ -228,7 +228,7 @@ def _late(seconds: float) -> ExecutorError:
 
 
 class _Plain:
-    """Bytes that are not compressed."""
+    """A decoder for bytes that are not compressed."""
 
     is_whole = True
 
@@ -237,21 +237,21 @@ class _Plain:
 
 
 class _Compressed:
-    """Bytes of gzip or zlib, of which at most so many are made at once."""
+    """A decoder for gzip or zlib that limits the bytes of each step."""
 
     def __init__(self) -> None:
         self._inflater: Any = None
 
     @property
     def is_whole(self) -> bool:
-        """Whether what has come is complete."""
+        """Whether the compressed data so far are complete."""
         return self._inflater is None or bool(self._inflater.eof)
 
     def decode(self, raw: bytes, most: int) -> bytes:
         made = b""
         while raw and len(made) < most:
             if self.is_whole:
-                # The first member of a file, or the next one.
+                # Start of a gzip member: the first, or a following one.
                 self._inflater = zlib.decompressobj(47)
             made += self._inflater.decompress(raw, most - len(made))
             raw = self._inflater.unused_data
@@ -267,7 +267,7 @@ def _decoder(encoding: str) -> _Plain | _Compressed:
 
 
 def _charset(said: str | None) -> str:
-    """The codec of a text. Some that Python has are no character set, and take ages, or make other text of it."""
+    """Return the codec name of a charset. Refuse Python codecs that are not a charset: some are very slow."""
     name = codecs.lookup(said or "utf-8").name
     if name in ("idna", "punycode", "raw-unicode-escape", "undefined", "unicode-escape", "utf-7"):
         raise LookupError(name)

@@ -1,4 +1,4 @@
-"""Reading a tool configuration file, and everything that is checked before any of its tools is offered."""
+"""Load a tool configuration file, and check it before any of its tools is offered."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ def load_tools(
     functions: Functions | None = None,
     strict: bool = False,
 ) -> ToolFile:
-    """The tools of a configuration file.
+    """Load the tools of a configuration file.
 
     `source` is a path (`Path("shop.tools.json")`; a str is never a path), the JSON text as str or bytes, or the list
-    that such a text holds. `executors` are by the name that an `api` has, which is "default" where it has none; without
-    any, the file is checked as far as its text goes (a `path` is REST; a `query` is GraphQL where its first word is
-    query, mutation, subscription or fragment, or it begins with a brace, and else SQL), and its tools cannot run.
-    `functions` are the functions of `local` tools by the tool's name: what `@tool` takes, or a `Tool`.
+    that the text contains. `executors` maps names to executors; an `api` without a name uses "default". Without
+    executors, only the text is checked, and the tools cannot run: a `path` is REST; a `query` is GraphQL if it starts
+    with query, mutation, subscription, fragment or a brace, else SQL. `functions` maps names of `local` tools to
+    functions: a function that `@tool` accepts, or a `Tool`.
 
-    A tool with a fault is left out: `faults` of the result has every fault, and a ToolFileWarning tells them. With
-    `strict`, or where no tool is left, they are a ToolFileError. Raises OSError where a path cannot be read.
+    A tool with a fault is left out. `faults` of the result has every fault, and a ToolFileWarning reports them. With
+    `strict`, or if no tool is left, raise ToolFileError instead. Raise OSError if a path cannot be read.
     """
     found = read_tools(source, executors, functions or {}, strict=strict)
     if found.faults:
@@ -51,7 +51,7 @@ def load_tools(
 def read_tools(
     source: Source, executors: Mapping[str, Executor] | None, functions: Functions | None, *, strict: bool
 ) -> ToolFile:
-    """The same without a warning; without `functions` (None), `local` tools are only declared."""
+    """Do the same without a warning. If `functions` is None, `local` tools are only declared."""
     name = name_of_source(source)
     value, faults = value_of_source(source)
     found = [ToolFileFault(name, None, fault.path, fault.message) for fault in faults]
@@ -66,7 +66,7 @@ def read_tools(
         if shape_faults(known):
             faults += _raw_schema_faults(raw)
         else:
-            # What is not known is a fault, and keeps nobody from looking at the rest.
+            # An unknown key is a fault, but the other checks still run.
             entries[index] = entry = msgspec.convert(known, Entry)
             faults += _entry_faults(entry, executors, functions)
         found += [_placed(name, raw, index, fault) for fault in faults]
@@ -80,7 +80,7 @@ def read_tools(
 
 
 def _is_in(fault: ToolFileFault, index: int) -> bool:
-    """Return whether a fault is one of the tool of this number."""
+    """Return whether a fault belongs to the tool with this index."""
     head = f"$[{index}]"
     return fault.path == head or fault.path.startswith((f"{head}.", f"{head}["))
 
@@ -127,7 +127,7 @@ def _entry_faults(
 
 
 def _raw_schema_faults(raw: Any) -> list[Fault]:
-    """The same of a tool whose shape is wrong somewhere else."""
+    """Return the schema faults of a tool that has other faults of its shape."""
     function = raw.get("function") if isinstance(raw, dict) else None
     parameters = function.get("parameters") if isinstance(function, dict) else None
     return [_in_schema(fault) for fault in schema_faults(parameters)] if isinstance(parameters, dict) else []
@@ -149,7 +149,7 @@ def _api_faults(entry: ApiTool, executors: Mapping[str, Executor] | None) -> Ite
 
 
 def _internal_faults(entry: ApiTool, taken: frozenset[str] | None) -> Iterator[Fault]:
-    """What would be lost of a message, or of whose message it is."""
+    """Yield faults that would lose fields of a message, or mix the messages of different callers."""
     if taken is None:
         return
     needed = ("role", "content") if entry.function.name == SAVE else ()

@@ -1,4 +1,4 @@
-"""Tools of a file as tools that run: a call of an API, or of a registered function."""
+"""Executable tools of a file: calls of an API or of a registered function."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from contentmodel.tools.outcome import ToolOutcome
 
 
 class _Configured(Tool):
-    """A tool of a file. The caller's context is put over what a model sends, whatever that is."""
+    """A tool of a file. The caller's context overrides the values that a model sends."""
 
     def __init__(self, function: Function, context: Mapping[str, Any]) -> None:
         self.name = function.name
@@ -34,7 +34,7 @@ class _Configured(Tool):
 
 
 class ApiCall(_Configured):
-    """A tool that is a call of an API, on an executor."""
+    """A tool that calls an API with an executor."""
 
     def __init__(
         self, function: Function, context: Mapping[str, Any], operation: Operation, executor: Executor
@@ -43,12 +43,12 @@ class ApiCall(_Configured):
         self._operation, self._executor = operation, executor
 
     def run(self, args: Any, *context: Any) -> Any:
-        """Makes the call, and gives what the executor gives."""
+        """Make the call, and return the executor's result."""
         return self._executor.run(self._operation, self._all(args))
 
 
 class LocalCall(_Configured):
-    """A tool that is a function. It has the settings of that function's own tool: approval, timeout and the others."""
+    """A tool that calls a function. It has the settings of the function's own tool, such as approval and timeout."""
 
     def __init__(self, function: Function, context: Mapping[str, Any], inner: Tool) -> None:
         super().__init__(function, context)
@@ -58,7 +58,7 @@ class LocalCall(_Configured):
         self.timeout, self.concurrent = inner.timeout, inner.concurrent
 
     def run(self, args: Any, *context: Any) -> Any:
-        """Calls the function. ToolInputError where its own types refuse what the file's schema allows."""
+        """Call the function. Raise ToolInputError if its types refuse arguments that the file's schema allows."""
         return self._inner.invoke(self._read(args), *context)
 
     @property
@@ -67,11 +67,11 @@ class LocalCall(_Configured):
         return self._inner.is_async
 
     def needs_approval(self, args: Any) -> bool:
-        """What the function's own tool says."""
+        """Return the answer of the function's own tool."""
         return self._inner.needs_approval(self._read(args)) if callable(self.approval) else self.approval
 
     def format_result(self, outcome: ToolOutcome) -> str:
-        """What the function's own tool says."""
+        """Return the text of the function's own tool."""
         return self._inner.format_result(outcome)
 
     def _read(self, args: Any) -> Any:
@@ -83,12 +83,12 @@ class LocalCall(_Configured):
 
 
 def function_tool(name: str, function: Callable[..., Any] | Tool) -> Tool:
-    """A registered function as a tool. ToolDefinitionError where its signature cannot be one's."""
+    """Return a registered function as a tool. Raise ToolDefinitionError if its signature is not usable."""
     return function if isinstance(function, Tool) else CallableTool(function, name=name)
 
 
 def function_faults(inner: Tool, names: Iterable[str]) -> Iterator[Fault]:
-    """Where the parameters of a file and those of its function are not the same."""
+    """Yield the differences between the parameters of a file and those of its function."""
     given, schema = list(names), inner.arguments.schema
     known = schema.get("properties", {})
     for name in given if schema.get("additionalProperties") is False else ():

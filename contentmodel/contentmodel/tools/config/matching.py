@@ -1,4 +1,4 @@
-"""The arguments that a call asks for, beside the parameters that its tool has."""
+"""Compare the arguments of a call with the parameters of its tool."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ def argument_faults(
     written: Callable[[str], str],
     no_place: Callable[[str], str],
 ) -> Iterator[Fault]:
-    """Arguments of a call that nobody supplies, and parameters that it has no place for.
+    """Yield arguments of a call that have no value, and parameters that the call does not use.
 
-    `asked` are the arguments that must come, `places` all that may; `written` is how a call writes one of them, and
-    `no_place` what to say of a parameter without a place. A misspelt name is one fault, and not one on either side.
+    `asked` are the required arguments, `places` all arguments of the call. `written` returns an argument in the syntax
+    of the call, and `no_place` the message for an unused parameter. A misspelt name is reported only once.
     """
     missing = [name for name in asked if name not in operation.supplied]
     spare = sorted(operation.parameters - set(places))

@@ -1,7 +1,7 @@
-"""The messages of a conversation in somebody's store, through the two internal tools of a file.
+"""Store the messages of a conversation with the two internal tools of a file.
 
-A row of such a store is a role, a content text, a name, and one function call as JSON text. A message becomes as many
-rows as it has calls or results; what no row can hold is told as a loss.
+A row of such a store has a role, a content text, a name, and one function call as JSON text. A message becomes as many
+rows as it has calls or results. Values that no row can hold are reported as losses.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ _CALL_FIELDS = ("function_call", "functionCall")
 
 @dataclass(frozen=True)
 class Internal:
-    """One of the two internal tools: its call, where it runs, and the caller's context.
+    """One of the two internal tools: its call, its executor, and the caller's context.
 
-    `values` are given each by its name, `context` as one object under that name, as far as the call takes them.
+    `values` are passed by name, and `context` as one object with that name, as far as the call accepts them.
     """
 
     operation: Operation
@@ -40,14 +40,14 @@ class Internal:
 
     @property
     def taken(self) -> frozenset[str] | None:
-        """The arguments that the call has a place for; None: its executor does not say."""
+        """The arguments that the call accepts; None if its executor has no `takes`."""
         return taken_by(self.executor, self.operation)
 
     def run(self, fields: Mapping[str, Any]) -> list[Any]:
-        """Makes the call, and gives what came as contents. MessageStoreError where it fails."""
+        """Make the call, and return the results as contents. Raise MessageStoreError if it fails."""
         taken = self.taken
         given = {**self.values, "context": dict(self.context), **fields}
-        # Fields of a message are never the context's: a field that is not set is left out, not taken from there.
+        # Never take fields of a message from the context: a field that is not set is left out.
         given = {n: v for n, v in given.items() if n in fields or n not in MESSAGE_FIELDS}
         arguments = {name: value for name, value in given.items() if taken is None or name in taken}
         try:
@@ -65,7 +65,7 @@ class Internal:
 class MessageLog:
     """The messages of one caller's conversation. Made by `ToolFile.messages`.
 
-    It remembers the calls that it saved until their results are saved: one log is for one conversation at a time.
+    It remembers saved calls until their results are saved, so use one log for only one conversation at a time.
     """
 
     def __init__(self, saving: Internal | None, loading: Internal | None, *, newest_first: bool, on_loss: str) -> None:
@@ -76,13 +76,13 @@ class MessageLog:
         self._pairing = Pairing()
 
     def save(self, message: ChatMessage) -> tuple[Loss, ...]:
-        """Saves a message, and gives what could not be saved of it, by its path in the message.
+        """Save a message. Return the losses, with their paths in the message.
 
-        Several calls, and each result, are a row of their own. Text, function calls and the text of their results are
-        kept; everything else (images, reasoning, ids of messages, ...) is a loss, and so is a call where the query has
-        no variable for it. With `on_loss="raise"` a loss is a LossError, and nothing is saved.
+        Each call and each result is saved as its own row. Text, function calls and the text of their results are saved.
+        Other values (images, reasoning, ids of messages, ...) are losses; so is a call if the query has no variable for
+        it. With `on_loss="raise"`, a loss raises LossError, and nothing is saved.
 
-        Raises MessageStoreError where a row could not be saved; rows before it are.
+        Raise MessageStoreError if a row cannot be saved; the rows before it are saved.
         """
         if self._saving is None:
             raise MessageStoreError(f"messages cannot be saved: the file has no {SAVE}")
@@ -97,13 +97,13 @@ class MessageLog:
         return tuple(losses)
 
     def load(self, limit: int | None = None) -> list[ChatMessage]:
-        """The messages, the oldest first; at most the last `limit` rows of them, or what the query's default gives.
+        """Return the messages, the oldest first: the last `limit` rows, or the query's default.
 
-        A function call is a FunctionCallContent, and a row of the role "function" a message of the role "tool" with a
-        FunctionResultContent, which has the id of the first open call of its name. Ids that were not saved are made of
-        the row's number. Columns beside role, content, name and the call are not read.
+        A function call becomes a FunctionCallContent. A row with the role "function" becomes a message with the role
+        "tool" and a FunctionResultContent, with the id of the first open call of that name. Missing ids are made of the
+        row's number. Columns other than role, content, name and the call are ignored.
 
-        Raises MessageStoreError where the rows did not come, came in part, or are no messages.
+        Raise MessageStoreError if loading fails, if rows are missing, or if rows are no messages.
         """
         if self._loading is None:
             raise MessageStoreError(f"messages cannot be loaded: the file has no {LOAD}")
@@ -111,12 +111,12 @@ class MessageLog:
             raise ValueError(f"limit is at least 1, not {limit}")
         rows = _rows(self._loading.run({} if limit is None else {"limit": limit}))
         if limit is not None:
-            # A call that has no place for a limit gives all of them.
+            # A call that has no argument for a limit returns all rows.
             rows = rows[:limit] if self._newest_first else rows[-limit:]
         return messages_of(rows[::-1] if self._newest_first else rows)
 
     def _fields(self, row: Row, losses: list[Loss]) -> dict[str, Any] | None:
-        """A row as arguments; None where nothing would be left of it."""
+        """Return the arguments for a row; None if it would be empty."""
         assert self._saving is not None
         taken = self._saving.taken
         fields: dict[str, Any] = {"role": row.role, "content": row.content}
@@ -133,7 +133,7 @@ class MessageLog:
 
 
 def _rows(contents: list[Any]) -> list[dict[str, Any]]:
-    """The rows in what a call gave: a list of objects, alone or as the one member of an object."""
+    """Return the rows in the result of a call: a list of objects, or an object whose only member is such a list."""
     text = "".join(content.text for content in contents if isinstance(content, TextContent))
     try:
         value = parse(text)

@@ -1,4 +1,4 @@
-"""From a tool of a file to what its executor is asked to do."""
+"""Convert a tool of a file to the operation for its executor."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from contentmodel.tools.config.format import LOAD, SAVE, ApiTool, Entry, Operati
 from contentmodel.tools.config.schemas import property_names
 
 MESSAGE_FIELDS: Final = ("role", "content", "name", "function_call", "functionCall")
-"""What is saved of a message; the call has two names, of which a query takes one."""
+"""The fields of a message that are saved. The call has two names, of which a query uses one."""
 
-# What the library itself gives to the two calls that no model makes.
+# Arguments of the two internal calls that the library supplies.
 _SUPPLIED = {SAVE: (*MESSAGE_FIELDS, "context"), LOAD: ("limit", "context")}
 _SENT = {SAVE: ("role", "content", "name", "function_call"), LOAD: ("limit",)}
 
 
 def operation_of(entry: ApiTool) -> Operation:
-    """What the executor of a tool is asked to do."""
+    """Return the operation of a tool."""
     names = property_names(entry.function.parameters)
     own = _SUPPLIED.get(entry.function.name, ())
     fields = (*_SENT.get(entry.function.name, ()), *(entry.context if own else ()))
@@ -28,13 +28,13 @@ def operation_of(entry: ApiTool) -> Operation:
         query=entry.api.query,
         parameters=frozenset(names),
         supplied=frozenset((*names, *own, *fields)),
-        # A body that declares no fields gets those of a message, each by one name.
+        # A body without declared fields gets the fields of a message, each under one name.
         body=frozenset(names or fields),
     )
 
 
 def context_needed(entry: Entry) -> list[str]:
-    """What the caller has to supply: the context, and what an internal tool requires beside the message's fields."""
+    """Return the names that the caller must supply: the context, and other required parameters of an internal tool."""
     own = _SUPPLIED.get(entry.function.name)
     if own is None:
         return list(entry.context)
@@ -43,6 +43,6 @@ def context_needed(entry: Entry) -> list[str]:
 
 
 def unknown_executor(name: str, known: Iterable[str]) -> str:
-    """What is said of an executor that nobody gave."""
+    """Return the message about a missing executor."""
     there = ", ".join(known) or "none"
     return f"there is no executor {name}: give it with executors={{{name!r}: ...}}; there are {there}"

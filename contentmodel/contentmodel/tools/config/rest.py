@@ -1,7 +1,7 @@
-"""REST: a path with arguments in it, sent to one host and never to another.
+"""Execute REST calls: paths with arguments, always sent to the same host.
 
-An argument is a value and nothing else. It cannot change the host, the segments of the path or the names of the query's
-parameters, also on servers that decode a path before they divide it: what would do so is refused.
+An argument is only a value. It cannot change the host, the segments of the path or the names of query parameters, even
+if a server decodes a path before it splits it. Arguments that would do so are refused.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
     import httpx2
 
 WITH_BODY = ("POST", "PUT", "PATCH")
-"""The methods whose other arguments are sent as a JSON object."""
+"""The methods that send arguments which are not in the path as a JSON body."""
 
 MAX_TARGET = 32_000
-"""Characters of a path and its query. Many servers take less, and say so."""
+"""The maximum number of characters of a path with its query. Many servers accept less."""
 MAX_DECODINGS = 8
-"""How often a server may decode a path; each time more is one more reading of it to check."""
+"""The maximum number of times that a path is decoded to check it, as a server may do."""
 
 _ARGUMENT = re.compile(r"\{([^{}]*)\}")
 _STATIC = re.compile(r"[A-Za-z0-9\-._~!$&'()*+,;=:@/]|%[0-9A-Fa-f]{2}")
@@ -37,17 +37,17 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
 
 class RestExecutor:
-    """Calls a REST API.
+    """Call a REST API.
 
-    `base_url` is what every path is put behind ("https://api.example.com/v1"). `headers` go with every request.
-    `client` is an httpx2 client to use in place of one of its own, and is not closed. `timeout` is in seconds, for
-    one whole call. An answer of more than `max_bytes` is an error. Redirects are followed on the same host alone.
+    `base_url` is put before every path ("https://api.example.com/v1"). `headers` are sent with every request. `client`
+    is an httpx2 client to use instead of a new one; it is not closed. `timeout` is in seconds, for one whole call. An
+    answer of more than `max_bytes` is an error. Redirects are followed only on the same host.
 
-    A string stands in a URL as it is, a number and a boolean as JSON has them, the items of an array with commas
-    between them, an object and an array of anything but strings, numbers and booleans as JSON. Null is no argument.
-    Arguments of POST, PUT and PATCH that have no place in the path are a JSON object in the body.
+    In a URL, a string is written as it is, a number and a boolean as in JSON, and the items of an array separated by
+    commas. An object, and an array with other items than strings, numbers and booleans, is written as JSON. Null means
+    no argument. Arguments of POST, PUT and PATCH that are not in the path are sent as a JSON object in the body.
 
-    ValueError where `base_url` is no http or https URL, or has a query.
+    Raise ValueError if `base_url` is not an http or https URL, or has a query.
     """
 
     def __init__(
@@ -64,18 +64,18 @@ class RestExecutor:
             raise ValueError("the base URL of a REST API has no query: put what every call needs into headers")
 
     def check(self, operation: Operation) -> Iterator[Fault]:
-        """What is wrong with a call of this API."""
+        """Yield the faults of a call of this API."""
         if operation.query:
             yield Fault("api.query", "this executor is a REST API's: a query needs a GraphQL or SQL one")
         else:
             yield from check_path(operation)
 
     def takes(self, operation: Operation) -> frozenset[str]:
-        """The arguments that a call has a place for."""
+        """Return the arguments that a call accepts."""
         return places_of(operation)
 
     def run(self, operation: Operation, arguments: Mapping[str, Any]) -> ToolOutcome:
-        """The answer as contents: JSON and text as text, an image as data, a failure as an error. ExecutorError."""
+        """Return the answer as contents: text, data (an image for example), or an error. Raise ExecutorError."""
         target, body = request_of(operation, arguments)
         if len(target) > MAX_TARGET:
             raise ExecutorError(f"the arguments are too long for a URL: {len(target):,} characters of {MAX_TARGET:,}")
@@ -85,18 +85,18 @@ class RestExecutor:
         return contents_of_answer(answer, f"{operation.method} of {operation.tool}")
 
     def close(self) -> None:
-        """Closes its connections, unless the client was given."""
+        """Close the connections, unless the client was given."""
         self._endpoint.close()
 
     def __repr__(self) -> str:
         return f"RestExecutor({self._endpoint.shown!r})"
 
 
-# What a path may be ---------------------------------------------------------------------------------------------------
+# Paths ----------------------------------------------------------------------------------------------------------------
 
 
 def check_path(operation: Operation) -> Iterator[Fault]:
-    """What is wrong with a path: its form, arguments that nobody supplies, and parameters that it has no place for."""
+    """Yield the faults of a path: its form, arguments without a value, and parameters that it does not use."""
     form = _form_fault(operation.path)
     if form:
         yield Fault("api.path", form)
@@ -112,13 +112,13 @@ def check_path(operation: Operation) -> Iterator[Fault]:
 
 
 def places_of(operation: Operation) -> frozenset[str]:
-    """The arguments that a call has a place for."""
+    """Return the arguments that a call accepts."""
     named = frozenset(_ARGUMENT.findall(operation.path))
     return named | operation.body if operation.method in WITH_BODY else named
 
 
 def _form_fault(path: str) -> str | None:
-    """Why this is no path of which a host, its segments and its parameters are fixed."""
+    """Return why the host, the segments or the parameter names of a path are not fixed, or None."""
     if not path.startswith("/") or path.startswith("//"):
         return "a path begins with one slash: the host is the executor's, and no part of the file"
     static = _ARGUMENT.sub("", path)
@@ -142,7 +142,7 @@ def _form_fault(path: str) -> str | None:
 
 
 def request_of(operation: Operation, arguments: Mapping[str, Any]) -> tuple[str, bytes | None]:
-    """The path with its query, in ASCII, and the body. ExecutorError where the arguments do not fit."""
+    """Return the path with its query, in ASCII, and the body. Raise ExecutorError for unsuitable arguments."""
     place, _, query = operation.path.partition("?")
     given = {name: value for name, value in arguments.items() if value is not None}
     target = "/".join(_segment(part, given) for part in place.split("/"))
@@ -152,7 +152,7 @@ def request_of(operation: Operation, arguments: Mapping[str, Any]) -> tuple[str,
 
 
 def _segment(template: str, given: Mapping[str, Any]) -> str:
-    """One segment of the path, with its arguments. It is one segment however often a server decodes it."""
+    """Return one segment of the path with its arguments. It stays one segment however often a server decodes it."""
     missing = [name for name in _ARGUMENT.findall(template) if name not in given]
     if missing:
         raise ExecutorError(f"the argument {', '.join(missing)} is needed for this call: give it a value")
@@ -168,7 +168,7 @@ def _segment(template: str, given: Mapping[str, Any]) -> str:
 
 
 def _pair(template: str, given: Mapping[str, Any]) -> str | None:
-    """One parameter of the query, None where an argument of it is not set."""
+    """Return one parameter of the query; None if one of its arguments is not set."""
     if any(name not in given for name in _ARGUMENT.findall(template)):
         return None
     return _ARGUMENT.sub(lambda found: _encoded(found[1], given[found[1]]), template)
@@ -184,7 +184,7 @@ def _body(operation: Operation, rest: Mapping[str, Any]) -> bytes | None:
 
 
 def _encoded(name: str, value: Any) -> str:
-    """A value as text in which only letters, digits and -._~ stand for themselves; commas stand between items."""
+    """Percent-encode a value, except letters, digits and -._~. Items of an array are separated by commas."""
     items = value if isinstance(value, list) and all(_is_plain(item) for item in value) else [value]
     try:
         return ",".join(quote(_text(item), safe="") for item in items)
@@ -205,7 +205,7 @@ def _is_plain(value: Any) -> bool:
 
 
 def _decodings(text: str) -> Iterator[str]:
-    """`text` as servers may read it: as it is, decoded, decoded again, and so on."""
+    """Yield `text` as servers may read it: unchanged, decoded, decoded again, and so on."""
     for _ in range(MAX_DECODINGS):
         yield text
         if (plain := unquote(text)) == text:
@@ -215,5 +215,5 @@ def _decodings(text: str) -> Iterator[str]:
 
 
 def _is_dots(segment: str) -> bool:
-    """Whether a segment means this folder or the one above it. Some servers leave out what follows a semicolon."""
+    """Return whether a segment is "." or "..". Some servers ignore the text after a semicolon."""
     return segment.partition(";")[0] in (".", "..")

@@ -1,4 +1,4 @@
-"""A message as rows of a store, and rows as messages: which call a result answers is all that rows do not say."""
+"""Convert a message to rows of a store, and back. Rows do not contain which call a result answers."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from contentmodel.tools.config.faults import MessageStoreError
 from contentmodel.tools.config.format import LOAD
 
 RESULT_ROLE = "function"
-"""The role of a row that is a function's result."""
+"""The role of a row with the result of a function."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """One row: a text, or a call, or a result. `path` is where in the message it comes from."""
+    """One row: a text, a call, or a result. `path` is its path in the message."""
 
     role: str
     content: str
@@ -35,24 +35,24 @@ class Row:
 
 @dataclass
 class Pairing:
-    """The calls that have no result yet, in order. A result's row says no more of its call than the name."""
+    """The calls that have no result yet, in order. The row of a result has only the name of its call."""
 
     open: list[FunctionCallContent] = field(default_factory=list)
 
     def name_of(self, call_id: str | None) -> str | None:
-        """The name of an open call."""
+        """Return the name of an open call."""
         return next((call.name for call in self.open if call.call_id == call_id), None)
 
     def first(self, name: str | None) -> FunctionCallContent | None:
-        """The call that a result of this name is taken to answer."""
+        """Return the call that a result with this name is assumed to answer."""
         return next((call for call in self.open if call.name == name or name is None), None)
 
     def close(self, call_id: str | None) -> None:
-        """A result of this call has come."""
+        """Remove the call of a result."""
         self.open = [call for call in self.open if call.call_id != call_id]
 
     def remember(self, rows: Iterable[Row]) -> None:
-        """Takes note of rows that were saved."""
+        """Update the open calls after these rows were saved."""
         for row in rows:
             if row.call is not None:
                 self.open.append(row.call)
@@ -64,7 +64,7 @@ class Pairing:
 
 
 def rows_of(message: ChatMessage, pairing: Pairing, losses: list[Loss]) -> Iterator[Row]:
-    """The rows of a message; what they cannot hold is added to `losses`."""
+    """Yield the rows of a message. Values that rows cannot hold are added to `losses`."""
     losses += _unheld(message, "$", ("role", "contents", "author_name"))
     texts: list[str] = []
     calls: list[tuple[str, FunctionCallContent]] = []
@@ -131,7 +131,7 @@ def _result_text(path: str, result: FunctionResultContent, losses: list[Loss]) -
 
 
 def _unheld(value: Any, path: str, held: tuple[str, ...]) -> Iterator[Loss]:
-    """What else a message or content says."""
+    """Yield losses for the set fields of a message or content that are not in `held`."""
     for name in type(value).__struct_fields__:
         said = getattr(value, name)
         if name not in held and said not in (None, [], {}):
@@ -139,7 +139,7 @@ def _unheld(value: Any, path: str, held: tuple[str, ...]) -> Iterator[Loss]:
 
 
 def call_text(call: FunctionCallContent) -> str:
-    """A call as JSON text: its name, its arguments as an object or as the text that came, and its id."""
+    """Return a call as JSON text: its name, its arguments (an object, or the original text), and its id."""
     said = {"name": call.name, "arguments": {} if call.arguments is None else call.arguments}
     return write({**said, **({"id": call.call_id} if call.call_id else {})}).decode()
 
@@ -148,7 +148,7 @@ def call_text(call: FunctionCallContent) -> str:
 
 
 def messages_of(rows: list[dict[str, Any]]) -> list[ChatMessage]:
-    """The messages of rows, the oldest first. MessageStoreError names what is no message."""
+    """Return the messages of rows, the oldest first. Raise MessageStoreError for an invalid row."""
     messages: list[ChatMessage] = []
     pairing = Pairing()
     for number, row in enumerate(rows, 1):
@@ -164,7 +164,7 @@ def messages_of(rows: list[dict[str, Any]]) -> list[ChatMessage]:
 
 
 def _continues(before: ChatMessage, message: ChatMessage) -> bool:
-    """Whether a row is one more call of the message before it."""
+    """Return whether a row is another call of the message before it."""
     calls = [isinstance(found.contents[-1:] and found.contents[-1], FunctionCallContent) for found in (before, message)]
     same = (before.role, before.author_name) == (message.role, message.author_name)
     return all(calls) and same and len(message.contents) == 1

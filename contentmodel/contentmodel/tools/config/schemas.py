@@ -9,18 +9,18 @@ from typing import Any
 from contentmodel.errors import Fault
 from contentmodel.tools.config.format import Entry
 
-# What says nothing about which parameters there are, or is handled name by name.
+# Keywords that do not restrict parameter names, or that are handled name by name.
 _HARMLESS = ("type", "properties", "required", "description", "title", "$defs", "definitions", "default", "examples")
 
 
 def property_names(parameters: Mapping[str, Any]) -> list[str]:
-    """The names of the parameters."""
+    """Return the names of the parameters."""
     properties = parameters.get("properties")
     return list(properties) if isinstance(properties, dict) else []
 
 
 def context_faults(entry: Entry, *, known_alone: bool) -> Iterator[Fault]:
-    """What is wrong with the context of a tool. `known_alone`: it may only name parameters."""
+    """Yield the faults of a tool's context. If `known_alone`, the context may name only parameters."""
     parameters = entry.function.parameters
     names = property_names(parameters)
     if "$ref" in parameters:
@@ -39,7 +39,7 @@ def context_faults(entry: Entry, *, known_alone: bool) -> Iterator[Fault]:
 
 
 def shown_parameters(parameters: Mapping[str, Any], context: Iterable[str]) -> dict[str, Any]:
-    """The schema that a model sees: without what the caller supplies."""
+    """Return the schema for the model, without the parameters that the caller supplies."""
     hidden = set(context)
     shown = dict(parameters)
     if "properties" in shown:
@@ -50,11 +50,11 @@ def shown_parameters(parameters: Mapping[str, Any], context: Iterable[str]) -> d
 
 
 def context_parameters(parameters: Mapping[str, Any], name: str) -> dict[str, Any] | None:
-    """The schema of an object that has this parameter alone; None where nothing is said of it."""
+    """Return the schema of an object with only this parameter; None if the parameter has no schema."""
     if name not in parameters.get("properties", {}):
         return None
     definitions = {word: parameters[word] for word in ("$defs", "definitions") if word in parameters}
-    # Under its own name, so that a fault's path begins with it.
+    # Keep the parameter's name, so that the path of a fault begins with it.
     return {**definitions, "type": "object", "properties": {name: parameters["properties"][name]}}
 
 

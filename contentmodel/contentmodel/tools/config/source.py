@@ -1,4 +1,4 @@
-"""A tool configuration file as JSON values, and the faults of its shape."""
+"""Read a tool configuration file as JSON values, and find faults of its shape."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from contentmodel.tools.config.format import KINDS, Api, Function, tool_file_sch
 from contentmodel.tools.faults import shown
 
 Source = os.PathLike[str] | str | bytes | Sequence[Mapping[str, Any]]
-"""A path (a `Path`, never a str), the JSON text as str or bytes, or the list that the text holds."""
+"""A path (a `Path`, never a str), the JSON text as str or bytes, or the list that the text contains."""
 
 
 def name_of_source(source: Source) -> str:
-    """What faults call a file."""
+    """Return the name of a file in faults."""
     return os.fspath(source) if isinstance(source, os.PathLike) else "tools"
 
 
 def value_of_source(source: Source) -> tuple[Any, list[Fault]]:
-    """The JSON value of a file, and what is wrong with its text. OSError where a path cannot be read."""
+    """Return the JSON value of a file, and the faults of its text. Raise OSError if a path cannot be read."""
     if not isinstance(source, str | bytes | os.PathLike):
         try:
             return plain(source if isinstance(source, dict) else list(source), "json"), []
@@ -43,11 +43,11 @@ def _hint(source: Source) -> str:
     return f"; to read a file of this name, give Path({source!r})" if is_name else ""
 
 
-# Keys that are there twice --------------------------------------------------------------------------------------------
+# Duplicate keys -------------------------------------------------------------------------------------------------------
 
 
 class _Object(dict[str, Any]):
-    """An object that remembers the keys that it was given twice; a reader of JSON keeps the last of them."""
+    """An object that remembers its duplicate keys. A JSON parser would keep only the last value of each."""
 
     def __init__(self, pairs: list[tuple[str, Any]]) -> None:
         super().__init__(pairs)
@@ -79,7 +79,7 @@ def _doubled_in(value: Any, path: str) -> Iterator[Fault]:
 
 
 def shape_faults(entry: Any) -> list[Fault]:
-    """What keeps an entry of a file from being a tool, with paths that begin at the entry ("api.query")."""
+    """Return the faults of a file's entry, with paths relative to the entry ("api.query")."""
     if not isinstance(entry, dict):
         return [Fault("", f"a tool is an object, and this is {_a(kind_of(entry))}")]
     kind = entry.get("type")
@@ -92,7 +92,7 @@ def shape_faults(entry: Any) -> list[Fault]:
 
 
 def without_unknown_keys(entry: Any) -> Any:
-    """An entry without the keys that the format does not have."""
+    """Return an entry without the keys that are not in the format."""
     kind = KINDS.get(entry.get("type", "")) if isinstance(entry, dict) and isinstance(entry.get("type"), str) else None
     if kind is None:
         return entry
@@ -120,7 +120,7 @@ def _faults(error: Any) -> Iterator[Fault]:
         for key in (key for key in limit if key not in value):
             yield Fault(path, f"the key {key!r} is missing: add it")
     elif error.validator == "oneOf":
-        # What is no object at all is a fault of its own.
+        # A value that is not an object is reported by another error.
         yield from [Fault(path, _path_or_query(value))] if isinstance(value, dict) else []
     elif error.validator == "enum":
         yield Fault(path, f"there is no {path.rpartition('.')[2]} {shown(value)}{_did_you_mean(str(value), limit)}")

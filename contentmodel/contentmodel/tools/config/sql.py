@@ -1,4 +1,4 @@
-"""SQL: one statement whose arguments are bound parameters, and never a part of its text."""
+"""Execute SQL statements. Arguments are bound parameters, never a part of the statement's text."""
 
 from __future__ import annotations
 
@@ -31,28 +31,27 @@ if TYPE_CHECKING:
 MAX_ROWS = 500
 MAX_BYTES = 2**20
 _STEPS = 10_000
-"""Steps of SQLite's machine between two looks at the clock."""
+"""The number of SQLite's machine steps between two checks of the time."""
 _BUFFERED = 20
-"""Rows that are fetched at once: each may be as large as a value may be, or larger where the database has no limit."""
+"""The number of rows that are fetched at once. Each row may be very large if the database has no size limit."""
 _GRACE = 1.0
 """Seconds that a database has to stop by itself."""
 
 
 class SqlExecutor:
-    """Runs the statements of a file in a database, each in a transaction of its own.
+    """Run the statements of a file in a database, each in a new transaction.
 
-    `url_or_engine` is an SQLAlchemy engine, or a URL: "sqlite:///shop.db", "postgresql://user:password@host/shop". An
-    engine that is given is not closed. `timeout` is in seconds, for the statement and its rows: SQLite and PostgreSQL
-    stop, the connection to another database is left behind. Of more than `max_rows` rows, or rows of more than
-    `max_bytes` bytes, the rest is left out, and a note says so. A single value of more than `max_bytes` bytes is an
-    error; SQLite refuses it before it is read.
+    `url_or_engine` is an SQLAlchemy engine, or a URL: "sqlite:///shop.db", "postgresql://user:password@host/shop". A
+    given engine is not closed. `timeout` is in seconds, for a statement and its rows: SQLite and PostgreSQL stop the
+    statement; with other databases the connection is abandoned. Rows beyond `max_rows`, or beyond `max_bytes` bytes in
+    total, are left out, and a note reports it. A single value of more than `max_bytes` bytes is an error; SQLite
+    refuses it before it is read.
 
-    Rows are objects. Dates and times are text as in ISO 8601, decimals and UUIDs their digits, bytes base64, and what
-    JSON has no type for is its text. Of columns with one name the later ones are called name_2, name_3. A statement
-    that gives no rows says how many it changed. Arrays and objects are bound as their JSON text, and an argument
-    that is not given as NULL.
+    Rows are objects. Dates and times are ISO 8601 text, decimals and UUIDs are text, bytes are base64, and other types
+    without a JSON form are text. Duplicate column names become name_2, name_3. A statement without rows returns the
+    number of changed rows. Arrays and objects are bound as JSON text, and a missing argument as NULL.
 
-    ValueError where the URL cannot be read, ImportError where SQLAlchemy or the driver is not installed.
+    Raise ValueError if the URL is invalid, and ImportError if SQLAlchemy or the driver is not installed.
     """
 
     def __init__(
@@ -68,22 +67,22 @@ class SqlExecutor:
         self._timeout, self._max_rows, self._max_bytes = timeout, max_rows, max_bytes
         self._owned = not isinstance(url_or_engine, Engine)
         self._engine = url_or_engine if isinstance(url_or_engine, Engine) else _engine_of(url_or_engine, timeout)
-        # Threads that share the one connection to a database in memory take turns.
+        # Threads share the one connection to a database in memory, one at a time.
         self._turns: Any = Lock() if _is_in_memory(self._engine.url) else nullcontext()
 
     def check(self, operation: Operation) -> Iterator[Fault]:
-        """What is wrong with a statement for this database."""
+        """Yield the faults of a statement for this database."""
         if not operation.query:
             yield Fault("api.path", "this executor is a database's: a path needs a REST one")
         else:
             yield from check_sql(operation, self._engine.dialect.name)
 
     def takes(self, operation: Operation) -> frozenset[str]:
-        """The placeholders of the statement."""
+        """Return the placeholders of the statement."""
         return frozenset(placeholders_of(operation.query, self._engine.dialect.name))
 
     def run(self, operation: Operation, arguments: Mapping[str, Any]) -> ToolOutcome:
-        """The rows as a list of objects, or how many were changed. ExecutorError."""
+        """Return the rows as a list of objects, or the number of changed rows. Raise ExecutorError."""
         statement = read_statement(operation.query, self._engine.dialect.name)
         unknown = [name for name in arguments if name not in statement.placeholders]
         if unknown:
@@ -91,7 +90,7 @@ class SqlExecutor:
         bound = {name: _bindable(arguments.get(name)) for name in statement.placeholders}
         call = partial(self._run, statement, bound)
         if self._engine.dialect.name == "sqlite":
-            # Its connections may belong to this thread; what runs there can be stopped.
+            # A connection may belong to this thread. SQLite can be stopped without another thread.
             return call()
         try:
             return within(call, self._timeout + _GRACE, "SQL")
@@ -106,7 +105,7 @@ class SqlExecutor:
             with self._turns, self._connect() as connection, connection.begin():
                 return self._executed(connection, statement, bound, deadline)
         except (SQLAlchemyError, ArithmeticError, ValueError, TypeError) as error:
-            # Without its cause: that one shows the statement, and may show where the database is.
+            # Without the cause: it shows the statement, and may show the database's address.
             raise self._refusal(error) from None
 
     def _executed(
@@ -121,7 +120,7 @@ class SqlExecutor:
             return self._outcome(result, deadline)
 
     def close(self) -> None:
-        """Closes the connections, unless the engine was given."""
+        """Close the connections, unless the engine was given."""
         if self._owned:
             self._engine.dispose()
 
@@ -138,7 +137,7 @@ class SqlExecutor:
 
     @contextmanager
     def _limited(self, connection: Connection, deadline: float, gives_rows: bool) -> Iterator[None]:
-        """End what takes longer than it may, and values that are larger, as far as the database can."""
+        """Limit the time of a statement and the size of its values, as far as the database can."""
         if connection.dialect.name == "sqlite":
             driver: Any = connection.connection.driver_connection
             length = driver.getlimit(sqlite3.SQLITE_LIMIT_LENGTH)
@@ -151,7 +150,7 @@ class SqlExecutor:
                 driver.set_progress_handler(None, 0)
                 driver.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, length)
         elif connection.dialect.name == "postgresql":
-            # For this transaction alone: the connection may be somebody else's next.
+            # Only for this transaction: another caller may use the connection next.
             connection.exec_driver_sql(f"SET LOCAL statement_timeout = {math.ceil(self._timeout * 1000)}")
             yield
         else:
@@ -211,11 +210,11 @@ def _engine_of(given: str | URL, timeout: float) -> Engine:
         elif url.get_backend_name() == "sqlite":
             options["connect_args"] = {"timeout": timeout, "check_same_thread": False}
             if _is_in_memory(url):
-                # One database for all threads: each would get an empty one of its own.
+                # One connection for all threads: otherwise each thread would get a new, empty database.
                 options["poolclass"] = StaticPool
         return create_engine(url, **options)
     except (SQLAlchemyError, ValueError, TypeError) as error:
-        # Without its cause and its words: they show the URL.
+        # Without the cause and its message: they show the URL.
         fix = "a URL is written as sqlite:///file.db or postgresql://user:password@host/database"
         raise ValueError(f"this is no database that can be reached ({type(error).__name__}): {fix}") from None
 
@@ -225,7 +224,7 @@ def _is_in_memory(url: URL) -> bool:
 
 
 def _column_names(keys: list[str]) -> list[str]:
-    """The keys of a row: a column that has the name of an earlier one would take its place."""
+    """Return unique keys for a row: a duplicate name would replace the earlier column."""
     names: list[str] = []
     for key in keys:
         name, number = key, 1

@@ -1,4 +1,4 @@
-"""What an SQL statement says: its placeholders, whether it only reads, and what is wrong with it."""
+"""Parse SQL statements: their placeholders, whether they only read, and their faults."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ _DIALECTS = {
     "oracle": "oracle",
     "mssql": "tsql",
 }
-"""What sqlglot calls the databases of SQLAlchemy."""
+"""sqlglot's dialect names, by SQLAlchemy's database names."""
 _NAMED = re.compile(r"(?<![:\w\\]):(\w+)")
-# As SQLAlchemy's text() finds placeholders, and the backslashes that it takes out: it does not know literals.
+# The placeholders that SQLAlchemy's text() finds, and the backslashes that it removes. It does not detect literals.
 _BOUND = re.compile(_NAMED.pattern + r"(?![:\w])")
 _ESCAPED = re.compile(r"\\(?=:\w*(?![:\w]))")
 
 
 @dataclass(frozen=True)
 class Statement:
-    """One statement. `text` is as SQLAlchemy's `text` takes it.
+    """One statement. `text` is for SQLAlchemy's `text`.
 
-    `reads` says that it changes nothing, `gives_rows` that what it gives is rows.
+    `reads` is true if it changes nothing, `gives_rows` if it returns rows.
     """
 
     text: str
@@ -45,9 +45,9 @@ class Statement:
 
 
 def check_sql(operation: Operation, dialect: str | None = None) -> Iterator[Fault]:
-    """What is wrong with a statement: its form, placeholders that nobody supplies, parameters that it does not take.
+    """Yield the faults of a statement: its syntax, placeholders without a value, and parameters that it does not use.
 
-    `dialect` is SQLAlchemy's name of the database; None takes what SQLite or PostgreSQL understand.
+    `dialect` is SQLAlchemy's name of the database. None accepts the syntax of SQLite or PostgreSQL.
     """
     statement = read_statement(operation.query, dialect)
     yield from (Fault("api.query", fault) for fault in statement.faults)
@@ -65,13 +65,13 @@ def check_sql(operation: Operation, dialect: str | None = None) -> Iterator[Faul
 
 
 def placeholders_of(text: str, dialect: str | None = None) -> tuple[str, ...]:
-    """The names of the arguments that a statement takes."""
+    """Return the names of the statement's arguments."""
     return read_statement(text, dialect).placeholders
 
 
 @lru_cache(maxsize=512)
 def read_statement(text: str, dialect: str | None = None) -> Statement:
-    """What a text says as SQL of a database. Its faults are what keeps it from being one statement."""
+    """Parse a text as one SQL statement. Its faults are the reasons why it is not valid."""
     if dialect is not None:
         return _read(text, _DIALECTS.get(dialect))
     tries = [_read(text, known) for known in ("sqlite", "postgres")]
@@ -91,7 +91,7 @@ def _read(text: str, dialect: str | None) -> Statement:
         return Statement(text, faults=(f"a tool is one statement, and there are {len(roots)} of them here",))
     faults = tuple(_faults(roots[0]))
     if isinstance(roots[0], exp.Command):
-        # What the parser knows by its first word alone is read as SQLAlchemy reads it.
+        # The parser reads only the first word of such a statement, so find its placeholders as SQLAlchemy does.
         return Statement(text, tuple(dict.fromkeys(_BOUND.findall(text))), faults=faults)
     colons = {token.start for token in sqlglot.tokenize(text, read=dialect) if token.text == ":"}
     names = tuple(dict.fromkeys(found[1] for found in _NAMED.finditer(text) if found.start() in colons))
@@ -104,9 +104,9 @@ def _read(text: str, dialect: str | None) -> Statement:
 
 
 def _literal(text: str, colons: set[int]) -> str:
-    """`text` for SQLAlchemy: what looks like a placeholder inside of a literal or a comment is none.
+    """Return `text` for SQLAlchemy, with escapes for apparent placeholders in literals and comments.
 
-    And :name::integer has one, before a cast, which SQLAlchemy sees only where a space stands between.
+    Insert a space into :name::integer (a placeholder with a cast), or SQLAlchemy does not find the placeholder.
     """
     marks = {found.start(): "\\" for found in _ESCAPED.finditer(text)}
     marks |= {found.start(): "\\" for found in _BOUND.finditer(text) if found.start() not in colons}
@@ -142,7 +142,7 @@ def _reason(error: Exception) -> str:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Keeps the parser from logging what this thread reads: what it has to say becomes a fault, or is none."""
+    """Keep the parser from logging in this thread: its errors are reported as faults."""
     logger, thread = logging.getLogger("sqlglot"), threading.get_ident()
 
     def others(record: logging.LogRecord) -> bool:
