@@ -1,6 +1,6 @@
-"""MCP: the tools of an MCP server in our loop, our tools on an MCP server, and what both say as contents.
+"""Use the tools of an MCP server, serve tools over MCP, and convert MCP blocks and results to contents and back.
 
-Needs the extra `mcp`. The package `mcp` is loaded when a server is opened or made, or a block is written.
+Needs the extra `mcp`. The package `mcp` is imported when a server is opened or made, or a block is written.
 """
 
 from contentmodel.extras import needs_extra

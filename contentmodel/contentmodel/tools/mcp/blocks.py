@@ -1,7 +1,7 @@
-"""MCP's content blocks as contents, and back.
+"""Convert MCP content blocks to contents, and back.
 
-Both directions stand next to each other, on plain JSON. What a content has no field for is kept in `extra["mcp"]`; a
-block that would not come back as it was is kept whole, as UnknownContent.
+Both directions work on plain JSON. Values that a content has no field for are kept in `extra["mcp"]`. A block that
+would not round-trip is kept whole, as UnknownContent.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from contentmodel.engine.table.hints import Hint, escaped, wire_fields
 
 API = "mcp"
 ERROR_MARK = "contentmodel/error"
-"""The key in a block's `_meta` that says that its text is an error, with its code and details."""
+"""The key in a block's `_meta` that marks its text as an error, with its code and details."""
 
 LINK = Hint[dict[str, Any]](API, "link", "the resource link that a text stands for")
 _TYPE = Hint[Literal["audio", "image"]](API, "type", "the type of a block whose media type does not imply it")
@@ -37,33 +37,33 @@ _STANDARD = re.compile(r"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/
 
 
 class McpBlocks(list[Any]):
-    """Blocks of MCP, and `losses`: what of the contents they do not hold."""
+    """MCP blocks, with `losses`: the parts of the contents that they cannot hold."""
 
     losses: tuple[Loss, ...] = ()
 
 
 def contents_from_mcp(blocks: Iterable[Any]) -> list[AIContent]:
-    """MCP content blocks (classes of the package `mcp`, or JSON) as contents, one for one.
+    """Convert MCP content blocks (classes of the package `mcp`, or JSON) to contents, one for one.
 
     | block | content |
     |---|---|
     | text | TextContent |
     | image, audio | DataContent |
-    | resource with text | TextContent (DataContent where it was one of ours), its uri in `extra` |
+    | resource with text | TextContent (DataContent if it was written by this library), its uri in `extra` |
     | resource with blob | DataContent, named by its uri |
     | resource_link | UriContent, with the description as its text |
     | any other | UnknownContent, whole |
 
-    Annotations, `_meta` and unknown fields stand in `extra["mcp"]`. DecodeError where a block holds what is not JSON.
+    Annotations, `_meta` and unknown fields are kept in `extra["mcp"]`. Raise DecodeError if a block is not JSON.
     """
     return [content_of(json_of(block)) for block in blocks]
 
 
 def contents_to_mcp(contents: Iterable[AIContent]) -> McpBlocks:
-    """Contents as MCP content blocks: classes of the package `mcp`, or JSON for a block that has no class there.
+    """Convert contents to MCP content blocks: classes of the package `mcp`, or JSON for a block without a class there.
 
-    `losses` of the list names what MCP has no place for, with its path in the list of contents. An error becomes a
-    text that is marked in its `_meta`: only a whole result can say that it is an error.
+    `losses` of the list has the values that MCP cannot hold, with their paths in the list of contents. An error becomes
+    a text with a mark in its `_meta`, because MCP has an error flag only for a whole result.
     """
     given = list(contents)
     context = EncodeContext(API, API, "content")
@@ -73,14 +73,14 @@ def contents_to_mcp(contents: Iterable[AIContent]) -> McpBlocks:
 
 
 def json_of(value: Any) -> Any:
-    """A value of the package `mcp`, or JSON, as JSON. What nobody set is left out, except a block's type."""
+    """Return a value of the package `mcp`, or JSON, as JSON. Unset fields are left out, except a block's type."""
     made = plain(value, API)
     kind = None if isinstance(value, dict) else getattr(value, "type", None)
     return {"type": kind, **made} if isinstance(kind, str) and isinstance(made, dict) else made
 
 
 def typed(block: Any) -> Any:
-    """A JSON block as the class that `mcp` has for it; as it is where there is none, or it would lose something."""
+    """Return a JSON block as its class in `mcp`. If there is none, or if it would lose fields, return the block."""
     kind = _class_of(block)
     try:
         made = kind.model_validate(block, by_name=False) if kind else block
@@ -106,18 +106,18 @@ def _class_of(block: Any) -> Any:
 
 
 def content_of(block: Any) -> AIContent:
-    """One JSON block as a content."""
+    """Convert one JSON block to a content."""
     kind = block.get("type") if isinstance(block, dict) else None
     read = _READERS.get(kind) if isinstance(kind, str) else None
     content = None if read is None else read(escaped(dict(block)))
-    # What was read is what will be written, or it is not read at all.
+    # Keep the block whole if the content would not be written as the same block.
     if content is None or blocks_of(content, EncodeContext(API, API, "content")) != [block]:
         return UnknownContent(api=API, block=block)
     return content
 
 
 def blocks_of(content: AIContent, context: EncodeContext) -> list[Any]:
-    """One content as JSON blocks: mostly one, none where MCP has no place for it, which the context is told."""
+    """Convert one content to JSON blocks: usually one; none, with a reported loss, if MCP cannot hold it."""
     if isinstance(content, UnknownContent) and content.api == API:
         return [content.block]
     if isinstance(content, DocumentContent):
@@ -139,7 +139,7 @@ def notes_of(content: AIContent) -> dict[str, Any]:
 
 
 def leave(content: AIContent, context: EncodeContext) -> None:
-    """Tells the context what every content may hold and no block can."""
+    """Report the losses of attributes that any content may have and no block can hold."""
     context.report_lost_attributes(content, ("annotations", "protected"))
     context.leave_residue(content)
 
@@ -154,7 +154,7 @@ def _extra(rest: dict[str, Any]) -> dict[str, dict[str, Any]] | None:
 
 
 def _string(rest: dict[str, Any], key: str) -> str | None:
-    """Takes the text at `key`; what is no text stays where it is."""
+    """Remove and return the text at `key`. A value of another type is left in place."""
     return rest.pop(key) if isinstance(rest.get(key), str) else None
 
 
@@ -196,7 +196,7 @@ def _write_error(content: ErrorContent, context: EncodeContext) -> dict[str, Any
 
 
 def plain_error(content: ErrorContent) -> dict[str, Any]:
-    """An error as a text that is not marked: the result that it stands in says that it is one."""
+    """Return an error as a text without a mark: the flag of its result marks the error."""
     return {**_residue(content), "type": "text", "text": content.message}
 
 
@@ -255,13 +255,13 @@ def _write_data(content: DataContent, context: EncodeContext) -> dict[str, Any]:
 
 
 def _kind_of(media_type: str | None) -> str | None:
-    """The type of the block that holds bytes of this media type; None for a resource."""
+    """Return the type of the block for bytes of this media type; None for a resource."""
     kind = (media_type or "").partition("/")[0].strip().lower()
     return kind if kind in ("image", "audio") else None
 
 
 def _spelled(rest: dict[str, Any], data: str) -> dict[str, Any]:
-    """Add the hint that a server's base64 is not the standard's, so that it goes back as it came."""
+    """Add a hint if the base64 is not in standard form, so that it is sent back unchanged."""
     return rest if _STANDARD.fullmatch(data) else {**rest, **_SPELLING.entry(True)}
 
 
@@ -275,7 +275,7 @@ def _base64(content: DataContent, context: EncodeContext) -> str:
 
 
 def _uri_of(name: str | None) -> str:
-    """A name as an address: itself where it is one. `_name_of` undoes it."""
+    """Convert a name to a URI, unchanged if it is one. `_name_of` is the reverse."""
     if name and _SCHEME.match(name) and not name.startswith(_ATTACHMENT):
         return name
     return _ATTACHMENT + quote(name or "", safe="", errors="surrogatepass")
@@ -308,7 +308,7 @@ def _write_link(content: UriContent, context: EncodeContext) -> dict[str, Any]:
 
 
 def link_text(block: dict[str, Any]) -> str:
-    """A resource link in words: what a model is told of something that only the server can read."""
+    """Return a resource link as text for a model, because only the MCP server can read the resource."""
     lines = [block.get("title") or block.get("name"), block.get("description"), block.get("uri")]
     return "\n".join(line for line in lines if isinstance(line, str))
 

@@ -1,7 +1,7 @@
-"""What an MCP server may send at once: a message that is larger is never held in memory.
+"""Limit the size of a message from an MCP server: a larger message is never held in memory.
 
-Server-sent events are bounded by the package `mcp`. Lines of a process and bodies of HTTP are bounded here, where the
-package lets us in: in the codec of the lines, and in a hook of the HTTP client.
+The package `mcp` limits server-sent events. Lines of a process and HTTP bodies are limited here, with the means that
+the package offers: the codec of the lines, and a hook of the HTTP client.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import httpx2
 
 MAX_BYTES = 16 * 2**20
-"""Bytes of one message: a page of tools, a result."""
+"""The maximum bytes of one message, such as a page of tools or a result."""
 
 _CODEC = re.compile(r"contentmodel_utf8_(\d{1,15})")
 _ID = re.compile(rb'"id"\s{0,9}:\s{0,9}(\d{1,18}|"[^"\\]{0,100}")')
@@ -29,10 +29,10 @@ _TOO_LARGE = -32600
 
 
 def bounded_encoding(max_bytes: int) -> str:
-    """Return the name of a codec: UTF-8 of which no line is longer than `max_bytes`.
+    """Return the name of a codec: UTF-8 with lines of at most `max_bytes`.
 
-    In place of a line that is longer stands the error response of JSON-RPC to the same request, if the line begins with
-    its id, and else an empty object, which is no message.
+    A longer line is replaced by a JSON-RPC error response with the line's id. If the id is not at the beginning of the
+    line, it is replaced by an empty object, which is not a message.
     """
     _register()
     return f"contentmodel_utf8_{max_bytes}"
@@ -65,7 +65,7 @@ class _BoundedLines(codecs.IncrementalDecoder):
         self._size = 0
 
     def decode(self, data: Any, final: bool = False) -> str:
-        """Return the text of the lines that are complete."""
+        """Return the text of the complete lines."""
         *ends, rest = bytes(data).split(b"\n")
         made = b"".join(self._finished(end) + b"\n" for end in ends)
         self._add(rest)
@@ -76,7 +76,7 @@ class _BoundedLines(codecs.IncrementalDecoder):
         if self._size <= self.limit:
             self._line.append(piece)
         else:
-            # What was held says whose answer it is; nothing else of the line is of use.
+            # Only the id is needed of a line that is too long.
             self._line = [b"".join([*self._line, piece])[:_HEAD]]
 
     def _finished(self, end: bytes) -> bytes:
@@ -95,7 +95,7 @@ def _refusal(head: bytes, limit: int) -> bytes:
 
 
 def too_large(limit: int) -> str:
-    """Return why a message was not read."""
+    """Return the reason why a message was not read."""
     return f"what it sent has more than {limit:,} bytes"
 
 
@@ -103,9 +103,9 @@ def too_large(limit: int) -> str:
 
 
 def response_hook(max_bytes: int) -> Callable[[httpx2.Response], Awaitable[None]]:
-    """Return a hook for the responses of a client: it bounds bodies; streams of events have bounds of their own.
+    """Return a hook for a client's responses that limits their bodies, but not streams of events.
 
-    The client has to ask for the encoding "identity": a few compressed bytes can be made to grow beyond all memory.
+    The client must request the encoding "identity": a few compressed bytes may expand to fill all memory.
     """
     import httpx2
 

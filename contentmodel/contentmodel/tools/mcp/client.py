@@ -34,21 +34,18 @@ Approve = Callable[[str, dict[str, Any]], bool]
 
 
 class McpOptions(TypedDict, total=False):
-    """What can be said of any server.
+    """Options for any server.
 
-    - `name`: what errors call the server, which a model may read; else its own name, or that of its command or host.
-    - `prefix`: put before every tool's name, so that the tools of several servers have names of their own.
-    - `only`: the names, as the server says them, of the tools to take; one that it lacks is among `refused`.
-    - `approval`: who must agree before a tool runs. False: nobody; True: somebody, always; "destructive": somebody,
-      where the tool may destroy. By MCP's rule it may, unless the server says `readOnlyHint` or `destructiveHint:
-      false`; these are the server's words, and worth what the server is. Or a function of the tool's name, as the
-      server says it, and the arguments.
-    - `timeout`: seconds that one call may take. None leaves it to the runner; a call that nobody limits ends after
-      ten minutes.
-    - `connect_timeout`: seconds for starting the server and reading its list of tools; 30 unless said.
-    - `max_bytes`: the bytes of one message of the server; 16 MiB unless said. A result that is larger is an McpError.
-      A session that is given has bounds of its own.
-    - `links`: "text" tells the model of resource links in words, "uri" gives UriContents.
+    - `name`: the server's name in errors, which a model may read. Default: its own name, or its command or host.
+    - `prefix`: put before every tool's name, so that tools of several servers have unique names.
+    - `only`: the server's names of the tools to use. Missing ones are added to `refused`.
+    - `approval`: whether a tool needs approval before it runs. False: never; True: always; "destructive": if the tool
+      may be destructive. By MCP's rule it may, unless the server sets `readOnlyHint` or `destructiveHint: false`; rely
+    on   these hints only if you trust the server. Or a function of the server's name of the tool and the arguments. -
+    `timeout`: seconds for one call. None leaves it to the runner; a call without any limit ends after ten minutes. -
+    `connect_timeout`: seconds for starting the server and reading its list of tools; default 30. - `max_bytes`: bytes
+    of one message of the server; default 16 MiB. A larger result is an McpError. A given session has   its own limits.
+    - `links`: "text" converts resource links to text, "uri" to UriContents.
     """
 
     name: str
@@ -62,26 +59,26 @@ class McpOptions(TypedDict, total=False):
 
 
 class McpTool(Tool):
-    """One tool of an MCP server. `run` works on any thread and event loop, as long as the server is open."""
+    """One tool of an MCP server. `run` works on any thread and event loop while the server is open."""
 
     def __init__(self, server: McpTools, received: dict[str, Any], options: McpOptions) -> None:
         self.server, self.received = server, received
         self.remote_name: str = received["name"]
         self.name = options.get("prefix", "") + self.remote_name
         self.description = received.get("description")
-        # MCP requires the type; servers forget it, and providers insist.
+        # MCP requires the type. Some servers omit it, and providers reject a schema without it.
         self.args_schema = {"type": "object", **received["inputSchema"]}
         self.returns: dict[str, Any] | None = None
         self.approval = _approval(received, options.get("approval", False))
         self.timeout = options.get("timeout")
 
     async def run(self, args: Any, *context: Any) -> ToolOutcome:
-        """Calls the server. Cancelled, it cancels the call there. McpError where the server gives no result."""
+        """Call the server. Cancellation also cancels the call on the server. Raise McpError if there is no result."""
         return await self.server.call(self.remote_name, args)
 
     @cached_property
     def definition(self) -> FunctionTool:
-        """What a model is told; what else the server says of the tool is kept in `extra["mcp"]`."""
+        """The declaration for a model; other fields that the server sent are kept in `extra["mcp"]`."""
         told = ["name", "description", "inputSchema"] + ([] if self.returns is None else ["outputSchema"])
         rest = {key: value for key, value in self.received.items() if key not in told}
         return FunctionTool(
@@ -96,9 +93,9 @@ class McpTool(Tool):
 class McpTools:
     """An MCP server, open between `async with` or `with`.
 
-    `tools` are its tools. `refused` says of each that cannot be used, of each output schema that cannot be checked, and
-    of each pattern that is not enforced, why. Both are those of the moment of opening. McpError if the server cannot be
-    opened.
+    `tools` are its tools. `refused` has the reason for each tool that cannot be used, each output schema that cannot be
+    checked, and each pattern that is not enforced. Both are read once, when the server is opened. Raise McpError if the
+    server cannot be opened.
     """
 
     def __init__(self, opening: sessions.Open, label: str, options: McpOptions) -> None:
@@ -126,9 +123,9 @@ class McpTools:
         stderr: TextIO | None = None,
         **options: Unpack[McpOptions],
     ) -> McpTools:
-        """A server that is started as a process. `env` is added to the few variables that it inherits (PATH, HOME).
+        """Return a server that is started as a process. `env` is added to the few inherited variables (PATH, HOME).
 
-        What it writes to standard error goes to `stderr`, a file; else to ours.
+        Its standard error is written to the file `stderr`; default: the standard error of this process.
         """
         return cls(
             sessions.over_stdio(command, args, env, cwd, stderr, options.get("max_bytes", MAX_BYTES)),
@@ -138,7 +135,7 @@ class McpTools:
 
     @classmethod
     def http(cls, url: str, headers: Mapping[str, str] | None = None, **options: Unpack[McpOptions]) -> McpTools:
-        """A server that speaks streamable HTTP at `url`; `headers` go with every request."""
+        """Return a server that uses streamable HTTP at `url`; `headers` are sent with every request."""
         return cls(
             sessions.over_http(url, headers, options.get("max_bytes", MAX_BYTES)),
             urlsplit(url).hostname or "over HTTP",
@@ -147,10 +144,10 @@ class McpTools:
 
     @classmethod
     def session(cls, session: Client | ClientSession, **options: Unpack[McpOptions]) -> McpTools:
-        """A session, or Client, of the package `mcp` that is open already, and stays open.
+        """Return a server for an open session, or Client, of the package `mcp`. The session stays open.
 
-        Only for `async with`, on the session's own event loop. The package reads its answers: a tool or a block that
-        it does not know is an McpError for the whole answer.
+        Use it only with `async with`, on the session's own event loop. The package reads the answers: if an answer
+        contains an unknown tool or block, the whole answer is an McpError.
         """
 
         async def given(stack: AsyncExitStack) -> Any:
@@ -197,14 +194,14 @@ class McpTools:
         self.close()
 
     async def aclose(self) -> None:
-        """Ends the server. Calls under way fail; it never raises, and waits twenty seconds at most."""
+        """Close the server. Running calls fail. Never raises, and waits at most twenty seconds."""
         self._own_loop = None
         if self._home is not None:
             self._home.close()
             await asyncio.wait([asyncio.wrap_future(self._home.ended)], timeout=CLOSE_TIMEOUT)
 
     def close(self) -> None:
-        """`aclose` for code that is not async."""
+        """Do the same as `aclose`, for sync code."""
         self._own_loop = None
         if self._home is not None:
             self._home.close()
@@ -213,9 +210,9 @@ class McpTools:
     # Calls ------------------------------------------------------------------------------------------------------------
 
     async def call(self, name: str, args: dict[str, Any]) -> ToolOutcome:
-        """Runs the server's tool of this name, from any event loop. McpError where there is no result.
+        """Run the server's tool of this name, from any event loop. Raise McpError if there is no result.
 
-        The arguments are sent as they are: `validate_input` of the tool checks them.
+        The arguments are sent unchanged. Validate them with `validate_input` first.
         """
         if self._own_loop is asyncio.get_running_loop():
             result = await self._request(name, args)
@@ -223,11 +220,11 @@ class McpTools:
             result = await asyncio.wrap_future(self._submit(name, args))
         if _is_small(result):
             return self._outcome(name, result)
-        # Reading and checking a large result would keep the event loop from everything else.
+        # Reading and checking a large result would block the event loop.
         return await asyncio.to_thread(self._outcome, name, result)
 
     def call_sync(self, name: str, args: dict[str, Any]) -> ToolOutcome:
-        """`call` for code that is not async: it blocks its thread."""
+        """Do the same as `call`, for sync code. It blocks its thread."""
         if self._own_loop is not None and self._own_loop is asyncio._get_running_loop():
             raise McpError(self.name, "its session lives on this event loop: await call", tool=name)
         future = self._submit(name, args)
@@ -270,7 +267,7 @@ class McpTools:
         except Exception as error:
             return f"it cannot be checked ({type(error).__name__})"
 
-    # What happens at home ---------------------------------------------------------------------------------------------
+    # On the session's event loop --------------------------------------------------------------------------------------
 
     @property
     def _connect_timeout(self) -> float:
@@ -322,7 +319,7 @@ class McpTools:
 
 
 def _returns_faults(schema: Any) -> str:
-    """Why results cannot be checked by a schema. Unlike arguments, a result need not be an object."""
+    """Return why a schema cannot check results. Unlike arguments, a result need not be an object."""
     if not isinstance(schema, dict):
         return "it is no object"
     return "; ".join(str(fault) for fault in schema_faults({**schema, "type": "object"}))

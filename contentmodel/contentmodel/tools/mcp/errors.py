@@ -1,4 +1,4 @@
-"""What goes wrong between us and an MCP server."""
+"""Errors of MCP servers."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from contentmodel.errors import ContentModelError
 
 
 class McpError(ContentModelError, RuntimeError):
-    """An MCP server did not do what was asked: it is gone, refuses, or says what is not MCP.
+    """An MCP server failed: it closed the connection, refused the request, or sent invalid MCP.
 
-    `server` names it, `tool` the tool that was called (None: nothing was), `code` is the JSON-RPC code where the
-    server sent one. A tool that runs and fails is no McpError: its result is an outcome with an error.
+    `server` is its name, `tool` the tool that was called (None: no call), `code` the JSON-RPC code if the server sent
+    one. A tool that runs and fails raises no McpError: its result is an outcome with an error.
     """
 
     def __init__(self, server: str, why: str, *, tool: str | None = None, code: int | None = None) -> None:
@@ -18,4 +18,4 @@ class McpError(ContentModelError, RuntimeError):
 
 
 class McpTimeoutError(McpError, TimeoutError):
-    """An MCP server did not answer in time. The request was cancelled there as well."""
+    """An MCP server did not answer in time. The request was also cancelled on the server."""

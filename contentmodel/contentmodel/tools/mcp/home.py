@@ -1,7 +1,7 @@
-"""Where an MCP session lives: an event loop on a thread of its own, reached from every other thread and loop.
+"""Run an MCP session in an event loop on its own thread, for calls from all other threads and loops.
 
-A session belongs to the loop and the task that opened it. Tools are called from anywhere, so the session stays at home
-and calls travel. Nobody waits for a home that is gone: what is under way when it ends, fails.
+A session belongs to the loop and the task that opened it, but tools are called from anywhere. So the calls are
+submitted to the session's loop. When the loop ends, the calls under way fail.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ T = TypeVar("T")
 Gone = Callable[[str], Exception]
 
 CLOSE_TIMEOUT = 20.0
-"""Seconds that closing waits for a server to end; the process is killed well before."""
+"""Seconds that closing waits for a server to end; its process is killed well before."""
 
 
 class ProviderOnly:
-    """Opens something on a loop of its own, and runs coroutines there until it is closed.
+    """Open a resource in a new event loop, and run coroutines there until it is closed.
 
-    `opening(stack)` is awaited first: what it enters into the stack is left again, by the same task, at the end.
-    `gone(why)` makes the error that calls get when the home is closed or has ended by itself.
+    `opening(stack)` is awaited first; the same task exits the stack at the end. `gone(why)` makes the error for calls
+    after the loop was closed or has ended by itself.
     """
 
     def __init__(self, opening: Callable[[AsyncExitStack], Awaitable[None]], timeout: float, gone: Gone) -> None:
@@ -38,17 +38,17 @@ class ProviderOnly:
         self._leaving = False
         self.opened: Future[None] = Future()
         self.ended: Future[None] = Future()
-        # Those who wait may give up; the futures are still settled.
+        # Waiting callers may cancel their wait; these futures must still get a result.
         self.opened.set_running_or_notify_cancel()
         self.ended.set_running_or_notify_cancel()
         self._thread = threading.Thread(target=self._run, name="contentmodel-mcp", daemon=True)
 
     def start(self) -> None:
-        """Starts the thread; `opened` is done when what was to be opened is, or could not be."""
+        """Start the thread. `opened` is done when opening has succeeded or failed."""
         self._thread.start()
 
     def submit(self, work: Coroutine[Any, Any, T]) -> Future[T]:
-        """Runs `work` at home. Cancelling the future cancels the work."""
+        """Run `work` in the session's loop. Cancelling the future cancels the work."""
         with self._lock:
             if self._loop is None or self._closing or self.ended.done():
                 work.close()
@@ -63,12 +63,12 @@ class ProviderOnly:
             return await work
         except asyncio.CancelledError:
             if self._leaving:
-                # The home ends, not the caller.
+                # The loop ends; the caller did not cancel.
                 raise self._gone(self._why) from None
             raise
 
     def close(self) -> None:
-        """Asks the home to end, and returns at once: `ended` is done when it has."""
+        """Request the end, and return at once. `ended` is done afterwards."""
         with self._lock:
             if self._closing:
                 return
@@ -79,7 +79,7 @@ class ProviderOnly:
                 loop.call_soon_threadsafe(task.cancel)
 
     def wait(self, timeout: float) -> None:
-        """Waits until the home has ended, for so many seconds; on the home's own thread, not at all."""
+        """Wait at most `timeout` seconds until the loop has ended. Return at once on the loop's own thread."""
         if threading.current_thread() is not self._thread:
             wait([self.ended], timeout)
 
@@ -87,7 +87,7 @@ class ProviderOnly:
         try:
             asyncio.run(self._live())
         except BaseException as error:
-            # What breaks while the server is left stops nobody; what ended it is told to those who still call.
+            # An error during closing is ignored. Any other error is the reason in the errors of later calls.
             if not self._closing:
                 self._why = f"the connection ended: {reason(error)}"
         finally:
@@ -111,7 +111,7 @@ class ProviderOnly:
             except asyncio.CancelledError:
                 if not self._is_closing():
                     raise
-                # Taken back, or what is left now would take itself for cancelled.
+                # Undo the cancellation, or the exits of the stack would be cancelled.
                 if self._task is not None:
                     self._task.uncancel()
             finally:
@@ -126,14 +126,14 @@ class ProviderOnly:
             self._loop = None
             self._closing = True
         for future in left:
-            # Done or cancelled in the same moment: then nobody waits for it.
+            # The future may be done or cancelled at the same moment.
             with suppress(Exception):
                 future.set_exception(self._gone(self._why))
         self.ended.set_result(None)
 
 
 def reason(error: BaseException) -> str:
-    """An error in words: of a group, its first member's."""
+    """Return the first line of an error's text; for a group, of its first member."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     return str(error).partition("\n")[0] or type(error).__name__

@@ -1,12 +1,12 @@
-"""The result of an MCP tool as an outcome, and back.
+"""Convert the result of an MCP tool to an outcome, and back.
 
-Everything a result says stands in its contents, so that it survives whoever makes them the result of a call: what is
-no content is noted in `extra["mcp"]` under keys with a colon, and undone on the way back.
+All parts of a result are kept in its contents, so that they survive when the contents become the result of a call.
+Parts that are not content are stored in `extra["mcp"]` under keys with a colon, and restored on the way back.
 
-- `isError`: the first text is an ErrorContent; one is added where there is no text.
-- `structuredContent` reaches the model once. Where the texts say it (the same JSON, or the value under the one key
-  "result", as the SDKs write it), they stand for it; else a text with its JSON is added.
-- Other fields of the result (`_meta`) are noted on the first content.
+- `isError`: the first text becomes an ErrorContent; one is added if there is no text.
+- `structuredContent` reaches the model once. If the texts contain it (the same JSON, or the value of the only key
+  "result", as the SDKs write it), no text is added; else a text with its JSON is added.
+- Other fields of the result (`_meta`) are stored on the first content.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from contentmodel.tools.outcome import ToolOutcome, contents_of, result_of
 
 FAILED = "tool_failed"
 MAX_BLOCKS = 10_000
-"""Blocks of one result."""
+"""The maximum number of blocks of one result."""
 _SILENT = "The tool failed and did not say why."
 
 
@@ -59,17 +59,17 @@ _STRUCTURED = Hint[_Structured](API, "structured", "the structured content that 
 
 
 class McpResult(msgspec.Struct, frozen=True):
-    """`result`, a `CallToolResult` of the package `mcp`, and `losses`: what of the outcome it does not hold."""
+    """`result`, a `CallToolResult` of the package `mcp`, and `losses`: the parts of the outcome that it cannot hold."""
 
     result: Any
     losses: tuple[Loss, ...]
 
 
 def outcome_from_mcp(result: Any, *, links: str = "text") -> ToolOutcome:
-    """A `CallToolResult` (or its JSON) as an outcome.
+    """Convert a `CallToolResult` (or its JSON) to an outcome.
 
-    `links="text"` tells the model of resource links in words: only the MCP server can read them, and a provider would
-    take them for addresses to fetch. "uri" gives UriContents. DecodeError where it is no tool result.
+    `links="text"` converts resource links to text: only the MCP server can read them, and a provider would fetch them
+    as URLs. "uri" converts them to UriContents. Raise DecodeError if it is not a tool result.
     """
     fields = json_of(result)
     blocks = fields.pop("content", None) if isinstance(fields, dict) else None
@@ -94,15 +94,16 @@ def outcome_from_mcp(result: Any, *, links: str = "text") -> ToolOutcome:
 
 
 def result_from_mcp(call: FunctionCallContent, result: Any, *, links: str = "text") -> FunctionResultContent:
-    """A `CallToolResult` (or its JSON) as the result of `call`."""
+    """Convert a `CallToolResult` (or its JSON) to the result of `call`."""
     return result_of(call, outcome_from_mcp(result, links=links))
 
 
 def result_to_mcp(result: Any) -> McpResult:
-    """A FunctionResultContent, a ToolOutcome, or whatever else a tool may return, as a `CallToolResult`.
+    """Convert a FunctionResultContent, a ToolOutcome, or any return value of a tool to a `CallToolResult`.
 
-    What came from MCP goes back as it came. A text that was edited wins over structured content that it no longer
-    says, which is then among the losses; so are `display` and what no block of MCP holds.
+    A result that came from MCP is returned unchanged. If a text was edited and no longer matches the structured
+    content, the structured content is dropped as a loss. `display`, and values that no MCP block can hold, are losses
+    too.
     """
     from mcp.types import CallToolResult
 
@@ -124,7 +125,7 @@ def result_to_mcp(result: Any) -> McpResult:
 
 
 def with_structured(outcome: Any) -> ToolOutcome:
-    """What a tool returned, with its one text of JSON as structured content too."""
+    """Return a tool's result; if it is one text of JSON, it is marked to be sent as structured content too."""
     made = contents_of(outcome)
     if len(made.results) != 1 or _STRUCTURED.of(made.results[0], API) is not None:
         return made
@@ -140,7 +141,7 @@ def _fields_of_result(outputs: list[AIContent]) -> dict[str, Any]:
 
 
 def _is_added(content: AIContent) -> bool:
-    """Whether a content stands only for something that MCP says in a field, or not at all."""
+    """Return whether a content only represents a field of the MCP result, or is an empty placeholder."""
     if _EMPTY.of(content, API):
         return _words(content) == ""
     if isinstance(content, ErrorContent):
@@ -170,7 +171,7 @@ def _blocks(content: AIContent, outputs: list[AIContent], context: EncodeContext
 
 
 def _is_plain(content: ErrorContent, outputs: list[AIContent]) -> bool:
-    """Whether an error needs no mark: `_with_error` will find it as it is."""
+    """Return whether an error needs no mark, because `_with_error` restores it without one."""
     if content.code != FAILED or content.details is not None:
         return False
     alone = sum(isinstance(output, ErrorContent) for output in outputs) == 1
@@ -178,7 +179,7 @@ def _is_plain(content: ErrorContent, outputs: list[AIContent]) -> bool:
 
 
 def _is_plain_text(content: AIContent) -> bool:
-    """Whether a content is words in MCP: a text block, and no resource or link."""
+    """Return whether a content becomes a text block in MCP, not a resource or a link."""
     if isinstance(content, TextContent):
         return bool(blocks_of(content, EncodeContext(API, API, "content"))[0]["type"] == "text")
     return isinstance(content, ErrorContent | DocumentContent)
@@ -197,7 +198,7 @@ def _with_structured(contents: list[AIContent], value: Any) -> list[AIContent]:
 
 
 def _structured(outputs: list[AIContent], context: EncodeContext) -> dict[str, Any]:
-    """The field `structuredContent`, where the outputs still say it."""
+    """Return the field `structuredContent` if the outputs still match it."""
     for output in outputs:
         kept = _STRUCTURED.of(output, API)
         if kept is None:
@@ -212,7 +213,7 @@ def _structured(outputs: list[AIContent], context: EncodeContext) -> dict[str, A
 
 
 def _say(contents: list[AIContent], value: Any) -> bool:
-    """Whether the texts tell a model this value."""
+    """Return whether the texts contain this value."""
     said = [content for content in contents if not _is_added(content) and LINK.of(content, API) is None]
     texts = [_words(content) for content in said if isinstance(content, TextContent | ErrorContent)]
     wanted = _canonical(value)
@@ -235,7 +236,7 @@ def _text_form(text: str) -> str | None:
 
 
 def _canonical(value: Any) -> str:
-    # As text, for True is no 1.
+    # Compare as text, because True == 1 in Python.
     return json.dumps(value, sort_keys=True)
 
 
@@ -265,7 +266,7 @@ def _in_words(content: AIContent) -> AIContent:
 
 
 def _holdable(content: AIContent, block: Any, context: EncodeContext) -> Any:
-    """A block as a result of the package `mcp` can hold it."""
+    """Return a block in a form that a result of the package `mcp` can hold."""
     made = typed(block)
     if not isinstance(made, dict) and getattr(made, "type", None) not in (None, "tool_use", "tool_result"):
         return made
@@ -277,7 +278,7 @@ def _holdable(content: AIContent, block: Any, context: EncodeContext) -> Any:
 
 
 def _with_less(block: dict[str, Any]) -> Any:
-    """What `mcp` has a place for in a block that says more; None where it can make nothing of it."""
+    """Return the fields of a block that `mcp` accepts; None if it accepts none of it."""
     from mcp.types import ContentBlock
     from pydantic import TypeAdapter
 

@@ -1,4 +1,4 @@
-"""Our tools offered by MCP: the reverse of `McpTools`."""
+"""Serve tools over MCP: the reverse of `McpTools`."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ def serve(
     timeout: float = 60.0,
     approve: Callable[[Tool, Any], bool] | None = None,
 ) -> Server[Any]:
-    """A server of the package `mcp` that offers the tools an application runs; others of the set are not offered.
+    """Return a server of the package `mcp` that offers the tools that the application runs. Others are not offered.
 
-    Arguments are validated before anything runs, faults and failures are results with `isError`. `state` is what
-    tools find in their context, `timeout` the seconds of a call whose tool says none. A tool that needs approval is
-    refused unless `approve(tool, args)` agrees. What MCP cannot hold of an outcome is logged. Run the server over
-    any transport of the package: `stdio_server`, `streamable_http_app`.
+    Arguments are validated before a tool runs. Faults and failures are results with `isError`. `state` is passed in the
+    tools' context. `timeout` is in seconds, for tools without their own. A tool that needs approval is refused unless
+    `approve(tool, args)` is true. Losses of an outcome are logged. Run the server over any transport of the package:
+    `stdio_server`, `streamable_http_app`.
     """
     from mcp import MCPError, types
     from mcp.server import Server
@@ -71,29 +71,29 @@ async def _run(
 ) -> McpResult:
     try:
         valid = validate_input
-        # Off the event loop: other requests wait there.
+        # Slow validation runs off the event loop, so that other requests are not blocked.
         args = (await asyncio.to_thread(valid, tool, call) if is_slow(tool, call) else valid(tool, call)).args
         if tool.needs_approval(args) and not (approve and approve(tool, args)):
             raise PermissionError(f"{tool.name} needs an approval that nobody gave: it did not run")
         outcome = await _outcome(tool, args, context, timeout)
     except (Exception, SystemExit, KeyboardInterrupt) as error:
-        # A tool's failure is an answer, whatever it raises; only the end of the request itself goes on.
+        # Every exception of a tool is a result. Only a cancellation of the request is raised.
         return result_to_mcp(result_of(call, error))
     return result_to_mcp(outcome)
 
 
 async def _outcome(tool: Tool, args: Any, context: ToolContext, timeout: float) -> Any:
     try:
-        # No task of its own: what a tool raises there, a SystemExit say, would end the server.
+        # Do not run the tool in a new task: an exception such as SystemExit would end the server.
         async with asyncio.timeout(timeout):
             if tool.is_async:
                 outcome = await tool.invoke(args, context)
             else:
-                # A thread cannot be stopped: when the time is over, the client is answered and the thread goes on.
+                # A thread cannot be stopped. After the timeout, the client gets an answer and the thread continues.
                 outcome = await asyncio.to_thread(tool.invoke, args, context)
     except TimeoutError as error:
         raise TimeoutError(str(error) or f"{tool.name} did not end within {timeout:g} seconds") from error
-    # A tool that says what it returns gives it as structured content too, beside the text.
+    # If a tool declares an output schema, its result is sent as structured content too, besides the text.
     return with_structured(outcome) if tool.definition.returns else outcome
 
 

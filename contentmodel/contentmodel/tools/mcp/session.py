@@ -1,7 +1,7 @@
-"""A session with an MCP server: opened over stdio or HTTP, or given; asked for its tools, and to run them.
+"""Sessions with an MCP server: open them over stdio or HTTP, list tools, and call tools.
 
-What the server sends is kept as JSON. The classes of the package `mcp` drop fields and refuse blocks that they do not
-know, and refuse a whole list for one bad tool; so our own sessions hand the answer on in `_meta`, beside a harmless
+The server's messages are kept as JSON. The classes of the package `mcp` drop unknown fields, refuse unknown blocks, and
+refuse a whole list because of one invalid tool. So our own sessions pass the original answer in `_meta` of a simplified
 one.
 """
 
@@ -29,17 +29,17 @@ if TYPE_CHECKING:
 Open = Callable[[AsyncExitStack], Awaitable[Any]]
 
 MAX_PAGES = 200
-"""Pages of a list of tools: one that never ends is no list."""
+"""The maximum number of pages of a list of tools, in case it never ends."""
 MAX_TOOLS = 1000
-"""Tools of a server."""
+"""The maximum number of a server's tools."""
 MAX_NAME = 128
-"""Characters of a tool's name."""
+"""The maximum number of characters of a tool's name."""
 MAX_DESCRIPTION = 100_000
-"""Characters of a tool's description."""
+"""The maximum number of characters of a tool's description."""
 LONGEST_CALL = 600.0
-"""Seconds that a call may take which nobody gave a time."""
+"""The time limit in seconds of a call without any other limit."""
 
-# No server knows this key, so none can write there itself.
+# The key is random, so that no server can write to it.
 _KEPT = f"contentmodel/{secrets.token_hex(8)}"
 _TOO_MANY = f"the server has more than {MAX_TOOLS} tools"
 _STAMP = "io.modelcontextprotocol/serverInfo"
@@ -53,7 +53,7 @@ def over_stdio(
     stderr: TextIO | None,
     max_bytes: int,
 ) -> Open:
-    """Starts a server as a process, and speaks to it over its standard input and output."""
+    """Open a server as a process, and use its standard input and output."""
 
     async def open_session(stack: AsyncExitStack) -> Any:
         from mcp.client.stdio import StdioServerParameters, stdio_client
@@ -68,16 +68,16 @@ def over_stdio(
 
 
 def over_http(url: str, headers: Mapping[str, str] | None, max_bytes: int) -> Open:
-    """Speaks to a server over streamable HTTP; `headers` go with every request.
+    """Open a server over streamable HTTP; `headers` are sent with every request.
 
-    Name and password of `url` become an Authorization header, and the log shows no query of it.
+    The name and password of `url` become an Authorization header, and its query is removed from the log.
     """
 
     async def open_session(stack: AsyncExitStack) -> Any:
         import httpx2
         from mcp.client.streamable_http import streamable_http_client
 
-        # Answers may come as a stream that is silent for minutes: how long a call takes is the call's affair.
+        # An answer may be a stream that is silent for minutes. Each call has its own timeout.
         timeout = httpx2.Timeout(30.0, read=LONGEST_CALL)
 
         async def private(request: httpx2.Request) -> None:
@@ -101,7 +101,7 @@ def _lower(headers: Mapping[str, str] | None) -> dict[str, str]:
 
 
 async def _session(stack: AsyncExitStack, streams: Any) -> Any:
-    """A session over a transport, its protocol negotiated: the newest, or that of a server that knows no newer."""
+    """Return a session over a transport, with the newest protocol version that the server supports."""
     from mcp import ClientSession, MCPError
     from mcp.shared.jsonrpc_dispatcher import JSONRPCDispatcher
 
@@ -110,7 +110,7 @@ async def _session(stack: AsyncExitStack, streams: Any) -> Any:
             answer = await super().send_raw_request(method, *args, **more)
             if method != "tools/list":
                 return _with_kept_result(method, answer)
-            # Checking schemas takes time: the event loop has to notice meanwhile when there is none left.
+            # Check schemas on a thread, so that the event loop can detect the timeout.
             return await asyncio.to_thread(_with_kept_tools, answer)
 
     session = await stack.enter_async_context(ClientSession(dispatcher=Keeping(*streams)))
@@ -122,7 +122,7 @@ async def _session(stack: AsyncExitStack, streams: Any) -> Any:
 
 
 def _with_kept_result(method: str, answer: dict[str, Any]) -> dict[str, Any]:
-    """Return a result that the classes of `mcp` can read whatever the server sent, with what it sent in `_meta`."""
+    """Return a result that the classes of `mcp` can always read, with the original answer in `_meta`."""
     if method != "tools/call" or not isinstance(answer.get("content"), list):
         return answer
     kept: dict[str, Any] = {key: answer[key] for key in ("resultType", "isError") if key in answer}
@@ -140,12 +140,12 @@ def _with_kept_tools(answer: dict[str, Any]) -> dict[str, Any]:
 
 
 def _bare(tool: dict[str, Any]) -> dict[str, Any]:
-    """What the session itself needs of a tool: which arguments are sent as HTTP headers."""
+    """Return the part of a tool that the session needs: it defines which arguments are sent as HTTP headers."""
     return {"name": tool["name"], "inputSchema": {**tool["inputSchema"], "type": "object"}}
 
 
 def _faults(tool: Any) -> list[str]:
-    """Why a tool of a server's list cannot be used."""
+    """Return why a tool of a server's list cannot be used."""
     if not isinstance(tool, dict) or not isinstance(tool.get("name"), str) or not tool["name"]:
         return ["it has no name"]
     if len(tool["name"]) > MAX_NAME or not tool["name"].isprintable():
@@ -163,9 +163,9 @@ def _faults(tool: Any) -> list[str]:
 async def list_tools(
     session: Client | ClientSession, server: str, seconds: float
 ) -> tuple[list[dict[str, Any]], list[Fault]]:
-    """Return every tool of the server that can be used, as JSON, and what is wrong with the others.
+    """Return every usable tool of the server, as JSON, and the faults of the others.
 
-    Checking their schemas takes no longer than `seconds`.
+    Checking the schemas takes at most `seconds`.
     """
     with limited(InputLimits(seconds=seconds)):
         return await _listed(session, server)
@@ -220,7 +220,7 @@ async def _page(session: Any, server: str, cursor: str | None) -> Any:
 
 
 async def call_tool(session: Any, server: str, name: str, args: dict[str, Any], timeout: float) -> dict[str, Any]:
-    """The result of a call as JSON. McpError where there is none."""
+    """Return the result of a call as JSON. Raise McpError if there is none."""
     try:
         result = await session.call_tool(name, args, read_timeout_seconds=timeout)
     except Exception as error:
@@ -229,14 +229,14 @@ async def call_tool(session: Any, server: str, name: str, args: dict[str, Any], 
     meta = received.get("_meta")
     if not isinstance(meta, dict) or _STAMP not in meta:
         return dict(received)
-    # Who the server is stands on every answer, and says nothing of this one.
+    # Every answer contains the server's info, which does not belong to the result.
     rest = {key: value for key, value in meta.items() if key != _STAMP}
     without = {key: value for key, value in received.items() if key != "_meta"}
     return {**without, "_meta": rest} if rest else without
 
 
 def as_mcp_error(error: Exception, server: str, tool: str | None) -> McpError:
-    """What the package `mcp` raised, in our words."""
+    """Convert an exception of the package `mcp` to an McpError."""
     if isinstance(error, McpError):
         return error
     if isinstance(error, ModuleNotFoundError):
