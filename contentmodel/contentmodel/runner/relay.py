@@ -59,7 +59,7 @@ class Relay:
 
     @property
     def is_answering(self) -> bool:
-        """Whether events of an unfinished answer were received."""
+        """Whether blocks of an answer were received that `answer` has not returned yet."""
         return self._answer.count > 0
 
     @property

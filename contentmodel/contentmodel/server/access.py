@@ -76,7 +76,7 @@ class Access:
     async def page(
         self, request: Request, store: AsyncTurnStore, size: int, after: Conversation | None, newest: bool, most: int
     ) -> tuple[list[Conversation], Conversation | None]:
-        """Return the conversations that the caller may see, and the last one read (None if there is no next page).
+        """Return the conversations that the caller may see, and where the next page begins (None if there is none).
 
         At most `most` stored conversations are read. If that limit is reached, the page may be short or empty even
         though more conversations follow.

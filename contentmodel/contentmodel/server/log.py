@@ -144,7 +144,8 @@ class Log:
 class Reader:
     """One client's position in a log; `after` is the number of the last event that it has.
 
-    A client that joins after the end gets the final state. Other clients get every event.
+    A client that joins after the end gets the final state. Other clients get every event, or whole blocks if events
+    were dropped.
     """
 
     def __init__(self, log: Log, after: int = 0) -> None:

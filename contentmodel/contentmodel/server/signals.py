@@ -13,7 +13,7 @@ from typing import Any
 
 @contextmanager
 def heard(stop: Callable[[], None]) -> Iterator[None]:
-    """Call `stop` when the process receives SIGINT or SIGTERM, before the server's own signal handler.
+    """Call `stop` when the process receives SIGINT or SIGTERM, in addition to the server's own signal handler.
 
     A server waits for open connections before it shuts down the application, and followers of a turn stay connected
     while it runs. Without this, both would wait for each other. Does nothing if no handler of a server is installed,

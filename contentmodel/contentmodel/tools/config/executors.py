@@ -14,7 +14,7 @@ from contentmodel.tools.config.statements import check_sql, placeholders_of
 
 @runtime_checkable
 class Executor(Protocol):
-    """Executes the calls of a file's `api` tools. It is used from many threads at once.
+    """An executor of the calls of a file's `api` tools. It is used from many threads at once.
 
     An executor may also have a method `takes(operation)`, which returns the names of the arguments that a call accepts.
     Without it, a message log passes every field of a message.
