@@ -50,10 +50,8 @@ from contentmodel_conformance.opaque import opaque_marks, protected_in, with_mar
 
 
 class LawBroken(AssertionError):
-    """Raised if a law does not hold for a value.
-
-    `where` is a JSON path, an event or a byte. `expected` and `found` are the values there; `detail` describes the
-    violation.
+    """Raised if a law does not hold for a value. `where` is a JSON path, an event or a byte; `expected` and `found` are
+    the values there; `detail` describes the violation.
     """
 
     def __init__(self, law: str, where: str, detail: str, expected: Any = None, found: Any = None) -> None:
@@ -73,10 +71,7 @@ ABSENT = Words("(nothing)")
 
 
 class Refused(Exception):
-    """Raised if a law does not apply to a value.
-
-    The message has the reason. Without one, the adapter refused the value as no payload of its API.
-    """
+    """Raised if a law does not apply to a value. If there is no message, the adapter refused an invalid payload."""
 
 
 def identity(adapter: Any, kind: str, payload: Any) -> None:
@@ -120,10 +115,7 @@ def _ends_alike(response: ChatResponse, again: ChatResponse, losses: Iterable[Lo
 
 
 def _are_set_alike(before: Any, after: Any, losses: Iterable[Loss]) -> None:
-    """Check that options are decoded as they were encoded.
-
-    Exceptions: a default that is encoded by omission, and values that only the API has.
-    """
+    """Check that options survive a round trip, but for defaults that are omitted and values that only the API has."""
     lost = [loss.path for loss in losses]
     for path, said, above in leaves(before.get("options", {}), "$.options"):
         read = value_at(after, path)
@@ -135,10 +127,8 @@ def _are_set_alike(before: Any, after: Any, losses: Iterable[Loss]) -> None:
 
 
 def _goes_without_saying(before: Any, after: Any, path: str) -> bool:
-    """Return whether a value may be missing after a round trip.
-
-    The adapter decides it (an origin), unset has the same meaning (text as the response format), or another value
-    implies it: a tool's type implies its name, a media type the kind of a link.
+    """Return whether a value may be missing after a round trip: the adapter sets it (an origin), it is a default (text
+    as response format), or another value implies it (a tool's type its name, a media type the kind of a link).
     """
     if ".origin" in path or path.endswith((".protected.issuer", ".protected.kind")):
         return True
@@ -475,10 +465,7 @@ def restoration(source: Any, target: Any, kind: str, payload: dict[str, Any]) ->
 
 
 def crossed(source: Any, target: Any, kind: str, payload: Any, model: str | None = None) -> Encoded:
-    """Convert a payload to another API, like `contentmodel.convert`.
-
-    The paths of losses refer to the payload; if the source adapter has no tracing, to the model value.
-    """
+    """Convert a payload, like `contentmodel.convert`. Without tracing, the paths of losses refer to the model value."""
     value, trace = traced(source, kind, payload)
     encoded: Encoded
     if kind == "request":

@@ -1,6 +1,6 @@
-"""Judges of wire payloads, made of the types in the providers' own SDKs.
+"""Validators (judges) of wire payloads, built from the types of the providers' SDKs.
 
-A judge is as old or as new as the SDK it was made of: a recorded payload that it refuses may well be right.
+A judge has the age of the installed SDK: a recorded payload that it refuses may be valid.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ APIS = ("anthropic-messages", "google-generate-content", "openai-chat", "openai-
 
 @dataclass(frozen=True)
 class Judge:
-    """Says what an SDK's types have against a payload; one check that has nothing against it is enough."""
+    """Validates payloads against an SDK's types. A payload is valid if one of the `checks` finds no fault."""
 
     api: str
     kind: str
     checks: tuple[Check, ...]
 
     def faults(self, payload: dict[str, Any]) -> list[str]:
-        """What is wrong, each fault with its JSON path; empty for a payload that is accepted."""
+        """Return the faults, each with its JSON path; [] if valid. Of several checks, the shortest list counts."""
         fewest: list[str] = []
         for check in self.checks:
             found = check(payload)
@@ -40,7 +40,7 @@ class Judge:
 
 @cache
 def judge(api: str, kind: str) -> Judge:
-    """The judge of one API's requests or responses. LookupError for others, ImportError without the SDK."""
+    """Return the judge of an API's requests or responses. Raises LookupError or, without SDK, ImportError."""
     if (api, kind) not in _CHECKS:
         raise LookupError(f"no judge of {api} {kind}")
     return Judge(api, kind, _CHECKS[api, kind]())
@@ -69,7 +69,7 @@ def _responses_response() -> tuple[Check, ...]:
     of_sdk = type_check(Response)
 
     def check(payload: dict[str, Any]) -> list[str]:
-        # A custom call has a status in recorded answers and in `ResponseCustomToolCallItem`, and none in `Response`.
+        # A custom call has a status in recorded answers and in `ResponseCustomToolCallItem`, but not in `Response`.
         output = payload.get("output")
         items = [_without_status(item) for item in output] if isinstance(output, list) else output
         return of_sdk({**payload, "output": items} if "output" in payload else payload)

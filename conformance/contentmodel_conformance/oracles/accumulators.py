@@ -1,7 +1,7 @@
-"""The official SDKs' own accumulators: what their clients make of a stream, as wire JSON.
+"""The official SDKs' accumulators: the answer that their clients build from a stream, as wire JSON.
 
-An accumulator knows its SDK's types and no others, and takes its own API's events alone: what it raises, or leaves out,
-is no verdict on a stream. google-genai 3.4 has none: its clients give chunks.
+An accumulator supports only its SDK's types: if it raises, or drops something, the stream may still be valid.
+google-genai 3.4 has none: its clients return chunks.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ Events = Iterable[dict[str, Any]]
 
 
 class CannotAccumulate(Exception):
-    """The SDK cannot read this stream: the cause is what it raised."""
+    """Raised if the SDK cannot read a stream. The cause is the SDK's error."""
 
 
 def accumulated(api: str, events: Events) -> dict[str, Any]:
-    """The answer that the SDK's client gives for these events. LookupError where an SDK has no accumulator."""
+    """Return the answer that the SDK builds from these events. Raises LookupError if the SDK has no accumulator."""
     if api not in _ACCUMULATORS:
         raise LookupError(f"no accumulator of {api}")
     try:
         return _ACCUMULATORS[api](copy.deepcopy(list(events)))
-    except Exception as error:  # Whatever an SDK raises at a stream that it does not understand.
+    except Exception as error:  # SDKs raise anything on streams that they do not support.
         raise CannotAccumulate(f"{type(error).__name__}: {error}") from error
 
 
@@ -35,7 +35,7 @@ def _anthropic(events: Events) -> dict[str, Any]:
     message: Any = None
     pieces: dict[int, bytes] = {}
     for wire in events:
-        # As its client does, which looks at the name of an event first (anthropic 2.12, _streaming.py).
+        # Like the client, which filters by event name first (anthropic 2.12, _streaming.py).
         if wire.get("type") in _ANTHROPIC_EVENTS:
             event: Any = construct_type_unchecked(value=wire, type_=BetaRawMessageStreamEvent)  # type: ignore[arg-type]
             message = accumulate_event(
@@ -101,20 +101,19 @@ _ACCUMULATORS: dict[str, Callable[[Events], dict[str, Any]]] = {
     "openai-responses": _responses,
 }
 APIS = frozenset(_ACCUMULATORS)
-"""The APIs whose SDK makes an answer of a stream."""
+"""The APIs whose SDK has an accumulator."""
 
 
 # -- comparing ---------------------------------------------------------------------------------------------------------
 
 
 def comparable(api: str, wire: Any) -> Any:
-    """What of an answer an accumulator can be asked for.
+    """Return the part of an answer that can be compared with an accumulator's.
 
-    No nulls: the SDKs fill in fields that nobody said. 1.0 is 1, for their types make the one of the other. Nor
-    `parsed` and `parsed_arguments`, which they add. Of Chat the choices alone, for the rest is the first chunk's or
-    the last's; and of a choice the words, the calls and why it ended: every other string is strung together where a
-    host repeats it, or lost where a later chunk is the first to say it. Ids and names that were strung together
-    count once.
+    Nulls are removed, since the SDKs add unset fields; so are `parsed` and `parsed_arguments`. 1.0 becomes 1, since the
+    SDKs' types convert it. Of Chat, only the choices remain, since other fields are the first or the last chunk's. Of a
+    choice, only texts, calls and finish reason remain: the SDK concatenates other strings that a host repeats, and
+    drops those that start in a later chunk. Ids and names that were concatenated are reduced to one.
     """
     wire = _without_nulls(wire)
     if api != "openai-chat":
@@ -153,6 +152,6 @@ def _chat_call(said: dict[str, Any]) -> dict[str, Any]:
 
 
 def _once(text: str) -> str:
-    """The text that this one repeats."""
+    """Return the shortest text that `text` is a repetition of."""
     lengths = (n for n in range(1, len(text)) if text[:n] * (len(text) // n) == text)
     return text[: next(lengths, len(text))]

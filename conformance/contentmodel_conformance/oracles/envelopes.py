@@ -1,7 +1,7 @@
 """The whole payload of each API and kind, as a record of wire names.
 
-Owns what the SDKs' types leave open about the envelope: `stream` is a wire key, headers are none, and
-generateContent has no request type at all. An SDK is imported when an envelope of its API is asked for.
+Owns what the SDKs' types do not define: `stream` is a key of the body, headers are not, and generateContent has no
+request type. An SDK is imported when an envelope of its API is requested.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _GOOGLE_NOT_GENERATION = frozenset(
 
 @cache
 def envelope(api: str, kind: str) -> Record:
-    """The record of a whole request body or answer; KeyError for an API that no SDK here describes."""
+    """Return the record of a whole request body or response. Raises KeyError for an API without an SDK here."""
     return _ENVELOPES[api, kind]()
 
 
@@ -53,14 +53,14 @@ def _anthropic_request() -> Record:
     from anthropic.types.beta import message_create_params
 
     record = request_record(message_create_params.MessageCreateParamsNonStreaming)
-    # Version 2023-06-01 of the API takes them, which types since anthropic 2.0 do not name (_constants.py).
+    # Version 2023-06-01 of the API accepts them; types since anthropic 2.0 do not have them (_constants.py).
     sampling = {"temperature": Scalar("float"), "top_p": Scalar("float"), "top_k": Scalar("int")}
     older = {name: Field(shape, required=False) for name, shape in sampling.items()}
     return Record(record.name, lambda: {**record.fields, **older})
 
 
 def anthropic_stable_request() -> Record:
-    """The request without beta features, which the beta types contain but for what the beta renamed."""
+    """Return the request without beta features. The beta types contain it, except for what the beta renamed."""
     from anthropic.types import message_create_params
 
     return request_record(message_create_params.MessageCreateParamsNonStreaming)
@@ -97,7 +97,7 @@ def _responses_response() -> Record:
 
 
 def google_request_types() -> dict[str, Any]:
-    """The annotation of each top-level key of generateContent but `generationConfig`."""
+    """Return the annotation of each top-level key of generateContent, except `generationConfig`."""
     from google.genai import types
 
     return {
@@ -117,7 +117,7 @@ def google_request_types() -> dict[str, Any]:
 
 
 def google_generation_types() -> dict[str, Any]:
-    """The annotation of each key of `generationConfig`; of two classes that type it the wire's own counts."""
+    """Return the annotation of each key of `generationConfig`. If both classes have it, GenerationConfig wins."""
     from google.genai import types
 
     fields = types.GenerateContentConfig.model_fields | types.GenerationConfig.model_fields
@@ -139,7 +139,7 @@ def _google_response() -> Record:
 
 
 def request_record(params: type) -> Record:
-    """The body that the parameters of a `create` method make: with `stream`, without the headers."""
+    """Return the request body for the parameters of a `create` method: with `stream`, without headers."""
 
     def read() -> dict[str, Field]:
         body = {name: item for name, item in fields_of(params).items() if name not in _ANTHROPIC_HEADERS}

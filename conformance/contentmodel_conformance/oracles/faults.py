@@ -1,6 +1,6 @@
-"""A validation error of pydantic as a short list of faults, each with the JSON path it is about.
+"""Convert a validation error of pydantic to a short list of faults, each with its JSON path.
 
-pydantic reports all members of a union that did not fit. Here the one speaks that the payload's tag means.
+pydantic reports all members of a union that do not match. Here, only the member that the payload's tag selects counts.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _WRONG_TAG = ("literal_error", "enum", "missing", "extra_forbidden")
 
 @dataclass(frozen=True)
 class _Label:
-    """A step into a member of a union, which the payload does not have."""
+    """A step into a member of a union. It has no key in the payload."""
 
     name: str
 
@@ -35,7 +35,7 @@ class _Complaint:
 
 
 def faults_of(error: ValidationError, payload: Any) -> list[str]:
-    """One line for each fault, as `$.messages[0].role: Input should be 'user'`."""
+    """Return one line per fault, as `$.messages[0].role: Input should be 'user'`."""
     details = error.errors(include_url=False, include_context=False, include_input=False)
     complaints = [_Complaint(_steps(item["loc"], payload), item["type"], item["msg"]) for item in details]
     return list(dict.fromkeys(f"{item.path()}: {item.message}" for item in _prune(complaints, 0)))
@@ -55,7 +55,7 @@ def _steps(location: tuple[str | int, ...], payload: Any) -> tuple[str | int | _
 
 
 def _key(payload: Any, step: str | int) -> str | int | None:
-    """The step as the payload spells it, if it goes anywhere; models report the alias for either name."""
+    """Return the step as the payload spells it; None if it has no such key. Models always report the alias."""
     if isinstance(step, int):
         return step if isinstance(payload, list) and step < len(payload) else None
     if not isinstance(payload, dict):
@@ -64,7 +64,7 @@ def _key(payload: Any, step: str | int) -> str | int | None:
 
 
 def _is_name(step: str | int) -> bool:
-    """Whether a step that the payload lacks is a missing key, and not a class or a type expression."""
+    """Return whether a step is a missing key, rather than a class or a type expression."""
     return isinstance(step, str) and step.isidentifier() and not step[0].isupper() and step not in _TYPE_NAMES
 
 
@@ -72,7 +72,7 @@ _TYPE_NAMES = frozenset({"str", "int", "float", "bool", "none", "datetime", "byt
 
 
 def _prune(complaints: list[_Complaint], depth: int) -> list[_Complaint]:
-    """The complaints that matter, all of which agree in their first `depth` steps."""
+    """Return the relevant complaints. All of `complaints` share their first `depth` steps."""
     here = [item for item in complaints if len(item.steps) == depth]
     groups: dict[str | int | _Label, list[_Complaint]] = defaultdict(list)
     for item in complaints:
@@ -95,7 +95,7 @@ def _spokesman(branches: list[list[_Complaint]], depth: int) -> list[_Complaint]
 
 
 def _is_off(branch: list[_Complaint], depth: int) -> bool:
-    """Whether the payload never meant this member: it is of another kind, or its tag is another's."""
+    """Return whether the payload cannot be this member: its JSON class or its tag differs."""
     return any(
         len(item.steps) == depth
         or (len(item.steps) == depth + 1 and item.steps[-1] in _TAGS and item.code in _WRONG_TAG)

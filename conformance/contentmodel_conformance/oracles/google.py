@@ -1,8 +1,8 @@
-"""The checks of generateContent, whose SDK has models for the pieces of a request, and none for the whole.
+"""The checks of generateContent. Its SDK has models for the parts of a request, but not for the whole.
 
-Owns what is special there. The models take names in two spellings and enums in any case, let any string pass
-as an enum with a warning, and convert what they get inside of parts. So two checks have to agree: that of the
-models, and that of the shapes read from them, for which the payload is brought to one spelling.
+The models accept names in two spellings, enums in any case, and any string as an enum (with a warning); inside parts
+they convert values. So a payload must pass two checks: the models, and the shapes read from them. For the shapes, the
+payload is normalized to one spelling.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def _quietly(check: Check, payload: dict[str, Any]) -> list[str]:
 
 
 def _respelled(value: Any, shape: Shape | None) -> Any:
-    """The value with the names of its keys, and its enums, as the wire's answers spell them."""
+    """Return the value with keys and enums in the spelling of responses."""
     match shape, value:
         case Record(), dict():
             return dict(_respelled_item(key, inner, shape) for key, inner in value.items())

@@ -1,6 +1,6 @@
-"""What hosted tools give back, written by hand from the providers' documentation: failures and successes.
+"""Results of hosted tools, failed and successful, written by hand from the providers' documentation.
 
-Knows nothing of the adapters' tables: a way to report a failure that a table forgets is still here.
+Independent of the adapters' tables, so that a form of failure that a table lacks is still tested.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ Blocks: TypeAlias = list[dict[str, Any]]
 
 
 def payload_of(api: str, kind: str, blocks: Blocks) -> dict[str, Any]:
-    """Return the least payload of an API whose model turn has these blocks."""
+    """Return the minimal payload of an API whose model turn has these blocks."""
     return _PAYLOADS[api](kind, blocks)
 
 
@@ -196,11 +196,11 @@ FAILURES: dict[str, dict[str, Blocks]] = {
     "openai-responses": _RESPONSES,
     "google-generate-content": _GOOGLE,
 }
-"""The ways in which hosted tools of each API report that they failed: blocks of one turn, whose last result failed."""
+"""How hosted tools of each API report failures: the blocks of one turn, whose last result failed."""
 
 SUCCESSES: dict[str, dict[str, Blocks]] = {
     "anthropic-messages": _ANTHROPIC_FINE,
     "openai-responses": _RESPONSES_FINE,
     "google-generate-content": _GOOGLE_FINE,
 }
-"""The same without a failure."""
+"""The same kinds of results without a failure."""

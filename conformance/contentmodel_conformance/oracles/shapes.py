@@ -1,8 +1,7 @@
-"""What the installed SDKs say a payload looks like, read from their annotations into one small set of shapes.
+"""Read the payload types of the installed SDKs from their annotations, as a small set of shapes.
 
-Owns the introspection: TypedDicts and pydantic models alike become records with wire names. It knows no
-adapter and no meaning. Request judges, payload strategies and coverage tables are built on it. The judges
-of responses are not: they ask the SDK's models themselves.
+Owns the introspection: TypedDicts and pydantic models become records with wire names. Independent of adapters.
+Request judges, payload strategies and coverage tables use it. Response judges use the SDK's models directly.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from pydantic.alias_generators import to_camel
 
 @dataclass(frozen=True)
 class Scalar:
-    """A leaf; `date` and `bytes` stand for the text that carries them (ISO 8601, base64)."""
+    """A scalar. `date` and `bytes` are texts (ISO 8601, base64)."""
 
     of: Literal["str", "int", "float", "bool", "null", "date", "bytes"]
 
@@ -52,7 +51,7 @@ class OneOf:
 
 @dataclass(frozen=True)
 class Anything:
-    """Free JSON."""
+    """Any JSON."""
 
 
 @dataclass(frozen=True)
@@ -63,9 +62,9 @@ class Field:
 
 @dataclass(frozen=True, eq=False)
 class Record:
-    """An object with known keys. One Python class is one record, so that recursive types end.
+    """An object with known keys. Each Python class has one record, so recursive types terminate.
 
-    Of the keys in `exclusive` a well-formed object has one at most.
+    A valid object has at most one of the keys in `exclusive`.
     """
 
     name: str
@@ -94,7 +93,7 @@ _SCALARS: dict[Any, Scalar] = {
 _LISTS = (list, Iterable, Sequence)
 _MAPS = (dict, Mapping)
 
-# Keys that exclude each other, in classes whose other fields are modifiers; only docstrings say so
+# Keys that exclude each other, in classes whose other fields are modifiers; documented only in docstrings
 # (google-genai 3.4, types.Part).
 _EXCLUSIVE: dict[str, frozenset[str]] = {
     "Part": frozenset(
@@ -115,7 +114,7 @@ _EXCLUSIVE: dict[str, frozenset[str]] = {
 
 
 def shape_of(annotation: Any) -> Shape:
-    """The shape of an annotation that has one on the wire."""
+    """Return the shape of an annotation. Raises TypeError if it has no JSON form."""
     shape = _shape(annotation, params=False)
     if shape is None:
         raise TypeError(f"no wire shape: {annotation!r}")
@@ -123,17 +122,17 @@ def shape_of(annotation: Any) -> Shape:
 
 
 def fields_of(source: type) -> dict[str, Field]:
-    """The fields of a TypedDict or a model under their wire names, those without a wire form left out."""
+    """Return the fields of a TypedDict or a model by wire name, without those that have no JSON form."""
     return _params_fields(source) if typing_extensions.is_typeddict(source) else _model_fields(source)
 
 
 def members(shape: Shape) -> tuple[Shape, ...]:
-    """What a value of the shape may be: the members of a union, or the shape alone."""
+    """Return the members of a union, or the shape itself."""
     return shape.members if isinstance(shape, OneOf) else (shape,)
 
 
 def _shape(annotation: Any, *, params: bool) -> Shape | None:
-    """None for what only lives in Python: files, callables and, inside request params, response models."""
+    """Return None for Python-only types: files, callables and, inside request params, response models."""
     if annotation in (Any, object):
         return Anything()
     if isinstance(annotation, typing_extensions.TypeAliasType):
@@ -193,7 +192,7 @@ def _record(source: Any) -> Record:
 
 
 def _params_fields(source: Any) -> dict[str, Field]:
-    """`__required_keys__` says only whether the class was declared total; marks in annotations overrule."""
+    """Return the fields of a TypedDict. Marks in annotations override `__required_keys__`."""
     hints = typing.get_type_hints(source, include_extras=True)
     shapes = {name: _shape(hint, params=True) for name, hint in hints.items()}
     return {
@@ -209,13 +208,13 @@ def _is_required(hint: Any, otherwise: bool) -> bool:
 
 
 def _alias(hint: Any) -> str | None:
-    """The wire name that the SDK's own property metadata gives."""
+    """Return the wire name in the SDK's property metadata, if any."""
     marks = (mark for layer in _layers(hint) for mark in getattr(layer, "__metadata__", ()))
     return next((alias for mark in marks if isinstance(alias := getattr(mark, "alias", None), str)), None)
 
 
 def _layers(hint: Any) -> Iterator[Any]:
-    """The hint, and what it is wrapped around by Required, NotRequired and Annotated."""
+    """Yield the hint, and the types inside Required, NotRequired and Annotated."""
     yield hint
     while get_origin(hint) in (Annotated, Required, NotRequired):
         hint = get_args(hint)[0]
@@ -223,7 +222,7 @@ def _layers(hint: Any) -> Iterator[Any]:
 
 
 def _model_fields(source: Any) -> dict[str, Field]:
-    source.model_rebuild()  # resolves what a recursive model says of itself
+    source.model_rebuild()  # resolves forward references of recursive models
     found = ((name, info, _shape(info.annotation, params=False)) for name, info in source.model_fields.items())
     return {
         info.alias or _generated_alias(source, name): Field(shape, info.is_required())

@@ -1,7 +1,7 @@
-"""Strict validators: of a shape, rebuilt as types that pydantic takes literally, and of an SDK's own model.
+"""Strict validators: of a shape, rebuilt as strict pydantic types, and of an SDK's model.
 
-The SDKs' TypedDicts judge nothing as they are: what is iterable is validated when somebody iterates, and keys
-that they do not name pass. Hence the rebuilding: lists instead of iterables, no further keys anywhere.
+The SDKs' TypedDicts cannot validate directly: pydantic validates an iterable only when it is iterated, and accepts
+unknown keys. So the types are rebuilt with lists instead of iterables, and without extra keys.
 """
 
 from __future__ import annotations
@@ -41,17 +41,17 @@ _PYTHON: dict[str, Any] = {
 
 
 def shape_check(record: Record) -> Check:
-    """A check of payloads against a record and all that it holds."""
+    """Return a check of payloads against a record and its nested shapes."""
     return type_check(_Types().of(record))
 
 
 def type_check(annotation: Any, *, strict: bool = True) -> Check:
-    """A check of payloads against a type, no key allowed that it does not name; `strict` converts nothing."""
+    """Return a check of payloads against a type, which refuses unknown keys. With `strict`, nothing is converted."""
     adapter: TypeAdapter[Any] = TypeAdapter(annotation)
 
     def check(payload: dict[str, Any]) -> list[str]:
         try:
-            # Pydantic refuses halves of surrogate pairs, which are strings to the APIs' types as any other.
+            # Pydantic refuses lone surrogates, which are valid strings in the APIs' types.
             text = json.dumps(payload, allow_nan=False, ensure_ascii=False).encode("utf-8", "replace")
         except (TypeError, ValueError) as error:
             return [f"$: not JSON: {error}"]
@@ -64,12 +64,12 @@ def type_check(annotation: Any, *, strict: bool = True) -> Check:
     return check
 
 
-# Not typing's own, which pydantic does not read before Python 3.12; and called as mypy cannot follow.
+# Not typing.TypedDict: pydantic does not accept it before Python 3.12. `Any`, since mypy cannot check the call.
 _typed_dict: Any = TypedDict
 
 
 class _Types:
-    """Builds the types of one payload; a record that comes again is the same type, so that recursion ends."""
+    """Builds the types of one payload. Each record is built once, so recursive types terminate."""
 
     def __init__(self) -> None:
         self._built: dict[Record, Any] = {}

@@ -1,4 +1,4 @@
-"""Readers: what payloads of each API say, read by hand from its documentation, without the adapters' tables.
+"""Readers of payloads, written by hand from each API's documentation, without the adapters' tables.
 
 reading = READERS["openai-chat"]("response", payload)
 """

@@ -1,4 +1,4 @@
-"""Anthropic Messages, read by hand.
+"""A hand-written reader of Anthropic Messages.
 
 From https://platform.claude.com/docs/en/api/messages (seen 2026-11-22) and the pages that it links: "Prompt caching"
 (`input_tokens` are those after the last cache point: tokens read from the cache and written to it are counted beside
@@ -43,7 +43,7 @@ _STOPS = {
 
 
 def read(kind: str, payload: dict[str, Any]) -> Reading:
-    """Return what a request or an answer says."""
+    """Return the facts of a request or a response."""
     reading = Reading()
     if kind == "request":
         for path, text in texts(payload.get("system"), "$.system", ["text"]):

@@ -1,9 +1,9 @@
-"""OpenAI Chat Completions, read by hand.
+"""A hand-written reader of OpenAI Chat Completions.
 
 From https://platform.openai.com/docs/api-reference/chat (seen 2026-11-22): `prompt_tokens` include
 `prompt_tokens_details.cached_tokens` and `cache_write_tokens`; `completion_tokens` include
-`completion_tokens_details.reasoning_tokens`. The reason is `stop` also for calls, if the request said which function to
-call. `function_call` and the role `function` are the deprecated form of calls.
+`completion_tokens_details.reasoning_tokens`. The reason is `stop` also for calls, if the request forced one
+function. `function_call` and the role `function` are the deprecated form of calls.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _STOPS = {
 
 
 def read(kind: str, payload: dict[str, Any]) -> Reading:
-    """Return what a request or an answer says; of several choices, what the first says."""
+    """Return the facts of a request or a response; of several choices, only the first is read."""
     reading = Reading()
     if kind == "request":
         for path, message in objects(payload.get("messages"), "$.messages"):

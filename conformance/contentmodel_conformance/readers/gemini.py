@@ -1,4 +1,4 @@
-"""Gemini generateContent, read by hand. Both spellings of fields are read, as protobuf's JSON mapping allows.
+"""A hand-written reader of Gemini generateContent. Reads both spellings of fields, as protobuf's JSON mapping allows.
 
 From https://ai.google.dev/api/generate-content and https://ai.google.dev/api/caching (seen 2026-11-22):
 `promptTokenCount` includes `cachedContentTokenCount`; `toolUsePromptTokenCount`, the results of hosted tools, is
@@ -46,7 +46,7 @@ _WRAPPERS = ("output", "error", "result")
 
 
 def read(kind: str, payload: dict[str, Any]) -> Reading:
-    """Return what a request or an answer says; of several candidates, what the first says."""
+    """Return the facts of a request or a response; of several candidates, only the first is read."""
     reading = Reading()
     if kind == "request":
         key, system = first(payload, "systemInstruction", "system_instruction")
@@ -80,7 +80,7 @@ def _usage(reading: Reading, usage: dict[str, Any], path: str) -> None:
 
 def _parts(reading: Reading, content: dict[str, Any], path: str, kind: str) -> None:
     for where, part in objects(content.get("parts"), f"{path}.parts"):
-        if not part.get("thought"):  # Else its text is reasoning.
+        if not part.get("thought"):  # The text of a thought is reasoning.
             reading.add(kind, part.get("text"), f"{where}.text", f"{path}.role")
         _medium(reading, part, where)
         key, call = first(part, "functionCall", "function_call")

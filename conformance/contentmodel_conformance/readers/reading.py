@@ -1,6 +1,6 @@
-"""What a reader takes out of a payload, and what all readers share: texts of JSON, media as bytes, counters.
+"""The facts that readers take from payloads, and shared helpers for JSON text, media and counters.
 
-The readers are a second opinion on what payloads mean. They are written by hand from the documentation of each API and
+The readers check the adapters independently. They are written by hand from the documentation of each API and
 share no code with the adapters: nothing here imports `contentmodel` or an adapter (a test asserts it).
 """
 
@@ -16,7 +16,7 @@ from typing import Any
 
 STOP, LENGTH, TOOL_CALLS, FILTERED = "stop", "length", "tool calls", "filtered"
 PAUSED, FAILURE = "paused", "failed"
-"""Why an answer ended. Other words are the API's own."""
+"""Why an answer ended. Other values are the API's own."""
 ENDED = "ended"
 """The answer ended, and the API does not distinguish `stop` from `tool calls`."""
 
@@ -29,15 +29,15 @@ COUNTERS = (INPUT, CACHED, WRITTEN, OUTPUT, REASONING, TOTAL)
 
 @dataclass(frozen=True)
 class Fact:
-    """One thing that a payload says: of which `kind`, its `value`, and the JSON `paths` that it is read from.
+    """One fact of a payload: its `kind`, its `value`, and the JSON `paths` that it is read from.
 
-    The first path is the value's. The others decide what the value means: the role of its message, the flag that says
-    that a tool failed, the other counters of a sum.
+    The first path is the value's. The others affect its meaning: the role of its message, the flag of a failed tool,
+    the other counters of a sum.
 
-    If it is `alone`, its place has room for one text only: what was several texts elsewhere is one here.
+    If it is `alone`, its field takes one text only: several texts of another API are joined in it.
 
     Texts are strings. A call is its name and its arguments as JSON text with sorted keys. A medium is the digest of its
-    bytes, or its link. A counter counts: `input tokens` with those of the cache, `output tokens` with reasoning.
+    bytes, or its link. `input tokens` include those of the cache, `output tokens` include reasoning.
     """
 
     kind: str
@@ -50,7 +50,7 @@ class Fact:
 
 
 class Reading:
-    """The facts of one payload, in its order."""
+    """The facts of one payload, in order."""
 
     def __init__(self) -> None:
         self.facts: list[Fact] = []
@@ -62,7 +62,7 @@ class Reading:
         return [fact for fact in self.facts if fact.kind == kind]
 
     def add(self, kind: str, value: Any, *paths: str, alone: bool = False) -> None:
-        """Add a fact; an empty text is none."""
+        """Add a fact, unless its value is None or an empty text."""
         if value is not None and value != "":
             self.facts.append(Fact(kind, value, paths, alone))
 
@@ -71,11 +71,11 @@ class Reading:
         self.add(CALL, (name, as_json(arguments)), path, *paths)
 
     def free_call(self, name: Any, text: Any, path: str, *paths: str) -> None:
-        """Add a call of a tool that takes free text: elsewhere, it is a function with the text as its one argument."""
+        """Add a call of a free-text tool, as a function call with the text as its only argument."""
         self.call(name, {"input": text}, path, *paths)
 
     def result(self, text: Any, *paths: str, alone: bool = False) -> None:
-        """Add a text that a tool gave. One that is a JSON object counts as the object, however it is spaced."""
+        """Add a text of a tool result. A JSON object is normalized, so that whitespace does not matter."""
         value = as_json(text) if not isinstance(text, str) or text[:1] == "{" else text
         self.add(RESULT, value, *paths, alone=alone)
 
@@ -89,7 +89,7 @@ class Reading:
 
 
 def objects(value: Any, path: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Return the objects of a list, or a single one, each with its path."""
+    """Yield the objects of a list, or a single one, each with its path."""
     if isinstance(value, dict):
         yield path, value
     for index, item in enumerate(value if isinstance(value, list) else ()):
@@ -103,7 +103,7 @@ def first(value: dict[str, Any], *keys: str) -> tuple[str, Any]:
 
 
 def word(words: dict[Any, str], value: Any) -> Any:
-    """Return the neutral word for an API's; one that has none, as it is."""
+    """Return the neutral value for an API's value, or the value itself if there is none."""
     return words.get(value, value) if isinstance(value, str | int) else value
 
 
@@ -115,7 +115,7 @@ def number_at(value: Any, dotted: str) -> int | None:
 
 
 def as_json(value: Any) -> str:
-    """Return a JSON value as text with sorted keys; text that holds JSON as that JSON, other text as it is."""
+    """Return a JSON value as text with sorted keys. JSON text is parsed first; other text is returned unchanged."""
     if isinstance(value, str):
         try:
             value = json.loads(value or "{}")
@@ -125,7 +125,7 @@ def as_json(value: Any) -> str:
 
 
 def digest(data: Any) -> str | None:
-    """Return the digest of bytes that are base64, of either alphabet and with or without padding; None for no text."""
+    """Return the digest of base64 bytes, of either alphabet, with or without padding; None if `data` is no string."""
     if not isinstance(data, str):
         return None
     plain = "".join(data.split()).rstrip("=").replace("-", "+").replace("_", "/")
@@ -137,12 +137,12 @@ def digest(data: Any) -> str | None:
 
 
 def digest_of_bytes(data: bytes) -> str:
-    """Return the digest that stands for bytes."""
+    """Return the digest of bytes."""
     return f"sha256:{hashlib.sha256(data).hexdigest()[:16]}"
 
 
 def link(url: Any) -> str | None:
-    """Return what a link says: the digest of the bytes of a data URI, else the link."""
+    """Return the digest of the bytes of a data URI, or any other link unchanged."""
     if not isinstance(url, str) or not url.startswith("data:"):
         return url if isinstance(url, str) else None
     head, _, data = url.partition(",")
@@ -150,7 +150,7 @@ def link(url: Any) -> str | None:
 
 
 def texts(value: Any, path: str, types: Collection[Any]) -> Iterator[tuple[str, str]]:
-    """Return the texts of a content that is a string, or a list of parts of these types, each with its path."""
+    """Yield the texts of a content that is a string, or a list of parts of these types, each with its path."""
     if isinstance(value, str):
         yield path, value
     for where, part in objects(value, path):

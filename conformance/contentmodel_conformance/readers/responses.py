@@ -1,9 +1,9 @@
-"""OpenAI Responses, read by hand.
+"""A hand-written reader of OpenAI Responses.
 
 From https://platform.openai.com/docs/api-reference/responses (seen 2026-11-22): `input_tokens` include
 `input_tokens_details.cached_tokens` and `cache_write_tokens`; `output_tokens` include
 `output_tokens_details.reasoning_tokens`. The status of an answer is `completed` whether it ends in a call or not;
-`incomplete_details.reason` says why it is `incomplete`.
+`incomplete_details.reason` is why it is `incomplete`.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _INCOMPLETE = {"max_output_tokens": LENGTH, "max_messages": LENGTH, "content_fil
 
 
 def read(kind: str, payload: dict[str, Any]) -> Reading:
-    """Return what a request or an answer says."""
+    """Return the facts of a request or a response."""
     reading = Reading()
     if kind == "request":
         for path, text in texts(payload.get("instructions"), "$.instructions", _TEXTS):
@@ -57,7 +57,7 @@ def _finish(reading: Reading, payload: dict[str, Any]) -> None:
     if reason is not None:
         reading.add(FINISH, word(_INCOMPLETE, reason), "$.incomplete_details.reason", "$.status")
     else:
-        # An answer that is incomplete without a reason was cut off, and every API has one word for that.
+        # An incomplete answer without a reason was cut off; every API has a reason for that.
         reading.add(FINISH, word({"completed": ENDED, "incomplete": LENGTH}, status), "$.status")
 
 

@@ -1,6 +1,6 @@
-"""A loopback server that speaks every API from a script: a fake provider for tests of whatever talks to one.
+"""A loopback server that answers in every API from a script: a fake provider for tests of clients.
 
-It speaks through the adapters' own encoders, streaming or not, records what clients send, and fails on request.
+It encodes answers with the adapters, streaming or not, records requests, and simulates faults.
 """
 
 from contentmodel.extras import needs_extra

@@ -1,4 +1,4 @@
-"""A turn as the bytes of one API: frames, and what a fault makes of them. Pure: no sockets and no clocks."""
+"""Encode a turn as the bytes of one API, and apply faults. Pure: no sockets and no clocks."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ from contentmodel_conformance.server.script import Fault
 
 JSON_TYPE, SSE_TYPE = "application/json", "text/event-stream; charset=utf-8"
 SCRIPTED = Origin(api="script", issuer="script")
-"""Where an answer comes from that says nothing of it: encoders then supply what their API always gives."""
+"""The origin of answers that have none. For it, encoders supply what their API always sends."""
 
 
 @dataclass(frozen=True)
 class Stall:
-    """Nothing is said for so many seconds."""
+    """The server sends nothing for `seconds`."""
 
     seconds: float
 
 
 @dataclass(frozen=True)
 class Cut:
-    """The connection is cut here."""
+    """The server closes the connection."""
 
 
 Step: TypeAlias = bytes | Stall | Cut
@@ -42,7 +42,7 @@ Step: TypeAlias = bytes | Stall | Cut
 
 @dataclass(frozen=True)
 class Body:
-    """An answer in frames: the events of a stream, or the whole. From `closing` on they say that the answer is over."""
+    """An answer in frames: the events of a stream, or one whole body. Frames from index `closing` on end the answer."""
 
     status: int
     media_type: str
@@ -52,7 +52,7 @@ class Body:
 
     @property
     def is_stream(self) -> bool:
-        """Whether it is made of events."""
+        """Whether the frames are events."""
         return self.media_type == SSE_TYPE or len(self.frames) > 1
 
 
@@ -60,9 +60,9 @@ class Body:
 
 
 def dressed(response: ChatResponse, door: Door, model: str | None, number: int) -> ChatResponse:
-    """The response with what a provider gives and a script need not say: ids, the model, why it ended.
+    """Return the response with missing ids, model and finish reason filled in.
 
-    An answer that came from this very API is left as it was.
+    A response that came from this API is returned unchanged.
     """
     if response.origin is not None and response.origin.api == door.api:
         return response
@@ -96,14 +96,14 @@ def _with_call_ids(message: ChatMessage, number: int) -> ChatMessage:
 
 
 def error_body(door: Door, status: int, message: str, retry_after: float | None = None) -> Body:
-    """An error of this API."""
+    """Return an error of this API."""
     return Body(status, JSON_TYPE, (write(door.error_body(status, message, retry_after)),), 1)
 
 
 def body_of(response: ChatResponse, door: Door, *, streams: str | None = None, size: int | None = None) -> Body:
-    """The answer of this API: plain, or as a stream of server-sent events ("sse") or of a JSON array ("array").
+    """Encode an answer: plain (`streams` is None), as server-sent events ("sse") or as a streamed JSON array ("array").
 
-    What is nothing but an error is an error body with an HTTP status that fits, streamed or not.
+    A response with only an error becomes an error body with a matching HTTP status, streamed or not.
     """
     if response.error is not None and not response.choices:
         body = _failure(response, door)
@@ -117,7 +117,7 @@ def body_of(response: ChatResponse, door: Door, *, streams: str | None = None, s
 
 
 def _failure(response: ChatResponse, door: Door) -> Body | None:
-    """An error body; None where the API has a whole answer that says that it failed."""
+    """Return an error body; None if the API reports the failure in a full answer."""
     assert response.error is not None
     encoded = adapter(door.api).encode_response(response)
     said = encoded.payload.get("error")
@@ -134,7 +134,7 @@ def _failure(response: ChatResponse, door: Door) -> Body | None:
 
 
 def status_of(words: Iterable[Any]) -> int:
-    """The HTTP status that fits what an error says of itself: a status, or one of the APIs' words; else 500."""
+    """Return the HTTP status for an error's codes: the first that is a status or a known error code; else 500."""
     for word in words:
         if isinstance(word, int) and 400 <= word <= 599:
             return word
@@ -156,13 +156,13 @@ def _stream(response: ChatResponse, door: Door, size: int | None) -> Body:
 
 
 def split_frames(data: bytes) -> list[bytes]:
-    """The events of a stream, each with the blank line that ends it."""
+    """Split a stream into events, each with its final blank line."""
     *frames, rest = data.replace(b"\r\n", b"\n").split(b"\n\n")
     return [frame + b"\n\n" for frame in frames] + ([rest] if rest else [])
 
 
 def _as_array(body: Body) -> Body:
-    """The events as the elements of one JSON array, as Gemini sends them where nobody asks for `alt=sse`."""
+    """Return the events as elements of one JSON array, as Gemini sends them without `alt=sse`."""
     parsed = SseParser().feed(b"".join(body.frames))
     frames = [(b"," if place else b"[") + data for place, (_, data) in enumerate(parsed)]
     return Body(body.status, JSON_TYPE, (*frames, b"]" if frames else b"[]"), body.closing, body.losses)
@@ -172,7 +172,7 @@ def _as_array(body: Body) -> Body:
 
 
 def steps_of(body: Body, fault: Fault | None) -> Iterator[Step]:
-    """What is sent, piece by piece, and where the server waits or cuts."""
+    """Yield what to send, and when to wait or to close the connection."""
     if fault is None:
         yield from body.frames
         return
@@ -181,12 +181,12 @@ def steps_of(body: Body, fault: Fault | None) -> Iterator[Step]:
         marks.append((fault.stall_after, Stall(fault.stall)))
     if fault.drop_after is not None:
         marks.append((fault.drop_after, Cut()))
-    # Where both stand at one place, the wait comes first: after a cut there is nothing to wait for.
+    # At the same offset, the wait comes first: nothing follows a cut.
     yield from _with_marks(spoilt(body, fault), sorted(marks, key=lambda mark: mark[0]))
 
 
 def spoilt(body: Body, fault: Fault) -> list[bytes]:
-    """The frames that a fault leaves, as it leaves them."""
+    """Return the frames with the fault applied (`malformed_at`, `truncate`)."""
     frames = list(body.frames)
     if fault.malformed_at is not None:
         place = min(fault.malformed_at, len(frames) - 1)
@@ -197,7 +197,7 @@ def spoilt(body: Body, fault: Fault) -> list[bytes]:
 
 
 def _broken(frame: bytes) -> bytes:
-    """A frame whose JSON stops in the middle."""
+    """Return a frame with its JSON cut in half."""
     head, mark, data = frame.partition(b"data: ")
     if not mark:
         return _half(frame)
@@ -209,7 +209,7 @@ def _half(data: bytes) -> bytes:
 
 
 def _with_marks(frames: Iterable[bytes], marks: list[tuple[int, Step]]) -> Iterator[Step]:
-    """The frames with each mark after so many bytes, or at the end where there are fewer."""
+    """Yield the frames, with each mark at its byte offset, or at the end if the frames are shorter."""
     at = 0
     for frame in frames:
         while marks and marks[0][0] < at + len(frame):

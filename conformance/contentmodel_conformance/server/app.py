@@ -1,6 +1,6 @@
-"""The loopback server as an ASGI app: a request comes in and is recorded, the script's next turn goes out.
+"""The loopback server as an ASGI app: records each request, and answers it with the script's next turn.
 
-Any ASGI server can run it; cutting a connection needs the transport that `running.py` puts into the request's state.
+Any ASGI server can run it. Closing a connection needs the transport that `running.py` puts into the request's state.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from contentmodel_conformance.server.records import Recorded, read_body
 from contentmodel_conformance.server.script import Fault, Script, Taken, TurnLike
 
 DELTA_SIZE = 16
-"""Characters of a text in one event of a stream, where nobody says how many: few, so that clients have to join them."""
+"""The default number of characters per text delta: small, so that clients must join deltas."""
 
 
 class Loopback:
-    """Answers requests of every API from one script, and keeps what was asked.
+    """Answers requests of every API from one script, and records them.
 
-    `on_request` is called with each record when its answer is ready and nothing of it is sent yet.
+    `on_request` is called with each record when its answer is ready, before it is sent.
     """
 
     def __init__(
@@ -59,7 +59,7 @@ class Loopback:
                 yield Route(path, partial(self._answer, door, True), methods=["POST"])
 
     async def _refuse(self, request: Request, error: Exception) -> Response:
-        """Says what there is, to a client that asked for something else."""
+        """Return an error that lists the server's paths, for a request to another path or with another method."""
         status = error.status_code if isinstance(error, HTTPException) else 500
         known = ", ".join(path for door in self.doors for path in (*door.paths, *door.stream_paths))
         message = f"the loopback server has no {request.method} {request.url.path}: it answers POST at {known}"
@@ -103,7 +103,7 @@ class Loopback:
         record.turn, record.fault = taken.number, taken.fault
         try:
             return await self._body(door, record, taken), taken, _headers_of(taken.fault)
-        except Exception as error:  # Whatever a script's own function raises, the client has to hear of it.
+        except Exception as error:  # A script's function may raise anything; report it to the client.
             record.fault = None
             why = f"turn {taken.number} of the script: {type(error).__name__}: {error}"
             return error_body(door, 500, why), None, _NO_RETRY
@@ -120,7 +120,7 @@ class Loopback:
             return error_body(door, fault.status, message, fault.retry_after)
         response = turn.response
         if response is None:
-            return Body(200, "", (), 0)  # The connection is cut before anything of it is said.
+            return Body(200, "", (), 0)  # The fault closes the connection before the response.
         if not isinstance(response, ChatResponse):
             assert record.request is not None
             make = partial(response, record.request)
@@ -133,7 +133,7 @@ class Loopback:
 
 
 class Sending:
-    """One answer on its way, as the ASGI app that Starlette calls for it."""
+    """The ASGI app that sends one answer."""
 
     def __init__(self, loopback: Loopback, body: Body, taken: Taken | None, headers: dict[str, str]) -> None:
         self._loopback, self._taken = loopback, taken
@@ -167,7 +167,7 @@ class Sending:
         await send({"type": "http.response.start", "status": self._body.status, "headers": headers})
 
     async def _wait(self, seconds: float, receive: Receive) -> bool:
-        """Waits, and says whether the client still does."""
+        """Wait. Return False if the client disconnects or the server stops before the time is over."""
         stopped = asyncio.ensure_future(self._loopback.stopping.wait())
         gone: asyncio.Future[Any] = asyncio.ensure_future(receive())
         done, waiting = await asyncio.wait({stopped, gone}, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
@@ -176,24 +176,24 @@ class Sending:
         return not done
 
     def _sat_out(self) -> None:
-        """The client waited for as long as it was to: what it gets now is the turn's answer."""
+        """Mark the turn as done: the client waited to the end of the stall, and now gets the answer."""
         if self._taken is not None and self._fault is not None and self._fault.only_delays:
             self._loopback.script.finish(self._taken)
 
 
 async def _cut(scope: Scope, receive: Receive) -> None:
-    """Closes the connection in the middle of what was being said."""
+    """Close the connection in the middle of the response."""
     transport = scope.get("state", {}).get("transport")
     if transport is None:
         raise ConnectionAbortedError("the connection is cut here, on purpose")
     transport.close()
-    # Until the connection is lost: the server would take an end before that for a mistake of this app.
+    # Wait for the disconnect: if the app returned before, the server would report an incomplete response.
     while (await receive())["type"] != "http.disconnect":
         pass
 
 
 _NO_RETRY = {"x-should-retry": "false"}
-"""The official clients of OpenAI and Anthropic obey it: what is wrong with a test will not be right the next time."""
+"""Stops retries of the official OpenAI and Anthropic clients: an error in a test does not go away."""
 
 
 def _headers_of(fault: Fault | None) -> dict[str, str]:
@@ -203,7 +203,7 @@ def _headers_of(fault: Fault | None) -> dict[str, str]:
 
 
 def _way_of(record: Recorded, door: Door) -> str | None:
-    """How a record wants its answer: plain (None), as server-sent events, or as an array."""
+    """Return the form of a record's answer: plain (None), server-sent events ("sse"), or a JSON array ("array")."""
     if not record.is_stream:
         return None
     return "array" if door.stream_paths and record.query.get("alt") != "sse" else "sse"

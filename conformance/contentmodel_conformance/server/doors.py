@@ -1,6 +1,6 @@
-"""Where each API is reached: paths, headers, what its official client takes as base URL, how its errors look.
+"""The routes of each API: paths, headers, base URL of the official client, and error bodies.
 
-The words for errors are those that the providers' pages on errors list: platform.openai.com/docs/guides/error-codes,
+The error codes are those that the providers' pages on errors list: platform.openai.com/docs/guides/error-codes,
 platform.claude.com/docs/en/api/errors, cloud.google.com/apis/design/errors.
 """
 
@@ -15,11 +15,12 @@ ErrorBody = dict[str, Any]
 
 @dataclass(frozen=True)
 class Door:
-    """One API at the loopback server.
+    """The routes of one API at the loopback server.
 
-    `paths` and `stream_paths` are Starlette's; what arrives at `paths` is streamed where the payload says `stream`.
-    `codes` are the API's words for HTTP statuses, and `describe` its error body: of a status, its word, a message and
-    the seconds until a retry. `base` follows the server's URL in the base URL of the official client.
+    `paths` and `stream_paths` are Starlette paths. A request at `paths` is streamed if the payload has `stream: true`
+    and the API has no `stream_paths`. `codes` maps HTTP statuses to the API's error codes. `describe` returns an error
+    body from a status, its code, a message and the seconds until a retry. The base URL of the official client is the
+    server's URL with `base` appended.
     """
 
     api: str
@@ -32,7 +33,7 @@ class Door:
     id_prefix: str = "resp_"
 
     def error_body(self, status: int, message: str, retry_after: float | None = None) -> ErrorBody:
-        """The body of an error."""
+        """Return the body of an error."""
         code = self.codes.get(status) or self.codes[400 if status < 500 else 500]
         return self.describe(status, code, message, retry_after)
 
@@ -90,11 +91,11 @@ STATUSES: dict[str, int] = {
     **{word: status for codes in (ANTHROPIC_CODES, OPENAI_CODES) for status, word in codes.items()},
     **{word: status for status, word in GOOGLE_CODES.items() if status != 529},
 }
-"""The HTTP status of an error, by the word that one of the APIs has for it."""
+"""The HTTP status of an error, by any API's code for it."""
 
 
 def _gemini(method: str) -> tuple[str, ...]:
-    """The Developer API's path, and those of Vertex AI: with a project and location, or an API key alone."""
+    """Return the paths of the Developer API and of Vertex AI (with a project and location, or with only an API key)."""
     return (f"/{{version}}/models/{{model}}:{method}", f"/{{version}}/{{parent:path}}/models/{{model}}:{method}")
 
 
@@ -117,4 +118,4 @@ DOORS: tuple[Door, ...] = (
         stream_paths=_gemini("streamGenerateContent"),
     ),
 )
-"""The APIs that a server speaks where it is not told others."""
+"""The default APIs of a server."""

@@ -1,4 +1,4 @@
-"""Script files: turns as JSON, one a line or a list of them."""
+"""Read script files: turns as JSON Lines, or as a JSON list."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ LINES = (".jsonl", ".ndjson")
 
 
 def read_script(path: str) -> list[Turn]:
-    """The turns of a file; "-" is standard input. ScriptError names the file, the place and the JSON path.
+    """Return the turns of a file; "-" is standard input. Raises ScriptError with the file, line or turn, and JSON path.
 
-    The file is JSON Lines, a turn a line, or JSON: a list of turns, or one. `as_turn` says what a turn looks like.
+    The file is JSON Lines with a turn per line, or JSON: a list of turns, or one turn. See `as_turn` for its format.
     """
     name = "standard input" if path == "-" else path
     data = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
@@ -28,7 +28,7 @@ def read_script(path: str) -> list[Turn]:
 
 
 def _values(data: bytes, name: str) -> Iterator[tuple[Any, str, str]]:
-    """What may be a turn, where it stands for people, and its JSON path."""
+    """Yield each candidate for a turn, its location for error messages, and its JSON path."""
     lines = [(number, line) for number, line in enumerate(data.split(b"\n"), 1) if line.strip()]
     if Path(name).suffix.lower() in LINES or not _is_json(data, lines):
         for number, line in lines:
@@ -43,7 +43,7 @@ def _values(data: bytes, name: str) -> Iterator[tuple[Any, str, str]]:
 
 
 def _is_json(data: bytes, lines: list[tuple[int, bytes]]) -> bool:
-    """Whether the whole is one JSON text, or is to be one: lines of JSON begin with one that is JSON by itself."""
+    """Return whether the file is one JSON text, valid or not. In JSON Lines, the first line is valid JSON by itself."""
     for text in (data, *(line for _, line in lines[:1])):
         try:
             parse(text)

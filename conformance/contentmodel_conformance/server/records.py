@@ -1,4 +1,4 @@
-"""What a client sent: each request as it came, and as the model has it."""
+"""Recorded requests: the payload as received, and decoded."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from contentmodel.rules import Violation
 from contentmodel_conformance.server.script import Fault
 
 SECRETS = frozenset({"authorization", "api-key", "x-api-key", "x-goog-api-key", "proxy-authorization", "cookie", "key"})
-"""Headers and query parameters that a log must not have."""
+"""Headers and query parameters that are masked in logs."""
 
 
 @dataclass
 class Recorded:
     """One request, and how it was answered.
 
-    `payload` is its JSON, None where it is none. `request` is what the model reads in it; `error` says why it reads
-    nothing. `model` is the one that is asked for, in the payload or in the path.
+    `payload` is its JSON, or None if it is invalid. `request` is the decoded payload; if decoding fails, `error` is set
+    instead. `model` is the requested model, from the path or the payload.
     """
 
     number: int
@@ -40,16 +40,16 @@ class Recorded:
     request: ChatRequest | None = None
     error: DecodeError | None = None
     turn: int | None = None
-    """The number of the turn that answered it."""
+    """The number of the turn that answers it."""
     fault: Fault | None = None
-    """What went wrong on purpose."""
+    """The fault that was applied."""
     status: int | None = None
-    """The HTTP status of the answer; None where the connection was cut before it."""
+    """The HTTP status of the answer; None if the connection is closed before it."""
     losses: tuple[Loss, ...] = field(default=())
-    """What this API could not carry of the turn's answer."""
+    """The losses of encoding the turn's answer for this API."""
 
     def check(self) -> list[Violation]:
-        """What the API would refuse, ignore or answer badly in it, as far as its rules apply to the model."""
+        """Return what the API would refuse, ignore or answer badly in it. Rules that cannot be checked are left out."""
         try:
             found: list[Violation] = adapter(self.api).check_request(self.payload, self.model)
         except DecodeError as error:
@@ -57,7 +57,7 @@ class Recorded:
         return [violation for violation in found if violation.severity != "unchecked"]
 
     def as_json(self) -> dict[str, Any]:
-        """The record for a log, without keys and other secrets."""
+        """Return the record as JSON for a log, with API keys and other secrets masked."""
         line = {
             "number": self.number,
             "api": self.api,
@@ -85,7 +85,7 @@ def _without_secrets(said: Mapping[str, str]) -> dict[str, str]:
 
 
 def read_body(record: Recorded, body: bytes) -> None:
-    """Fills a record with what the body says, as far as it says it."""
+    """Decode the body into a record's `payload`, `request` and `model`, or set its `error`."""
     try:
         record.payload = parse(body, record.api)
         request: ChatRequest = adapter(record.api).decode_request(record.payload)

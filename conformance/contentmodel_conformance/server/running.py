@@ -1,4 +1,4 @@
-"""A loopback server that listens: in a thread for tests, in the foreground for the command."""
+"""Run the loopback server: in a thread for tests, in the foreground for the command."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ from contentmodel_conformance.server.records import Recorded
 from contentmodel_conformance.server.script import TurnLike
 
 _GRACE = 1
-"""Seconds that a script's functions under way have when the server stops."""
+"""How many seconds running functions of a script may take when the server stops."""
 
 
 class _Protocol(H11Protocol):
-    """Lets the app have its connection, so that it can cut it."""
+    """Passes its transport to the app, so that the app can close the connection."""
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
-        # asyncio does it for sockets that it made itself. Without it, every answer waits 40 ms for an acknowledgement.
+        # asyncio sets it only on sockets that it created. Without it, every answer waits 40 ms for an acknowledgement.
         transport.get_extra_info("socket").setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.app_state = {**self.app_state, "transport": transport}
 
 
 class _Uvicorn(uvicorn.Server):
-    """Says when it has started, and stops when it is told, without looking at a clock in between."""
+    """Signals when it has started, and stops on an event, without polling."""
 
     def __init__(self, loopback: Loopback) -> None:
         config = uvicorn.Config(
@@ -61,7 +61,7 @@ class _Uvicorn(uvicorn.Server):
         await self._stopping.wait()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        # Whoever is still connected loses the connection: to wait for slow clients is what a provider has to do.
+        # Abort open connections: a test server does not wait for slow clients.
         while accepting := asyncio.all_tasks() - self.server_state.tasks - {asyncio.current_task()}:
             await asyncio.wait(accepting)
         for server in self.servers:
@@ -75,12 +75,12 @@ class _Uvicorn(uvicorn.Server):
                 task.cancel()
 
     def stop(self) -> None:
-        """May be called from any thread, and from a signal handler."""
+        """Stop the server. Can be called from any thread and from a signal handler."""
         if self._loop is not None and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self._stopping.set)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        # Not kept, as uvicorn would, to be raised again: to be told to stop is how a server ends well.
+        # Unlike uvicorn, do not raise the signal again: a signal is a normal way to stop.
         self.force_exit = self._stopping.is_set()
         self.stop()
 
@@ -88,13 +88,13 @@ class _Uvicorn(uvicorn.Server):
 class LoopbackServer:
     """A server on this machine that answers every API from a script, and records what clients send.
 
-    As a context manager it listens while the block runs. `script` is a list of turns: responses, `Turn`s, functions
-    from a request to a response, texts, or dicts as script files have them. They are answered in order, whatever the
-    API; when none is left, the answer is an error that says so, or with `repeat` the script begins again.
-    `delta_size` is how many characters of a text come with one event of a stream (None: all of them). `on_request` is
-    called with each record when its answer is ready and nothing of it is sent yet, in the server's thread.
+    As a context manager, it listens while the block runs. `script` is a list of turns: responses, `Turn`s, functions
+    from a request to a response, texts, or dicts in the format of script files. They are answered in order, for all
+    APIs. When no turn is left, the answer is an error; with `repeat`, the script begins again. `delta_size` is the
+    number of characters per text delta in a stream (None: all). `on_request` is called in the server's thread with each
+    record, when its answer is ready and before it is sent.
 
-    Raises ScriptError where something in the script is no turn.
+    Raises ScriptError if an item of the script is no turn.
     """
 
     def __init__(
@@ -126,7 +126,7 @@ class LoopbackServer:
         return self._url
 
     def base_url(self, api: str) -> str:
-        """What the official client of an API takes as its base URL. LookupError where the server has no such API."""
+        """Return the base URL for the official client of an API. Raises LookupError if the server lacks the API."""
         for door in self._loopback.doors:
             if door.api == api:
                 return self.url + door.base
@@ -140,18 +140,18 @@ class LoopbackServer:
 
     @property
     def turns_left(self) -> int:
-        """How many turns of the script are not over; of a script that is repeated, of this round."""
+        """How many turns of the script are not done; with `repeat`, in this round."""
         script = self._loopback.script
         return len(script.turns) - (script.done % len(script.turns) if script.repeat else script.done)
 
     def check(self) -> list[Violation]:
-        """What the APIs would refuse, ignore or answer badly in the requests so far."""
+        """Return what the APIs would refuse, ignore or answer badly in the requests so far."""
         return [violation for record in self.requests for violation in record.check()]
 
     # -- its life ----------------------------------------------------------------------------------------------
 
     def listen(self) -> None:
-        """Takes the port. Clients can connect from here on; they are answered while the server runs. OSError."""
+        """Bind the port. Clients can connect now, and are answered once the server runs. Raises OSError."""
         if self._server is not None:
             raise RuntimeError("the server has started already: a second one is another LoopbackServer")
         host, port = self._place
@@ -162,7 +162,7 @@ class LoopbackServer:
         self._server = _Uvicorn(self._loopback)
 
     def run(self) -> None:
-        """Answers until it is interrupted (Ctrl-C, SIGTERM) or `stop` is called from another thread."""
+        """Answer until interrupted (Ctrl-C, SIGTERM), or until `stop` is called from another thread."""
         if self._server is None:
             self.listen()
         assert self._server is not None
@@ -173,7 +173,7 @@ class LoopbackServer:
             self._socket.close()
 
     def start(self) -> Self:
-        """Listens, and answers in a thread of its own until `stop`."""
+        """Listen, and answer in a new thread until `stop`."""
         self.listen()
         assert self._server is not None
         self._thread = threading.Thread(target=self._run_in_thread, name="contentmodel-loopback", daemon=True)
@@ -193,7 +193,7 @@ class LoopbackServer:
             self._server.has_begun.set()
 
     def stop(self) -> None:
-        """Ends the answers under way, and the server. A second call does nothing."""
+        """Stop the server, and abort answers in progress. A second call does nothing."""
         if self._server is not None:
             self._server.stop()
         if self._thread is not None:

@@ -1,6 +1,6 @@
-"""What a loopback server answers: turns, the faults on the way, and which turn is next.
+"""Scripts of a loopback server: turns, their faults, and which turn is next.
 
-Knows nothing of HTTP: a script says which answer a request gets, and `Fault` what is to go wrong with it.
+Independent of HTTP: a script selects the answer of a request, and `Fault` describes what goes wrong with it.
 """
 
 from __future__ import annotations
@@ -24,23 +24,23 @@ from contentmodel.response import ChatChoice, ChatResponse
 from contentmodel.serialize import loads
 
 Answerer: TypeAlias = Callable[[ChatRequest], ChatResponse]
-"""Makes the answer to a request."""
+"""Returns the answer to a request."""
 
 
 class ScriptError(ContentModelError, ValueError):
-    """A script has something in it that is no turn."""
+    """Raised if an item of a script is no turn."""
 
 
 class Fault(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
-    """What goes wrong with an answer; what is named together happens together.
+    """The fault of an answer. Fields can be combined.
 
-    `status` answers with the API's own error body, `message` and the header `retry-after`; `drop_after` cuts the
-    connection after so many bytes of the body (0: before anything is said); `stall` waits so many seconds, before
-    anything is said or after `stall_after` bytes of the body; `malformed_at` breaks the JSON of this event of a stream,
-    counted from 0 (of its last one, where it has fewer), or of a plain answer; `truncate` ends the body well, but
-    without the events that close a stream, or in the middle of a plain answer.
+    `status` sends the API's error body, with `message` and the header `retry-after`. `drop_after` closes the connection
+    after this many bytes of the body (0: before the response). `stall` waits this many seconds, before the response or
+    after `stall_after` bytes of the body. `malformed_at` breaks the JSON of this event of a stream, counted from 0 (the
+    last event if there are fewer), or of a plain answer. `truncate` ends the response normally, but without the final
+    events of a stream, or in the middle of a plain answer.
 
-    The first `times` tries of a turn are hit; the next one gets the turn's answer.
+    The fault applies to the first `times` tries of a turn; the next try gets the turn's answer.
     """
 
     status: int | None = None
@@ -70,26 +70,26 @@ class Fault(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
     @property
     def spoils(self) -> bool:
-        """Whether the body does not arrive as it is."""
+        """Whether the body arrives changed or incomplete."""
         return self.drop_after is not None or self.malformed_at is not None or self.truncate
 
     @property
     def only_delays(self) -> bool:
-        """Whether a client that is patient gets the answer all the same."""
+        """Whether a client that waits gets the whole answer."""
         return self.status is None and not self.spoils
 
     @property
     def needs_answer(self) -> bool:
-        """Whether there must be an answer that this can happen to."""
+        """Whether the fault needs an answer to apply to."""
         return self.status is None and self.drop_after != 0
 
 
 @dataclass(frozen=True)
 class Turn:
-    """One answer of a script: a response, or what makes one of a request, and what goes wrong before.
+    """One answer of a script: a response, or a function from a request to one, and a fault before it.
 
-    A turn with a fault and no response is over when the fault has hit. `delta_size` is how many characters of a text
-    come with one event of a stream.
+    A turn with a fault and no response is done after the fault. `delta_size` is the number of characters per text delta
+    in a stream.
     """
 
     response: ChatResponse | Answerer | None = None
@@ -106,7 +106,7 @@ class Turn:
 
 
 class Call(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A function call in a few words."""
+    """A function call in short form."""
 
     name: str
     arguments: dict[str, Any] | str = {}
@@ -119,32 +119,32 @@ class _Words(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 
 class _Frame(msgspec.Struct, frozen=True, kw_only=True):
-    """What may stand beside every way to write an answer."""
+    """The fields that any form of a turn may have."""
 
     fault: Fault | None = None
     delta_size: int | None = None
 
 
 TurnLike: TypeAlias = Turn | ChatResponse | Answerer | str | Mapping[str, Any]
-"""What a turn is made of: `as_turn` says how each is read."""
+"""Anything that `as_turn` converts to a turn."""
 
 _FRAME = frozenset(_Frame.__struct_fields__)
 _WORDS = frozenset(_Words.__struct_fields__)
 
 
 def say(text: str | None = None, *calls: Call) -> ChatResponse:
-    """An answer of a text and calls of the application's functions, as any API can give it."""
+    """Return an answer of a text and function calls, without an origin: any API can encode it."""
     contents: list[Any] = [] if text is None else [TextContent(text=text)]
     contents += [FunctionCallContent(call_id=call.id, name=call.name, arguments=call.arguments) for call in calls]
     return ChatResponse(choices=[ChatChoice(messages=[ChatMessage(role="assistant", contents=contents)])])
 
 
 def as_turn(value: TurnLike) -> Turn:
-    """A turn of what stands for one; what it does not know, DecodeError and DetectError say.
+    """Convert a value to a turn. Raises DecodeError or DetectError if it is invalid.
 
-    A text is an answer of this text. A dict is what a script file has: a stored document (`contentmodel.dumps`), an
-    answer of any API (`{"api": ..., "payload": ...}` where it cannot be detected), or `{"text": ..., "calls": [...]}`;
-    "fault" and "delta_size" may stand beside each of them.
+    A string is an answer with this text. A dict has the format of script files: a stored document
+    (`contentmodel.dumps`), an answer of any API (as `{"api": ..., "payload": ...}` if the API cannot be detected), or
+    `{"text": ..., "calls": [...]}`. Each may also have "fault" and "delta_size".
     """
     if isinstance(value, Turn):
         return value
@@ -200,7 +200,7 @@ def _named(said: dict[str, Any]) -> ChatResponse:
 
 
 def within(error: DecodeError, path: str) -> DecodeError:
-    """The same faults in a document that has the faulty one at `path`."""
+    """Return the error with `path` in front of the paths of its faults."""
     return DecodeError(error.api, [Flaw(path + flaw.path.removeprefix("$"), flaw.message) for flaw in error.faults])
 
 
@@ -213,7 +213,7 @@ def _typed(value: Any, kind: Any) -> Any:
 
 
 def turns_of(script: Iterable[TurnLike]) -> list[Turn]:
-    """The turns of a script. ScriptError names the one that is none."""
+    """Return the turns of a script. Raises ScriptError with the number of an invalid turn."""
     if isinstance(script, str | Mapping | ChatResponse | Turn):
         raise ScriptError(f"expected a list of turns, got one {type(script).__name__}: put it into a list")
     turns = []
@@ -227,7 +227,7 @@ def turns_of(script: Iterable[TurnLike]) -> list[Turn]:
 
 @dataclass(frozen=True)
 class Taken:
-    """The turn that one request gets. `number` counts on where a script is repeated; `fault` is what hits this try."""
+    """The turn of one request. `number` counts on if a script is repeated; `fault` is the fault of this try, if any."""
 
     number: int
     turn: Turn
@@ -235,17 +235,17 @@ class Taken:
 
 
 class Script:
-    """Gives each request its turn, in the order in which they arrive."""
+    """Assigns turns to requests, in the order in which they arrive."""
 
     def __init__(self, turns: Iterable[TurnLike], *, repeat: bool = False) -> None:
         self.turns = turns_of(turns)
         self.repeat = repeat
         self.done = 0
-        """How many turns are over; a script that is repeated counts on."""
+        """How many turns are done; counts on if the script is repeated."""
         self._tries = 0
 
     def take(self) -> Taken | None:
-        """The turn for the request that has just arrived; None where there is none left."""
+        """Return the turn for a new request; None if no turn is left."""
         if not self.turns or (self.done >= len(self.turns) and not self.repeat):
             return None
         turn = self.turns[self.done % len(self.turns)]
@@ -257,7 +257,7 @@ class Script:
         return taken
 
     def finish(self, taken: Taken) -> None:
-        """A turn is over, unless it was already: its answer is on its way."""
+        """Mark a turn as done, unless it is already."""
         if taken.number == self.done + 1:
             self.done += 1
             self._tries = 0
