@@ -1,4 +1,4 @@
-"""Conversations that outlive their process: turns and blocks in SQLite or PostgreSQL.
+"""Persistent conversations: turns and blocks stored in SQLite or PostgreSQL.
 
 Needs `contentmodel[history]`; for PostgreSQL `contentmodel[postgresql]` as well.
 """

@@ -15,13 +15,13 @@ from contentmodel.history.steps import Asynchronous, Call, Work
 
 
 class AsyncTurnStore(StoreOperations[AsyncEngine], Asynchronous):
-    """The same as TurnStore, asynchronously. It belongs to the event loop that it was opened in."""
+    """The asynchronous TurnStore. Use it only in the event loop in which it was opened."""
 
     @classmethod
     async def open(
         cls, url_or_path: str | Path, *, busy_timeout: float = BUSY, clock: Clock = utc_now
     ) -> AsyncTurnStore:
-        """Opens a store; arguments and errors are those of `TurnStore.open`."""
+        """Open a store. Arguments and errors are those of `TurnStore.open`."""
         url = url_of(url_or_path, is_async=True)
         store = cls(make_async_engine(url, busy_timeout), leases_for(url), clock)
         await store._run(store._open())

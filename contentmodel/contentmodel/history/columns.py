@@ -1,4 +1,4 @@
-"""Column types: JSON and text that hold whatever the model can hold, and moments in UTC.
+"""Column types: JSON and text without restrictions on their values, and times in UTC.
 
 PostgreSQL's text takes neither NUL nor half a surrogate pair, and its JSONB writes large floats as integers. What one
 of the databases would change is kept as JSON text in ASCII, in both databases alike.
@@ -17,13 +17,13 @@ from sqlalchemy.types import TypeDecorator
 from contentmodel.errors import DecodeError
 
 ESCAPED = ":json"
-"""The only key of an object that stands for the JSON text under it."""
+"""The only key of an object that represents an escaped value; its value is the JSON text."""
 MARK = "\ufdd0"
-"""Begins a text that is JSON of another text. It is no character, so that no text begins so by chance."""
+"""The prefix of a text that is escaped as JSON. It is a noncharacter, so ordinary texts do not start with it."""
 
 
 def is_kept_as_text(text: str) -> bool:
-    """Whether every database keeps this text as it is."""
+    """Return whether every database stores this text unchanged."""
     if "\0" in text or text.startswith(MARK):
         return False
     try:
@@ -34,7 +34,7 @@ def is_kept_as_text(text: str) -> bool:
 
 
 def is_kept_as_json(value: Any) -> bool:
-    """Whether every database keeps this JSON value as it is."""
+    """Return whether every database stores this JSON value unchanged."""
     if isinstance(value, str):
         return is_kept_as_text(value)
     if isinstance(value, dict):
@@ -49,14 +49,14 @@ def is_kept_as_json(value: Any) -> bool:
 
 
 class Damaged:
-    """Stands for a stored value that cannot be read; `why` says what is wrong with it. `stored.checked` raises it."""
+    """A placeholder for a stored value that cannot be read. `stored.checked` raises DamagedError with `why`."""
 
     def __init__(self, why: str) -> None:
         self.why = why
 
 
 def _total(read: Any, kind: type[Any] | None) -> Any:
-    """Return a reader of stored values that gives `Damaged` where `read` raises. `kind` is the class that is stored."""
+    """Wrap `read`: return `Damaged` if it raises, or if the stored value is not of the class `kind`."""
 
     def read_or_damaged(value: Any) -> Any:
         if kind is not None and value is not None and value.__class__ is not kind:
@@ -70,7 +70,7 @@ def _total(read: Any, kind: type[Any] | None) -> Any:
 
 
 class Total(TypeDecorator[Any]):
-    """A type that reads whatever is stored: what it cannot read is `Damaged`."""
+    """A column type whose reader never raises: a value that cannot be read becomes `Damaged`."""
 
     impl: Any = Text
     cache_ok = True
@@ -81,7 +81,7 @@ class Total(TypeDecorator[Any]):
 
 
 class Json(Total):
-    """A JSON value; None is SQL's null. A number that stands alone is SQLite's own, and is no JSON when it is read."""
+    """A JSON value. None is SQL NULL. Top-level numbers are escaped: SQLite returns them as numbers, not as JSON."""
 
     impl = JSON(none_as_null=True).with_variant(JSONB(none_as_null=True), "postgresql")
     cache_ok = True
@@ -112,7 +112,7 @@ class Words(Total):
 
 
 class Moment(Total):
-    """A moment, aware of its time zone: UTC."""
+    """A time zone aware datetime in UTC."""
 
     impl = DateTime(timezone=True)
     cache_ok = True

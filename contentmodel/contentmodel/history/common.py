@@ -1,4 +1,4 @@
-"""What operations need beside their connection: arguments, moments, errors."""
+"""Helpers of store operations: arguments, times, errors."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ Clock: TypeAlias = Callable[[], datetime]
 
 
 def utc_now() -> datetime:
-    """The moment."""
+    """Return the current time in UTC."""
     return datetime.now(UTC)
 
 
 @contextmanager
 def told_plainly(name: str = "the database") -> Iterator[None]:
-    """Raise errors of the database `name` as this library's, with the cause."""
+    """Convert errors of the database `name` to errors of this library. Keep the original error as the cause."""
     try:
         yield
     except DamagedError as error:
@@ -47,14 +47,14 @@ def told_plainly(name: str = "the database") -> Iterator[None]:
     except RecursionError:
         raise InvalidTurnError("this is nested too deeply to be stored") from None
     except UnicodeEncodeError as error:
-        # Texts are stored with an escape: it is a name that was looked for.
+        # Stored texts are escaped, so this error comes from a name in a query.
         raise NotFoundError(f"nothing is stored under the name {error.object!r}") from None
     except (UnicodeDecodeError, sqlite3.Error) as error:
         raise DamagedError(f"{name}: the database cannot be read: {error}") from error
 
 
 def id_of(turn: TurnOrId | None) -> str | None:
-    """The id of a turn, which may be given in its place."""
+    """Return the id of a turn that is given as a Turn or an id; None for None."""
     return turn.id if isinstance(turn, Turn) else turn
 
 
@@ -66,19 +66,19 @@ def new_turn(
     model: str | None = None,
     origin: Origin | None = None,
 ) -> NewTurn:
-    """A turn to begin, of the arguments of a store's methods."""
+    """Create a NewTurn from the arguments of a store's methods."""
     columns = rows.answer_columns(model=model, origin=origin)
     return NewTurn(conversation=conversation, role=role, previous=id_of(previous), branch=branch, columns=columns)
 
 
 def blocks_of(contents: Sequence[AIContent]) -> list[dict[str, Any]]:
-    """The rows of a whole turn's blocks."""
+    """Return the block rows of a complete turn."""
     with told_plainly():
         return [rows.block_row(index, content) for index, content in enumerate(as_contents(contents, "contents"))]
 
 
 def turns_of(messages: Sequence[ChatMessage]) -> list[Any]:
-    """The rows of the turns that messages make."""
+    """Return the rows of the turns that messages are stored as. Raise TypeError if a message is of another type."""
     if not isinstance(messages, list | tuple):
         raise TypeError(f"messages: expected a list of messages, got {type(messages).__name__}")
     for index, message in enumerate(messages):
@@ -89,14 +89,14 @@ def turns_of(messages: Sequence[ChatMessage]) -> list[Any]:
 
 
 def turns_of_request(request: ChatRequest) -> list[Any]:
-    """The rows of the turns of a whole transcript."""
+    """Return the rows of the turns of a whole transcript. Raise TypeError if it is not a ChatRequest."""
     if not isinstance(request, ChatRequest):
         raise TypeError(f"expected a ChatRequest, got {type(request).__name__}")
     return turns_of(request.messages)
 
 
 def check_status(status: str) -> None:
-    """InvalidTurnError where a turn cannot end so."""
+    """Raise InvalidTurnError if a turn cannot end with this status."""
     if status not in STATUSES or status == "open":
         wanted = ", ".join(name for name in STATUSES if name != "open")
         raise InvalidTurnError(f"a turn ends as one of {wanted}, not as {status!r}")
@@ -113,7 +113,7 @@ def ending_of(
     response: ChatResponse | None,
     order: Sequence[int] | None,
 ) -> Ending:
-    """How a turn ends. What is said by itself counts more than what the response says."""
+    """Return the final values of a turn. Explicit arguments override the values of the response."""
     said = rows.answer_columns(model=model, origin=origin, stop_reason=stop_reason, usage=usage, error=error)
     if response is None:
         return Ending(columns=said)

@@ -1,7 +1,7 @@
 """Engines for SQLite and PostgreSQL, sync and async, set up the same way.
 
-SQLite: a write-ahead log, foreign keys, transactions that wait for their turn, and a sync to the disk at every commit,
-so that what a store has taken survives a power cut. PostgreSQL does the same unless its server was told otherwise.
+SQLite uses a write-ahead log, foreign keys, transactions that wait for each other, and a sync to disk at every commit,
+so committed data survives a power failure. PostgreSQL does the same unless its server is configured otherwise.
 """
 
 from __future__ import annotations
@@ -20,15 +20,18 @@ from contentmodel.history.errors import HistoryError
 from contentmodel.history.leases import FileLeases, Leases, OwnLeases, SessionLeases
 
 BUSY = 30.0
-"""Seconds that a SQLite transaction waits for another to end, unless told otherwise."""
+"""The default time in seconds that a SQLite transaction waits for another one."""
 DRIVERS = {"sqlite": ("pysqlite", "aiosqlite"), "postgresql": ("psycopg", "psycopg")}
 _JSON: dict[str, Any] = {"json_serializer": lambda value: write(value).decode(), "json_deserializer": parse}
 IMMEDIATE = "contentmodel_writes"
-"""The execution option of a connection whose transaction is going to write."""
+"""The execution option that marks a connection whose transaction will write."""
 
 
 def url_of(url_or_path: str | Path, *, is_async: bool) -> URL:
-    """The URL of a database: a path is that of a SQLite file, ":memory:" one in memory. HistoryError for others."""
+    """Return the URL of a database, given a URL, the path of a SQLite file, or ":memory:".
+
+    Raise HistoryError if the URL is invalid or the database is not supported.
+    """
     if isinstance(url_or_path, Path) or "://" not in url_or_path:
         url = URL.create("sqlite", database=str(url_or_path))
     else:
@@ -44,31 +47,31 @@ def url_of(url_or_path: str | Path, *, is_async: bool) -> URL:
         return url
     if str(url.database).startswith("file:"):
         raise HistoryError("give the path of the SQLite file, not a URI of SQLite's own")
-    # One path for one file, wherever the process goes: writers know each other by it.
+    # Use the absolute path: writers identify each other by it, and the working directory may change.
     return url.set(database=str(Path(str(url.database)).resolve()))
 
 
 def is_in_memory(url: URL) -> bool:
-    """Whether the database is gone when its only connection is."""
+    """Return whether this is a SQLite database in memory, which only exists as long as its connection."""
     return url.get_backend_name() == "sqlite" and url.database in (None, "", ":memory:")
 
 
 def make_engine(url: URL, busy_timeout: float) -> Engine:
-    """A sync engine."""
+    """Create a sync engine."""
     engine = create_engine(url, **_options(url, busy_timeout))
     _set_up(engine, busy_timeout)
     return engine
 
 
 def make_async_engine(url: URL, busy_timeout: float) -> AsyncEngine:
-    """An async engine."""
+    """Create an async engine."""
     engine = create_async_engine(url, **_options(url, busy_timeout))
     _set_up(engine.sync_engine, busy_timeout)
     return engine
 
 
 def leases_for(url: URL) -> Leases:
-    """How this database's writers tell each other that they live."""
+    """Return the leases for a database, by which writers detect dead writers."""
     if url.get_backend_name() == "postgresql":
         return SessionLeases()
     return OwnLeases() if is_in_memory(url) else FileLeases(Path(str(url.database)))
@@ -79,7 +82,7 @@ def _options(url: URL, busy_timeout: float) -> Mapping[str, Any]:
         return {**_JSON, "pool_pre_ping": True}
     options: dict[str, Any] = {**_JSON, "connect_args": {"timeout": busy_timeout, "check_same_thread": False}}
     if is_in_memory(url):
-        # There is one connection to it, which whoever comes has to wait for.
+        # A database in memory has one connection, which all callers share in turn.
         from sqlalchemy.pool import AsyncAdaptedQueuePool, QueuePool
 
         pool = AsyncAdaptedQueuePool if url.get_driver_name() == "aiosqlite" else QueuePool
@@ -93,7 +96,7 @@ def _set_up(engine: Engine, busy_timeout: float) -> None:
 
     @event.listens_for(engine, "connect")
     def connect(connection: Any, record: Any) -> None:
-        # The driver must begin no transactions of its own: it knows none that write from the start.
+        # The driver must not begin transactions itself: it cannot begin them with BEGIN IMMEDIATE.
         connection.isolation_level = None
         cursor = connection.cursor()
         _use_log(cursor, busy_timeout)
@@ -103,13 +106,13 @@ def _set_up(engine: Engine, busy_timeout: float) -> None:
 
     @event.listens_for(engine, "begin")
     def begin(connection: Any) -> None:
-        # A transaction that reads first and writes later cannot wait for another writer: it would fail at once.
+        # A transaction that first reads and then writes cannot wait for another writer: it would fail immediately.
         writes = connection.get_execution_options().get(IMMEDIATE)
         connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
 
 def _use_log(cursor: Any, busy_timeout: float) -> None:
-    """Switches to the write-ahead log. SQLite does not wait for others here, so this does."""
+    """Switch to the write-ahead log. Retry until the timeout, because SQLite does not wait for locks here."""
     until = time.monotonic() + busy_timeout
     while True:
         try:

@@ -1,4 +1,4 @@
-"""What can go wrong with a store, by who is at fault."""
+"""The errors of stores."""
 
 from __future__ import annotations
 
@@ -6,27 +6,27 @@ from contentmodel.errors import ContentModelError
 
 
 class HistoryError(ContentModelError):
-    """The base of the errors of stores. Raised as it is where the database itself fails; the cause is that error."""
+    """The base class of the errors of stores. Raised directly if the database fails, with its error as the cause."""
 
 
 class ConflictError(HistoryError):
-    """Somebody else was there first: another turn follows already, another writer writes, the block is another."""
+    """A conflict with stored data: the turn already has a successor or another writer, or the block differs."""
 
 
 class NotFoundError(HistoryError, LookupError):
-    """There is no such conversation, or no such turn in it."""
+    """The conversation, turn or log entry does not exist."""
 
 
 class InvalidTurnError(HistoryError, ValueError):
-    """A turn or a block is not one that a store keeps: its role or its shape is wrong."""
+    """A turn or a block cannot be stored: its role, its shape or its name is invalid."""
 
 
 class DamagedError(HistoryError):
-    """What is stored cannot be read: the file is damaged, or something else than a store wrote the row.
+    """Stored data cannot be read: the file is damaged, or another program wrote the row.
 
-    The message names the store, the table, the row and the column, as far as they are known.
+    The message contains the store, the table, the row and the column, if they are known.
     """
 
 
 class SchemaError(HistoryError):
-    """The database is of a newer version of this library, or somebody else's."""
+    """The schema of the database is of a newer version of this library, or of another program."""

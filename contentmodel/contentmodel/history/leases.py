@@ -1,7 +1,7 @@
-"""Who is alive: every store that writes holds a lock that its machine or the server frees when it dies.
+"""Leases: every store that writes holds a lock, which the operating system or the server frees when the store dies.
 
-No clock and no heartbeat: a lock is held as long as the process (SQLite) or its connection (PostgreSQL) lives, however
-long a turn takes, and is free the moment it ends, by `kill -9` too. A turn whose writer's lock is free is interrupted.
+There is no clock and no heartbeat. A lock is held as long as the process (SQLite) or its connection (PostgreSQL) lives,
+and is freed as soon as it ends, even by `kill -9`. An open turn whose writer's lock is free is interrupted.
 """
 
 from __future__ import annotations
@@ -19,25 +19,25 @@ from contentmodel.history.errors import HistoryError
 
 
 class Leases(Protocol):
-    """The lock of this store's writer, and whether others are held. `writer` is its id, None until it is held."""
+    """The lock of this store's writer, and a test of other writers' locks. `writer` is None until the lock is held."""
 
     writer: str | None
 
     def hold(self, connection: Connection | None) -> None:
-        """Takes the lock of this writer, or finds it held."""
+        """Take the lock of this writer if it is not held already."""
         ...
 
     def is_alive(self, connection: Connection, writer: str) -> bool:
-        """Whether a writer's lock is held."""
+        """Return whether the lock of a writer is held."""
         ...
 
     def release(self) -> None:
-        """Frees the lock."""
+        """Free the lock."""
         ...
 
 
 class OwnLeases:
-    """For a database in memory, which nobody else can see."""
+    """Leases for a database in memory, which has no other writers."""
 
     def __init__(self) -> None:
         self.writer: str | None = None
@@ -49,13 +49,13 @@ class OwnLeases:
         return writer == self.writer
 
     def release(self) -> None:
-        """There is nothing to free."""
+        """Do nothing: there is no lock."""
 
 
 class FileLeases:
-    """For a SQLite file: a small file beside it for each writer, locked by SQLite's own means, which every system has.
+    """Leases for a SQLite file: one small lock file per writer next to it, locked by SQLite, which works on any system.
 
-    A writer that leaves removes its file; that of a dead one is removed by whoever finds it.
+    A writer removes its file when it closes. The file of a dead writer is removed by the next store that checks it.
     """
 
     def __init__(self, database: Path) -> None:
@@ -101,9 +101,9 @@ class FileLeases:
 
 
 class SessionLeases:
-    """For PostgreSQL: an advisory lock, held by a connection of its own, so that the server sees its end.
+    """Leases for PostgreSQL: an advisory lock held by a dedicated connection, so that the server detects its end.
 
-    A connection pooler that hands a session from one client to another (PgBouncer's transaction mode) breaks it.
+    They do not work with a connection pooler that shares sessions between clients (PgBouncer's transaction mode).
     """
 
     def __init__(self) -> None:
@@ -112,7 +112,7 @@ class SessionLeases:
 
     def hold(self, connection: Connection | None) -> None:
         assert connection is not None
-        # A machine that falls silent is given up after a minute; sessions on a unix socket have no such setting.
+        # Detect a dead client machine after one minute. Sessions on a Unix socket ignore these settings.
         connection.execute(text("SET tcp_keepalives_idle = 30"))
         connection.execute(text("SET tcp_keepalives_interval = 10"))
         connection.execute(text("SET tcp_keepalives_count = 3"))
@@ -126,17 +126,17 @@ class SessionLeases:
         return not taken.scalar_one()
 
     def release(self) -> None:
-        """The end of the connection frees it."""
+        """Forget the writer. The end of the connection frees the lock."""
         self.writer = None
 
 
 def _lock(connection: sqlite3.Connection) -> None:
-    """Locks the file as long as the connection is open. Nothing is written, so that no journal is needed."""
+    """Lock the file until the connection is closed. Nothing is written, so no journal file is needed."""
     connection.execute("PRAGMA journal_mode = MEMORY")
     connection.execute("BEGIN EXCLUSIVE")
 
 
 def _remove(path: Path) -> None:
-    """Removes a lock's file. Another store may have been first; Windows keeps it while somebody has it open."""
+    """Remove a lock file. Ignore errors: another store may have removed it, or still have it open (Windows)."""
     with suppress(OSError):
         path.unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""The conversation log: what the user was shown, and what was asked beside the conversation, apart from its turns."""
+"""The conversation log: entries for what the user was shown and for side requests, separate from the turns."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ __all__ = ["ConversationLog", "InvalidEntryError", "LogEntry", "record_notices"]
 
 
 class ConversationLog(LogOperations[TurnStore, ChatClient], Synchronous):
-    """The logs of a store's conversations. Whatever is logged, `store.load` gives the same transcript.
+    """The logs of a store's conversations. Log entries never change the transcript that `store.load` returns.
 
-    A log goes with its conversation: it is deleted with it, and an entry outlives the turn that it belongs to.
+    A log is deleted with its conversation. If a turn is deleted, its entries are kept.
     """
 
     def _do(self, step: Work | Call) -> Any:
@@ -29,9 +29,10 @@ class ConversationLog(LogOperations[TurnStore, ChatClient], Synchronous):
 
 
 def record_notices(events: Iterable[StreamEvent], log: ConversationLog, turn: TurnOrId) -> Iterator[StreamEvent]:
-    """The events as they come; each notice among them is kept as an entry of the turn before it is passed on.
+    """Yield the events as they arrive. Add each Notice to the log, as an entry of the turn, before yielding it.
 
-    The entry has the notice's kind and text, and {"call_id": ...} as its content where it is about a call.
+    The entry has the kind and the text of the notice. If the notice refers to a call, the content of the entry is
+    {"call_id": ...}.
     """
     conversation = turn.conversation if isinstance(turn, Turn) else log.store.turn(turn).conversation
     for event in events:

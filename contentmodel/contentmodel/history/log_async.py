@@ -18,7 +18,7 @@ __all__ = ["AsyncConversationLog", "arecord_notices"]
 
 
 class AsyncConversationLog(LogOperations[AsyncTurnStore, AsyncChatClient], Asynchronous):
-    """The same as ConversationLog, asynchronously."""
+    """The asynchronous ConversationLog."""
 
     async def _do(self, step: Work | Call) -> Any:
         return await self.store._do(step)
@@ -27,7 +27,7 @@ class AsyncConversationLog(LogOperations[AsyncTurnStore, AsyncChatClient], Async
 async def arecord_notices(
     events: AsyncIterable[StreamEvent], log: AsyncConversationLog, turn: TurnOrId
 ) -> AsyncIterator[StreamEvent]:
-    """`record_notices` over an async iterator, into an async log."""
+    """Do the same as `record_notices`, for an async iterator and an async log."""
     conversation = turn.conversation if isinstance(turn, Turn) else (await log.store.turn(turn)).conversation
     async for event in events:
         if isinstance(event, Notice):

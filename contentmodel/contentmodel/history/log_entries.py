@@ -1,7 +1,7 @@
 """Entries of a conversation's log as values and as rows, and the operations on them as plain functions on a connection.
 
-The sync and the async log run the same functions. Entries are numbered in the order in which they were added; nothing
-here writes a turn, a block, or what a conversation says of itself.
+The sync and the async log run the same functions. Entries are numbered in the order in which they are added. This
+module never writes turns, blocks or conversations.
 """
 
 from __future__ import annotations
@@ -28,25 +28,26 @@ from contentmodel.response import ChatResponse
 from contentmodel.serialize import dumps, loads
 
 NOTICE = "notice"
-"""The kind of the entry of a notice that has none."""
+"""The kind of an entry for a notice without a kind."""
 QUESTION, ERROR, TASK = "question", "error", "task"
-"""The kinds of entry that a log makes itself, beside those of notices. Others are the application's."""
+"""The kinds of entries that a log creates itself, besides those of notices. The application defines others."""
 LONGEST_KIND = 100
 PAGE = 200
-"""How many entries are read at a time."""
+"""The number of entries that are read at a time."""
 _LOCK = 0x6C6F6700
-"""Half a key of PostgreSQL's advisory locks: "log" in ASCII. The other half is of the conversation's name."""
+"""Half of the key of a PostgreSQL advisory lock: "log" in ASCII. The other half is a hash of the conversation's id."""
 _DOCUMENT = "contentmodel"
 _JSON = "json"
-"""The kind of a document that holds plain JSON: what would else be taken for a document, or by SQLite for a number."""
+"""The kind of a document that wraps plain JSON which would be read as a document, or by SQLite as a number."""
 
 
 class LogEntry(msgspec.Struct, frozen=True, kw_only=True):
-    """Something that the user was shown, or that happened beside the conversation.
+    """A record of something that the user was shown, or that happened outside the turns of the conversation.
 
-    `kind` is an open set ("tool_use", "tool_result", "title", ...), `text` what was shown; `content` is a JSON value or
-    a value of the model. `turn` is the id of the turn that it belongs to, `parent` that of the entry that it is a part
-    of. `number` counts the entries of the conversation in the order in which they were added. Times are UTC.
+    `kind` is any text ("tool_use", "tool_result", "title", ...). `text` is the displayed text. `content` is a JSON
+    value or a value of the model. `turn` is the id of the turn that the entry belongs to. `parent` is the id of the
+    enclosing entry. `number` counts the entries of the conversation in the order in which they are added. Times are in
+    UTC.
     """
 
     id: str
@@ -61,14 +62,14 @@ class LogEntry(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class InvalidEntryError(HistoryError, ValueError):
-    """An entry is not one that a log keeps: its kind, its text or its content is wrong."""
+    """The kind, text or content of a log entry is invalid."""
 
 
 EntryOrId: TypeAlias = LogEntry | str
 
 
 class NewEntry(msgspec.Struct, frozen=True, kw_only=True):
-    """An entry to add. `content` is what the column holds."""
+    """An entry to add. `content` is the value of the column."""
 
     conversation: str
     kind: str
@@ -84,7 +85,7 @@ class NewEntry(msgspec.Struct, frozen=True, kw_only=True):
 def new_entry(
     conversation: str, kind: str, said: str | None, content: Any, turn: Turn | str | None, parent: EntryOrId | None
 ) -> NewEntry:
-    """An entry to add, of the arguments of a log's method. InvalidEntryError."""
+    """Create a NewEntry from the arguments of a log's method. Raise InvalidEntryError, NotFoundError."""
     if not isinstance(kind, str) or not kind or len(kind) > LONGEST_KIND or not kind.isprintable():
         raise InvalidEntryError(f"the kind is {kind!r}: expected 1 to {LONGEST_KIND} printable characters")
     if said is not None and not isinstance(said, str):
@@ -104,13 +105,13 @@ def new_entry(
 
 
 def check_name(name: Any) -> None:
-    """NotFoundError where nothing can have this id: databases refuse to look for it."""
+    """Raise NotFoundError if `name` cannot be an id. Databases refuse queries for such texts."""
     if not isinstance(name, str) or not is_kept_as_text(name):
         raise NotFoundError(f"there is no conversation, turn or entry {name!r}")
 
 
 def column_of(content: Any, kind: str) -> Any:
-    """A content as JSON: a value of the model as the document that `dumps` writes. InvalidEntryError."""
+    """Return a content as JSON, and a value of the model as a document of `dumps`. Raise InvalidEntryError."""
     try:
         if _is_of_model(content):
             return parse(dumps(content))
@@ -127,7 +128,7 @@ def _is_of_model(content: Any) -> bool:
 
 
 def content_of(column: Any) -> Any:
-    """The content again; a document that this library cannot read is the JSON that it is."""
+    """Return the content of a column, the reverse of `column_of`. Return an unreadable document as plain JSON."""
     if not isinstance(column, dict) or _DOCUMENT not in column:
         return column
     if column.get("kind") == _JSON:
@@ -139,17 +140,17 @@ def content_of(column: Any) -> Any:
 
 
 def entry_of(row: Mapping[Any, Any]) -> LogEntry:
-    """The entry of a row."""
+    """Return the entry of a row. Raise DamagedError if it cannot be read."""
     with reading_row(log_entries, checked(log_entries, row)):
         said = {name: row[name] for name in LogEntry.__struct_fields__ if name != "content"}
         return LogEntry(**said, content=content_of(row["content"]))
 
 
 def said_by(notice: Notice) -> dict[str, Any]:
-    """A notice as the arguments of `add`: its kind, its text, and the call that it is about.
+    """Return the arguments of `add` for a notice: its kind, its text, and its call id.
 
-    A log refuses a kind that is too long or not printable. What a client of a provider says of itself is no reason to
-    end a turn: such a kind is shortened.
+    A log refuses a kind that is too long or not printable. A notice of a provider must not end the turn with an error,
+    so its kind is cleaned and shortened instead.
     """
     content = None if notice.call_id is None else {"call_id": notice.call_id}
     kind = "".join(filter(str.isprintable, notice.kind))[:LONGEST_KIND]
@@ -157,7 +158,7 @@ def said_by(notice: Notice) -> dict[str, Any]:
 
 
 def asked(request: ChatRequest) -> dict[str, Any]:
-    """What is asked beside the conversation as the arguments of `add`."""
+    """Return the arguments of `add` for a side request."""
     return {
         "kind": QUESTION,
         "text": request.messages[-1].text or None if request.messages else None,
@@ -166,19 +167,19 @@ def asked(request: ChatRequest) -> dict[str, Any]:
 
 
 def answered(kind: str, response: ChatResponse) -> dict[str, Any]:
-    """The answer; of the kind "error" where it is a failure."""
+    """Return the arguments of `add` for a response. If the response has an error, the kind is "error"."""
     if response.error is not None:
         return {"kind": ERROR, "text": response.error.message or response.error.code, "content": response}
     return {"kind": kind, "text": response.text or None, "content": response}
 
 
 def failed(error: Exception) -> dict[str, Any]:
-    """That there was no answer."""
+    """Return the arguments of `add` for an exception of the client."""
     return {"kind": ERROR, "text": str(error) or type(error).__name__, "content": {"error": type(error).__name__}}
 
 
 def task(text: str, work: str | Sequence[ChatMessage]) -> dict[str, Any]:
-    """A task that was handed to somebody else: the conversation that it became, or all that was said in it."""
+    """Return the arguments of `add` for a delegated task: the id of its conversation, or its messages."""
     if isinstance(work, str):
         return {"kind": TASK, "text": text, "content": {"conversation": work}}
     messages = list(work)
@@ -191,12 +192,12 @@ def task(text: str, work: str | Sequence[ChatMessage]) -> dict[str, Any]:
 
 
 def add(connection: Connection, site: Any, new: NewEntry) -> LogEntry:
-    """Adds an entry behind the others. NotFoundError where the conversation, the turn or the parent is not there."""
+    """Append an entry. Raise NotFoundError if the conversation, the turn or the parent does not exist."""
     if connection.dialect.name == "postgresql":
-        # Whoever adds to this log waits here, so that numbers grow in the order in which entries appear.
+        # Writers to the same log wait here, so that entries become visible in the order of their numbers.
         wait = text("SELECT pg_advisory_xact_lock(:log, hashtext(:name))")
         connection.execute(wait, {"log": _LOCK, "name": new.conversation})
-    # First the conversation and then the turn, as whoever begins a turn locks them: nobody waits for each other.
+    # Lock the conversation before the turn, in the same order as `begin_turn`, to avoid deadlocks.
     _require(connection, new.conversation)
     if new.turn is not None:
         _require_inside(connection, turns, new, new.turn, "turn")
@@ -214,7 +215,7 @@ def add(connection: Connection, site: Any, new: NewEntry) -> LogEntry:
 
 
 def _whole(number: Any, new: NewEntry) -> int:
-    """Return the number of the last entry. Raise DamagedError if it is none."""
+    """Return the number of the last entry. Raise DamagedError if it is not an integer."""
     if number.__class__ is not int:
         raise DamagedError(f"log_entries of the conversation {new.conversation!r}: the column number holds {number!r}")
     return int(number)
@@ -243,7 +244,7 @@ def entries(
     kinds: Sequence[str] | None,
     turn: str | None,
 ) -> list[LogEntry]:
-    """Entries in the order in which they were added, those behind `after`."""
+    """Return the entries after `after`, in the order in which they were added."""
     check_name(conversation)
     if connection.execute(select(conversations.c.id).where(conversations.c.id == conversation)).scalar() is None:
         raise NotFoundError(f"there is no conversation {conversation!r}")
@@ -259,7 +260,7 @@ def entries(
 
 
 def entry(connection: Connection, name: str) -> LogEntry:
-    """An entry by its id. NotFoundError where there is none."""
+    """Return an entry by its id. Raise NotFoundError if it does not exist."""
     check_name(name)
     found = connection.execute(select(log_entries).where(log_entries.c.id == name)).mappings().one_or_none()
     if found is None:

@@ -1,4 +1,4 @@
-"""What a conversation log does, written once for the sync and the async log."""
+"""The operations of a conversation log, shared by the sync and the async log."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ C = TypeVar("C", bound=ChatClient | AsyncChatClient)
 
 
 class LogOperations(Generic[S, C]):
-    """The operations of a log over a store, and a client to ask beside the conversation."""
+    """The operations of a log of a store."""
 
     def __init__(self, store: S) -> None:
         self.store = store
@@ -35,11 +35,11 @@ class LogOperations(Generic[S, C]):
         turn: TurnOrId | None = None,
         parent: EntryOrId | None = None,
     ) -> Steps[LogEntry]:
-        """Adds an entry; it is durable when this returns.
+        """Add an entry and return it. The entry is durable when this method returns.
 
-        `kind` is the application's word, 1 to 100 printable characters; `content` is a JSON value, or a value of the
-        model or a list of them. Raises NotFoundError (the conversation has no such turn or entry, or is not there),
-        InvalidEntryError.
+        `kind` is defined by the application: 1 to 100 printable characters. `content` is a JSON value, a value of the
+        model, or a list of such values. Raise NotFoundError if the conversation, the turn or the parent entry does not
+        exist, and InvalidEntryError if the kind, text or content is invalid.
         """
         return self._add(conversation, turn, parent, kind=kind, text=text, content=content)
 
@@ -52,10 +52,9 @@ class LogOperations(Generic[S, C]):
         turn: TurnOrId | None = None,
         parent: EntryOrId | None = None,
     ) -> Steps[LogEntry]:
-        """Adds a task that was handed to somebody else, as an entry of the kind "task".
+        """Add an entry of the kind "task" for a delegated task.
 
-        `work` is the id of the conversation that it became (its existence is not checked), or everything
-        that was said in it: the messages of a run.
+        `work` is the id of the conversation of the task (its existence is not checked), or the messages of the run.
         """
         return self._add(conversation, turn, parent, **log_entries.task(text, work))
 
@@ -71,11 +70,11 @@ class LogOperations(Generic[S, C]):
         *,
         timeout: float | None = None,
     ) -> Steps[LogEntry]:
-        """Asks a model something beside the conversation, a title or a summary of it, and gives the answer's entry.
+        """Send a side request to a model, for example for a title or a summary, and return the entry of the response.
 
-        Two entries are kept: one of the kind "question" with the request, and, as a part of it, the answer: of this
-        `kind`, its text, and the whole response as its content. A failure is of the kind "error"; what the client
-        raises is raised. `timeout` is in seconds.
+        Add two entries: one of the kind "question" with the request, and, as its child, one of the kind `kind` with the
+        text and the whole response. If the response has an error or the client raises, the child is of the kind
+        "error". Errors of the client are raised again. `timeout` is in seconds.
         """
         question = yield from self._add(conversation, turn, parent, **log_entries.asked(request))
         try:
@@ -87,7 +86,7 @@ class LogOperations(Generic[S, C]):
 
     @operation
     def entry(self, entry: EntryOrId) -> Steps[LogEntry]:
-        """An entry by its id. NotFoundError."""
+        """Return an entry by its id. Raise NotFoundError if it does not exist."""
         return self.store._read(log_entries.entry, entry.id if isinstance(entry, LogEntry) else entry)
 
     @operation
@@ -99,17 +98,16 @@ class LogOperations(Generic[S, C]):
         kinds: Sequence[str] | None = None,
         turn: TurnOrId | None = None,
     ) -> Steps[list[LogEntry]]:
-        """Entries in the order in which they were added, of these `kinds`, of one turn.
+        """Return up to `limit` entries in the order in which they were added, optionally only of `kinds` or of a turn.
 
-        `after` is the entry that they follow, or its number.
-
-        NotFoundError where there is no such conversation.
+        `after` is the last entry of the previous page, or its number. Raise NotFoundError if the conversation does not
+        exist.
         """
         return self.store._read(log_entries.entries, conversation, limit, after, kinds, id_of(turn))
 
     @paged
     def stream(self, conversation: str, kinds: Sequence[str] | None = None) -> Pages[LogEntry]:
-        """All entries, a few hundred in memory at a time."""
+        """Yield all entries, optionally only of `kinds`. Keep at most a few hundred in memory."""
         after: LogEntry | None = None
         while page := (yield from self.store._read(log_entries.entries, conversation, PAGE, after, kinds, None)):
             yield Page(page)

@@ -1,6 +1,6 @@
-"""The versions of the schema, and the steps from each to the next, taken when a store is opened.
+"""The versions of the schema, and the migration steps between them, which run when a store is opened.
 
-A step that has been released is never changed: a table that changes later is written out in the step that made it.
+Never change a released step. If a table changes later, copy its old definition into the step that created it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from contentmodel.history.tables import METADATA, conversations, turn_blocks, tu
 
 SCHEMA = Table("contentmodel_schema", MetaData(), Column("version", Integer, nullable=False))
 LOCK = 0x636F6E74656E74
-"""The key of PostgreSQL's advisory lock that one migration at a time holds: "content" in ASCII."""
+"""The key of the PostgreSQL advisory lock that a migration holds: "content" in ASCII."""
 
 
 def _turns_and_blocks(connection: Connection) -> None:
@@ -52,7 +52,7 @@ def _conversation_log(connection: Connection) -> None:
 
 
 def _log_in_order(connection: Connection) -> None:
-    """Entries are numbered in the order in which they were added, and may be a part of another one."""
+    """Number the entries in the order in which they were added, and add the column `parent`."""
     for statement in (
         "ALTER TABLE log_entries ADD COLUMN number INTEGER DEFAULT 0 NOT NULL",
         "ALTER TABLE log_entries ADD COLUMN parent VARCHAR REFERENCES log_entries (id)",
@@ -67,15 +67,15 @@ def _log_in_order(connection: Connection) -> None:
 
 
 STEPS: tuple[Callable[[Connection], None], ...] = (_turns_and_blocks, _conversation_log, _log_in_order)
-"""STEPS[n] takes a database of version n to version n + 1; version 0 is empty."""
+"""STEPS[n] migrates a database from version n to version n + 1. Version 0 is empty."""
 
 VERSION = len(STEPS)
 
 
 def migrate(connection: Connection, *, to: int = VERSION) -> int:
-    """Takes the database to a version of the schema, in the transaction of `connection`; gives the version it had.
+    """Migrate the database to a version of the schema, in the transaction of `connection`. Return the old version.
 
-    SchemaError where its version is newer than this library's, or where its tables are somebody else's.
+    Raise SchemaError if the version is newer than this library's, or if the tables belong to another program.
     """
     if connection.dialect.name == "postgresql":
         connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": LOCK})

@@ -1,4 +1,4 @@
-"""What a turn store does, written once for the sync and the async store."""
+"""The operations of a turn store, shared by the sync and the async store."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ E = TypeVar("E", bound=Engine | AsyncEngine)
 
 
 class StoreOperations(Generic[E]):
-    """The operations of a store over an engine. It knows its writer's lock, its clock, and the process it is of."""
+    """The operations of a store over an engine, with the lock of its writer, its clock, and its process id."""
 
     def __init__(self, engine: E, leases: Leases, clock: Clock) -> None:
         self.name = engine.url.render_as_string(hide_password=True)
@@ -57,12 +57,12 @@ class StoreOperations(Generic[E]):
 
     @property
     def writer(self) -> str | None:
-        """The id of this store in the turns that it writes; None before it has written one."""
+        """The id of this store in the turns that it writes; None before the first `begin_turn`."""
         return self._leases.writer
 
     @operation
     def close(self) -> Steps[None]:
-        """Marks the turns that this store leaves open as interrupted, and closes its connections."""
+        """Mark the open turns of this store as interrupted, and close its connections."""
         try:
             if self.writer is not None:
                 yield from self._write(writing.interrupt_own)
@@ -86,13 +86,13 @@ class StoreOperations(Generic[E]):
         model: str | None = None,
         origin: Origin | None = None,
     ) -> Steps[Turn]:
-        """Begins a turn that this store writes; the conversation is made where it is not there.
+        """Begin a turn that this store writes. Create the conversation if it does not exist.
 
-        It follows `previous` (a turn, its id, or START), by default the turn that began last. A turn is followed by
-        one turn; by more only where each of the others is begun with `branch`.
+        The turn follows `previous` (a turn, its id, or START), by default the turn that was begun last. A turn has one
+        successor; further successors must be begun with `branch=True`.
 
-        Raises ConflictError (another turn follows already, or `previous` is still being written), NotFoundError,
-        InvalidTurnError (no such role).
+        Raise ConflictError if `previous` already has a successor or is still being written, NotFoundError if `previous`
+        does not exist, and InvalidTurnError if the role or the name of the conversation is invalid.
         """
         yield from self._hold()
         new = new_turn(conversation, role, previous, branch, model, origin)
@@ -100,10 +100,10 @@ class StoreOperations(Generic[E]):
 
     @operation
     def put_block(self, turn: TurnOrId, sequence: int, content: AIContent, *, replace: bool = False) -> Steps[None]:
-        """Stores one complete block of an open turn; it is durable when this returns.
+        """Store one complete block of an open turn. The block is durable when this method returns.
 
-        The same block again changes nothing. Raises ConflictError where another one is stored under this `sequence`
-        (unless it is to `replace` it), and where the turn has ended or somebody else writes it.
+        Storing the same block again changes nothing. Raise ConflictError if another block is stored under this
+        `sequence` and `replace` is false, if the turn has ended, or if another store writes it.
         """
         with told_plainly():
             block = rows.block_row(sequence, content)
@@ -111,7 +111,7 @@ class StoreOperations(Generic[E]):
 
     @operation
     def describe_turn(self, turn: TurnOrId, *, model: str | None = None, origin: Origin | None = None) -> Steps[Turn]:
-        """Says which model an open turn is of, and where it comes from, when that becomes known."""
+        """Set the model and the origin of an open turn, once they are known."""
         return self._write(writing.describe_turn, _id(turn), rows.answer_columns(model=model, origin=origin))
 
     @operation
@@ -128,11 +128,14 @@ class StoreOperations(Generic[E]):
         response: ChatResponse | None = None,
         order: Sequence[int] | None = None,
     ) -> Steps[Turn]:
-        """Ends an open turn: "complete", "failed" or "interrupted". Ending it so again changes nothing.
+        """End an open turn with the status "complete", "failed" or "interrupted". Ending it again changes nothing.
 
-        `response` is the whole answer that the turn is, where it is one: what it says beside its blocks is kept. Of its
-        choices the first is taken; `order` has the numbers of the blocks that its messages hold, by default all of them
-        in their order. InvalidTurnError where it holds more or fewer.
+        `response` is the whole response, if the turn is one: its fields outside the blocks are stored, of the first
+        choice only. `order` lists the sequence numbers of the blocks in its messages, by default all blocks in order.
+        The other arguments override the values of the response.
+
+        Raise InvalidTurnError if the status is invalid or the number of blocks differs from that of the response, and
+        ConflictError if the turn has ended with another status or another store writes it.
         """
         check_status(status)
         known = turn if isinstance(turn, Turn) else (yield from self._read(writing.turn, turn))
@@ -161,7 +164,7 @@ class StoreOperations(Generic[E]):
         model: str | None = None,
         origin: Origin | None = None,
     ) -> Steps[Turn]:
-        """A whole turn at once, a user's for example. Places and errors are those of `begin_turn`."""
+        """Add a complete turn, for example of the user. Positions and errors are those of `begin_turn`."""
         new = new_turn(conversation, role, previous, branch, model, origin)
         return self._write(writing.add_turn, new, blocks_of(contents))
 
@@ -174,40 +177,41 @@ class StoreOperations(Generic[E]):
         *,
         branch: bool = False,
     ) -> Steps[list[Turn]]:
-        """Whole messages, in one transaction, with all that they say. Results of tools join the turn of their calls."""
+        """Add complete messages in one transaction. Results of tools become part of the turn of their calls."""
         new = new_turn(conversation, "user", previous, branch)
         return self._write(writing.add_turns, new, turns_of(messages))
 
     @operation
     def save(self, conversation: str, request: ChatRequest) -> Steps[list[Turn]]:
-        """A whole transcript, as a conversation that is not there yet: `load` gives back an equal one.
+        """Store a whole transcript as a new conversation. `load` returns an equal request.
 
-        ConflictError where the conversation is there.
+        Raise ConflictError if the conversation exists.
         """
         return self._write(writing.save, conversation, request, turns_of_request(request))
 
     @operation
     def delete(self, conversation: str) -> Steps[None]:
-        """Deletes a conversation. ConflictError where a turn of it is being written, NotFoundError."""
+        """Delete a conversation. Raise NotFoundError, and ConflictError if one of its turns is being written."""
         return self._write(writing.delete, conversation)
 
     @operation
     def delete_turn(self, turn: TurnOrId) -> Steps[int]:
-        """Deletes a turn and all that follow it, on every branch; how many there were. Errors as for `delete`."""
+        """Delete a turn and all turns that follow it, on all branches. Return their number. Errors as for `delete`."""
         return self._write(writing.delete_turn, _id(turn))
 
     @operation
     def recover(self) -> Steps[int]:
-        """Marks the open turns whose writers have died as interrupted; how many there were. `open` has done so."""
+        """Mark the open turns of dead writers as interrupted. Return their number. `open` also does this."""
         return self._write(writing.interrupt_dead)
 
     # -- reading -------------------------------------------------------------------------------------------------------
 
     @operation
     def load(self, conversation: str, upto: TurnOrId | None = None) -> Steps[ChatRequest]:
-        """The transcript of a conversation up to a turn, by default to the one that began last.
+        """Return the transcript of a conversation up to a turn, by default the turn that was begun last.
 
-        Turns that are open or interrupted are there with the blocks they have. NotFoundError where there is none.
+        Open and interrupted turns are included with the blocks stored so far. Raise NotFoundError if the conversation
+        or the turn does not exist.
         """
         way = yield from self._read(reading.path, conversation, id_of(upto))
         parts = yield from self._parts(way, reading.stored)
@@ -216,14 +220,14 @@ class StoreOperations(Generic[E]):
 
     @paged
     def stream(self, conversation: str, upto: TurnOrId | None = None) -> Pages[StoredTurn]:
-        """The same, turn by turn, a few hundred in memory at a time."""
+        """Yield the turns of the transcript that `load` returns. Keep at most a few hundred in memory."""
         way = yield from self._read(reading.path, conversation, id_of(upto))
         for ids in way.pages():
             yield Page((yield from self._read(reading.stored, ids)))
 
     @operation
     def export(self, conversation: str, upto: TurnOrId | None = None) -> Steps[dict[str, Any]]:
-        """The same as rows, which the adapter `turn-blocks` reads: ids, times and usage are there as well."""
+        """Return the transcript as rows for the adapter `turn-blocks`, with ids, times and usage. See `load`."""
         way = yield from self._read(reading.path, conversation, id_of(upto))
         parts = yield from self._parts(way, reading.wires)
         with told_plainly(self.name):
@@ -231,40 +235,40 @@ class StoreOperations(Generic[E]):
 
     @operation
     def turn(self, turn: TurnOrId) -> Steps[Turn]:
-        """A turn as it is now. NotFoundError."""
+        """Return the current state of a turn. Raise NotFoundError if it does not exist."""
         return self._read(writing.turn, _id(turn))
 
     @operation
     def blocks(self, turn: TurnOrId) -> Steps[list[Block]]:
-        """The stored blocks of a turn, in order."""
+        """Return the stored blocks of a turn, in order."""
         return self._read(reading.blocks, _id(turn))
 
     @operation
     def turns(self, conversation: str, limit: int = 100, after: Turn | None = None) -> Steps[list[Turn]]:
-        """The turns of a conversation on all its branches, in the order in which they began, those behind `after`."""
+        """Return up to `limit` turns after `after`, on all branches of a conversation, in order of their beginning."""
         return self._read(reading.turns_of, conversation, limit, 0 if after is None else after.number)
 
     @operation
     def conversation(self, conversation: str) -> Steps[Conversation]:
-        """What is known of a conversation. NotFoundError."""
+        """Return the metadata of a conversation. Raise NotFoundError if it does not exist."""
         return self._read(reading.conversation, conversation)
 
     @operation
     def conversations(
         self, limit: int = 100, after: Conversation | None = None, *, newest_first: bool = False
     ) -> Steps[list[Conversation]]:
-        """Conversations in the order in which they were begun, those behind `after`."""
+        """Return up to `limit` conversations after `after`, in order of their creation."""
         return self._read(reading.conversations_of, limit, after, newest_first)
 
     @operation
     def interrupted(self, limit: int = 100, after: Turn | None = None) -> Steps[list[Turn]]:
-        """Turns that were interrupted, in the order in which they began, those behind `after`."""
+        """Return up to `limit` interrupted turns after `after`, in order of their beginning."""
         return self._read(reading.interrupted, limit, after)
 
     # -- running -------------------------------------------------------------------------------------------------------
 
     def _open(self) -> Steps[None]:
-        """Makes the tables or brings them up to date, and marks the turns of writers that have died."""
+        """Create or migrate the tables, and mark the open turns of dead writers as interrupted."""
         try:
             with told_plainly(self.name):
                 yield Work(partial(_in_transaction, migrate))
@@ -296,7 +300,7 @@ class StoreOperations(Generic[E]):
         return parts
 
     def _hold(self) -> Steps[None]:
-        """Takes this writer's lock, and takes it again where the connection that held it has broken."""
+        """Take the lock of this writer. Take it again if the connection that held it has broken."""
         if not isinstance(self._leases, SessionLeases):
             self._leases.hold(None)
             return
@@ -318,7 +322,7 @@ class StoreOperations(Generic[E]):
 
 
 def _in_transaction(change: Callable[[Connection], T], connection: Connection) -> T:
-    """Run a change in a transaction that writes."""
+    """Run a change in a write transaction."""
     with connection.execution_options(**{IMMEDIATE: True}).begin():
         return change(connection)
 

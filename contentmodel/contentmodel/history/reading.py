@@ -1,4 +1,4 @@
-"""What a store tells, as plain functions on a connection. The sync and the async store run the same functions."""
+"""The queries of a store, as plain functions on a connection. The sync and the async store run the same functions."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from contentmodel.request import ChatRequest
 
 T = TypeVar("T")
 PAGE = 200
-"""How many turns are read at a time."""
+"""The number of turns that are read at a time."""
 
 
 class Path:
-    """The turns of a transcript: their ids, the first one first, and what the conversation says beside them."""
+    """The ids of the turns of a transcript, in order, and the settings of the conversation."""
 
     def __init__(self, conversation: str, ids: Sequence[str], settings: dict[str, Any] | None) -> None:
         self.conversation, self.ids, self.settings = conversation, ids, settings
@@ -31,12 +31,12 @@ class Path:
         return self.ids[-1] if self.ids else None
 
     def pages(self) -> list[Sequence[str]]:
-        """The ids, so many at a time as are read at once."""
+        """Return the ids in pages of `PAGE`."""
         return [self.ids[at : at + PAGE] for at in range(0, len(self.ids), PAGE)]
 
 
 def path(connection: Connection, conversation: str, upto: str | None) -> Path:
-    """The way from the start of a conversation to a turn; None is to the turn that began last."""
+    """Return the path from the start of a conversation to a turn, by default the turn that was begun last."""
     found = connection.execute(select(conversations).where(conversations.c.id == conversation)).one_or_none()
     if found is None:
         raise NotFoundError(f"there is no conversation {conversation!r}")
@@ -46,7 +46,7 @@ def path(connection: Connection, conversation: str, upto: str | None) -> Path:
     )
     walk = way.cte(recursive=True)
     before = select(turns.c.id, turns.c.previous, turns.c.number).where(turns.c.id == walk.c.previous)
-    # Not UNION ALL: turns of a damaged database may follow each other in a circle.
+    # Not UNION ALL: the turns of a damaged database may form a cycle.
     walk = walk.union(before)
     ids = connection.execute(select(walk.c.id).order_by(walk.c.number)).scalars().all()
     if upto is not None and not ids:
@@ -55,17 +55,17 @@ def path(connection: Connection, conversation: str, upto: str | None) -> Path:
 
 
 def wires(connection: Connection, ids: Sequence[str]) -> list[dict[str, Any]]:
-    """The rows of turns as the wire has them, in the order of `ids`."""
+    """Return the rows of turns in the wire format, in the order of `ids`."""
     return [_read(rows.turn_wire, row, blocks) for row, blocks in _with_blocks(connection, ids)]
 
 
 def stored(connection: Connection, ids: Sequence[str]) -> list[StoredTurn]:
-    """Turns with their messages, in the order of `ids`."""
+    """Return turns with their messages, in the order of `ids`."""
     return [_read(rows.stored_turn, row, blocks) for row, blocks in _with_blocks(connection, ids)]
 
 
 def _read(read: Callable[[Any, Any], T], row: Mapping[Any, Any], blocks: Sequence[Mapping[Any, Any]]) -> T:
-    """Return what a turn's row and those of its blocks are read as. Raise DamagedError if they cannot be read."""
+    """Apply `read` to the row of a turn and the rows of its blocks. Raise DamagedError if they cannot be read."""
     with reading_row(turns, row):
         return read(row, blocks)
 
@@ -80,24 +80,24 @@ def _with_blocks(connection: Connection, ids: Sequence[str]) -> list[tuple[Mappi
     ordered = connection.execute(wanted.order_by(turn_blocks.c.turn, turn_blocks.c.sequence)).mappings()
     checked_blocks = (checked(turn_blocks, row) for row in ordered)
     blocks = {name: list(group) for name, group in groupby(checked_blocks, key=lambda row: row["turn"])}
-    # A turn may have been deleted since the way was read.
+    # A turn may have been deleted since the path was read.
     return [(by_id[name], blocks.get(name, [])) for name in ids if name in by_id]
 
 
 def request(way: Path, parts: Sequence[StoredTurn]) -> ChatRequest:
-    """The transcript of all its turns."""
+    """Return the transcript with the messages of all turns."""
     with reading_row(conversations, {"id": way.conversation}):
         return rows.request_of(way.settings, way.last, [message for part in parts for message in part.messages])
 
 
 def export(way: Path, parts: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """The transcript as the wire has it."""
+    """Return the transcript in the wire format."""
     with reading_row(conversations, {"id": way.conversation}):
         return {"conversation": way.conversation, **rows.settings_wire(way.settings, way.last), "turns": list(parts)}
 
 
 def blocks(connection: Connection, turn: str) -> list[Block]:
-    """Every stored block of a turn, in order."""
+    """Return the stored blocks of a turn, in order."""
     wanted = select(turn_blocks).where(turn_blocks.c.turn == turn).order_by(turn_blocks.c.sequence)
     return [_block(row) for row in connection.execute(wanted).mappings()]
 
@@ -108,7 +108,7 @@ def _block(row: Mapping[Any, Any]) -> Block:
 
 
 def turns_of(connection: Connection, conversation: str, limit: int, after: int) -> list[Turn]:
-    """The turns of a conversation, on every branch, in the order in which they began, behind the `after`th."""
+    """Return the turns of a conversation on all branches, with numbers above `after`, in order."""
     wanted = select(turns).where(turns.c.conversation == conversation, turns.c.number > after)
     found = connection.execute(wanted.order_by(turns.c.number).limit(limit)).mappings()
     return [turn_of(row) for row in found]
@@ -121,7 +121,7 @@ def turn_of(row: Mapping[Any, Any]) -> Turn:
 
 
 def interrupted(connection: Connection, limit: int, after: Turn | None) -> list[Turn]:
-    """Turns that were interrupted, the one that began first first."""
+    """Return interrupted turns, the earliest first."""
     wanted = select(turns).where(NOT_COMPLETE, turns.c.status == "interrupted")
     if after is not None:
         wanted = wanted.where(tuple_(turns.c.started_at, turns.c.id) > tuple_(after.started_at, after.id))
@@ -132,7 +132,7 @@ def interrupted(connection: Connection, limit: int, after: Turn | None) -> list[
 def conversations_of(
     connection: Connection, limit: int, after: Conversation | None, newest_first: bool
 ) -> list[Conversation]:
-    """Conversations in the order in which they were begun."""
+    """Return conversations in order of their creation."""
     key = tuple_(conversations.c.created_at, conversations.c.id)
     wanted = select(conversations)
     if after is not None:
@@ -144,7 +144,7 @@ def conversations_of(
 
 
 def conversation(connection: Connection, name: str) -> Conversation:
-    """A conversation by its name. NotFoundError where there is none."""
+    """Return a conversation by its id. Raise NotFoundError if it does not exist."""
     found = connection.execute(select(conversations).where(conversations.c.id == name)).mappings().one_or_none()
     if found is None:
         raise NotFoundError(f"there is no conversation {name!r}")

@@ -1,6 +1,7 @@
-"""Recording: a turn's events pass through, and each block is stored when it is complete, before anybody sees its end.
+"""Recording: pass the events of a turn through, and store each complete block before its last event is passed on.
 
-Whoever reads the events may stop at any time: what was complete until then is stored, and the turn is interrupted.
+The reader of the events may stop at any time. The blocks that were complete by then are stored, and the turn is
+interrupted.
 """
 
 from __future__ import annotations
@@ -34,12 +35,11 @@ from contentmodel.response import ChatChoice
 
 
 def record(events: Iterable[StreamEvent], store: TurnStore, turn: Turn) -> Iterator[StreamEvent]:
-    """The events of `turn`, which `store` has begun, as they come; the turn has ended when they have.
+    """Yield the events of `turn` as they arrive, and store its blocks. `turn` must have been begun by `store`.
 
-    TurnComplete ends it as complete, TurnError and an exception of the source as failed; a TurnError that says that
-    somebody cancelled the turn, events that stop without either, and a reader who closes this iterator or drops it, as
-    interrupted. Raises what the source and the store
-    raise: an event that could not be stored is not passed on.
+    TurnComplete ends the turn as complete. TurnError, or an exception of the source, ends it as failed. A TurnError
+    with the code "cancelled", events that stop early, and a reader that closes or drops this iterator end it as
+    interrupted. Raise the errors of the source and of the store: an event that cannot be stored is not passed on.
     """
     taking = Taking(turn)
     try:
@@ -49,7 +49,7 @@ def record(events: Iterable[StreamEvent], store: TurnStore, turn: Turn) -> Itera
             taking.is_over |= isinstance(event, TurnComplete | TurnError)
             yield event
     except BaseException as error:
-        # The error that ended the turn is the one to raise, also where its end cannot be stored.
+        # Raise the error that ended the turn, even if the end cannot be stored.
         with suppress(HistoryError):
             if not taking.is_over:
                 store.end_turn(turn, **taking.ending(error))
@@ -59,7 +59,7 @@ def record(events: Iterable[StreamEvent], store: TurnStore, turn: Turn) -> Itera
 
 
 async def arecord(events: AsyncIterable[StreamEvent], store: AsyncTurnStore, turn: Turn) -> AsyncIterator[StreamEvent]:
-    """`record` over an async iterator, into an async store."""
+    """Do the same as `record`, for an async iterator and an async store."""
     taking = Taking(turn)
     try:
         async for event in events:
@@ -77,7 +77,7 @@ async def arecord(events: AsyncIterable[StreamEvent], store: AsyncTurnStore, tur
 
 
 class Action(msgspec.Struct, frozen=True):
-    """A call of a store's method: what it is to be told of the turn."""
+    """A call of a method of the store for the turn."""
 
     method: str
     args: tuple[Any, ...] = ()
@@ -85,7 +85,7 @@ class Action(msgspec.Struct, frozen=True):
 
 
 class Taking:
-    """What is to be stored of each event. Knows which blocks are stored, and what they said then."""
+    """Return the store actions for each event. Track the stored blocks and their contents."""
 
     def __init__(self, turn: Turn) -> None:
         self.is_over = False
@@ -95,7 +95,7 @@ class Taking:
         self._stored: dict[int, Any] = {}
 
     def take(self, event: StreamEvent) -> list[Action]:
-        """What to do before the event is passed on."""
+        """Return the actions to run before the event is passed on."""
         self._fold.feed(event)
         if isinstance(event, TurnStart):
             return self._describe(event)
@@ -104,10 +104,10 @@ class Taking:
         if isinstance(event, BlockCatchUp) or (isinstance(event, BlockStop) and event.is_complete):
             return self._put(event.index)
         if isinstance(event, BlockDelta) and event.index in self._stored:
-            # A citation may come after its block has stopped.
+            # A citation may follow the BlockStop of its block.
             return self._put(event.index)
         if isinstance(event, TurnComplete):
-            # With the turn, the blocks that nobody stopped are complete.
+            # The end of the turn also completes blocks without a BlockStop.
             left = [action for index in sorted(self._started - self._stored.keys()) for action in self._put(index)]
             return [*left, Action("end_turn", (), {"status": "complete", **self._answer(event)})]
         if isinstance(event, TurnError):
@@ -116,9 +116,10 @@ class Taking:
         return []
 
     def ending(self, error: BaseException | None) -> dict[str, Any]:
-        """What is said of a turn that did not come to its end.
+        """Return the arguments of `end_turn` for a turn without a last event.
 
-        It has failed where its source raised an error, and is interrupted where it was cancelled or nobody listened.
+        The status is "failed" if the source raised an Exception, and "interrupted" if the turn was cancelled or
+        abandoned.
         """
         if not isinstance(error, Exception):
             return {"status": "interrupted"}
@@ -138,7 +139,7 @@ class Taking:
         return [Action("put_block", (index, content), {"replace": replace})]
 
     def _answer(self, event: TurnComplete | TurnError) -> dict[str, Any]:
-        """The answer as far as it is stored, of its first choice. Where nobody laid it out, the usual way."""
+        """Return the stored part of the first choice of the response. If there is no layout, use the usual messages."""
         choices = event.response.choices[:1]
         layout = [
             [index for index in message if index in self._stored] for choice in event.layout[:1] for message in choice

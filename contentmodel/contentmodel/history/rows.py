@@ -1,6 +1,6 @@
-"""Rows of the database beside values of the model. Rows are the wire format `turn-blocks`: its adapter says how.
+"""Convert between rows of the database and values of the model. Rows have the wire format of the adapter `turn-blocks`.
 
-Owns what is stored where, and whether a turn may be stored at all. Knows no SQL.
+This module defines the contents of the columns, and checks whether a turn may be stored. It contains no SQL.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from contentmodel.usage import Usage
 
 API = "turn-blocks"
 ROW = ":row"
-"""The only key of the column `rest` where a block's row has no place in the other columns."""
+"""The only key of the column `rest` if a block's row does not fit into the other columns."""
 Json = dict[str, Any]
 COLUMNS = ("model", "origin", "stop_reason", "usage", "error")
-"""What a turn's row says of the answer that it is."""
+"""The columns of a turn that describe the response."""
 
 
 def rows() -> Any:
-    """The adapter of rows. UnknownApiError where the adapters are not installed."""
+    """Return the adapter of rows. Raise UnknownApiError if the adapters are not installed."""
     return adapter(API)
 
 
@@ -40,13 +40,13 @@ def rows() -> Any:
 
 
 def block_row(sequence: int, content: Any) -> Json:
-    """The columns of one block. EncodeError where JSON cannot say it."""
+    """Return the columns of one block. Raise EncodeError or InvalidTurnError if it cannot be stored as JSON."""
     row = rows().encode_block(as_content(content, "content"), sequence)
     return columns_of(row, sequence)
 
 
 def columns_of(row: Json, sequence: int) -> Json:
-    """The columns of a block's row as the wire has it."""
+    """Return the columns of a block's row in the wire format. Raise InvalidTurnError if it cannot be stored."""
     if not isinstance(sequence, int) or sequence < 0:
         raise InvalidTurnError(f"the sequence of a block is {sequence!r}: expected 0, 1, 2, ...")
     row = {key: value for key, value in row.items() if key != "sequence"}
@@ -66,7 +66,7 @@ def columns_of(row: Json, sequence: int) -> Json:
 
 
 def block_wire(row: Mapping[Any, Any], sequence: int) -> Json:
-    """A block's row as the wire has it, as the `sequence`th of its turn."""
+    """Return a block's row in the wire format, with this `sequence` number."""
     return {"sequence": sequence, **_wire_of(row)}
 
 
@@ -79,12 +79,12 @@ def _wire_of(row: Mapping[Any, Any]) -> Json:
 
 
 def same_block(row: Mapping[Any, Any], other: Mapping[Any, Any]) -> bool:
-    """Whether two rows say the same."""
+    """Return whether two rows are the same block."""
     return _wire_of(row) == _wire_of(other)
 
 
 def block_of(row: Mapping[Any, Any]) -> Block:
-    """The block of a row."""
+    """Return the block of a row."""
     return Block(sequence=row["sequence"], content=rows().decode_block(block_wire(row, row["sequence"])))
 
 
@@ -92,7 +92,7 @@ def block_of(row: Mapping[Any, Any]) -> Block:
 
 
 def check_turn(role: Any, blocks: Sequence[Mapping[Any, Any]] = ()) -> None:
-    """InvalidTurnError where a turn of this role may not be stored, or may not hold these blocks."""
+    """Raise InvalidTurnError if a turn of this role may not be stored, or may not contain these blocks."""
     turn = {"role": role, "blocks": [_wire_of(block) for block in blocks]}
     found = [v for v in rows().check_request({"turns": [turn]}) if v.severity == "refused"]
     if found:
@@ -101,7 +101,7 @@ def check_turn(role: Any, blocks: Sequence[Mapping[Any, Any]] = ()) -> None:
 
 
 def turn_of(row: Mapping[Any, Any]) -> Turn:
-    """The turn of a row."""
+    """Return the turn of a row."""
     return Turn(
         id=row["id"],
         conversation=row["conversation"],
@@ -139,7 +139,7 @@ def answer_columns(
     usage: Usage | None = None,
     error: ErrorContent | None = None,
 ) -> Json:
-    """The columns of what is said of an answer; nothing for what is not."""
+    """Return the columns of the values that are set. Omit unset values."""
     said: Json = {"model": model, "stop_reason": stop_reason}
     said["origin"] = None if origin is None else to_builtins(origin)
     said["usage"] = None if usage is None else to_builtins(usage)
@@ -149,7 +149,7 @@ def answer_columns(
 
 
 def response_columns(response: ChatResponse, role: str) -> Json:
-    """The columns of a whole answer, blocks apart: `envelope` has what the others do not say. First choice only."""
+    """Return the columns of the first choice of a response, without its blocks. `envelope` has all other fields."""
     response = msgspec.structs.replace(response, choices=response.choices[:1])
     turn = rows().encode_response(response).payload
     messages = response.messages
@@ -158,25 +158,25 @@ def response_columns(response: ChatResponse, role: str) -> Json:
     if "envelope" not in heading:
         envelope.pop("messages", None)
     if response.id is not None:
-        # The row has an id of the store's.
+        # The id of the row is the store's.
         envelope["response"] = {"id": response.id, **envelope.get("response", {})}
     said = {key: turn[key] for key in COLUMNS if key in turn}
     return {**said, "envelope": envelope or None}
 
 
 def usual_messages(role: str, contents: list[Any], origin: Origin | None) -> list[ChatMessage]:
-    """The messages that a turn's contents are where nobody says otherwise."""
+    """Split the contents of a turn into messages, for a turn without a layout."""
     made: list[ChatMessage] = rows().cut(role, contents, origin)
     return made
 
 
 def turn_rows(messages: list[ChatMessage]) -> list[tuple[Json, list[Json]]]:
-    """The columns of the turns that messages make, each with the columns of its blocks."""
+    """Return the columns of the turns that messages are stored as, each with the columns of its blocks."""
     made = []
     for turn in rows().encode_turns(messages):
         blocks = [columns_of(row, index) for index, row in enumerate(turn["blocks"] or [])]
         columns = {key: turn.get(key) for key in ("role", *COLUMNS)}
-        # Ids and times of rows from elsewhere, which are the store's own here, and what nobody here knows.
+        # Ids and times of imported rows (the store sets its own), and unknown fields.
         imported = {key: value for key, value in turn.items() if key not in (*columns, "envelope", "blocks")}
         envelope = {**(turn.get("envelope") or {}), **({"imported": imported} if imported else {})}
         columns["envelope"] = envelope or None
@@ -185,7 +185,7 @@ def turn_rows(messages: list[ChatMessage]) -> list[tuple[Json, list[Json]]]:
 
 
 def turn_wire(row: Mapping[Any, Any], blocks: Iterable[Mapping[Any, Any]]) -> Json:
-    """A turn's row as the wire has it, with the blocks that are part of the transcript, in its order."""
+    """Return a turn's row in the wire format, with the blocks of the transcript in the order of its layout."""
     by_sequence = {block["sequence"]: block for block in blocks}
     usual = sorted(by_sequence)
     order = usual if row["layout"] is None else [n for n in row["layout"] if n in by_sequence]
@@ -198,7 +198,7 @@ def turn_wire(row: Mapping[Any, Any], blocks: Iterable[Mapping[Any, Any]]) -> Js
 
 
 def stored_turn(row: Mapping[Any, Any], blocks: Iterable[Mapping[Any, Any]]) -> StoredTurn:
-    """A turn with its messages. One that is open and has no block yet has none: nothing of it has been said."""
+    """Return a turn with its messages. An open turn without blocks has no messages."""
     wire = turn_wire(row, blocks)
     if row["status"] == "open" and not wire["blocks"]:
         return StoredTurn(turn=turn_of(row), messages=[])
@@ -214,16 +214,16 @@ def stored_turn(row: Mapping[Any, Any], blocks: Iterable[Mapping[Any, Any]]) -> 
 
 
 def settings_of(request: ChatRequest, last: str | None) -> Json:
-    """What a request says beside its messages, and the id of the turn that it ended with."""
+    """Return the settings of a request (all but its messages) with the id of its last turn."""
     payload = rows().encode_request(_without_messages(request)).payload
     return {"request": {key: value for key, value in payload.items() if key != "turns"}, "last": last}
 
 
 def settings_wire(settings: Json | None, last: str | None) -> Json:
-    """The same as the wire has it, for a transcript that ends with the turn `last`.
+    """Return settings in the wire format, for a transcript that ends with the turn `last`.
 
-    Where a request comes from is said only of all of it as it was: what has been added came from elsewhere, and is to
-    be looked at before it is sent.
+    The origin of the request is only kept if the transcript is unchanged. If turns were added, drop it, so that the
+    encoder also checks the new parts.
     """
     wire = dict((settings or {}).get("request", {}))
     envelope = wire.get("envelope")
@@ -235,7 +235,7 @@ def settings_wire(settings: Json | None, last: str | None) -> Json:
 
 
 def request_of(settings: Json | None, last: str | None, messages: list[ChatMessage]) -> ChatRequest:
-    """The transcript that ends with the turn `last`."""
+    """Return the transcript that ends with the turn `last`."""
     request = rows().decode_request({**settings_wire(settings, last), "turns": []})
     return _with_messages(request, messages)
 

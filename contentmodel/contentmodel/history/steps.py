@@ -1,8 +1,7 @@
-"""Operations of stores and logs as steps, written once; the sync and the async classes do the steps.
+"""Operations of stores and logs as steps that the sync and the async classes run.
 
-Sans-I/O: an operation is a generator that yields what to do next, and gets what came of it: a reply, or the error. The
-decorators `operation` and `paged` make a method of it, sync in a class that is Synchronous, async in one that is
-Asynchronous.
+Sans-I/O: an operation is a generator that yields the next step and receives its result or its error. The decorators
+`operation` and `paged` turn it into a method: sync in a Synchronous class, async in an Asynchronous class.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ A = TypeVar("A")
 
 @dataclass(frozen=True)
 class Work:
-    """Run `work` on a connection: on `session`, or on one of the pool that is given back. The reply is its result."""
+    """Run `work` on `session`, or on a connection of the pool. The reply is its result."""
 
     work: Callable[[Connection], Any]
     session: Any = None
@@ -31,26 +30,26 @@ class Work:
 
 @dataclass(frozen=True)
 class Call:
-    """Call `function`. The reply is its result; an async driver awaits it."""
+    """Call `function`. The reply is its result. An async driver awaits it."""
 
     function: Callable[[], Any]
 
 
 @dataclass(frozen=True)
 class Page(Generic[T]):
-    """Give the next items of a paged operation to the caller. There is no reply."""
+    """Yield the next items of a paged operation to the caller. There is no reply."""
 
     items: Sequence[T]
 
 
 Steps: TypeAlias = Generator[Work | Call, Any, T]
-"""The steps of an operation, and its result."""
+"""The steps of an operation with a result."""
 Pages: TypeAlias = Generator[Work | Call | Page[T], Any, None]
-"""The steps of an operation that gives its items page by page."""
+"""The steps of an operation that yields its items page by page."""
 
 
 class Progress(Generic[T]):
-    """Steps that are being done: `step` is the next one, None at the end, where `result` is theirs."""
+    """The progress of an operation. `step` is the next step; at the end it is None, and `result` is set."""
 
     def __init__(self, steps: Generator[Any, Any, T]) -> None:
         self._steps = steps
@@ -59,11 +58,11 @@ class Progress(Generic[T]):
         self.go_on()
 
     def go_on(self, reply: Any = None) -> None:
-        """Go to the next step: this one came to `reply`."""
+        """Go to the next step, with the reply of this one."""
         self._resume(self._steps.send, reply)
 
     def fail(self, error: BaseException) -> None:
-        """Go to the next step, if the operation handles the error of this one, or raise it."""
+        """Pass the error of this step to the operation. Go to the next step if it handles the error, else raise it."""
         self._resume(self._steps.throw, error)
 
     def _resume(self, resume: Callable[[Any], Any], value: Any) -> None:
@@ -74,7 +73,7 @@ class Progress(Generic[T]):
 
 
 class Synchronous:
-    """Does the steps of operations. A class says in `_do` how one step is done."""
+    """A mixin that runs the steps of operations. Subclasses implement `_do`, which runs one step."""
 
     def _do(self, step: Work | Call) -> Any:
         raise NotImplementedError
@@ -87,7 +86,7 @@ class Synchronous:
         return result
 
     def _each(self, pages: Pages[T]) -> Iterator[T]:
-        """The items. The first step is done at once: what is not there is an error of the call."""
+        """Return an iterator of the items. Run the first step immediately, so that the call raises its errors."""
         progress = Progress(pages)
         self._advance(progress)
         return self._items(progress)
@@ -110,7 +109,7 @@ class Synchronous:
 
 
 class Asynchronous:
-    """Does the steps of operations asynchronously. A class says in `_do` how one step is done."""
+    """A mixin that runs the steps of operations asynchronously. Subclasses implement `_do`, which runs one step."""
 
     async def _do(self, step: Work | Call) -> Any:
         raise NotImplementedError
@@ -161,7 +160,7 @@ class Operation(Generic[P, S, A]):
 
 
 def operation(steps: Callable[Concatenate[Any, P], Steps[T]]) -> Operation[P, T, Coroutine[Any, Any, T]]:
-    """Make a method of a function that returns steps: it does them, and returns their result."""
+    """Turn a function that returns steps into a method that runs them and returns their result."""
 
     def method(self: Synchronous, *args: P.args, **kwargs: P.kwargs) -> T:
         return self._run(steps(self, *args, **kwargs))
@@ -173,7 +172,7 @@ def operation(steps: Callable[Concatenate[Any, P], Steps[T]]) -> Operation[P, T,
 
 
 def paged(steps: Callable[Concatenate[Any, P], Pages[T]]) -> Operation[P, Iterator[T], AsyncIterator[T]]:
-    """Make a method of a function that returns steps with pages: it does them as its items are read."""
+    """Turn a function that returns steps with pages into a method that runs them as its items are read."""
 
     def method(self: Synchronous, *args: P.args, **kwargs: P.kwargs) -> Iterator[T]:
         return self._each(steps(self, *args, **kwargs))
@@ -185,7 +184,7 @@ def paged(steps: Callable[Concatenate[Any, P], Pages[T]]) -> Operation[P, Iterat
 
 
 def _like(steps: Callable[..., Any], result: str, method: Callable[..., T]) -> Callable[..., T]:
-    """Give a method the name, the documentation and the parameters of its steps, and what they come to as `result`."""
+    """Copy the name, docstring and parameters of `steps` to a method. Format its return annotation with `result`."""
     made: Any = wraps(steps)(method)
     signature = inspect.signature(steps)
     item = str(signature.return_annotation).partition("[")[2].removesuffix("]")

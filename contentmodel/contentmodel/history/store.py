@@ -15,20 +15,21 @@ from contentmodel.history.steps import Call, Synchronous, Work
 
 
 class TurnStore(StoreOperations[Engine], Synchronous):
-    """Conversations in SQLite or PostgreSQL: turns, and the blocks in them, each durable when it is complete.
+    """A store of conversations in SQLite or PostgreSQL. Each turn and each block is durable when it is complete.
 
-    May be used from several threads. A process opens a store of its own: one that was forked has none.
+    A store may be used from several threads. Each process must open its own store, also after a fork.
     """
 
     @classmethod
     def open(cls, url_or_path: str | Path, *, busy_timeout: float = BUSY, clock: Clock = utc_now) -> TurnStore:
-        """Opens a store, makes its tables or brings them up to date, and marks the turns of writers that have died.
+        """Open a store. Create or migrate its tables, and mark the open turns of dead writers as interrupted.
 
         `url_or_path` is the path of a SQLite file, ":memory:", or an SQLAlchemy URL of SQLite or PostgreSQL.
-        `busy_timeout` is how many seconds a SQLite transaction waits for another. `clock` gives the moment, aware of
-        its time zone.
+        `busy_timeout` is the time in seconds that a SQLite transaction waits for another one. `clock` returns the
+        current time as a time zone aware datetime.
 
-        Raises SchemaError (a newer version of the schema, or somebody else's tables), HistoryError (no such database).
+        Raise SchemaError if the schema is newer than this library or the tables belong to another program, and
+        HistoryError if the database cannot be opened.
         """
         url = url_of(url_or_path, is_async=False)
         store = cls(make_engine(url, busy_timeout), leases_for(url), clock)

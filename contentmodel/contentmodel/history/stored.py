@@ -1,6 +1,6 @@
-"""Check rows of the database as they are read. A row that no store wrote is a DamagedError, and no other exception.
+"""Check rows of the database as they are read. Raise DamagedError, and no other exception, for an invalid row.
 
-Databases keep what they are given: SQLite takes a value of any class in any column, and a disk may change every byte.
+Databases do not guarantee valid rows: SQLite accepts any value in any column, and a disk may corrupt any byte.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from contentmodel.history.errors import DamagedError
 from contentmodel.history.tables import KIND
 
 UNREADABLE = (DecodeError, TypeError, ValueError, LookupError, AttributeError, RecursionError)
-"""What decoding raises for a JSON value of a shape that no store writes."""
+"""The exceptions of decoding a JSON value with an invalid structure."""
 
 
 def checked(table: Table, row: Mapping[Any, Any]) -> Mapping[Any, Any]:
-    """Return a row of a table. Raise DamagedError if a column holds a value that its type cannot have."""
+    """Return the row. Raise DamagedError if a column has a value that its type does not allow."""
     for name, kind, may_be_null in _columns(table):
         value = row[name]
         if isinstance(value, Damaged):
@@ -38,7 +38,7 @@ def checked(table: Table, row: Mapping[Any, Any]) -> Mapping[Any, Any]:
 
 @cache
 def _columns(table: Table) -> tuple[tuple[str, type[Any] | None, bool], ...]:
-    """The name of each column, the class of its values (None: any), and whether it may be null."""
+    """Return the name of each column, the class of its values (None: any), and whether it may be null."""
     return tuple((column.name, _class_of(column), bool(column.nullable)) for column in table.columns)
 
 
@@ -52,14 +52,14 @@ def _class_of(column: Column[Any]) -> type[Any] | None:
 
 
 def place_of(table: Table, row: Mapping[Any, Any]) -> str:
-    """Return the table and the key of a row, for people."""
+    """Return a readable description of a row: its table and its key."""
     keys = ", ".join(f"{column.name} {row[column.name]!r:.60}" for column in table.primary_key)
     return f"the row with {keys} of {table.name}"
 
 
 @contextmanager
 def reading_row(table: Table, row: Mapping[Any, Any]) -> Iterator[None]:
-    """Raise DamagedError with the place of a row in place of what reading its JSON raises."""
+    """Convert the exceptions of reading the JSON of a row to DamagedError with the description of the row."""
     try:
         yield
     except UNREADABLE as error:

@@ -1,4 +1,4 @@
-"""The tables, as the newest version of the schema has them; `migrations` says how each version came to be."""
+"""The tables of the newest version of the schema. `migrations` has the steps from version to version."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from contentmodel.history.columns import Json, Moment, Words
 
 METADATA = MetaData()
 KIND = "kind"
-"""The key of a column's `info` that has the class of its JSON, where it is always of one."""
+"""The key of a column's `info` for the class of its JSON value, if there is only one."""
 
 conversations = Table(
     "conversations",
@@ -40,7 +40,7 @@ turns = Table(
     METADATA,
     Column("id", String, primary_key=True),
     Column("conversation", ForeignKey("conversations.id", ondelete="CASCADE"), nullable=False),
-    # Turns are deleted with those that follow, in one statement: cascades would nest as deep as a conversation is long.
+    # No cascade: it would nest as deep as the conversation is long. One statement deletes a turn and its successors.
     Column("previous", ForeignKey("turns.id")),
     Column("number", Integer, nullable=False),
     Column("is_branch", Boolean, nullable=False),
@@ -66,13 +66,13 @@ turns = Table(
         sqlite_where=text("status <> 'complete'"),
     ),
 )
-# Planners take an index on an expression, or on some rows, for queries that say the same in the same words.
+# Query planners only use an index on an expression, or a partial index, if a query contains the same expression.
 followed = func.coalesce(turns.c.previous, text("''"))
-"""The id of the turn that a turn follows, empty at the start."""
+"""The id of the previous turn; "" at the start."""
 NOT_COMPLETE = text("turns.status <> 'complete'")
-"""Turns that are open, failed or interrupted: few of many."""
+"""The condition for turns that are open, failed or interrupted, which are few."""
 
-# A turn is followed by one turn; by others only where they were begun as branches.
+# A turn has one successor. Further successors must be branches.
 Index(
     "turns_follow_once",
     turns.c.conversation,
@@ -104,7 +104,7 @@ log_entries = Table(
     Column("content", Json),
     Column("created_at", Moment, nullable=False),
     Column("number", Integer, nullable=False, server_default=text("0")),
-    # Entries are deleted with their conversation, in one statement, as turns are.
+    # No cascade: entries are deleted with their conversation, in one statement.
     Column("parent", ForeignKey("log_entries.id")),
     Index("log_entries_number", "conversation", "number", unique=True),
     Index("log_entries_turn", "turn"),

@@ -1,4 +1,4 @@
-"""What a store keeps, as values: turns, conversations, and a turn with what was said in it."""
+"""The values of a store: turns, blocks, conversations, and turns with their messages."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from contentmodel.message import ChatMessage, Origin
 from contentmodel.usage import Usage
 
 Status: TypeAlias = Literal["open", "complete", "interrupted", "failed"]
-"""`open`: somebody writes it. `complete`: it came to its end. `failed`: it ended with an error. `interrupted`: whoever
-wrote it stopped, or died; what was complete until then is there."""
+"""`open`: a store is writing the turn. `complete`: it ended normally. `failed`: it ended with an error. `interrupted`:
+its writer stopped or died; the blocks that were complete by then are stored."""
 
 STATUSES: tuple[Status, ...] = ("open", "complete", "interrupted", "failed")
 
 START = "start of the conversation"
-"""In place of a turn's predecessor: it has none. No turn has this id, for ids have no blanks."""
+"""A value of `previous` for a turn without a predecessor. Ids contain no spaces, so no turn has this id."""
 
 
 class Turn(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One turn of a conversation. `previous` is the id of the turn it follows; None is the start.
+    """One turn of a conversation. `previous` is the id of the turn before it; None at the start.
 
-    `number` counts the turns of the conversation in the order in which they began, from 1, over all branches. `writer`
-    is the store that writes an open turn. Times are UTC.
+    `number` counts the turns of the conversation from 1, in order of their beginning, over all branches. `writer` is
+    the id of the store that writes an open turn. Times are in UTC.
     """
 
     id: str
@@ -45,26 +45,26 @@ class Turn(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def is_open(self) -> bool:
-        """Whether somebody still writes it."""
+        """Whether the turn is still being written."""
         return self.status == "open"
 
 
 class Block(msgspec.Struct, frozen=True, kw_only=True):
-    """One stored block of a turn: its number in the turn, and the content."""
+    """A stored block of a turn: its number in the turn, and its content."""
 
     sequence: int
     content: Any
 
 
 class StoredTurn(msgspec.Struct, frozen=True, kw_only=True):
-    """A turn, and its messages: several where the assistant ran tools in it."""
+    """A turn with its messages. There are several if tools were run during the turn."""
 
     turn: Turn
     messages: list[ChatMessage]
 
 
 class Conversation(msgspec.Struct, frozen=True, kw_only=True):
-    """A conversation: how many turns it has, the id of the one that began last, and when it was begun and changed."""
+    """A conversation: the number of its turns, the id of the turn that was begun last (`head`), and times in UTC."""
 
     id: str
     turns: int

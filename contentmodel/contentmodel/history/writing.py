@@ -1,8 +1,8 @@
-"""What a store changes, as plain functions on a connection, each to be run in one transaction of its own.
+"""The changes of a store, as plain functions on a connection. Run each one in its own transaction.
 
-The sync and the async store run the same functions. A turn follows one turn and is followed by one, unless a branch was
-asked for; whoever writes a turn is the only one to do so. Where PostgreSQL locks rows, a conversation is locked before
-its turns, so that nobody waits in a circle, and without its key, so that what refers to it need not wait.
+The sync and the async store run the same functions. A turn has one predecessor, and one successor unless a branch is
+requested. Only one store writes an open turn. In PostgreSQL, a conversation is locked before its turns, to avoid
+deadlocks, and without its key (FOR NO KEY UPDATE), so that rows with a foreign key to it need not wait.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from contentmodel.request import ChatRequest
 
 LONGEST_NAME = 500
 Columns: TypeAlias = Mapping[str, Any]
-"""The columns of a turn that say what it is; the store adds those that say where and when."""
+"""The columns of a turn that describe its content. The store adds its position and its times."""
 Blocks: TypeAlias = Sequence[Mapping[str, Any]]
 """The columns of the blocks of one turn."""
 
 
 class Site(msgspec.Struct, frozen=True, kw_only=True):
-    """Where an operation runs: the moment, the writer that this store is, and who else is alive."""
+    """The context of an operation: the current time, the id of this store's writer, and a test of other writers."""
 
     now: datetime
     writer: str | None
@@ -40,7 +40,7 @@ class Site(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class NewTurn(msgspec.Struct, frozen=True, kw_only=True):
-    """A turn to begin: after `previous`, an id or START; None is after the turn that began last."""
+    """A turn to begin after `previous`: an id, START, or None for the turn that was begun last."""
 
     conversation: str
     role: str
@@ -50,9 +50,10 @@ class NewTurn(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Ending(msgspec.Struct, frozen=True, kw_only=True):
-    """What is said of a turn at its end.
+    """The final values of a turn.
 
-    `count` is how many blocks its answer holds (None: it is no answer), `order` their numbers (None: all, in order).
+    `count` is the number of blocks of the response; None if there is no response. `order` lists their sequence numbers;
+    None means all blocks in order.
     """
 
     columns: dict[str, Any] = {}
@@ -64,7 +65,7 @@ class Ending(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def begin_turn(connection: Connection, site: Site, new: NewTurn) -> Turn:
-    """A new turn that this store's writer writes."""
+    """Begin a turn that this store's writer writes."""
     if site.writer is None:
         raise InvalidTurnError("a turn is begun by a writer")
     rows.check_turn(new.role)
@@ -73,14 +74,14 @@ def begin_turn(connection: Connection, site: Site, new: NewTurn) -> Turn:
 
 
 def add_turn(connection: Connection, site: Site, new: NewTurn, blocks: Blocks) -> Turn:
-    """A new turn that is complete, with its blocks."""
+    """Add a complete turn with its blocks."""
     rows.check_turn(new.role, blocks)
     (turn,) = _insert(connection, site, new, [({"role": new.role, **new.columns}, blocks)])
     return turn
 
 
 def add_turns(connection: Connection, site: Site, new: NewTurn, made: Sequence[tuple[Columns, Blocks]]) -> list[Turn]:
-    """Complete turns, one after the other. The first stands where `new` says; its role and columns are not used."""
+    """Add complete turns in sequence. `new` has the position of the first one; its role and columns are unused."""
     for columns, blocks in made:
         rows.check_turn(columns["role"], blocks)
     return _insert(connection, site, new, made)
@@ -93,7 +94,7 @@ def save(
     request: ChatRequest,
     made: Sequence[tuple[Columns, Blocks]],
 ) -> list[Turn]:
-    """A whole transcript as a conversation that is not there yet. ConflictError where it has turns."""
+    """Store a whole transcript as a new conversation. Raise ConflictError if it has turns or settings."""
     found = _locked_conversation(connection, site, conversation)
     if found.last_number or found.settings is not None:
         raise ConflictError(f"the conversation {conversation!r} is there already: add turns to it, or save another")
@@ -106,7 +107,7 @@ def save(
 def _insert(
     connection: Connection, site: Site, new: NewTurn, made: Sequence[tuple[Columns, Blocks]], status: str = "complete"
 ) -> list[Turn]:
-    """Turns, each behind the one before it, and the first behind the one that `new` says."""
+    """Insert turns, each after the one before it, and the first one at the position of `new`."""
     conversation = _locked_conversation(connection, site, new.conversation)
     previous = _predecessor(connection, site, conversation, new.previous)
     if not new.branch:
@@ -144,7 +145,7 @@ def _insert(
 
 
 def _locked_conversation(connection: Connection, site: Site, name: str) -> Row[Any]:
-    """The conversation's row, made where it is not there, and nobody else's until the transaction ends."""
+    """Return the row of a conversation, locked until the transaction ends. Create it if it does not exist."""
     if not isinstance(name, str) or not name or len(name) > LONGEST_NAME or not name.isprintable():
         raise InvalidTurnError(
             f"the conversation is {name!r}: expected a name of 1 to {LONGEST_NAME} printable characters"
@@ -161,7 +162,7 @@ def _locked_conversation(connection: Connection, site: Site, name: str) -> Row[A
 
 
 def _predecessor(connection: Connection, site: Site, conversation: Row[Any], wanted: str | None) -> str | None:
-    """The id of the turn that a new one follows; None at the start. ConflictError where it is still being written."""
+    """Return the id of the turn before a new one; None at the start. Raise ConflictError if it is being written."""
     if wanted == START:
         return None
     name = conversation.head if wanted is None else wanted
@@ -193,7 +194,7 @@ def _refuse_second(connection: Connection, conversation: str, previous: str | No
 
 
 def put_block(connection: Connection, site: Site, name: str, block: Columns, *, replace: bool) -> bool:
-    """Stores a block of an open turn; whether anything changed. The same block again changes nothing."""
+    """Store a block of an open turn. Return False if the same block is already stored, else True."""
     found = _turn_row(connection, name)
     where = (turn_blocks.c.turn == name) & (turn_blocks.c.sequence == block["sequence"])
     stored = connection.execute(select(turn_blocks).where(where)).mappings().one_or_none()
@@ -216,7 +217,7 @@ def _is_same(stored: Mapping[Any, Any], block: Columns) -> bool:
 
 
 def describe_turn(connection: Connection, site: Site, name: str, columns: Columns) -> Turn:
-    """Says of an open turn what has become known of it."""
+    """Set columns of an open turn."""
     _refuse_foreign(site, _turn_row(connection, name))
     if columns:
         connection.execute(update(turns).where(turns.c.id == name).values(**columns))
@@ -224,7 +225,7 @@ def describe_turn(connection: Connection, site: Site, name: str, columns: Column
 
 
 def end_turn(connection: Connection, site: Site, name: str, status: str, ending: Ending) -> Turn:
-    """Ends an open turn. Ending it the same way again changes nothing."""
+    """End an open turn. Ending it again with the same status changes nothing."""
     _lock_conversation_of(connection, name)
     found = _turn_row(connection, name)
     if found.status != status:
@@ -239,7 +240,7 @@ def end_turn(connection: Connection, site: Site, name: str, status: str, ending:
 
 
 def _layout(connection: Connection, name: str, ending: Ending) -> list[int] | None:
-    """The numbers of the blocks that make the transcript; None where it is all of them, in order."""
+    """Return the sequence numbers of the blocks of the transcript; None if it is all blocks in order."""
     wanted = select(turn_blocks.c.sequence).where(turn_blocks.c.turn == name).order_by(turn_blocks.c.sequence)
     stored = list(connection.execute(wanted).scalars())
     strange = [number for number in stored if number.__class__ is not int]
@@ -264,11 +265,11 @@ def _refuse_foreign(site: Site, found: Row[Any]) -> None:
         raise ConflictError(f"the turn {found.id} is written by another store")
 
 
-# -- who has died ------------------------------------------------------------------------------------------------------
+# -- dead writers ------------------------------------------------------------------------------------------------------
 
 
 def interrupt_dead(connection: Connection, site: Site) -> int:
-    """Marks the open turns of writers that are not there any more; how many there were."""
+    """Mark the open turns of dead writers as interrupted. Return their number."""
     writers = (
         connection.execute(select(turns.c.writer).where(NOT_COMPLETE, turns.c.status == "open").distinct())
         .scalars()
@@ -279,7 +280,7 @@ def interrupt_dead(connection: Connection, site: Site) -> int:
 
 
 def _is_alive(connection: Connection, site: Site, writer: Any) -> bool:
-    """Whether a writer is there. What is no name of a writer is the name of none."""
+    """Return whether a writer is alive. Return False for an invalid id."""
     try:
         return isinstance(writer, str) and site.is_alive(connection, writer)
     except ValueError:
@@ -287,7 +288,7 @@ def _is_alive(connection: Connection, site: Site, writer: Any) -> bool:
 
 
 def interrupt_own(connection: Connection, site: Site) -> int:
-    """Marks the turns that this store's writer leaves open; how many there are."""
+    """Mark the open turns of this store's writer as interrupted. Return their number."""
     return 0 if site.writer is None else _interrupt(connection, site, site.writer)
 
 
@@ -297,7 +298,7 @@ def _interrupt(connection: Connection, site: Site, writer: str) -> int:
 
 
 def _settle(connection: Connection, site: Site, found: Row[Any]) -> bool:
-    """Whether an open turn is not written any more: its writer has died since this store was opened."""
+    """If the writer of an open turn is dead, mark its turns as interrupted. Return whether it is dead."""
     if _is_alive(connection, site, found.writer):
         return False
     _interrupt(connection, site, found.writer)
@@ -308,7 +309,7 @@ def _settle(connection: Connection, site: Site, found: Row[Any]) -> bool:
 
 
 def delete(connection: Connection, site: Site, conversation: str) -> None:
-    """Deletes a conversation with all that is in it. ConflictError where a turn of it is being written."""
+    """Delete a conversation with its turns and its log. Raise ConflictError if one of its turns is being written."""
     connection.execute(select(conversations.c.id).where(conversations.c.id == conversation).with_for_update())
     _refuse_open(
         connection,
@@ -321,11 +322,11 @@ def delete(connection: Connection, site: Site, conversation: str) -> None:
 
 
 def delete_turn(connection: Connection, site: Site, name: str) -> int:
-    """Deletes a turn and all that follow it, on every branch; how many there were."""
+    """Delete a turn and all turns that follow it, on all branches. Return their number."""
     _lock_conversation_of(connection, name)
     found = _turn_row(connection, name)
     follow = select(turns.c.id).where(turns.c.id == name).cte(recursive=True)
-    # Not UNION ALL: turns of a damaged database may follow each other in a circle.
+    # Not UNION ALL: the turns of a damaged database may form a cycle.
     follow = follow.union(select(turns.c.id).where(turns.c.previous == follow.c.id))
     ids = select(follow.c.id)
     _refuse_open(connection, site, select(turns).where(turns.c.id.in_(ids), turns.c.status == "open"))
@@ -350,7 +351,7 @@ def _refuse_open(connection: Connection, site: Site, wanted: Select[Any]) -> Non
 
 
 def turn(connection: Connection, name: str) -> Turn:
-    """A turn by its id. NotFoundError where there is none."""
+    """Return a turn by its id. Raise NotFoundError if it does not exist."""
     found = connection.execute(select(turns).where(turns.c.id == name)).mappings().one_or_none()
     if found is None:
         raise NotFoundError(f"there is no turn {name!r}")
@@ -358,7 +359,7 @@ def turn(connection: Connection, name: str) -> Turn:
 
 
 def _turn_row(connection: Connection, name: str) -> Row[Any]:
-    """A turn's row, nobody else's to change until the transaction ends."""
+    """Return the row of a turn, locked until the transaction ends."""
     wanted = select(turns).where(turns.c.id == name).with_for_update(key_share=True)
     found = connection.execute(wanted).one_or_none()
     if found is None:
