@@ -1,4 +1,4 @@
-"""The checks: each is a law, and what it is tried on. Importing this registers all of them, in the order of reports."""
+"""The checks: each tries one law on one kind of input. Importing this registers all, in the order of reports."""
 
 from __future__ import annotations
 

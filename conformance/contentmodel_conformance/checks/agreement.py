@@ -1,4 +1,4 @@
-"""The checks of agreement: readers written by hand read the same from a payload and from what it is converted to."""
+"""The checks of agreement: hand-written readers read the same from a payload and from its conversion."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _crossed(law: WayLaw, source: Any, target: Any, kind: str, value: Any) -> No
 
 
 def _with_texts_apart(request: Any) -> Any:
-    """The request with a second text behind the first of each user's turn."""
+    """Return the request with a second text after the first content of each user message."""
     messages = [
         replace(message, contents=[*message.contents[:1], TextContent(text="And this."), *message.contents[1:]])
         if message.role == "user"

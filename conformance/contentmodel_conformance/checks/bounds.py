@@ -1,7 +1,7 @@
-"""The checks of what work costs: every shape of conversation, answer and stream, at three sizes.
+"""The checks of the cost of work: every shape of conversation, answer and stream, at three sizes.
 
-A quick run tries each shape with one other adapter, each in turn; a deep one tries all pairs, larger inputs, and counts
-what is copied too.
+A quick run tries each shape with one other adapter, in rotation. A deep run tries all pairs and larger inputs, and
+also counts copied bytes.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from contentmodel_conformance.trying import Trial
 from contentmodel_conformance.work import Work
 
 Make = Callable[[Any, Any, Any], Work]
-"""What makes the work of a value, for an adapter and another one."""
+"""Returns the work on a value, for an adapter and another one."""
 
 
 @check(law.bounds, "requests", "conversations that grow in one way each, there and back")
@@ -51,7 +51,7 @@ def _each(subject: Subject, trial: Trial, shapes: Mapping[str, Shape], make: Mak
 
 
 def _partners(subject: Subject, number: int, *, deep: bool, streams: bool) -> Iterator[Any]:
-    """The other adapters that a shape is tried with."""
+    """Yield the other adapters that a shape is tried with; None if there are none."""
     others = [other for other in subject.others if not streams or not Subject(other, others=()).no_streams]
     if not others:
         yield None

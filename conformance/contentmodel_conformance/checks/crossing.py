@@ -1,4 +1,4 @@
-"""The checks of two adapters: what goes from one API to another, and comes back. The other is every one installed."""
+"""The checks of two adapters: conversion to another API and back. All installed adapters are tried."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from contentmodel_conformance.subject import KINDS, Subject, limits_of
 from contentmodel_conformance.trying import Law, Trial
 
 Way = tuple[Any, Any, str]
-"""The adapter that is read with, the one that is written with, and the kind."""
+"""The source adapter, the target adapter, and the kind."""
 WayLaw = Callable[[Any, Any, str, Any], None]
 
 
 def ways(subject: Subject, *kinds: str) -> Iterator[Way]:
-    """Every way there is from and to the adapter.
+    """Yield every way from and to the adapter.
 
-    None leads out of a store, which has no issuer: what is in it came from elsewhere, and says so.
+    A store (an adapter without an issuer) is only a target: its content has the origins of other APIs.
     """
     here = subject.adapter
     for kind in kinds or KINDS:
@@ -37,7 +37,7 @@ def ways(subject: Subject, *kinds: str) -> Iterator[Way]:
 
 
 def conversations(source: Any, kind: str) -> Any:
-    """Values of the model that came from an API."""
+    """Return a strategy of model values that came from an API."""
     limits = limits_of(source)
     if kind == "request":
         return transcripts(source.api, limits)
@@ -46,13 +46,13 @@ def conversations(source: Any, kind: str) -> Any:
 
 
 def along(trial: Trial, subject: Subject, law: WayLaw, *kinds: str) -> None:
-    """Tries a law of payloads on every way, on what the source writes of its own conversations."""
+    """Try a law of payloads on every way, on payloads that the source encodes from its own conversations."""
     for source, target, kind in ways(subject, *kinds):
         trial.each(conversations(source, kind), _of_payload(law, source, target, kind), label(source, target, kind))
 
 
 def label(source: Any, target: Any, kind: str) -> str:
-    """What a way is called."""
+    """Return the label of a way."""
     return f"{kind} {source.api} to {target.api}"
 
 
@@ -66,7 +66,7 @@ def accounting(subject: Subject, trial: Trial) -> None:
 
 
 def accounted(source: Any, target: Any, kind: str, payload: Any) -> None:
-    """Accounting, of a payload that goes from one API to another."""
+    """Check accounting of a converted payload."""
     told, encoded = laws.told_by(source, kind, payload), laws.crossed(source, target, kind, payload)
     laws.accounting(told, encoded, vocabulary_of(source), vocabulary_of(target))
 
@@ -77,7 +77,7 @@ def crossing_precision(subject: Subject, trial: Trial) -> None:
 
 
 def precise(source: Any, target: Any, kind: str, payload: Any, *, most: int = MOST) -> None:
-    """Precision, of a payload that goes from one API to another."""
+    """Check precision of a converted payload."""
     told, encoded = laws.told_by(source, kind, payload), laws.crossed(source, target, kind, payload)
     precision(told, encoded, vocabulary_of(source), vocabulary_of(target), most=most)
 
@@ -119,7 +119,7 @@ def members_accounting(subject: Subject, trial: Trial) -> None:
     for kind in subject.does:
         laws_of_all = [_accounts(subject.adapter, other, kind) for other in subject.others]
         for name, strategy in sorted(sdk_members(subject.api, kind).items()):
-            # The first example is the least, with empty texts: what is lost of it is no value.
+            # The first example is minimal, with empty texts: it has no values to lose.
             trial.each(strategy, _all(laws_of_all), f"{kind} {name}", share=0.08)
 
 
@@ -128,7 +128,7 @@ def _all(found: list[Law]) -> Law:
 
 
 def _accounts(source: Any, target: Any, kind: str) -> Law:
-    """Conversion, accounting and one loss of each place, also of payloads that no API would send."""
+    """Return a law of conversion, accounting and single reports of losses, also for unrealistic payloads."""
 
     def law(payload: Any) -> None:
         encoded, missing = laws.converted(source, target, kind, payload)
@@ -139,7 +139,7 @@ def _accounts(source: Any, target: Any, kind: str) -> Law:
 
 
 def _crosses(source: Any, target: Any, kind: str) -> Law:
-    """Nothing is raised on the way, and the losses have their paths: no API would send such payloads."""
+    """Return the law of conversion, for unrealistic payloads: no errors, and losses have paths."""
     return lambda payload: laws.conversion(source, target, kind, payload)
 
 
@@ -234,5 +234,5 @@ def prefixes(subject: Subject, trial: Trial) -> None:
 
 
 def continued(source: Any, target: Any, kind: str, payload: Any) -> None:
-    """Prefixes, of a request that goes from one API to another."""
+    """Check prefixes of a converted request."""
     laws.prefixes(target, source.decode_request(payload))

@@ -1,6 +1,4 @@
-"""The checks of what can go wrong unseen: results that change places, losses that are none, keys in another order,
-depth, and characters cut in half.
-"""
+"""The checks of defects that other laws miss: swapped results, false losses, key order, depth, split surrogates."""
 
 from __future__ import annotations
 

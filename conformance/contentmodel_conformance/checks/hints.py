@@ -1,4 +1,4 @@
-"""The check of hints: stored values whose hints are of wrong types, or where they do not belong."""
+"""The check of hints: stored values with hints of wrong types, or in wrong places."""
 
 from __future__ import annotations
 

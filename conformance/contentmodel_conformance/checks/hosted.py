@@ -1,4 +1,4 @@
-"""The checks of hosted tools: those that no class names, and the ways in which they fail."""
+"""The checks of hosted tools: unknown tools, and forms of failure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The checks of one adapter on payloads of its API: made from its table, its SDK's types, its own samples, or noise."""
+"""The checks of one adapter on payloads of its API: from its table, SDK types and samples, and on noise."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ def sdk_types(subject: Subject, trial: Trial) -> None:
 
 
 def of(subject: Subject, law: KindLaw, kind: str) -> Law:
-    """A law of payloads, or of values, as one of a single one."""
+    """Bind a law of payloads or values to an adapter and a kind."""
     return lambda payload: law(subject.adapter, kind, payload)
 
 
 def keeps(subject: Subject, kind: str) -> Law:
-    """What is asked of every payload: it comes back, nothing is changed, and its value survives its own JSON."""
+    """Return the laws of identity, purity and model JSON as one law of a payload."""
 
     def law(payload: Any) -> None:
         laws.identity(subject.adapter, kind, payload)
@@ -150,13 +150,13 @@ def schema_fits(subject: Subject, trial: Trial) -> None:
 
 
 def from_sdk(subject: Subject, trial: Trial, law: KindLaw) -> None:
-    """Tries a law on payloads from the SDK's types."""
+    """Try a law on payloads from the SDK's types."""
     for kind in subject.does:
         trial.each(sdk_payloads(subject.api, kind), of(subject, law, kind), kind)
 
 
 def from_elsewhere(subject: Subject, trial: Trial, law: KindLaw) -> None:
-    """Tries a law on payloads from the table, on those given, and on those written."""
+    """Try a law on payloads from the table, on given ones, and on ones that the adapter wrote."""
     for kind in subject.does:
         for label, strategy in sources(subject, kind):
             if label != "sdk":
@@ -164,7 +164,7 @@ def from_elsewhere(subject: Subject, trial: Trial, law: KindLaw) -> None:
 
 
 def _unless_refused(subject: Subject, law: KindLaw, kind: str) -> Law:
-    """A law on what the adapter takes: what of it has to be taken is the law of identity's to say."""
+    """Return a law that skips payloads that the adapter refuses. Wrong refusals are found by the law of identity."""
 
     def tried(payload: Any) -> None:
         try:
@@ -203,7 +203,7 @@ def anything_anywhere(subject: Subject, trial: Trial) -> None:
 
 
 def sources(subject: Subject, kind: str) -> list[tuple[str, st.SearchStrategy[Any]]]:
-    """The payloads of the API that there are, from wherever."""
+    """Return all sources of payloads of the API, each with a label."""
     found: list[tuple[str, st.SearchStrategy[Any]]] = []
     if not subject.no_types:
         found.append(("sdk", sdk_payloads(subject.api, kind)))
@@ -255,7 +255,7 @@ def _start_of(text: bytes, end: int) -> bytes:
     return text[:end]
 
 
-# -- what others say of it ---------------------------------------------------------------------------------------------
+# -- detection and replay ---------------------------------------------------------------------------------------------
 
 
 @check(conduct.detection, "written", "payloads that the adapter wrote")

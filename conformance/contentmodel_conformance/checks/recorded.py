@@ -1,4 +1,4 @@
-"""The checks on recorded payloads: what providers sent and accepted comes back, crosses, and comes back from there."""
+"""The checks on recorded payloads: round trips, and conversions to other APIs and back."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ def corpus_lines(subject: Subject, trial: Trial) -> None:
 
 
 def payloads(subject: Subject, api: str, kind: str) -> list[Record]:
-    """Recorded payloads that the provider accepted; the bodies of errors are answers."""
+    """Return recorded payloads that the provider accepted. Error bodies count as responses."""
     assert subject.recordings is not None
     kinds = ("response", "error") if kind == "response" else (kind,)
     return subject.recordings.accepted(api, *kinds)
 
 
 def each(subject: Subject, trial: Trial, law: Callable[[str, Any], None]) -> None:
-    """Tries a law of payloads, by kind, on what is recorded of the adapter's API."""
+    """Try a law on the recorded payloads of the adapter's API."""
     for kind in subject.does:
         for record in payloads(subject, subject.api, kind):
             trial.once(record.body, partial(law, kind), kind, record.source)
@@ -86,7 +86,7 @@ def recorded_answers(subject: Subject, trial: Trial) -> None:
 
     def law(body: Any) -> None:
         response = subject.adapter.decode_response(body)
-        # What stands beside the lists of an answer is of its envelope, which no request repeats.
+        # Faults outside of lists are in the envelope of the answer, which requests do not repeat.
         if not response.choices or any(re.match(r"\$\.\w+\[", fault) for fault in allows.faults(body)):
             raise laws.Refused("the SDK's types do not allow what was answered")
         laws.replay(subject.adapter, accepts, response)
@@ -100,7 +100,7 @@ def recorded_answers(subject: Subject, trial: Trial) -> None:
 
 
 def crossing(subject: Subject, trial: Trial, law: WayLaw, *kinds: str, itself: bool = False, one_of: int = 1) -> None:
-    """Tries a law on every way, on what is recorded of the API that is read; or on `one_of` so many records."""
+    """Try a law on every way, on the recordings of the source API. With `one_of` n, try about one of n records."""
     found: Iterable[Way] = ways(subject, *kinds)
     if itself:
         found = [*found, *((subject.adapter, subject.adapter, kind) for kind in kinds)]
@@ -121,7 +121,7 @@ def recorded_audit(subject: Subject, trial: Trial) -> None:
 
 @check(precision, "recorded", "recorded requests and answers, from and to every other API", "corpus", "others")
 def recorded_precision(subject: Subject, trial: Trial) -> None:
-    """A quick run deletes one value of each third payload."""
+    """Try precision. A quick run deletes one value of about every third payload."""
     most, one_of = (100, 1) if trial.deep else (1, 3)
     crossing(subject, trial, partial(precise, most=most), one_of=one_of)
 

@@ -1,4 +1,4 @@
-"""The checks on recorded streams: cut, spelled and broken off in every way, folded, written again, told elsewhere."""
+"""The checks on recorded streams: split, respelled, broken off, folded, encoded again, and converted."""
 
 from __future__ import annotations
 
@@ -27,30 +27,30 @@ from contentmodel_conformance.trying import Trial
 
 NEEDS = ("corpus", "streams")
 PLACES = {False: 30, True: 400}
-"""How many places of each recorded stream are tried, quick and deep."""
+"""The number of offsets tried of each recorded stream, by `deep`."""
 ALL_UP_TO = {False: 40_000, True: 1_000_000}
-"""Up to which length, in bytes, all of them are."""
+"""The length in bytes up to which every offset is tried, by `deep`."""
 
 
 def recorded(subject: Subject, api: str | None = None) -> list[Record]:
-    """The recorded streams of the adapter's API, or of another, that the provider gave."""
+    """Return the accepted recorded streams of the adapter's API, or of another."""
     assert subject.recordings is not None
     return subject.recordings.accepted(api or subject.api, "stream")
 
 
 def each(subject: Subject, trial: Trial, law: Callable[[Record], None]) -> None:
-    """Tries a law on every recorded stream."""
+    """Try a law on every recorded stream."""
     for record in recorded(subject):
         trial.once(record, law, source=record.source)
 
 
 def events_of(subject: Subject, record: Record) -> Sequence[Any]:
-    """What a recorded stream decodes to."""
+    """Decode a recorded stream."""
     return streams.decode(subject.adapter, [record.raw])
 
 
 def contradicts_itself(record: Record) -> bool:
-    """Whether the deltas of a text are not what the API says, at its end, that it was: some fixtures were shortened."""
+    """Return whether the deltas of a text differ from its final text: some fixtures were shortened."""
     said: dict[Any, str] = defaultdict(str)
     for wire in record.wires:
         place = wire.get("output_index"), wire.get("content_index")
@@ -62,13 +62,13 @@ def contradicts_itself(record: Record) -> bool:
 
 
 def unless_contradicted(record: Record) -> Record:
-    """The record. Refused where it says two things of one text: nothing can be asked of it then."""
+    """Return the record. Raises Refused if it contradicts itself: then it has no defined result."""
     if contradicts_itself(record):
         raise laws.Refused
     return record
 
 
-# -- whole, cut and spelled otherwise ----------------------------------------------------------------------------------
+# -- whole, split and respelled ----------------------------------------------------------------------------------------
 
 
 @check(streams.cuts, "recorded", "recorded streams, cut in many places, and at every byte at once", *NEEDS)
@@ -107,7 +107,7 @@ def recorded_separation(subject: Subject, trial: Trial) -> None:
     )
 
 
-# -- what the events say -----------------------------------------------------------------------------------------------
+# -- events ------------------------------------------------------------------------------------------------------------
 
 
 @check(streams.order, "recorded", "recorded streams", *NEEDS)
@@ -203,7 +203,7 @@ def recorded_mixed(subject: Subject, trial: Trial) -> None:
 
 
 def short_bodies(subject: Subject) -> list[Body]:
-    """The recorded streams that are short enough to be read many times."""
+    """Return the recorded streams that are short enough to be decoded many times."""
     return [record.body for record in recorded(subject) if 0 < len(record.body) < 150]
 
 
@@ -241,7 +241,7 @@ def recorded_flips(subject: Subject, trial: Trial) -> None:
         trial.each(made, lambda raw: streams.totality(subject.adapter, [raw]))
 
 
-# -- written again, here and elsewhere ---------------------------------------------------------------------------------
+# -- encoded again, and converted --------------------------------------------------------------------------------------
 
 
 @check(streams.encoding, "recorded", "recorded streams", *NEEDS)
@@ -277,7 +277,7 @@ def recorded_accumulation(subject: Subject, trial: Trial) -> None:
 
 
 def _is_beyond(record: Record, api: str) -> bool:
-    """Whether the SDK cannot read a recorded stream: it is a host's own way, or a fixture."""
+    """Return whether the SDK cannot read a recorded stream: it is a host's dialect, or a fixture."""
     try:
         accumulated(api, record.wires)
     except CannotAccumulate:
@@ -291,7 +291,7 @@ def recorded_agreement(subject: Subject, trial: Trial) -> None:
         try:
             theirs = comparable(subject.api, accumulated(subject.api, record.wires))
         except CannotAccumulate as error:
-            # What it cannot read is a host's own way, or a fixture that was edited.
+            # Dialects of hosts and edited fixtures may be unreadable for the SDK.
             if record.data.get("dialect") or record.data.get("provenance") == "fixture":
                 raise laws.Refused from None
             raise laws.LawBroken("agreement", "$", str(error), laws.Words("what the SDK reads"), record.id) from None
@@ -303,7 +303,7 @@ def recorded_agreement(subject: Subject, trial: Trial) -> None:
 def _from_others(
     subject: Subject, trial: Trial, law: Callable[[Record, Sequence[Any]], None], itself: bool = False
 ) -> None:
-    """Tries a law on what the recorded streams of the other APIs decode to."""
+    """Try a law on the decoded recorded streams of the other APIs; with `itself`, also of this one."""
     for other in [*subject.others, *([subject.adapter] if itself else [])]:
         for record in recorded(subject, other.api):
 

@@ -1,10 +1,10 @@
-"""What a check is, and the list of all of them.
+"""The class of checks, and the registry of all checks.
 
     @check(laws.identity, "sdk", "payloads that the SDK's types allow", "types")
     def sdk_identity(subject, trial): ...
 
-The law's docstring is what reports say that it promises. `needs` names what has to be there: for each, the subject's
-`no_<need>` says why it is not, and then the check is skipped with that reason.
+Reports show the first paragraph of the law's docstring as its promise. `needs` lists requirements: if the subject's
+`no_<need>` is not empty, the check is skipped, with `no_<need>` as the reason.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Run: TypeAlias = Callable[[Subject, Trial], None]
 
 @dataclass(frozen=True)
 class Check:
-    """One law, tried on one sort of input. `name` is its id: `identity/table`."""
+    """One law, tried on one kind of input. `name` is its id: `identity/table`."""
 
     name: str
     law: str
@@ -31,20 +31,20 @@ class Check:
     run: Run
 
     def skipped(self, subject: Subject) -> str:
-        """Why this check does not apply to an adapter; empty where it does."""
+        """Return why this check does not apply to an adapter; "" if it does."""
         reasons = (getattr(subject, f"no_{need}") for need in self.needs)
         return next((reason for reason in reasons if reason), "")
 
 
 CHECKS: dict[str, Check] = {}
-"""Every check, by its name."""
+"""Every check, by name."""
 
 LAWS: dict[str, str] = {}
-"""Every law, with the sentence that says what it promises."""
+"""Every law, with its promise."""
 
 
 def check(law: Callable[..., Any], name: str, on: str, *needs: str) -> Callable[[Run], Run]:
-    """Registers the function below as a check of `law`, tried on what `on` says, and called `name` for short."""
+    """Register the decorated function as a check `name` of `law`. `on` describes its input."""
     kept = law_name(law)
     LAWS.setdefault(kept, promise(law))
     slug = f"{kept.replace(' ', '-')}/{name}"
@@ -59,11 +59,11 @@ def check(law: Callable[..., Any], name: str, on: str, *needs: str) -> Callable[
 
 
 def law_name(law: Callable[..., Any]) -> str:
-    """The name of a law: its function's; those of streams say so."""
+    """Return the name of a law: its function's name; laws of streams start with "stream"."""
     name = law.__name__.replace("_", " ")
     return f"stream {name}" if law.__module__.endswith(".streams") else name
 
 
 def promise(law: Callable[..., Any]) -> str:
-    """What a law promises: the first paragraph of its docstring."""
+    """Return the promise of a law: the first paragraph of its docstring."""
     return " ".join(inspect.cleandoc(law.__doc__ or "").partition("\n\n")[0].split())

@@ -1,4 +1,4 @@
-"""The checks of one adapter on values of the model: transcripts as agents leave them, answers, and any value at all."""
+"""The checks of one adapter on model values: realistic transcripts, answers, and arbitrary values."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from contentmodel_conformance.trying import Law, Trial
 
 Values = st.SearchStrategy[Any]
 Made = Callable[[Subject], Iterator[tuple[str, Values]]]
-"""What makes values for an adapter, by kind."""
+"""Yields strategies of values for an adapter, by kind."""
 
 
 def home(subject: Subject) -> Iterator[tuple[str, Values]]:
-    """What came from this API, by kind, as far as its limits are known."""
+    """Yield values from this API, by kind; nothing if its limits are not set."""
     if subject.limits is None:
         return
     if "request" in subject.does:
@@ -37,7 +37,7 @@ def home(subject: Subject) -> Iterator[tuple[str, Values]]:
 
 
 def foreign(subject: Subject) -> Iterator[tuple[str, Values]]:
-    """What came from an API without an adapter, by kind."""
+    """Yield values from an API without an adapter, by kind."""
     if "request" in subject.does:
         yield "request", transcripts("anthropic-messages").map(elsewhere)
     if "response" in subject.does:
@@ -45,13 +45,13 @@ def foreign(subject: Subject) -> Iterator[tuple[str, Values]]:
 
 
 def repeated(subject: Subject) -> Iterator[tuple[str, Values]]:
-    """What came from an API without an adapter, where calls of different turns share their ids."""
+    """Yield requests from an API without an adapter, in which calls of different turns share ids."""
     if "request" in subject.does:
         yield "request", transcripts("anthropic-messages", few_ids=True).map(elsewhere)
 
 
 def anything(subject: Subject) -> Iterator[tuple[str, Values]]:
-    """Any value of the model, by kind."""
+    """Yield arbitrary model values, by kind."""
     if "request" in subject.does:
         yield "request", model.requests()
     if "response" in subject.does:
@@ -63,7 +63,7 @@ ELSEWHERE = Origin(api="smoke-signals", issuer="unknown", model="m")
 
 
 def elsewhere(value: Any) -> Any:
-    """A request or an answer as if it came from an API without an adapter."""
+    """Return a request or response with its origins set to an API without an adapter."""
     replace = msgspec.structs.replace
     if isinstance(value, ChatRequest):
         return replace(value, messages=[replace(m, origin=ELSEWHERE) for m in value.messages], origin=ELSEWHERE)
@@ -73,7 +73,7 @@ def elsewhere(value: Any) -> Any:
     return replace(value, choices=choices, origin=ELSEWHERE)
 
 
-# -- there and back ----------------------------------------------------------------------------------------------------
+# -- round trips -------------------------------------------------------------------------------------------------------
 
 
 AT_HOME = "transcripts and answers of this API"
@@ -81,7 +81,7 @@ ABROAD = "transcripts and answers from an API without an adapter"
 
 
 def on_values(law: Callable[..., Any], name: str, values: Made, on: str, *needs: str) -> None:
-    """Registers a check of `law`, on `values` of both kinds."""
+    """Register a check of `law` on `values` of both kinds."""
 
     @check(law, name, on, *needs)
     def run(subject: Subject, trial: Trial) -> None:
@@ -90,7 +90,7 @@ def on_values(law: Callable[..., Any], name: str, values: Made, on: str, *needs:
 
 
 def on_requests(law: Callable[[Any, Any], None], name: str, values: Made, on: str, *needs: str) -> None:
-    """The same for a law of requests alone."""
+    """Register a check of a law of requests."""
 
     @check(law, name, on, *needs)
     def run(subject: Subject, trial: Trial) -> None:
@@ -134,7 +134,7 @@ def _with_tool(parameters: dict[str, Any], options: ChatOptions) -> ChatRequest:
     return ChatRequest(model="m", messages=said, tools=[tool], options=options)
 
 
-# -- what is written ---------------------------------------------------------------------------------------------------
+# -- encoded payloads --------------------------------------------------------------------------------------------------
 
 
 @check(laws.acceptance, "foreign", ABROAD, "judge")
@@ -166,7 +166,7 @@ def settings_acceptance(subject: Subject, trial: Trial) -> None:
 
 
 def _for_models(subject: Subject, trial: Trial, law: Callable[[Any, str], None]) -> None:
-    """Tries a law on requests with settings, written for each model of the limits."""
+    """Try a law on requests with settings, encoded for each model of the limits."""
     limits = subject.limits
     models = (*limits.models, *limits.settings_of) if limits is not None and "request" in subject.does else ()
     for name in models:

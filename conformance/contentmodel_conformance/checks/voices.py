@@ -1,4 +1,4 @@
-"""The checks of who says what: conversations that imitate the marks, notes and roles of every adapter."""
+"""The checks of voices: conversations that imitate the sentinels, notes and roles of every adapter."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def crossing(subject: Subject, trial: Trial) -> None:
 
 
 def _written(adapter: Any) -> st.SearchStrategy[Any]:
-    """Payloads of hostile conversations, as the adapter writes them."""
+    """Return a strategy of hostile conversations, encoded by the adapter."""
     return hostile(adapter.api, limits_of(adapter)).map(lambda request: adapter.encode_request(request).payload)
 
 
@@ -47,7 +47,7 @@ def roles(subject: Subject, trial: Trial) -> None:
     for field in _role_fields(subject) if "request" in subject.does else ():
         payloads = _written(subject.adapter).flatmap(partial(with_roles, field=field))
         for other in subject.others:
-            # A store sends nothing: it keeps every role as it is.
+            # A store sends no requests: it keeps every role unchanged.
             if other.issuer:
                 law = _roles(subject.adapter, other)
                 trial.each(payloads, law, label(subject.adapter, other, "request"), share=0.5)
@@ -66,7 +66,7 @@ def _roles(source: Any, target: Any) -> Law:
 
 
 def _role_fields(subject: Subject) -> Iterator[str]:
-    """The fields that hold the role of a message, as far as the adapter describes its tables."""
+    """Yield the wire fields for the role of a message, from the adapter's description of its tables."""
     records = subject.description.get("records", {}).values()
     messages = (row["fields"].items() for row in records if row.get("model") == "ChatMessage")
     yield from sorted({path for fields in messages for path, field in fields if field["attribute"] == "role"})

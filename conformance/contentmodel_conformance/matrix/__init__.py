@@ -1,7 +1,6 @@
-"""The matrix: what becomes of each type of content at each API, and of each family of content between two APIs.
+"""The matrix: the outcome of each content type at each API, and of each family of content between two APIs.
 
-Computed by running the adapters, and never written down. An adapter that fails is an error in its cells, and takes no
-other with it.
+Computed by running the adapters. If an adapter fails, only its own cells are errors.
 """
 
 from __future__ import annotations
@@ -23,11 +22,11 @@ __all__ = ["KINDS", "Api", "Case", "Cell", "Crossing", "Matrix", "installed", "m
 
 KINDS = ("request", "response")
 VERSION = 1
-"""The version of the form of the matrix's JSON."""
+"""The version of the matrix's JSON format."""
 
 
 class Api(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """An API of the matrix; `error` says why its adapter cannot be used at all."""
+    """An API of the matrix. If its adapter cannot be loaded, `error` has the reason."""
 
     api: str
     issuer: str = ""
@@ -35,12 +34,11 @@ class Api(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Cell(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What becomes of a content type (`type`) at `api` in requests or answers (`of`), its own or foreign (`origin`).
+    """The outcome of a content type (`type`) at `api` in requests or answers (`of`), own or foreign (`origin`).
 
-    `verdict` sums up the forms of the type that the API has: "exact" (all come back equal), "partly" (some do),
-    "degraded", "dropped", "silent" (some change, and no loss says so), "error", "absent" (the API has no such content,
-    or answers have no place for it). `lost` are the optional fields that never come through where the content does.
-    `cases` are all that was tried.
+    `verdict` summarizes the forms that the API has: "exact" (all round-trip), "partly" (some do), "degraded",
+    "dropped", "silent" (some change without a loss), "error", or "absent" (the API or its answers have no such
+    content). `lost` lists the optional fields that are always lost. `cases` has all cases tried.
     """
 
     type: str
@@ -53,7 +51,7 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Matrix(msgspec.Struct, frozen=True, kw_only=True):
-    """All of it, in the order of the APIs' ids and of `contentmodel.content.CONTENT_TYPES`."""
+    """The whole matrix, in the order of API ids and of `contentmodel.content.CONTENT_TYPES`."""
 
     version: int = VERSION
     apis: tuple[Api, ...] = ()
@@ -62,19 +60,19 @@ class Matrix(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def installed(names: Iterable[str] | None = None) -> dict[str, Any]:
-    """The installed adapters by API id, all or those named; an exception in the place of one that cannot be loaded."""
+    """Return the installed adapters by API id, all or those named. If one fails to load, its value is the exception."""
     points = {point.name for point in entry_points(group=GROUP)}
     found: dict[str, Any] = {}
     for name in sorted(points if names is None else set(names)):
         try:
             found[name] = contentmodel.adapter(name)
-        except Exception as error:  # Whatever a stranger's module raises when it is imported.
+        except Exception as error:  # Third-party modules may raise anything on import.
             found[name] = error
     return found
 
 
 def make_matrix(adapters: Mapping[str, Any] | None = None) -> Matrix:
-    """The matrix of some adapters by API id; of all installed ones where none are given."""
+    """Return the matrix of these adapters (by API id); by default of all installed ones."""
     if adapters is None:
         return matrix()
     benches = {
@@ -93,7 +91,7 @@ def make_matrix(adapters: Mapping[str, Any] | None = None) -> Matrix:
 
 @cache
 def matrix() -> Matrix:
-    """The matrix of all installed adapters, made once in a process."""
+    """Return the matrix of all installed adapters, computed once per process."""
     return make_matrix(installed())
 
 
@@ -110,7 +108,7 @@ def _cell(kind: Any, api: str, of: str, origin: str, bench: Bench) -> Cell:
 
 
 def _lost(cases: Iterable[Case]) -> tuple[str, ...]:
-    """The fields of which no way comes through, at some place at least where the content does."""
+    """Return the fields that are lost in all variants and at all places."""
     found: dict[str, bool] = {}
     for case in cases:
         if case.field:
@@ -121,7 +119,7 @@ def _lost(cases: Iterable[Case]) -> tuple[str, ...]:
 
 
 def _summed(verdicts: list[str]) -> str:
-    """One word for what became of the forms of a type."""
+    """Return one verdict for all forms of a type."""
     found = set(verdicts)
     for defect in ("error", "silent"):
         if defect in found:

@@ -1,7 +1,7 @@
-"""One content at one place of one API: written, read back, and judged.
+"""One content at one place of one API: encoded, decoded, and judged.
 
-A case is exact where everything that the content says comes back as it was and no loss is named. What an adapter
-raises is a verdict too: a stranger's adapter must not take the others with it.
+A case is exact if the content round-trips and no loss is reported. If an adapter raises, the verdict is "error", so
+that one adapter cannot break the matrix.
 """
 
 from __future__ import annotations
@@ -27,22 +27,22 @@ from contentmodel_conformance.matrix.samples import Form, fields_of, forms, with
 __all__ = ["FOREIGN", "ORIGINS", "VERDICTS", "Bench", "Case", "Outcome", "covers", "round_trip", "short"]
 
 VERDICTS = ("exact", "degraded", "dropped", "silent", "error")
-"""From good to bad. "silent" is a change that no loss names: a defect of the adapter, as "error" is.
+"""From good to bad. "silent" is a change without a loss; it is a defect of the adapter, like "error".
 
-What is an API's own may be "absent" as well: it has no such content, or no such field, and never gives it.
+Own contents may also be "absent": the API has no such content or field.
 """
 
 ORIGINS = ("own", "foreign")
-"""Whether a conversation was made for the API that it is written for, or came from another one."""
+"""Whether a conversation was made for the target API ("own"), or came from another one ("foreign")."""
 
 FOREIGN = Origin(api="another-api", issuer="another-issuer")
-"""Where foreign conversations come from: an API that no adapter speaks."""
+"""The origin of foreign conversations: an API without an adapter."""
 
 
 class Case(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What became of one content: its `form` and `place`, the optional `field` that is tried, and the `verdict`.
+    """The outcome of one content: its `form` and `place`, the optional `field` that is tried, and the `verdict`.
 
-    `becomes` are the types that stand in its place, `why` the words of the losses (or of the error).
+    `becomes` lists the content types that replace it. `why` has the texts of the losses, or of the error.
     """
 
     form: str
@@ -54,13 +54,13 @@ class Case(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 def short(error: Exception) -> str:
-    """An error in a line."""
+    """Return an error as one line of at most 200 characters."""
     text = " ".join(f"{type(error).__name__}: {error}".split())
     return text if len(text) <= 200 else text[:197] + "..."
 
 
 class Outcome(NamedTuple):
-    """What a round trip came to: the `verdict`, the contents that are `left`, and the words of the losses."""
+    """The outcome of a round trip: the `verdict`, the contents that are `left`, and the texts of the losses."""
 
     verdict: str
     left: tuple[Any, ...]
@@ -68,7 +68,7 @@ class Outcome(NamedTuple):
 
 
 def round_trip(adapter: Any, content: AIContent, place: str, of: str, origin: Origin) -> Outcome:
-    """A content that is written and read back. Raises what the adapter does."""
+    """Encode and decode a content. Raises what the adapter raises."""
     stage = staged(content, place, of, origin)
     encode, decode = _verbs(adapter, of)
     encoded = encode(stage.value)
@@ -95,28 +95,28 @@ def _verdict(same: bool, left: list[Any], losses: list[Loss]) -> str:
 
 
 class Bench:
-    """One adapter, and how it is tried: in requests or answers (`of`), with what is its own or foreign (`origin`)."""
+    """One adapter, tried in requests or answers (`of`), with own or foreign contents (`origin`)."""
 
     def __init__(self, adapter: Any, of: str, origin: str) -> None:
         self.adapter, self.of, self.is_own = adapter, of, origin == "own"
 
     def cases(self, kind: type[AIContent]) -> tuple[Case, ...]:
-        """Every case of a content type: its forms, and of each that comes through every optional field."""
+        """Return every case of a content type: its forms, and for each that is not lost, every optional field."""
         try:
             if isinstance(self.adapter, Exception):
                 raise self.adapter
             return tuple(self._cases(kind))
-        except Exception as error:  # Whatever a stranger's adapter raises before it is asked for anything.
+        except Exception as error:  # Third-party adapters may raise anything, also in `describe`.
             return (Case(form="any", place="anywhere", verdict="error", why=(short(error),)),)
 
     @cached_property
     def origin(self) -> Origin:
-        """Where the contents come from."""
+        """The origin of the contents."""
         return Origin(api=self.adapter.api, issuer=self.adapter.issuer) if self.is_own else FOREIGN
 
     @cached_property
     def _rows(self) -> dict[str, list[dict[str, Any]]]:
-        """The rows of the adapter's table by the name of the content type that they have."""
+        """The rows of the adapter's table, by the name of their content type."""
         described = self.adapter.describe()
         rows = [row for union in described.get("unions", {}).values() for row in union["rows"]]
         rows += [row for pair in described.get("pairs", ()) for row in pair.values()]
@@ -135,7 +135,7 @@ class Bench:
                     yield from self._fields(Form(form.name, content), plain)
 
     def _plain(self, form: Form, place: str) -> tuple[AIContent, Case]:
-        """A form at its place. Its own contents are tried as the API itself would give them."""
+        """Try a form at a place. Own contents are tried in the form that the API would send."""
         case, left = self._try(form, place, None)
         if case.verdict == "exact" or not self.is_own:
             return form.content, case
@@ -149,7 +149,7 @@ class Bench:
         return form.content, self._absent(case, form.content)
 
     def _absent(self, case: Case, content: AIContent) -> Case:
-        """A case of what the API never gives: a type that no row has, or opaque state that it does not know."""
+        """Return the case as "absent" if the API never sends this: a type without a row, or unknown opaque state."""
         named_loss = case.verdict in ("degraded", "dropped")
         unknown = case.verdict == "silent" and type(content).__name__ not in self._rows
         if unknown or (named_loss and content.protected is not None):
@@ -157,9 +157,9 @@ class Bench:
         return case
 
     def _in_its_words(self, content: AIContent) -> Iterator[AIContent]:
-        """The content as each row of the table says it: calls and settings under the names that the API has for them.
+        """Yield the content as each row of the table has it: calls and settings get the API's names.
 
-        Where an API says one thing in several ways, a hint has which of them it was, and so do these.
+        If an API has several forms of a content, a hint selects the form.
         """
         for row in self._rows.get(type(content).__name__, ()):
             if isinstance(content, ConfigurationContent):
@@ -168,7 +168,7 @@ class Bench:
             elif isinstance(content, ToolCallContent):
                 yield msgspec.structs.replace(content, name=row["name"].rpartition(".")[2])
             elif not isinstance(content, DataContent):
-                # Bytes say themselves what they are: another row would only give them a wrong name.
+                # The row of data follows from its media type: another row would be wrong.
                 yield ROW.on(content, self.adapter.api, row["name"])
         if isinstance(content, ReasoningContent):
             columns = (row["fields"] for row in self._rows.get("ChatMessage", ()))
@@ -178,7 +178,7 @@ class Bench:
     def _try(self, form: Form, place: str, field: str | None) -> tuple[Case, tuple[Any, ...]]:
         try:
             verdict, left, why = round_trip(self.adapter, form.content, place, self.of, self.origin)
-        except Exception as error:  # Whatever a stranger's adapter raises.
+        except Exception as error:  # Third-party adapters may raise anything.
             verdict, left, why = "error", (), (short(error),)
         names = dict.fromkeys(type(found).__name__ for found in left)
         same = tuple(names) == (type(form.content).__name__,)
@@ -188,7 +188,7 @@ class Bench:
         return case, left
 
     def _fields(self, form: Form, plain: Case) -> Iterator[Case]:
-        """The fields one by one: of each, only what it adds to the losses of the form without it."""
+        """Yield a case for each field. It has only the losses that the form without the field does not have."""
         ways = [way for name in fields_of(type(form.content)) for way in with_field(form, name, self.origin.issuer)]
         for way in ways:
             case = self._field(form, way, plain.place)
@@ -196,13 +196,13 @@ class Bench:
             if case.verdict == plain.verdict and not why:
                 yield msgspec.structs.replace(case, verdict="exact", why=())
             elif self.is_own and case.verdict != "error" and not self._has(type(form.content), way.name):
-                # What an API has no field for, it never gives.
+                # The API has no such field, so it never sends it.
                 yield msgspec.structs.replace(case, verdict="absent", why=why)
             else:
                 yield msgspec.structs.replace(case, why=why)
 
     def _field(self, form: Form, way: Form, place: str) -> Case:
-        """A form with one more field. Its own citations are tried as each row of the table says them."""
+        """Try a form with one more field. Own citations are tried in the form of each row."""
         case, _ = self._try(Form(form.name, way.content), place, way.name)
         if case.verdict == "exact" or not self.is_own or not way.content.annotations:
             return case
@@ -215,31 +215,31 @@ class Bench:
         return case
 
     def _has(self, kind: type[AIContent], way: str) -> bool:
-        """Whether a row of the table has the field for this type."""
+        """Return whether a row of the table has the field for this type."""
         name = way.partition(" ")[0]
         fields = (field for row in self._rows.get(kind.__name__, ()) for field in row["fields"].values())
         return any(name in (part.partition(".")[0] for part in field["attribute"].split(", ")) for field in fields)
 
 
 _WORDS = frozenset({"arguments", "call_id", "executor", "extra", "kind", "name", "settings"})
-"""What an API says of calls and settings in its own way: who runs them, how they are named and what they are asked."""
+"""Fields of calls and settings that APIs represent differently: the executor, names and arguments."""
 
 
 def _says_the_same(content: AIContent, found: Any) -> bool:
-    """Whether a content is what was written, in the API's own words: then the API gives it like this."""
+    """Return whether a decoded content equals the original, except for API-specific fields (`_WORDS`)."""
     names = (name for name in content.__struct_fields__ if name not in _WORDS)
     return type(found) is type(content) and all(covers(getattr(content, n), getattr(found, n)) for n in names)
 
 
 def _concerns(loss: Loss, stage: Staged) -> bool:
-    """Whether a loss is of the content, or of the turn as a whole; those beside it are the scaffold's."""
+    """Return whether a loss concerns the content or its whole turn, and not the scaffold."""
     whole, inner = stage.paths[0], stage.paths[-1]
     below = loss.path.startswith((f"{inner}.", f"{inner}[")) or loss.path == inner
     return below or loss.path in (whole, f"{whole}.role", f"{whole}.contents")
 
 
 def _is_of_pair(loss: Loss, stage: Staged) -> bool:
-    """Whether a loss is of the call that a result belongs to: what becomes of the one, becomes of the other."""
+    """Return whether a loss concerns the call of a result: both are lost together."""
     return stage.pair is not None and loss.path == stage.pair
 
 
@@ -256,14 +256,14 @@ _ROLES = {"developer": "system", "tool": "user", "model": "assistant"}
 
 
 def _same_role(content: AIContent, one: str, other: str) -> bool:
-    """Whether the speaker is still the same; what nobody says (a change of tools) has none."""
+    """Return whether the role is equivalent. Some types (a change of tools) have no relevant role."""
     if isinstance(content, ToolChangeContent | ConfigurationContent | ReferenceContent):
         return True
     return _ROLES.get(one, one) == _ROLES.get(other, other)
 
 
 def covers(said: Any, found: Any) -> bool:
-    """Whether all that a value says is in another. What only the API's wire has (ids, a status) may be there too."""
+    """Return whether `found` has all values that are set in `said`. It may have more, such as ids or a status."""
     if isinstance(said, msgspec.Struct):
         if type(said) is not type(found):
             return False
@@ -277,7 +277,7 @@ def covers(said: Any, found: Any) -> bool:
 
 
 def _same_field(name: str, said: Any, found: Any) -> bool:
-    """Arguments are an object in one API and its JSON text in another: that is no change of what is said."""
+    """Compare one field. Arguments as an object and as its JSON text are equal."""
     return covers(said, found) or (name == "arguments" and _as_object(said) == _as_object(found))
 
 

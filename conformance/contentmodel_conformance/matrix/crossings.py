@@ -1,4 +1,4 @@
-"""From each API to each other: what becomes of a conversation of each family of content, and whether it comes back."""
+"""Convert a conversation of each family of content from each API to each other one and back."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ __all__ = ["Crossing", "crossings"]
 
 
 class Crossing(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What becomes of a family of content of `source` at `target`, in requests or answers (`of`).
+    """The outcome of a family of content of `source` at `target`, in requests or answers (`of`).
 
-    `verdict` is "exact", "degraded" (nothing is gone, and something is less, elsewhere or added), "dropped" (something
-    is gone), "silent" (something is gone, and no loss says so), "error", or "absent": the source has no such content.
-    `losses` counts each loss in words. `returns` says whether all of it is there again after the way back.
+    `verdict` is "exact", "degraded" (values are reduced, moved or added), "dropped" (values are missing), "silent"
+    (values are missing without a loss), "error", or "absent" (the source has no such content). `losses` counts each
+    loss by its text. `returns` is whether everything is restored on the way back.
     """
 
     source: str
@@ -35,7 +35,7 @@ class Crossing(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 def crossings(adapters: Mapping[str, Any]) -> list[Crossing]:
-    """Every family from each adapter to each other one. An exception in the place of an adapter is its error."""
+    """Return the outcome of every family between two adapters each. An adapter that failed to load is an exception."""
     return [
         _crossing(source, target, adapters[source], adapters[target], family)
         for source in adapters
@@ -52,7 +52,7 @@ def _crossing(source: str, target: str, reader: Any, writer: Any, family: Family
             return Crossing(**named, verdict="error", losses={short(adapter): 1})
     try:
         return _crossed(named, reader, writer, family)
-    except Exception as error:  # Whatever a stranger's adapter raises.
+    except Exception as error:  # Third-party adapters may raise anything.
         return Crossing(**named, verdict="error", losses={short(error): 1})
 
 
@@ -77,11 +77,11 @@ def _crossed(named: dict[str, Any], reader: Any, writer: Any, family: Family) ->
 
 
 _WORDS = frozenset({"extra", "origin", "code", "kind", "role", "status", "executor", "type", "issuer", "unit"})
-"""Fields of the model whose words every format says in its own way, or not at all."""
+"""Model fields whose values every API represents differently, or not at all."""
 
 
 def _gone(said: Any, encoded: Encoded) -> list[Any]:
-    """What the contents say and the payload does not, in any form."""
+    """Return the values of the contents that are missing from the payload in any form."""
     return unaccounted([_plain(content) for content in _contents(said)], encoded.payload, ())
 
 
@@ -99,7 +99,7 @@ def _contents(value: Any) -> list[Any]:
 
 
 def _whole(value: Any) -> list[Any]:
-    """All that a conversation says beside the contents as well: its tools and settings, its usage and its end."""
+    """Return the contents of a conversation with its tools, options, usage and finish reason."""
     end = getattr(value, "finish_reason", None)
     beside = [getattr(value, name, None) for name in ("tools", "options", "usage")]
     return [_contents(value), *beside, end and end.reason]
@@ -116,7 +116,7 @@ def _word(loss: Any) -> str:
 
 
 def _convert(reader: Any, writer: Any, of: str, payload: Any) -> Encoded:
-    """As `contentmodel.convert` does it, for adapters that need not be installed."""
+    """Convert like `contentmodel.convert`, also with adapters that are not installed."""
     trace = getattr(reader, f"trace_{of}", None)
     if trace is None:
         return _encode(writer, of, _decode(reader, of, payload))

@@ -1,4 +1,4 @@
-"""The matrix as a page of Markdown for the documentation."""
+"""Render the matrix as a Markdown page for the documentation."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ FAMILIES = """`↩`: all of it is there again after the way back.
 
 
 def as_markdown(matrix: Matrix) -> str:
-    """The page, with a newline at its end."""
+    """Return the page, with a final newline."""
     return "\n".join(_page(matrix)).rstrip() + "\n"
 
 
@@ -132,5 +132,5 @@ def _outcomes(matrix: Matrix, api: str) -> Iterator[str]:
 
 
 def _plain(text: str) -> str:
-    """Text that is no markup."""
+    """Escape text for Markdown."""
     return re.sub(r"([\\`*_|\[\]])", r"\\\1", text.replace("&", "&amp;").replace("<", "&lt;"))

@@ -1,4 +1,4 @@
-"""The matrix as one page of HTML that needs nothing else: no scripts, no fonts, no network."""
+"""Render the matrix as one self-contained HTML page: no scripts, no fonts, no network."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["as_html"]
 
 
 def as_html(matrix: Matrix) -> str:
-    """The page. Whatever an adapter says is text in it, and never markup. ImportError without jinja2."""
+    """Return the page. Texts of adapters are escaped. Raises ImportError without jinja2."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup
 
@@ -40,25 +40,25 @@ def as_html(matrix: Matrix) -> str:
         parts=_parts,
         short_type=short_type,
         tables=[(of, list(_rows(matrix, of, made))) for of in KINDS],
-        # Where a long name may break on a narrow screen.
+        # A line break opportunity in long names on narrow screens.
         wbr=Markup("<wbr>"),
     )
 
 
 def _parts(name: str) -> list[str]:
-    """The words of a type's name."""
+    """Split a type's name into words."""
     return re.findall("[A-Z][a-z]*|.+", short_type(name))
 
 
 class Sign:
-    """One sign of a table: its verdict, what it says when it is touched, and the place on the page that it leads to."""
+    """One sign of a table: its verdict, its tooltip, and the anchor that it links to."""
 
     def __init__(self, verdict: str, says: str, key: str, label: str = "") -> None:
         self.verdict, self.says, self.key, self.label = verdict, says, key, label
 
 
 def _rows(matrix: Matrix, of: str, made: dict[str, list[Group]]) -> Iterator[tuple[str, list[list[Sign]]]]:
-    """Each type with the signs of each API, its own and foreign."""
+    """Yield each type with its signs for each API, own and foreign."""
     keys = _keys(made)
     cells = {(cell.type, cell.api, cell.origin): cell for cell in matrix.contents if cell.of == of}
     for name in dict.fromkeys(cell.type for cell in matrix.contents):
@@ -82,7 +82,7 @@ def _sign(cell: Cell, keys: dict[tuple[str, str, str, str], str]) -> Sign:
 
 
 def _sources(matrix: Matrix) -> Iterator[dict[str, Any]]:
-    """For each source its families with a sign for each target, and what is behind the signs."""
+    """Yield for each source its families with a sign for each target, and the crossings with losses."""
     for number, api in enumerate(matrix.apis, 1):
         crossed = [crossing for crossing in matrix.crossings if crossing.source == api.api]
         rows: dict[tuple[str, str], list[Sign]] = {}

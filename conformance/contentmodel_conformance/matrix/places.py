@@ -1,7 +1,7 @@
-"""Where a content may stand: whole requests and answers around it, and what stands in its place afterwards.
+"""The places of a content: requests and answers around it, and what replaces it after a round trip.
 
-Owns the scaffolds. What belongs to a scaffold is known by its words and ids, so that whatever else comes back is what
-the content became.
+Owns the scaffolds. Scaffold contents are recognized by their texts and ids; all other contents after a round trip come
+from the content under test.
 """
 
 from __future__ import annotations
@@ -59,9 +59,9 @@ _PLACES: tuple[tuple[Any, tuple[str, ...]], ...] = (
 
 
 class Staged(NamedTuple):
-    """A whole request or answer, the role that the content has there, and the model paths of its losses.
+    """A whole request or answer, the role of the content in it, and the model paths of the content's losses.
 
-    `pair` is the path of the call that a result belongs to.
+    `pair` is the path of the call of a result.
     """
 
     value: ChatRequest | ChatResponse
@@ -71,7 +71,7 @@ class Staged(NamedTuple):
 
 
 def places(content: AIContent, kind: str) -> tuple[str, ...]:
-    """Where a content may stand in a request or an answer; () where answers have no place for it."""
+    """Return the places of a content in a request or an answer; () if answers have none."""
     if isinstance(content, ToolResultContent):
         found: tuple[str, ...] = (ASSISTANT,) if content.executor == "provider" else (USER,)
     else:
@@ -80,7 +80,7 @@ def places(content: AIContent, kind: str) -> tuple[str, ...]:
 
 
 def staged(content: AIContent, place: str, kind: str, origin: Origin | None) -> Staged:
-    """The content at its place, in a conversation that would be fine without it."""
+    """Return the content at its place, in a conversation that is valid without it."""
     if kind == "response":
         return _answer(content, origin)
     before, message, inside = _turn(content, place)
@@ -114,7 +114,7 @@ _Turn = tuple[str, list[Any]]
 
 
 def _turn(content: AIContent, place: str) -> tuple[list[_Turn], _Turn, int]:
-    """The turns before a content, the turn that holds it, and its index there."""
+    """Return the turns before a content, the turn with it, and its index there."""
     if place == RESULT:
         call = FunctionCallContent(call_id=_SCAFFOLD, name="lookup", arguments={"city": "Paris"})
         result = FunctionResultContent(call_id=_SCAFFOLD, name="lookup", outputs=[content])
@@ -128,7 +128,7 @@ def _turn(content: AIContent, place: str) -> tuple[list[_Turn], _Turn, int]:
     if isinstance(content, ToolCallContent) and content.executor == "provider":
         said.append(_result_of(content))
     elif not isinstance(content, TextContent | ToolCallContent):
-        # So that the turn stands, whatever becomes of the content.
+        # Keeps the turn from being empty if the content is dropped.
         said.append(TextContent(text="(said before)"))
     if place == USER and isinstance(content, ToolApprovalResponseContent):
         question = ToolApprovalRequestContent(request_id=content.request_id, name="lookup", server="weather")
@@ -183,7 +183,7 @@ def _answer(content: AIContent, origin: Origin | None) -> Staged:
 
 
 def remains(content: AIContent, value: ChatRequest | ChatResponse) -> list[tuple[str, Any]]:
-    """What is there in place of a content: every content that says something and that no scaffold put there."""
+    """Return what replaces a content: every content that is not empty and not of the scaffold, with its role."""
     left = ((role, found) for role, found in _all(value) if not _is_scaffold(found, content))
     return [(role, found) for role, found in left if not (isinstance(found, TextContent) and not found.text)]
 

@@ -1,7 +1,7 @@
-"""Contents to try: for each type of the model its forms, and what each of its optional fields may say.
+"""Contents to try: the forms of each content type, and a value for each of its optional fields.
 
-Owns the values. They are plain and fit every API where anything does, so that what is lost is lost for its type and
-not for its spelling. It knows no adapter.
+Owns the values. They are simple and suit every API, so that a loss is caused by the type and not by the value.
+Independent of adapters.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from contentmodel.usage import Usage
 
 __all__ = ["IMAGE", "SEALS", "Form", "fields_of", "forms", "with_field"]
 
-# One white pixel: a picture that every provider would take.
+# One white pixel: an image that every provider accepts.
 IMAGE = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8/5+hHgAHggJ/PchI7wAAAABJRU5ErkJggg=="
 _PDF = "JVBERi0xLjQKJSVFT0YK"
 _SOUND = "UklGRiQAAABXQVZFZm10IA=="
@@ -51,20 +51,20 @@ _FILE = HostedFileContent(file_id="file_0123456789", name="weather.csv")
 _TOOL = {"type": "function", "name": "lookup", "description": "Looks it up.", "parameters": {"type": "object"}}
 
 
-# Residue is of one API; how far a call has come, and who runs it, every API says in words of its own; ids and outputs
-# stand in every form.
+# Not tried as fields: residue belongs to one API; APIs represent status and executor differently; ids and outputs are
+# in every form.
 _ELSEWHERE = frozenset({"extra", "executor", "status", "outputs", "call_id"})
 
 
 class Form(NamedTuple):
-    """One way in which a type occurs: its name for people, and a content."""
+    """One form of a content type: a readable name, and a content."""
 
     name: str
     content: AIContent
 
 
 def forms(kind: type[AIContent], api: str, issuer: str) -> list[Form]:
-    """The forms of a content type; opaque state, and unknown blocks, come from `api` and its `issuer`."""
+    """Return the forms of a content type. Opaque state and unknown blocks come from `api` and its `issuer`."""
     made = _FORMS.get(kind)
     if made is not None:
         return [Form(name, kind(**said)) for name, said in made(api, issuer).items()]
@@ -77,10 +77,10 @@ def forms(kind: type[AIContent], api: str, issuer: str) -> list[Form]:
 
 
 def fields_of(kind: type[AIContent]) -> tuple[str, ...]:
-    """The optional fields of a type that are tried one by one: all that its forms do not vary already."""
+    """Return the optional fields of a type to try one by one: all that its forms do not cover."""
     given = _VARIED.get(kind, frozenset()) | _ELSEWHERE
     if issubclass(kind, ToolResultContent):
-        # Its name and its caller are those of its call, which says them.
+        # Its name and caller are set on its call.
         given |= {"name", "caller"}
     if issubclass(kind, ToolCallContent):
         given |= {"name"}
@@ -89,7 +89,7 @@ def fields_of(kind: type[AIContent]) -> tuple[str, ...]:
 
 
 def with_field(form: Form, name: str, issuer: str) -> list[Form]:
-    """The content with one more field said, in each way; [] where the form says it already, or it makes no sense."""
+    """Return variants of the form with one more field set; [] if the form has that value, or no value is known."""
     ways: dict[str, Any]
     if name == "protected":
         ways = {name: _seal(issuer, "signature")}
@@ -131,7 +131,7 @@ def _seal(issuer: str, kind: str) -> Protected:
 
 
 def _least(kind: type[AIContent]) -> dict[str, Any]:
-    """What a type cannot be without, of a class that has no forms of its own here."""
+    """Return the required fields of a type that has no forms here."""
     return {
         field.name: True if field.type is bool else f"{field.name}_0123456789"
         for field in msgspec.structs.fields(kind)
@@ -228,7 +228,7 @@ _VARIED: dict[type[AIContent], frozenset[str]] = {
     McpListToolsToolResultContent: frozenset({"tools"}),
 }
 
-# What these tools are asked, in the words of the APIs that have them.
+# Arguments of these tools, in the format of the APIs that have them.
 _ARGUMENTS: dict[type[AIContent], Any] = {
     contents.tools.FunctionCallContent: {"city": "Paris"},
     WebSearchToolCallContent: {"query": "weather in Paris"},

@@ -1,4 +1,4 @@
-"""The matrix in a terminal."""
+"""Render the matrix for a terminal."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ STYLES = {
 
 
 def as_text(matrix: Matrix, details: list[str]) -> Iterator[RenderableType]:
-    """The tables, the legend, and for the APIs in `details` what is behind each sign."""
+    """Yield the tables and the legend, and for the APIs in `details` the losses behind each sign."""
     yield _contents(matrix)
     yield Text("For each API: in requests, own and foreign; in answers, own and foreign.", style="dim")
     for verdict, meaning in LEGEND.items():

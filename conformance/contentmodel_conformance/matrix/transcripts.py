@@ -1,6 +1,6 @@
-"""Conversations to take from each API to each other: one of each family of content, as a request or an answer.
+"""Conversations to convert between APIs: one of each family of content, as a request or an answer.
 
-Built of the model, and written first as the API that they come from: what that API has no place for is not in them.
+Built as model values, and encoded for the source API first, so that they contain only what it supports.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ Value = ChatRequest | ChatResponse
 class Family(NamedTuple):
     """A family of content: its name, whether it is of a "request" or a "response", and a conversation for an origin.
 
-    `in_it` says whether a conversation still holds what the family is about.
+    `in_it` returns whether a conversation still has the family's content.
     """
 
     name: str
@@ -69,7 +69,7 @@ def _response(origin: Origin, *said: Any, **more: Any) -> ChatResponse:
 
 
 def _has(kind: type[Any], test: Callable[[Any], bool] = lambda content: True) -> Callable[[Value], bool]:
-    """Whether a content of a type stands in some message, or among the outputs of a result there."""
+    """Return a test for a content of a type, in a message or in the outputs of a result."""
 
     def search(value: Value) -> bool:
         found = [content for message in value.messages for content in message.contents]
@@ -245,4 +245,4 @@ BASELINES: dict[str, Callable[[Origin], Value]] = {
     "request": lambda origin: _request(origin),
     "response": lambda origin: _response(origin, TextContent(text="(an answer)")),
 }
-"""What any conversation says: losses of these are no family's."""
+"""Minimal conversations. Their losses are not counted for any family."""

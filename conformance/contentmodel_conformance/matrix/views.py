@@ -1,4 +1,4 @@
-"""What people see of the matrix, before it is text, Markdown or a page: marks, words, and equal outcomes together."""
+"""The matrix prepared for display as text, Markdown or HTML: signs, texts, and groups of equal outcomes."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _FEW = 2
 
 
 class Line(NamedTuple):
-    """One thing that happens in a cell: the `verdict`, `where` (forms, places, fields), and in which `words`."""
+    """One outcome in a cell: the `verdict`, `where` (forms, places, fields), and its `words`."""
 
     verdict: str
     where: str
@@ -52,7 +52,7 @@ class Line(NamedTuple):
 
 
 class Group(NamedTuple):
-    """Types with one and the same outcome at one API. `key` is the anchor of it on a page."""
+    """Types with the same outcome at one API. `key` is its anchor on a page."""
 
     key: str
     of: str
@@ -63,7 +63,7 @@ class Group(NamedTuple):
 
 
 class Pair(NamedTuple):
-    """All that goes from one API to another: how many families come to each verdict."""
+    """All crossings from one API to another, with the number of families per verdict."""
 
     source: str
     target: str
@@ -72,12 +72,12 @@ class Pair(NamedTuple):
 
 
 def short_type(name: str) -> str:
-    """The name of a content type without what all of them end in."""
+    """Return the name of a content type without the suffix "Content"."""
     return name.removesuffix("Content")
 
 
 def says(cell: Cell) -> str:
-    """A cell in a sentence: its forms, and then the fields that never come through."""
+    """Return a cell as a sentence: its forms, then the fields that are always lost."""
     forms = [line for line in lines(cell) if line.verdict not in ("exact", "absent") and not line.of_fields]
     words = [str(line) for line in forms[:_FEW]]
     if len(forms) > _FEW:
@@ -92,7 +92,7 @@ def says(cell: Cell) -> str:
 
 
 def lines(cell: Cell) -> list[Line]:
-    """What happens in a cell, equal things in one line: the forms first, and then the fields."""
+    """Return the outcomes in a cell, equal ones as one line: first the forms, then the fields."""
     plain = [case for case in cell.cases if case.field is None]
     fields = [case for case in cell.cases if case.field is not None]
     poor = [case for case in fields if case.verdict not in ("exact", "absent")]
@@ -110,7 +110,7 @@ _Key = tuple[str, tuple[str, ...], tuple[str, ...]]
 def _alike(cases: Iterable[Case]) -> dict[_Key, list[Case]]:
     found: dict[_Key, list[Case]] = {}
     for case in cases:
-        # What is said of the field that is tried need not name it again.
+        # The line names the field already, so remove it from the reason.
         why = tuple(word.removeprefix(f"{_base(case)} ") for word in case.why)
         found.setdefault((case.verdict, case.becomes, why), []).append(case)
     return found
@@ -140,17 +140,17 @@ def _field_line(key: _Key, cases: list[Case], every: list[Case]) -> Line:
 
 
 def _base(case: Case) -> str:
-    """The field that is tried, in whatever way."""
+    """Return the field of a case, without its variant."""
     return (case.field or "").partition(" (")[0]
 
 
 def _is_absent(name: str, fields: list[Case]) -> bool:
-    """Whether an API gives a field in no way and at no place."""
+    """Return whether a field is absent in all variants and at all places."""
     return all(case.verdict == "absent" for case in fields if _base(case) == name)
 
 
 def _names(cases: list[Case], every: list[Case]) -> list[str]:
-    """The names of fields: in which way is said where not all ways have come to the same."""
+    """Return the names of fields; with the variant if not all variants have the same outcome."""
     named = list(dict.fromkeys((_base(case), str(case.field)) for case in cases))
     ways = {(_base(case), str(case.field)) for case in every}
     whole = {base for base, _ in named if {way for way in ways if way[0] == base} <= set(named)}
@@ -158,7 +158,7 @@ def _names(cases: list[Case], every: list[Case]) -> list[str]:
 
 
 def _words(verdict: str, becomes: tuple[str, ...], why: tuple[str, ...]) -> str:
-    """The losses' own words, and what stands there afterwards."""
+    """Return the texts of the losses, and the types that replace the content."""
     if verdict == "absent":
         return "the API has no such content"
     if verdict == "silent":
@@ -176,14 +176,14 @@ def _and(names: Iterable[str]) -> str:
 
 
 def groups(matrix: Matrix, api: str) -> list[Group]:
-    """Every outcome at one API, with the types that share it; what answers have no place for is left out."""
+    """Return every outcome at one API, with the types that share it. Cells without cases are left out."""
     found: dict[tuple[str, str, str, tuple[Line, ...]], list[str]] = {}
     for cell in matrix.contents:
         if cell.api == api and cell.cases:
             key = (cell.of, cell.origin, cell.verdict, tuple(lines(cell)))
             found.setdefault(key, []).append(cell.type)
     ordered = sorted(found.items(), key=lambda item: _order(item[0]))
-    # Anchors are numbers: the id of an API may be any text.
+    # Anchors are numbers, since an API id may be any text.
     place = [known.api for known in matrix.apis].index(api) + 1
     return [Group(f"{place}-{n}", *key[:3], tuple(types), key[3]) for n, (key, types) in enumerate(ordered, 1)]
 
@@ -193,7 +193,7 @@ def _order(key: tuple[str, str, str, Any]) -> tuple[int, int, int]:
 
 
 def pairs(matrix: Matrix) -> list[Pair]:
-    """From each API to each other."""
+    """Return the crossings of every pair of APIs."""
     found: dict[tuple[str, str], list[Crossing]] = {}
     for crossing in matrix.crossings:
         found.setdefault((crossing.source, crossing.target), []).append(crossing)

@@ -1,1 +1,1 @@
-"""Hypothesis strategies: payloads of the wire, as the providers' SDKs type them."""
+"""Hypothesis strategies for payloads, model values and streams."""

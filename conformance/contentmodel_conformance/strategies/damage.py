@@ -23,7 +23,7 @@ ODD: tuple[Any, ...] = (
     *(None, True, False, 0, -1, 3, 1.5, 1e300, 10**30, -(2**63) - 1),
     *("", "x", ",", "{", "null", "NaN", "\0", "\ud800", "a\udc00b"),
 )
-"""One value of each JSON class and of each sort of text that code stumbles over."""
+"""One value of each JSON class, and typical problematic texts."""
 
 _STRANGERS: tuple[dict[str, Any], ...] = (
     *({}, {"type": "of_tomorrow"}, {"type": {}}, {"type": []}, {"type": None}, {"error": []}, {"error": {}}),
@@ -34,7 +34,7 @@ _DEEP = 200
 
 @st.composite
 def mixed_up(draw: DrawFn, body: Body) -> Body:
-    """A stream, a list of {event?, data}, with one to three changes: of whole events, or inside of one."""
+    """Draw a changed copy of a stream, a list of {event?, data}: one to three changes of events or inside events."""
     body = copy.deepcopy(body)
     for _ in range(draw(st.integers(1, 3))):
         draw(st.sampled_from(_CHANGES))(draw, body)
@@ -91,14 +91,14 @@ def _replace(draw: DrawFn, body: Body) -> None:
 
 
 def _transplant(draw: DrawFn, body: Body) -> None:
-    """A value becomes one that stands elsewhere in the stream."""
+    """Replace a value by one from elsewhere in the stream."""
     (owner, key), (other, there) = _inside(draw, body), _inside(draw, body)
     if owner is not None and other is not None:
         owner[key] = copy.deepcopy(other[there])
 
 
 def _wrap(draw: DrawFn, body: Body) -> None:
-    """A value is put inside of lists or objects: one, or very many."""
+    """Wrap a value in one or very many lists or objects."""
     owner, key = _inside(draw, body)
     if owner is None:
         return
@@ -108,7 +108,7 @@ def _wrap(draw: DrawFn, body: Body) -> None:
 
 
 def _break_text(draw: DrawFn, body: Body) -> None:
-    """Half of a surrogate pair, or what JSON escapes, inside of a text."""
+    """Insert a lone surrogate, or a character that JSON escapes, into a text."""
     owner, key = _inside(draw, body)
     if owner is not None and isinstance(owner[key], str):
         place = draw(st.integers(0, len(owner[key])))
@@ -123,13 +123,13 @@ _CHANGES: tuple[Callable[[DrawFn, Body], None], ...] = (
 
 
 def _inside(draw: DrawFn, body: Body) -> tuple[Any, Any]:
-    """A place inside of an event: what holds it, and its key there; None where the event has none."""
+    """Draw a place inside an event: its parent and key; (None, None) if the event has none."""
     found = list(_places(body[_place(draw, body)]["data"]))
     return draw(st.sampled_from(found)) if found else (None, None)
 
 
 def _places(value: Any) -> Iterator[tuple[Any, Any]]:
-    """Every place of a JSON value that something else could stand in."""
+    """Yield every place in a JSON value: its parent and key."""
     items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, item in items:
         yield value, key
@@ -137,7 +137,7 @@ def _places(value: Any) -> Iterator[tuple[Any, Any]]:
 
 
 def bytes_of(body: Body) -> bytes:
-    """A stream as server-sent events, whatever stands in it."""
+    """Return a stream as server-sent events. The data may be any JSON or text."""
     return b"".join(_frame(event) for event in body)
 
 
@@ -150,7 +150,7 @@ def _frame(event: dict[str, Any]) -> bytes:
 
 @st.composite
 def misfitting(draw: DrawFn, payload: Any, words: Collection[str]) -> Any:
-    """Return a strategy of copies of a payload, in which one or two of the fields `words` are of a wrong JSON class."""
+    """Draw a copy of a payload, in which one or two of the fields `words` have a wrong JSON class."""
     changed = copy.deepcopy(payload)
     found = [(owner, key) for owner, key in _places(changed) if key in words and isinstance(owner[key], str)]
     for _ in range(draw(st.integers(1, 2)) if found else 0):
@@ -167,7 +167,7 @@ _MISFITS: tuple[Any, ...] = (7, 1.5, {"a": "misfit"}, ["misfit"], [7], {"a": 7})
 
 @st.composite
 def out_of_order(draw: DrawFn, turns: Sequence[Sequence[ev.StreamEvent]]) -> list[ev.StreamEvent]:
-    """The events of a turn with some left out, doubled, swapped, of another turn, or of another block or choice."""
+    """Draw the events of a turn with some left out, doubled, changed, or inserted from another turn."""
     events = list(draw(st.sampled_from(turns)))
     others = [event for turn in turns for event in turn]
     for _ in range(draw(st.integers(1, 4))):
@@ -189,7 +189,7 @@ _LAYOUTS: tuple[ev.Layout, ...] = ([], [[]], [[[0]]], [[[7]]], [[[0, 0]]], [[[0]
 
 
 def _changed(draw: DrawFn, event: ev.StreamEvent, others: Sequence[ev.StreamEvent]) -> ev.StreamEvent:
-    """An event of another block, of another choice, with another content, or with another layout."""
+    """Draw a copy of an event with another index, choice, content or layout."""
     contents = [other.content for other in others if isinstance(other, ev.BlockStart | ev.BlockStop)]
     said: dict[str, st.SearchStrategy[Any]] = {
         "index": st.sampled_from(_NUMBERS),
@@ -206,5 +206,5 @@ def _changed(draw: DrawFn, event: ev.StreamEvent, others: Sequence[ev.StreamEven
 
 
 def flips() -> st.SearchStrategy[list[tuple[int, int]]]:
-    """Places in some bytes, counted around their length, each with the byte that it becomes."""
+    """Draw offsets (modulo the length of the bytes), each with its new byte."""
     return st.lists(st.tuples(st.integers(0, 1_000_000), st.integers(0, 255)), min_size=1, max_size=5)

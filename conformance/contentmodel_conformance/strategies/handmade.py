@@ -1,6 +1,6 @@
-"""Calls and results of hosted tools as an application makes them by hand: with fields of the model alone.
+"""Calls and results of hosted tools that an application builds itself, with only fields of the model.
 
-`arguments` are in the words of the API that the answer is for (docs.claude.com, the pages of each tool; openai 3.54,
+`arguments` are in the format of the target API (docs.claude.com, the pages of each tool; openai 3.54,
 types/responses; google-genai 3.4, types; seen 2026-11-22).
 """
 
@@ -46,9 +46,9 @@ _OUTPUTS: dict[str, list[Any]] = {
 
 
 def handmade_turns(api: str) -> Iterator[tuple[str, list[Any]]]:
-    """Yield named turns of the model: the call and the result of every kind of hosted tool, together and alone.
+    """Yield named assistant turns: the call and the result of every kind of hosted tool, together and alone.
 
-    A result of the application's own is no part of an answer.
+    If the application runs the tool, there is no result: it is not part of an answer.
     """
     for name, call, result in _classes():
         arguments = _ARGUMENTS.get(api, {}).get(name, {})
@@ -66,12 +66,12 @@ def handmade_turns(api: str) -> Iterator[tuple[str, list[Any]]]:
 
 _NAMED = ("browser", "computer_use", "mcp_server")
 """The kinds whose calls have the name of one of several tools."""
-# Most errors of hosted tools have a code alone.
+# Anthropic's errors of hosted tools have only a code.
 _FAILED: dict[str, list[Any]] = {"anthropic-messages": [ErrorContent(code="unavailable")]}
 
 
 def _classes() -> Iterator[tuple[str, type[HostedToolCallContent], type[HostedToolResultContent]]]:
-    """Yield the classes of each kind of hosted tool."""
+    """Yield each kind of hosted tool with the classes of its call and its result."""
     for name in vars(hosted):
         kind = name.removesuffix("ToolCallContent")
         if kind not in (name, "Hosted"):

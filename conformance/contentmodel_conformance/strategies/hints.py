@@ -1,4 +1,4 @@
-"""The hints of every API that is installed, and values of the model that have them, of right and wrong types."""
+"""The hints of all installed APIs, and model values with hints of right and wrong types."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ def every_hint() -> list[Hint[Any]]:
     """Return the hints of every API, of each adapter that is installed, and of MCP."""
     apis = {None, *contentmodel.adapters()}
     if find_spec("mcp"):
-        apis.add(import_module("contentmodel.tools.mcp.results").API)  # It has hints, and is no adapter.
+        apis.add(import_module("contentmodel.tools.mcp.results").API)  # It has hints, but is no adapter.
     return [hint for hint in declared() if hint.api in apis]
 
 
 def hints_of(api: str) -> list[Hint[Any]]:
-    """Return the hints that residues of an API may have."""
+    """Return the hints that the residue of an API may have."""
     return [hint for hint in every_hint() if hint.api in (None, api)]
 
 
@@ -37,7 +37,7 @@ def right_values(hint: Hint[Any]) -> st.SearchStrategy[Any]:
 
 
 def wrong_values(hint: Hint[Any]) -> st.SearchStrategy[Any]:
-    """Return a strategy of values of a wrong type; of any value if every type is right."""
+    """Return a strategy of values of a wrong type; of odd values if every type is right."""
     wrong = [value for value in ODD if not hint.is_in({hint.key: value})]
     return st.sampled_from(wrong or ODD)
 
@@ -78,9 +78,9 @@ def _without_marks(kind: Any) -> Any:
 
 @st.composite
 def with_hints(draw: DrawFn, value: Any, apis: tuple[str, ...], *, right: bool) -> Any:
-    """Return a strategy of copies of a request or response, some parts of which have hints of `apis`.
+    """Draw a copy of a request or response, with hints of `apis` on some parts.
 
-    The values have the types of the hints if `right`, but may be on any part; else they have wrong types.
+    If `right`, the hints have the right types, but may be on any part; else they have wrong types.
     """
     parts = draw(st.sets(st.integers(0, 30), min_size=1, max_size=4)) if draw(st.booleans()) else None
     count = -1

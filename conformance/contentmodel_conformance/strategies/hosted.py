@@ -1,4 +1,4 @@
-"""Calls and results of hosted tools that no adapter knows, as each provider would write them."""
+"""Calls and results of unknown hosted tools, in the format of each provider."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _OUTPUTS: dict[str, list[SearchStrategy[Any]]] = {
 
 
 def _given_back(api: str) -> SearchStrategy[Any]:
-    """What a tool gives back: a list of outputs, one of them, words, or a surprise."""
+    """Return a strategy of tool results: a list of outputs, one output, text, or any JSON."""
     one = st.one_of(_OUTPUTS[api])
     return st.lists(one, max_size=3) | one | _WORDS | json_values
 
@@ -87,7 +87,7 @@ _BLOCKS: dict[str, SearchStrategy[Blocks]] = {
     "openai-chat": _chat(),
 }
 HOSTED_APIS = tuple(_BLOCKS)
-"""The APIs whose way to write calls and results of hosted tools is known."""
+"""The APIs with a strategy of calls and results of hosted tools."""
 
 
 def unknown_tools(api: str) -> SearchStrategy[Blocks]:
@@ -97,7 +97,7 @@ def unknown_tools(api: str) -> SearchStrategy[Blocks]:
 
 @st.composite
 def surprising(draw: DrawFn, api: str) -> Blocks:
-    """Return a strategy of the same, with one field of one block put in place by any JSON value."""
+    """Draw the same as `unknown_tools`, with any JSON value in one field of one block."""
     blocks = draw(unknown_tools(api))
     place = draw(st.integers(0, len(blocks) - 1))
     keys = st.sampled_from([key for key in blocks[place] if key != "type"]) | _ODD_KEYS

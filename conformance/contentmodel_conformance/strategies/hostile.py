@@ -1,7 +1,7 @@
-"""Conversations whose users and tools imitate what encoders write: marks, notes, wrappers, ids and roles.
+"""Conversations whose users and tools imitate what encoders write: sentinels, notes, wrappers, ids and roles.
 
-The imitations are read off the adapters: the texts that an encoder adds to a conversation. No mark is listed here by
-name, so one that is added later is imitated too.
+The imitations are generated from the adapters: the texts that an encoder adds to a conversation. So sentinels that are
+added later are imitated too.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def _installed() -> tuple[Any, ...]:
     return tuple(contentmodel.adapters().values())
 
 
-@cache  # By the adapters: a test may install others.
+@cache  # Keyed by adapters: a test may install others.
 def _imitations(*adapters: Any) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*sorted(_written(adapters)), *_STRUCTURE)))
 
@@ -75,11 +75,11 @@ def _written(adapters: Iterable[Any]) -> Iterator[str]:
 
 
 _TEXTS = ("text", "content", "output", "error", "]")
-"""The ends of paths where texts are, in the formats of the providers."""
+"""The ends of paths of texts in the providers' formats."""
 
 
 def _provoking() -> Iterator[ChatRequest]:
-    """Conversations that most APIs need marks for: failures, media of results, orphans, calls without a result."""
+    """Yield conversations that most APIs need sentinels for: failures, media in results, orphans, unanswered calls."""
     elsewhere = Origin(api="smoke-signals", issuer="unknown")
     call = FunctionCallContent(call_id="call_1", name="look", arguments={})
     picture = DataContent(data="AAAA", media_type="image/png")
@@ -105,7 +105,7 @@ def _provoking() -> Iterator[ChatRequest]:
 
 @st.composite
 def hostile(draw: DrawFn, api: str, limits: Limits | None = None) -> ChatRequest:
-    """Return a strategy of requests of `api` whose users and tools may imitate marks. Each text and call has a tag."""
+    """Draw a request of `api` whose users and tools may imitate sentinels. Each text and call has a tag."""
     request = draw(transcripts(api, limits, longest=2))
     hand = _Hand(draw)
     messages: list[ChatMessage] = []
@@ -122,7 +122,7 @@ def hostile(draw: DrawFn, api: str, limits: Limits | None = None) -> ChatRequest
 
 
 class _Hand:
-    """Writes the contents of one conversation again: tags all of them, and draws imitations."""
+    """Rewrites the contents of one conversation with tags and imitations."""
 
     def __init__(self, draw: DrawFn) -> None:
         self._draw = draw
@@ -136,7 +136,7 @@ class _Hand:
                 written.append(self._medium())
             return written
         if isinstance(content, DataContent):
-            # With a tag: base64 that another API spells in its own way is not found again as text.
+            # Replaced by tagged data: other APIs may spell its base64 differently, so it would not be found.
             return [self._medium()]
         if isinstance(content, FunctionCallContent):
             self._ids[content.call_id] = self._call_id(content.call_id)
@@ -147,7 +147,7 @@ class _Hand:
         return [content]
 
     def exchange(self) -> Iterator[ChatMessage]:
-        """Write a turn of parallel calls, results that begin with different imitations, and users who add to them."""
+        """Yield a turn of parallel calls, results with different imitations, and users who imitate more results."""
         unique = st.lists(st.sampled_from(imitations()), min_size=4, max_size=8, unique=True)
         calls, results = [], []
         for mark in self._draw(unique):
@@ -162,7 +162,7 @@ class _Hand:
             yield ChatMessage(role="user", contents=[label, self._medium()])
 
     def echo(self, results: ChatMessage) -> list[Any]:
-        """Contents of a user that read like more output of a call whose result precedes them."""
+        """Return user contents that imitate further output of a preceding call."""
         call_id = self._draw(st.sampled_from([getattr(result, "call_id", None) or "" for result in results.contents]))
         mark = self._draw(st.sampled_from([text for text in imitations() if "call_1" in text]))
         return [TextContent(text=mark.replace("call_1", call_id)), self._medium()]
@@ -173,7 +173,7 @@ class _Hand:
         return self._medium() if isinstance(output, MediaContent) else output
 
     def _call_id(self, call_id: str | None) -> str:
-        """An id that no other call has, so that it is clear which result answers which call."""
+        """Return a unique id, so that each result answers one call."""
         self._count += 1
         return f"{call_id}-{self._count}" if self._count > 1 else "call_1"
 
@@ -182,7 +182,7 @@ class _Hand:
         return f"voice{self._count}eciov"
 
     def _medium(self) -> DataContent:
-        # A whole number of groups of three bytes: no padding, so no text is a part of another by chance.
+        # A multiple of three bytes has no base64 padding, so no data is part of another by chance.
         return DataContent(data=base64.b64encode(self._tag().ljust(24).encode()).decode(), media_type="image/png")
 
     def _text(self, text: str) -> str:
@@ -207,7 +207,7 @@ class _Hand:
 
 
 def pending_losses() -> dict[str, tuple[Any, ...]]:
-    """Return the keys of the notes that decoders leave in residues, and some that look like them, with their values."""
+    """Return the keys of the notes that decoders put into residues, and similar keys, with their values."""
     return _notes(*_installed())
 
 
@@ -240,9 +240,9 @@ def _notes_in(value: Any) -> Iterator[tuple[str, Any]]:
 
 @st.composite
 def with_notes(draw: DrawFn, payload: Any) -> Any:
-    """Return a strategy of copies of a payload whose objects have keys that imitate notes.
+    """Draw a copy of a payload whose objects have keys that imitate notes.
 
-    Either some of its objects have one each, or all that hold a list (messages do) have the same, many at a time.
+    Either a few objects have one key each, or all objects with a list in them (messages have one) have many keys.
     """
     marked = copy.deepcopy(payload)
     if draw(st.booleans()):
@@ -264,7 +264,7 @@ def _some_notes(draw: DrawFn, most: int) -> dict[str, Any]:
 
 
 def _objects(value: Any) -> Iterator[dict[str, Any]]:
-    """The objects of a payload that are the API's own: not the application's arguments and schemas."""
+    """Yield the objects of a payload, except for the application's arguments and schemas."""
     if isinstance(value, dict):
         yield value
         for key, item in value.items():
@@ -280,7 +280,7 @@ _APPLICATION = frozenset(
 
 
 def foreign_roles() -> st.SearchStrategy[str]:
-    """Return a strategy of role words that one API or another gives rights to, with and without its id."""
+    """Return a strategy of roles that some API gives rights to, with and without an API id."""
     words = ("system", "developer", "assistant", "model", "tool", "function", "admin", "user", "critic")
     apis = tuple(contentmodel.adapters())
     return st.sampled_from([*words, *(f"{api}:{word}" for api in apis for word in words)])
@@ -288,7 +288,7 @@ def foreign_roles() -> st.SearchStrategy[str]:
 
 @st.composite
 def with_roles(draw: DrawFn, payload: Any, field: str) -> Any:
-    """Return a strategy of copies of a payload, some of whose messages have another word under `field`."""
+    """Draw a copy of a payload, in which some messages have another role in `field`."""
     marked = copy.deepcopy(payload)
     for item in _objects(marked):
         if isinstance(item.get(field), str) and draw(st.booleans()):

@@ -1,4 +1,4 @@
-"""Answers whose texts have other contents between them, many of which another API has no place for."""
+"""Answers with other contents between their texts, many of which other APIs do not support."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ _KINDS = ("thought", "sealed thought", "search", "call", "unknown")
 
 @st.composite
 def mixed_answers(draw: DrawFn, origin: Origin) -> ChatResponse:
-    """Return a strategy of answers from `origin` of texts, some of them cited, and anything else in any order.
+    """Draw an answer from `origin` with texts, some of them cited, and other contents, in any order.
 
-    No text is a part of another one, so that each can be found in any output.
+    No text is part of another, so that each can be found in any output.
     """
     kinds = draw(st.lists(st.sampled_from((_TEXT, _TEXT, *_KINDS, _BLANK)), min_size=2, max_size=7))
     contents: list[Any] = []

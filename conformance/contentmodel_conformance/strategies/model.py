@@ -1,6 +1,6 @@
-"""Any value of the model, read off its types: contents, messages, requests, responses; and the schemas of tools.
+"""Any model value, generated from the model's types: contents, messages, requests, responses; and schemas of tools.
 
-Knows no API. Half of the fields are unset, so that what is drawn stays readable, and recursion ends.
+Independent of APIs. Half of the optional fields are unset, so that examples stay small and recursion ends.
 """
 
 from __future__ import annotations
@@ -48,13 +48,13 @@ _PLAIN: dict[Any, SearchStrategy[Any]] = {
 
 
 def contents(kind: Any = None, depth: int = _DEPTH) -> SearchStrategy[Any]:
-    """Draw a content of this class, or of any, with at most `depth` values inside of each other."""
+    """Draw a content of this class, or of any, with at most `depth` nested values."""
     return _any_content(depth) if kind is None else structs(kind, depth)
 
 
 @st.composite
 def messages(draw: DrawFn) -> ChatMessage:
-    """A message of any role, with any contents."""
+    """Draw a message of any role with any contents."""
     message: ChatMessage = draw(structs(ChatMessage))
     role = draw(_ROLES)
     if draw(st.booleans()):
@@ -64,19 +64,19 @@ def messages(draw: DrawFn) -> ChatMessage:
 
 @st.composite
 def requests(draw: DrawFn) -> ChatRequest:
-    """Any request with a message in it."""
+    """Draw a request with at least one message."""
     request: ChatRequest = draw(structs(ChatRequest, 2))
     return msgspec.structs.replace(request, messages=draw(st.lists(messages(), min_size=1, max_size=4)))
 
 
 def responses() -> SearchStrategy[ChatResponse]:
-    """Any response at all."""
+    """Return a strategy of any response."""
     return structs(ChatResponse, 5)
 
 
 @cache
 def structs(kind: type[Any], depth: int = _DEPTH) -> SearchStrategy[Any]:
-    """A value of a class of the model, with anything in its fields."""
+    """Return a strategy of values of a model class, with any values in its fields."""
 
     @st.composite
     def build(draw: DrawFn) -> Any:
@@ -90,7 +90,7 @@ def structs(kind: type[Any], depth: int = _DEPTH) -> SearchStrategy[Any]:
 
 
 def _values(kind: Any, depth: int) -> SearchStrategy[Any]:
-    """Any value of a type that a field of the model has."""
+    """Return a strategy for the type of a model field."""
     if kind in _PLAIN:
         return _PLAIN[kind]
     if kind is Content:
@@ -172,7 +172,7 @@ SETTINGS: dict[str, SearchStrategy[Any]] = {
 
 @st.composite
 def options(draw: DrawFn, *names: str) -> ChatOptions:
-    """Settings as people say them: those that are named, else a few."""
+    """Draw realistic options: the named ones, or a few if none are named."""
     said = list(names) or draw(st.lists(st.sampled_from(sorted(SETTINGS)), max_size=4, unique=True))
     return ChatOptions(**{name: draw(SETTINGS[name]) for name in said})
 
@@ -197,7 +197,7 @@ _LEAVES: SearchStrategy[dict[str, Any]] = st.sampled_from(
 
 
 def tool_schemas() -> SearchStrategy[dict[str, Any]]:
-    """The JSON Schema of a tool's parameters: nested, with references, unions and keywords that few APIs take."""
+    """Return a strategy of JSON Schemas of parameters: nested, with references, unions and rare keywords."""
     inner = st.recursive(_LEAVES, _grown, max_leaves=5)
     properties = st.dictionaries(_NAMES, inner, max_size=3)
     return st.builds(_tool_schema, properties, st.booleans(), st.sampled_from([None, False, True]))

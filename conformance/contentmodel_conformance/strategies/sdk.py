@@ -1,8 +1,7 @@
-"""Payloads drawn from the SDKs' annotations: whole ones, and the least that holds a given member or field.
+"""Payloads drawn from the SDKs' annotations: whole ones, and minimal ones with a given member or field.
 
-Owns the generator, which walks the same shapes as the request judges: that they accept what it draws says no
-more than that both read the SDK alike. What is drawn is plain JSON: ints fit a double, texts are short,
-recursion ends.
+The generator uses the same shapes as the request judges: if a judge accepts its payloads, this proves only that both
+read the SDK in the same way. The payloads are plain JSON: ints fit a double, texts are short, recursion ends.
 """
 
 from __future__ import annotations
@@ -48,7 +47,7 @@ _NEVER = 1_000
 
 _COUNTS = st.sampled_from((1, 0, 2, 1, 3))
 HALVES = st.sampled_from(["\ud83d", "half \ude00 of it"])
-"""Texts with half of a surrogate pair: legal in JSON, and no UTF-8."""
+"""Texts with a lone surrogate: valid in JSON, but not in UTF-8."""
 # The last of ten, so that examples shrink to plain text.
 _TEXT = st.integers(0, 9).flatmap(lambda nth: HALVES if nth == 9 else st.text(max_size=8))
 _KEYS = st.text("abcdefghijklmnop_", min_size=1, max_size=8)
@@ -61,7 +60,7 @@ _SCALARS: dict[str, SearchStrategy[JSON]] = {
     "bool": st.booleans(),
     "null": st.none(),
     "date": st.datetimes().map(lambda moment: moment.isoformat() + "Z"),
-    # The SDK of Gemini writes the URL-safe alphabet, and reads both.
+    # The Gemini SDK writes the URL-safe alphabet, and reads both.
     "bytes": st.binary(max_size=9).map(lambda data: base64.b64encode(data).decode())
     | st.binary(min_size=2, max_size=9).map(lambda data: base64.urlsafe_b64encode(b"\xfb\xff" + data).decode()),
 }
@@ -74,26 +73,26 @@ _FREE = json_values | st.dictionaries(_KEYS, json_values, max_size=2)
 
 
 def sdk_payloads(api: str, kind: str) -> SearchStrategy[dict[str, JSON]]:
-    """Whole requests or responses, anywhere in what the SDK's types allow."""
+    """Return a strategy of whole requests or responses of the SDK's types."""
     return _objects(api, kind, ())
 
 
 def sdk_members(api: str, kind: str) -> dict[str, SearchStrategy[dict[str, JSON]]]:
-    """For each member of each union a strategy of the least payload that holds it; the name says where.
+    """Return a strategy of minimal payloads for each member of each union, by the name of its place.
 
-    What stands in no union counts as well if it is an object, or one of several keys that exclude each other,
-    as the kinds of parts of generateContent are.
+    Outside of unions, objects count as members, and so do keys that exclude each other, such as the kinds of parts of
+    generateContent.
     """
     return {name: _objects(api, kind, way) for name, way in member_ways(api, kind).items()}
 
 
 def sdk_fields(api: str, kind: str) -> dict[str, SearchStrategy[dict[str, JSON]]]:
-    """For each optional key of each object a strategy of the least payload that has it; names as there."""
+    """Return a strategy of minimal payloads for each optional key of each object, by the name of its place."""
     return {name: _objects(api, kind, way) for name, way in field_ways(api, kind).items()}
 
 
 def sdk_literals(api: str, kind: str) -> dict[str, SearchStrategy[dict[str, JSON]]]:
-    """For each value of each short enumeration a strategy of the least payload that has it."""
+    """Return a strategy of minimal payloads for each value of each short enumeration."""
     return {name: _objects(api, kind, way) for name, way in literal_ways(api, kind).items()}
 
 
@@ -108,7 +107,7 @@ def _objects(draw: DrawFn, api: str, kind: str, way: Way) -> dict[str, JSON]:
 
 
 def _value(draw: DrawFn, shape: Shape, depth: int) -> JSON:
-    """A value of the shape; from depth 0 on the smallest there is, in structure."""
+    """Draw a value of the shape. At depth 0 or less, it has the smallest structure."""
     match shape:
         case Scalar(name):
             return draw(_SCALARS[name])
@@ -150,7 +149,7 @@ def _optional_names(record: Record) -> tuple[str, ...]:
 
 
 def _some(draw: DrawFn, names: tuple[str, ...], *, often: bool) -> list[str]:
-    """Five or three of eight names, by bit masks: three draws for all are faster than one for each."""
+    """Draw five or three of eight names, by bit masks: three draws for all are faster than one per name."""
     if not names:
         return []
     size = (len(names) + 7) // 8
@@ -168,7 +167,7 @@ def _one_of(draw: DrawFn, record: Record, depth: int) -> set[str]:
 
 @cache
 def _height(shape: Shape) -> int:
-    """How many records the smallest value of the shape nests."""
+    """Return how many nested records the smallest value of the shape has."""
     return _least(shape, frozenset())
 
 
@@ -187,7 +186,7 @@ def _least(shape: Shape, above: frozenset[Record]) -> int:
 
 
 def _along(draw: DrawFn, shape: Shape, way: Way) -> JSON:
-    """The smallest value that goes the way, with anything at its end."""
+    """Draw the smallest value that contains the way, with any value at its end."""
     if not way:
         return _something(draw, shape)
     step, rest = way[0], way[1:]
@@ -206,7 +205,7 @@ def _along(draw: DrawFn, shape: Shape, way: Way) -> JSON:
 
 
 def _something(draw: DrawFn, shape: Shape) -> JSON:
-    """A value that is neither null nor empty."""
+    """Draw a value that is neither null nor empty."""
     match shape:
         case OneOf(choices):
             return _something(draw, choices[draw(st.sampled_from(said(shape)))])
@@ -220,7 +219,7 @@ def _something(draw: DrawFn, shape: Shape) -> JSON:
 
 
 def _is_tag_optional(record: Record) -> bool:
-    """Such a member is drawn with its tag all the same: without one it could not be told from others."""
+    """Return whether the tag is optional. It is drawn anyway: without a tag, the member could not be identified."""
     return "type" in record.fields and not record.fields["type"].required
 
 
@@ -242,7 +241,7 @@ _UNKNOWN_BLOCKS = st.builds(lambda tag, fields: {"type": tag, **fields}, _UNKNOW
 
 @st.composite
 def with_unknowns(draw: DrawFn, payloads: SearchStrategy[dict[str, JSON]]) -> dict[str, JSON]:
-    """The payloads, with unknown fields at any level, one at least, and unknown blocks among typed ones.
+    """Draw a payload with at least one unknown field at any level, and unknown blocks among typed ones.
 
     Every new name begins with `unknown_`.
     """
@@ -277,7 +276,7 @@ def _one_in_four(draw: DrawFn) -> bool:
 
 @st.composite
 def disturbed(draw: DrawFn, payloads: SearchStrategy[dict[str, JSON]]) -> dict[str, JSON]:
-    """The payloads, with one to three places dropped or put in place by any JSON value."""
+    """Draw a payload with one to three values dropped or replaced by any JSON value."""
     payload = draw(payloads)
     for _ in range(draw(st.integers(1, 3))):
         payload = _struck(draw, payload)
@@ -285,7 +284,7 @@ def disturbed(draw: DrawFn, payloads: SearchStrategy[dict[str, JSON]]) -> dict[s
 
 
 def _struck(draw: DrawFn, value: JSON, top: bool = True) -> JSON:
-    """`value` with one place in it changed; the outermost object stays an object."""
+    """Draw a copy of `value` with one place changed; the outermost object stays an object."""
     keys = sorted(value) if isinstance(value, dict) else list(range(len(value))) if isinstance(value, list) else []
     if not keys or (not top and draw(st.integers(0, 4)) == 0):
         return value if top else draw(json_values)

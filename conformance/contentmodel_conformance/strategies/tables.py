@@ -1,8 +1,7 @@
-"""Payloads made from an adapter's own table: its blocks, each with its fields, put where blocks of their kind stand.
+"""Payloads generated from an adapter's table: its blocks with their fields, at the places of blocks of the same union.
 
-A table says what stands in a place, and not where the places are. So the adapter is asked to write a conversation, and
-wherever in it a block stands that the table knows, blocks of the same union take turns. What is drawn may be no payload
-of the API: its adapter says so, and then nothing is claimed of it.
+A table describes blocks, but not their places. So the adapter encodes a conversation, and blocks of the same union
+replace those in it. The result may be an invalid payload: if the adapter refuses it, the law does not apply.
 """
 
 from __future__ import annotations
@@ -48,7 +47,7 @@ _FORMS: dict[str, SearchStrategy[Any]] = {
 
 
 def table_payloads(described: dict[str, Any], samples: list[Any]) -> SearchStrategy[Any] | None:
-    """Payloads like `samples`, which the adapter wrote, with blocks of its table; None where they hold none."""
+    """Return a strategy of `samples`, which the adapter wrote, with blocks of its table; None if they have no place."""
     unions = described["unions"]
     found = [sample for sample in samples if any(True for _ in _places(sample, unions))]
     return _payloads(unions, found) if found else None
@@ -71,7 +70,7 @@ def _payloads(draw: DrawFn, unions: Unions, samples: list[Any]) -> Any:
 
 
 def _places(value: Any, unions: Unions) -> Iterator[Place]:
-    """Every element of a list that a union has a row for: the list, the index, and the union's name."""
+    """Yield every list element that a union has a row for: the list, the index, and the union's name."""
     if isinstance(value, dict):
         for item in value.values():
             yield from _places(item, unions)
@@ -98,7 +97,7 @@ def _fits(block: dict[str, Any], row: dict[str, Any]) -> bool:
 
 
 def _block(draw: DrawFn, unions: Unions, name: str, depth: int) -> dict[str, Any]:
-    """A block of one of the rows of a union, with some of its fields."""
+    """Draw a block of one row of a union, with some of its fields."""
     row = draw(st.sampled_from(unions[name]["rows"]))
     block: dict[str, Any] = {}
     for wire, value in row["constants"].items():
@@ -110,7 +109,7 @@ def _block(draw: DrawFn, unions: Unions, name: str, depth: int) -> dict[str, Any
 
 
 def _value(draw: DrawFn, unions: Unions, form: str, depth: int) -> Any:
-    """A value of a field's form; anything at all where nobody here knows the form."""
+    """Draw a value of a field's form; any JSON if the form is unknown."""
     inner = form.rpartition("list of ")[2]
     if inner in unions and inner != form:
         count = draw(st.integers(0, 2)) if depth > 0 else 0
@@ -121,7 +120,7 @@ def _value(draw: DrawFn, unions: Unions, form: str, depth: int) -> Any:
 
 
 def _put(block: dict[str, Any], name: str, value: Any) -> None:
-    """Puts a value at a dotted name."""
+    """Set a value at a dotted name, unless a parent is no object."""
     *owners, last = name.split(".")
     for owner in owners:
         inner = block.setdefault(owner, {})

@@ -1,7 +1,7 @@
-"""Tools of a conversation in the kinds that its API has, calls of them, and a choice among them.
+"""Tools of a conversation, in the kinds that its API supports, with calls and tool choices.
 
-The kinds: functions without parameters ("bare"), tools of free text ("custom"), tools in namespaces ("namespaces"),
-schemas in OpenAPI's words ("openapi"), hosted tools between functions ("hosted"), and choices among several tools
+The kinds: functions without parameters ("bare"), free-text tools ("custom"), tools in namespaces ("namespaces"),
+schemas in OpenAPI's format ("openapi"), hosted tools between functions ("hosted"), and choices among several tools
 ("choices").
 """
 
@@ -44,7 +44,7 @@ _Key = tuple[str | None, str]
 
 
 class Toolset:
-    """Draws calls, and remembers the tools that they are of."""
+    """Draws calls, and keeps the tools that they refer to."""
 
     def __init__(self, draw: DrawFn, api: str, kinds: frozenset[str]) -> None:
         self._draw = draw
@@ -53,7 +53,7 @@ class Toolset:
         self._tools: dict[_Key, Any] = {}
 
     def call(self, call_id: str) -> Any:
-        """Return a call of a tool, one that is there already or a new one."""
+        """Return a call of an existing or a new tool."""
         name = self._draw(NAMES)
         namespace = self._draw(_NAMESPACES) if "namespaces" in self._kinds else None
         key = (namespace, name)
@@ -90,7 +90,7 @@ class Toolset:
         ]
 
     def choice(self) -> ToolChoice | None:
-        """Return a choice among the tools outside of namespaces, at times."""
+        """Return a choice among the tools outside of namespaces, or None."""
         names = sorted(name for namespace, name in self._tools if namespace is None)
         if "choices" not in self._kinds or not names or self._draw(st.integers(0, 3)):
             return None

@@ -1,7 +1,7 @@
-"""Transcripts as agents leave them: parallel calls, failures, images in results, unanswered calls.
+"""Realistic transcripts of agents: parallel calls, failures, images in results, unanswered calls.
 
-Drawn as values of the model that say they came from one API, so that its encoder writes them as they are. What an API
-has no place for is left out by `Limits`.
+Drawn as model values with the origin of one API, so that its encoder writes them unchanged. `Limits` excludes what an
+API does not support.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ __all__ = ["LIMITS", "Limits", "answers", "cited_answers", "transcripts"]
 
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True):
-    """What transcripts of one API can hold."""
+    """What transcripts of one API can contain."""
 
     issuer: str
     model: str
@@ -49,27 +49,27 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     errors: bool = True
     systems_between: bool = True
     origin: str | None = None
-    """The API that conversations came from where they are a store's: it holds what others said."""
+    """For a store: the API that its conversations came from."""
     media: frozenset[str] = frozenset()
-    """What users send: "images", "documents" ("unnamed" ones too), "texts", and links to images, documents, videos and
-    files that the issuer alone can fetch ("stored links"). "typed links" say their media type in the place of their
-    kind, and base64 is "url-safe" at times."""
+    """What users send: "images", "documents" (with "unnamed": also without names), "texts", and links: "image links",
+    "document links", "video links", and "stored links", which only the issuer can fetch. With "typed links", links have
+    a media type instead of a kind. With "url-safe", some base64 is URL-safe."""
     images_in_answers: bool = False
     cites: str | None = None
-    """The API that generated answers with citations came from; None if answers of this API have no citations. It is
-    another API if this one writes the citations of others as a list of sources."""
+    """The origin of generated answers with citations; None if answers of this API have no citations. It is another
+    API if this one writes foreign citations as a list of sources."""
     several_texts: bool = True
-    """Whether results hold more than one text."""
+    """Whether results may have more than one text."""
     tools: frozenset[str] = frozenset()
-    """The kinds of tools that `strategies.toolsets` names."""
+    """The kinds of tools; see `strategies.toolsets`."""
     older: str | None = None
-    """Another model of the API, of which other rules hold."""
+    """Another model of the API, with other rules."""
     settings_of: tuple[str, ...] = ()
-    """Further models that settings are tried with: old ones, new ones, and some that no table lists."""
+    """Further models to try settings with: old, new and unlisted ones."""
 
     @property
     def models(self) -> tuple[str, ...]:
-        """The models that the rules are tried with."""
+        """The models to try rules with."""
         return (self.model,) if self.older is None else (self.model, self.older)
 
 
@@ -123,7 +123,7 @@ LIMITS = {
         cites="openai-responses",
         tools=frozenset({"bare", "openapi", "choices"}),
     ),
-    # Rows are nobody's: what is signed there says itself who can read it.
+    # A store has no issuer: its protected values have their own.
     "turn-blocks": Limits(
         issuer="anthropic",
         model="claude-opus-4-8",
@@ -172,9 +172,9 @@ _LINKS = {
 def transcripts(
     draw: DrawFn, api: str, limits: Limits | None = None, *, longest: int = 6, few_ids: bool = False
 ) -> ChatRequest:
-    """A request that came from `api`, with one to `longest` exchanges, the last of them the user's.
+    """Draw a request that came from `api`, with one to `longest` exchanges, and a final user message.
 
-    With `few_ids`, calls of different turns share their ids.
+    With `few_ids`, calls of different turns share ids.
     """
     limits = limits or LIMITS[api]
     writer = _Transcript(draw, limits, Origin(api=limits.origin or api, issuer=limits.issuer, model=limits.model))
@@ -195,7 +195,7 @@ def transcripts(
 
 @st.composite
 def answers(draw: DrawFn, api: str, limits: Limits | None = None) -> ChatResponse:
-    """An answer that came from `api`: thoughts, words and calls, why it ended, and what it cost."""
+    """Draw an answer that came from `api`: reasoning, text and calls, a finish reason, and usage."""
     limits = limits or LIMITS[api]
     writer = _Transcript(draw, limits, Origin(api=limits.origin or api, issuer=limits.issuer, model=limits.model))
     called = writer.turn()
@@ -217,7 +217,7 @@ def answers(draw: DrawFn, api: str, limits: Limits | None = None) -> ChatRespons
 
 @st.composite
 def cited_answers(draw: DrawFn, api: str, limits: Limits | None = None) -> ChatResponse:
-    """An answer of one text with citations of pages, one or more, or several of one page."""
+    """Draw an answer of one text that cites one or more pages, some of them repeatedly."""
     limits = limits or LIMITS[api]
     origin = Origin(api=limits.cites or api, issuer=limits.issuer, model=limits.model)
     text = " ".join(draw(st.lists(_WORDS.filter(str.strip), min_size=1, max_size=3)))
@@ -233,7 +233,7 @@ def cited_answers(draw: DrawFn, api: str, limits: Limits | None = None) -> ChatR
 
 @st.composite
 def _usages(draw: DrawFn) -> Usage:
-    """What an answer cost: counters that differ, so that one that takes another's place is seen."""
+    """Draw the usage of an answer. Its counters all differ, so that swapped counters are found."""
     read, written, rest = (draw(st.integers(low, low + 99)) for low in (100, 200, 300))
     thought, spoken = (draw(st.integers(low, low + 99)) for low in (1000, 2000))
     has = draw(st.booleans())
@@ -247,7 +247,7 @@ def _usages(draw: DrawFn) -> Usage:
 
 
 class _Transcript:
-    """Writes messages one by one; knows the calls that are not answered yet."""
+    """Writes messages one by one, and keeps the unanswered calls."""
 
     def __init__(self, draw: DrawFn, limits: Limits, origin: Origin) -> None:
         self._draw = draw
@@ -255,21 +255,21 @@ class _Transcript:
         self._open: list[Any] = []
         self._used: set[str] = set()
         self._turn: set[str | None] = set()
-        """The ids of the calls of a turn."""
+        """The ids of the calls of the current turn."""
         self.few_ids = False
         self.origin = origin
         self.toolset = Toolset(draw, origin.api, limits.tools)
         self.messages: list[ChatMessage] = []
 
     def exchange(self) -> None:
-        """Something of the user, a turn of the assistant, and results of some of its calls."""
+        """Add a user message, turns of the assistant, and results of some of their calls."""
         self._add("user", [TextContent(text=self._draw(_WORDS)), *self._attached()])
         if self._maybe(8) and self._limits.systems_between:
             self.say("system", self._draw(_WORDS))
         for _ in range(self._draw(st.integers(1, 3))):
             calls = self.turn()
             if not calls:
-                # Some hosts leave two turns of the assistant in a row.
+                # Some hosts send two assistant turns in a row.
                 calls = self.turn() if self._maybe(6) else []
             if not calls:
                 break
@@ -285,7 +285,7 @@ class _Transcript:
         self.messages.append(ChatMessage(role=role, contents=contents, origin=self.origin))
 
     def turn(self) -> list[Any]:
-        """A turn of the assistant; gives its calls."""
+        """Add a turn of the assistant. Return its calls."""
         contents: list[AIContent] = []
         if self._maybe(2) and self._limits.signs:
             contents.append(self._thought())
@@ -303,7 +303,7 @@ class _Transcript:
         return calls
 
     def _attached(self) -> list[AIContent]:
-        """Return the media of a message of the user: seldom any."""
+        """Return the media of a user message: mostly none."""
         kinds = sorted(self._limits.media - _WAYS)
         if not kinds or not self._maybe(3):
             return []
@@ -318,13 +318,13 @@ class _Transcript:
         if kind == "texts":
             return DataContent(text=self._draw(_WORDS), media_type="text/plain")
         link = self._draw(st.sampled_from(_LINKS[kind]))
-        # An API says the kind of a link or its media type, and of some links the kind alone.
+        # An API gives the kind or the media type of a link; of some links, only the kind.
         if "typed links" in self._limits.media and link.media_type:
             return msgspec.structs.replace(link, kind=None)
         return msgspec.structs.replace(link, media_type=None)
 
     def _data(self, media_type: str, name: str | None = None) -> DataContent:
-        """Return bytes in any base64 that the API takes, so that each digit of the alphabets is there at times."""
+        """Return bytes in any base64 form that the API accepts, so that all digits of the alphabets occur."""
         data = base64.b64encode(self._draw(st.binary(min_size=2, max_size=9) | st.just(b"\xff\xfe\xfb"))).decode()
         if "url-safe" in self._limits.media and self._draw(st.booleans()):
             data = data.replace("+", "-").replace("/", "_").rstrip("=" if self._draw(st.booleans()) else "\0")
@@ -360,7 +360,7 @@ class _Transcript:
         return msgspec.structs.replace(self.toolset.call("a"), call_id=call_id)
 
     def _answer(self, calls: list[Any]) -> None:
-        """Most calls get a result, in any order; one that got none may get it later, when it is too late."""
+        """Add results of most calls, in any order. An unanswered call may get a late result in a later turn."""
         late = [self._open.pop()] if self._open and self._maybe(3) else []
         seldom = 1 if self.few_ids else 8
         answered = [call for call in self._draw(st.permutations(calls)) if not self._maybe(seldom)]

@@ -1,6 +1,6 @@
-"""Where in a payload the SDK's types leave a choice, and the shortest way there.
+"""The places in a payload where the SDK's types have alternatives, and the shortest way to each.
 
-Owns the names of these places. It draws nothing.
+Owns the names of these places. Draws nothing.
 """
 
 from __future__ import annotations
@@ -30,22 +30,22 @@ __all__ = ["ELEMENT", "Way", "field_ways", "literal_ways", "member_ways", "said"
 Way: TypeAlias = tuple[str | int, ...]
 
 ELEMENT = "*"
-_LONGEST = 40  # of the enumerations that are gone through value by value; longer ones name models
+_LONGEST = 40  # The longest enumeration that is tried value by value; longer ones list models.
 _Named: TypeAlias = Iterator[tuple[str, Way]]
 
 
 def member_ways(api: str, kind: str) -> dict[str, Way]:
-    """The ways to the members of unions; what stands in no union counts if it is an object, or excludes other keys."""
+    """Return the ways to union members; outside of unions, to objects and to keys that exclude others."""
     return _ways(api, kind, _members_at)
 
 
 def field_ways(api: str, kind: str) -> dict[str, Way]:
-    """The ways to the optional keys of objects."""
+    """Return the ways to the optional keys of objects."""
     return _ways(api, kind, _fields_at)
 
 
 def literal_ways(api: str, kind: str) -> dict[str, Way]:
-    """The ways to the values of enumerations."""
+    """Return the ways to the values of enumerations."""
     return _ways(api, kind, _literals_at)
 
 
@@ -58,7 +58,7 @@ class _Place:
 
 @cache
 def _ways(api: str, kind: str, named: Callable[[_Place], _Named]) -> dict[str, Way]:
-    """The shortest way to each; a union or an object that stands in several places counts once."""
+    """Return the shortest way to each named place. A union or record with several places counts once."""
     ways: dict[str, Way] = {}
     for place in _places(envelope(api, kind)):
         for name, way in named(place):
@@ -104,7 +104,7 @@ def _enumerations(shape: Shape) -> Iterator[tuple[Way, tuple[str | int | bool, .
 
 
 def _holds_record(shape: Shape) -> bool:
-    """Whether values are objects of one known class, or lists or maps of them."""
+    """Return whether values are objects of one known class, or lists or maps of them."""
     match shape:
         case OneOf():
             indices = said(shape)
@@ -115,7 +115,7 @@ def _holds_record(shape: Shape) -> bool:
 
 
 def _places(root: Record) -> Iterator[_Place]:
-    """Every union and record once, breadth first."""
+    """Yield every union and record once, breadth first."""
     seen: set[Shape] = set()
     todo = [_Place(root, (), "")]
     for place in todo:  # grows as it goes
@@ -145,12 +145,12 @@ def _dotted(name: str, key: str) -> str:
 
 
 def said(union: OneOf) -> list[int]:
-    """The members that say something: all but null."""
+    """Return the indices of all members except null."""
     return [index for index, member in enumerate(union.members) if member != NULL]
 
 
 def _tag(shape: Shape) -> str:
-    """What to call a member: its `type`, else its role, else its class or kind."""
+    """Return the name of a member: its `type`, else its role, else its class or kind."""
     match shape:
         case Record():
             tags = [_first_literal(shape.fields.get(key)) for key in ("type", "role")]
