@@ -1,10 +1,10 @@
-"""What a turn costs in a conversation of no turns, and in one of ten thousand; and what it takes to load one.
+"""Measure the cost of a turn in conversations of 0 to 10,000 turns, and the cost of loading one.
 
     python benchmarks/history.py                      SQLite, in a temporary folder
-    python benchmarks/history.py postgresql://...     PostgreSQL as well; the database is left with a conversation more
+    python benchmarks/history.py postgresql://...     PostgreSQL as well; leaves new conversations in the database
 
-A turn is begun, gets three blocks, each in a transaction of its own, and is ended. The conversations are taken in
-rounds, so that a machine's drift hits all.
+A turn is begun, gets three blocks, each in its own transaction, and is ended. The conversations are measured in rounds,
+so that a drift of the machine's speed affects all of them.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def main(arguments: list[str]) -> None:
 
 
 def report(name: str, store: TurnStore) -> None:
-    """Prints a table of one database."""
+    """Print a table for one database."""
     conversations = {size: filled(store, size) for size in SIZES}
     taken: dict[int, list[float]] = {size: [] for size in SIZES}
     for _ in range(ROUNDS):
@@ -55,7 +55,7 @@ def report(name: str, store: TurnStore) -> None:
 
 
 def filled(store: TurnStore, size: int) -> str:
-    """A conversation of so many turns."""
+    """Add a conversation of `size` turns. Return its id."""
     conversation = f"{size} turns {uuid.uuid4().hex}"
     for at in range(0, size, 1_000):
         count = min(1_000, size - at)
@@ -80,7 +80,7 @@ def seconds(work: Callable[[], object]) -> float:
 
 
 def peak(work: Callable[[], object]) -> int:
-    """The most bytes that Python held at once for the work."""
+    """Return the peak of memory that Python allocates during the work, in bytes."""
     tracemalloc.start()
     work()
     _, most = tracemalloc.get_traced_memory()

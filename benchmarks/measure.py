@@ -1,6 +1,6 @@
-"""Times several ways of doing one thing side by side: all of them in every round, so that a machine's drift hits all.
+"""Time several implementations side by side, in rounds, so that a drift of the machine's speed affects all of them.
 
-Nothing is pinned, and the garbage collector is left as users have it.
+Nothing is pinned, and the garbage collector has its default settings.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from dataclasses import dataclass
 
 Work = Callable[[], object]
 
-# A sample repeats quick work until it takes this long: the clock's own cost vanishes in it.
+# A sample repeats quick work until it takes this long, so that the cost of the clock is negligible.
 _SAMPLE_SECONDS = 0.004
-# Work that takes longer than this joins only every tenth round.
+# Work that takes longer than this runs only in every tenth round.
 _SLOW_SECONDS = 0.05
 
 
@@ -31,7 +31,7 @@ class Timing:
 def measure(
     contenders: Mapping[str, Work], seconds: float, clock: Callable[[], float] = time.perf_counter
 ) -> dict[str, Timing]:
-    """Times every contender for about `seconds` in all, in rounds of all contenders in a shuffled order."""
+    """Time all contenders for about `seconds` in total, in rounds with a shuffled order."""
     repeats = {name: _repeats(work, clock) for name, work in contenders.items()}
     samples: dict[str, list[float]] = {name: [] for name in contenders}
     order = list(contenders)
@@ -39,7 +39,7 @@ def measure(
     started = time.perf_counter()
     number = 0
     while number < 5 or time.perf_counter() - started < seconds:
-        # Who leaves garbage to the next one is another one in every round.
+        # Shuffle, so that garbage of one contender does not always burden the same next one.
         rng.shuffle(order)
         for name in order:
             if number % 10 and samples[name][0] > _SLOW_SECONDS and len(samples[name]) * 10 > number:
@@ -58,7 +58,7 @@ def _sample(work: Work, repeats: int, clock: Callable[[], float]) -> float:
 
 
 def _repeats(work: Work, clock: Callable[[], float]) -> int:
-    # The first run warms up: rows are compiled, modules imported.
+    # Warm up: compile rows, import modules.
     work()
     once = _sample(work, 1, clock)
     return max(1, round(_SAMPLE_SECONDS / once))

@@ -1,9 +1,9 @@
-"""How much memory a long stream takes on its way from one API to another: a process of its own for each.
+"""Measure the memory that converting a long stream takes, in a separate process for each pair of APIs.
 
     python benchmarks/memory.py anthropic-messages openai-chat 100
 
-Prints what went in and out, and by how much the process grew, as JSON. The stream is made while it is read, and what
-comes out is thrown away, so that all growth is the converter's.
+Prints the bytes read and written, and the growth of the process, as JSON. The stream is generated while it is read, and
+the output is discarded, so that all growth is the converter's.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ CASES = (
     (ANTHROPIC, RESPONSES),
     (RESPONSES, ANTHROPIC),
 )
-"""The last two are streams that say everything twice: the last event of Responses has the whole answer."""
+"""In the last two, values occur twice: the last event of Responses has the whole answer."""
 
 
 @dataclass(frozen=True)
 class Growth:
-    """Bytes that went in and came out, bytes that the process grew by after its first half megabyte."""
+    """Bytes read and written, and the growth of the process in bytes after the first half megabyte."""
 
     read: int
     written: int
@@ -45,7 +45,7 @@ class Growth:
 
 
 def measured(source: str, target: str, megabytes: int) -> Growth:
-    """What a process of its own takes for a stream of that length."""
+    """Measure a stream of this length in a separate process."""
     command = [sys.executable, __file__, source, target, str(megabytes)]
     done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=Path(__file__).parent)
     return Growth(**json.loads(done.stdout))
@@ -59,7 +59,7 @@ def _pass_through(source: str, target: str, megabytes: int) -> Growth:
         read += len(chunk)
         written += len(converter.feed(chunk))
         if before is None and read > _SETTLED:
-            # Compiled rows and the allocator's first arenas are there by now.
+            # By now, rows are compiled and the allocator has its first arenas.
             before = _peak()
     written += len(converter.close())
     return Growth(read, written, _peak() - (before or 0))
@@ -81,10 +81,10 @@ def _chunks(source: str, size: int) -> Iterator[bytes]:
 
 
 def _peak() -> int:
-    """The most memory that the process has had, in bytes."""
+    """Return the peak memory of the process in bytes."""
     status = Path("/proc/self/status")
     if status.is_file():
-        # What getrusage says on Linux is never less than the parent had when it started this process.
+        # On Linux, getrusage includes the memory of the parent at the start of this process.
         line = next(line for line in status.read_text("ascii").splitlines() if line.startswith("VmHWM:"))
         return int(line.split()[1]) * 1024
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)

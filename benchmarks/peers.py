@@ -1,9 +1,8 @@
-"""The libraries that contentmodel is measured beside, each through the functions it has for the work.
+"""The peer libraries that contentmodel is compared with, each called through its own conversion functions.
 
-No peer takes bytes and gives bytes: where it works on dicts, msgspec parses its input and writes its output; where it
-works on pydantic models, its own models parse and write JSON, as they do behind its clients. Each is called the
-cheapest way that could be found. Imports are here inside functions, so that a peer that is missing, or fails, is a
-line in the table that says so.
+No peer converts bytes to bytes. If it works on dicts, msgspec parses its input and writes its output. If it works on
+pydantic models, its models parse and write JSON, as in its clients. Each is called in the cheapest way found. Imports
+are inside functions, so that a missing or failing peer becomes a line in the table.
 """
 
 from __future__ import annotations
@@ -33,14 +32,14 @@ parse = msgspec.json.Decoder().decode
 
 
 def _default(value: Any) -> Any:
-    # llm-babel keeps numbers as the text they were; what else is left in a dict is a pydantic model.
+    # llm-babel keeps numbers as text; other objects in a dict are pydantic models.
     token = getattr(value, "token", None)
     return msgspec.Raw(token) if isinstance(token, str) else value.model_dump(exclude_none=True)
 
 
 write = msgspec.json.Encoder(enc_hook=_default).encode
 
-# Nothing may go out while measuring: litellm fetches prices, and several report usage.
+# Prevent network access while measuring: litellm fetches prices, and several peers report usage.
 OFFLINE = {
     "LITELLM_LOCAL_MODEL_COST_MAP": "True",
     "LITELLM_TELEMETRY": "False",
@@ -56,7 +55,7 @@ OFFLINE = {
 
 @dataclass
 class Peer:
-    """A library, and what it can do of the work measured here; `failure` says why it can do nothing."""
+    """A library and the conversions that it supports. If it cannot be used, `failure` has the reason."""
 
     name: str
     package: str
@@ -72,7 +71,7 @@ class Peer:
 
 
 def installed(package: str) -> str:
-    """The version of a package, or that there is none."""
+    """Return the version of a package, or "not installed"."""
     try:
         return version(package)
     except PackageNotFoundError:
@@ -80,7 +79,7 @@ def installed(package: str) -> str:
 
 
 def load() -> list[Peer]:
-    """Every peer, loaded or with the reason why not."""
+    """Return every peer, loaded or with its `failure`."""
     os.environ.update(OFFLINE)
     peers = []
     for describe, functions in _PEERS:
@@ -96,7 +95,7 @@ def load() -> list[Peer]:
 
 @contextlib.contextmanager
 def quiet() -> Any:
-    """Keeps what a library prints, logs or warns out of the table."""
+    """Suppress the output, logs and warnings of libraries."""
     with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
         warnings.simplefilter("ignore")
         logging.disable(logging.CRITICAL)
@@ -107,7 +106,7 @@ def quiet() -> Any:
 
 
 def named(module: str, name: str) -> Any:
-    """What a module calls `name`."""
+    """Import a module, and return its attribute `name`."""
     return getattr(importlib.import_module(module), name)
 
 
@@ -402,7 +401,7 @@ def _rosetta_functions() -> Functions:
         return lambda data: write(made(source, target).convert_request(parse(data)))
 
     def response(source: str, target: str) -> Convert:
-        # The pipeline wants the request again before it takes the answer: its converters do not.
+        # The pipeline needs the request before the answer; its converters do not.
         reader = converter(source).response_from_provider
         writer = converter(target).response_to_provider
         return lambda data: write(writer(reader(parse(data))))

@@ -1,4 +1,4 @@
-"""The figures as tables, in the terminal and in the documentation."""
+"""Write the figures as tables, to the terminal and to the documentation."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ END = "<!-- /figures -->"
 
 
 def milliseconds(seconds: float) -> str:
-    """A time as people read it: µs below a millisecond."""
+    """Format a time: µs below a millisecond, else ms."""
     return f"{seconds * 1e6:.0f} µs" if seconds < 1e-3 else f"{seconds * 1e3:.{2 if seconds < 0.1 else 0}f} ms"
 
 
 def times(ratio: float) -> str:
-    """A ratio: two digits after the point while they mean something."""
+    """Format a ratio, with two decimals below 10."""
     return f"{ratio:.2f}" if ratio < 10 else f"{ratio:.0f}"
 
 
@@ -53,7 +53,7 @@ class Table:
 
 
 class Report:
-    """All tables of a run; each is printed as soon as it is there."""
+    """All tables of a run. Each is printed as soon as it is added."""
 
     def __init__(self) -> None:
         self.tables: list[Table] = []
@@ -65,15 +65,15 @@ class Report:
         self.tables.append(table)
 
     def detail(self, table: Table) -> None:
-        """A table for the terminal alone."""
+        """Print a table only to the terminal."""
         print(table.text(), flush=True)
 
     def unmeasured(self, name: str, what: str, reason: str) -> None:
-        """A library was not measured on something, and why."""
+        """Record what a library was not measured on, and why."""
         self._unmeasured.setdefault((name, reason), []).append(what)
 
     def add_unmeasured(self) -> None:
-        """The table of all that was not measured."""
+        """Add the table of all that was not measured."""
         if self._unmeasured:
             table = Table("Not measured", ("", "why", "what"))
             for (name, reason), what in self._unmeasured.items():
@@ -88,7 +88,7 @@ class Report:
             self.add(table)
 
     def write(self, path: Path) -> None:
-        """Puts the tables between the markers of a page."""
+        """Write the tables between the markers of a page. Raises SystemExit if it has no markers."""
         page = path.read_text("utf-8")
         before, begin, rest = page.partition(BEGIN)
         _, end, after = rest.partition(END)

@@ -1,12 +1,12 @@
-"""Measures contentmodel beside its peers, bytes in and bytes out, as multiples of what msgspec alone takes.
+"""Measure contentmodel and its peers, from bytes to bytes, as multiples of the time of msgspec alone.
 
     python benchmarks/run.py                  all tables in the terminal
     python benchmarks/run.py --markdown       the same, written into docs/performance.md too
     python benchmarks/run.py --quick          a short run, for a first look
     python benchmarks/run.py --alone          without the peers
-    python benchmarks/run.py --streams        the tables of streams alone
+    python benchmarks/run.py --streams        only the tables of streams
 
-Recorded traffic is measured where CONTENTMODEL_CORPUS names a folder of it. Nothing here passes or fails.
+Recorded traffic is measured if CONTENTMODEL_CORPUS is set to a folder of it. Nothing here passes or fails.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ _write = msgspec.json.Encoder().encode
 
 @dataclass
 class Result:
-    """What one payload's conversion showed: what it has, the timings, what each library's output lacks."""
+    """The result of converting one payload: its census, the timings, and what each library's output lacks."""
 
     has: str
     timings: dict[str, Timing] = field(default_factory=dict)
@@ -65,7 +65,7 @@ class Result:
 
 
 class Bench:
-    """One run: its budget of time for each table, the peers, and the tables made so far."""
+    """One run: the time per table, the peers, and the tables so far."""
 
     def __init__(self, seconds: float, peers: list[Peer]) -> None:
         self.seconds = seconds
@@ -82,14 +82,14 @@ class Bench:
         return True
 
     def measured(self, contenders: dict[str, Work], seconds: float | None = None) -> dict[str, Timing]:
-        """The timings of each; what they print or warn is not shown."""
+        """Time the contenders with their output and warnings suppressed."""
         with quiet():
             return measure(contenders, seconds or self.seconds)
 
     # -- from one API to another ---------------------------------------------------------------------------------
 
     def conversions(self, kind: str, title: str, payload_of: Callable[[str], dict[str, Any]]) -> None:
-        """The floor, this library and the peers, for each pair of APIs."""
+        """Measure the floor, this library and the peers, for each pair of APIs."""
         names = (OURS, OURS_LOSSES, *(peer.name for peer in self.peers))
         ratios = Table(f"{title}, times the floor", ("", "bytes", "floor", *names))
         missing = Table(f"{title}, what is not in the output", ("", "input has", *names[:1], *names[2:]))
@@ -140,7 +140,7 @@ class Bench:
         return result
 
     def stages(self, title: str, payload_of: Callable[[str], dict[str, Any]]) -> None:
-        """Where the time of a conversion goes: each stage, in multiples of the floor."""
+        """Measure each stage of a conversion, in multiples of the floor."""
         table = Table(title, ("", "floor", *STAGES))
         for source, target in PAIRS:
             data = _write(payload_of(source))
@@ -159,7 +159,7 @@ class Bench:
     # -- the same API --------------------------------------------------------------------------------------------
 
     def identity(self, title: str, payloads: Callable[[str, str], dict[str, Any]]) -> None:
-        """What it takes to decode and to encode again, to the same API."""
+        """Measure decoding and encoding again for the same API."""
         table = Table(title, ("", "bytes", "floor", OURS, "of the floor", "by medians"))
         for api in self.apis:
             adapter = contentmodel.adapter(api)
@@ -180,7 +180,7 @@ class Bench:
     # -- recorded traffic ----------------------------------------------------------------------------------------
 
     def recorded(self, folder: Path) -> None:
-        """All recorded payloads of an API at once, to each other API."""
+        """Measure converting all recorded payloads of an API to each other API."""
         for kind in ("request", "response"):
             columns = ("", "payloads", "median size", "floor", OURS, "of the floor", "by medians", "failed")
             table = Table(f"Recorded {kind}s, all of them", columns)
@@ -227,7 +227,7 @@ class Bench:
     # -- import --------------------------------------------------------------------------------------------------
 
     def imports(self, rounds: int) -> None:
-        """How long an import takes in a fresh interpreter, and the first conversion after it."""
+        """Measure an import in a fresh interpreter, and the first conversion after it."""
         first = (
             "import contentmodel; contentmodel.convert("
             'b\'{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"hi"}]}\','
@@ -317,7 +317,7 @@ def _ratio_row(table: Table, name: str, size: int, timings: dict[str, Timing]) -
 
 
 def _recorded(path: Path) -> list[bytes]:
-    """The bodies that the provider took or gave, as compact JSON; those that msgspec cannot hold are left out."""
+    """Return the accepted recorded bodies as compact JSON, without those that cannot be encoded as UTF-8."""
     bodies = []
     for line in path.read_text("utf-8").splitlines() if path.is_file() else ():
         record = json.loads(line)
@@ -369,7 +369,7 @@ def main() -> None:
 
 
 def _payloads(bench: Bench, corpus: Path | None) -> None:
-    """The tables of requests and answers."""
+    """Add the tables of requests and answers."""
     said = transcript(TURNS)
     short, long = short_answer(), long_answer()
     bench.report.about_peers(bench.peers)
@@ -386,7 +386,7 @@ def _payloads(bench: Bench, corpus: Path | None) -> None:
 
 
 def _streams(streams: StreamBench, corpus: Path | None, megabytes: int) -> None:
-    """The tables of streams."""
+    """Add the tables of streams."""
     streams.about_peers()
     streams.folds()
     streams.translations()

@@ -1,8 +1,7 @@
-"""The libraries that streams are measured beside: what each has to gather a stream, and to write it as another API's.
+"""The peer libraries for streams: how each folds a stream, and converts it to another API.
 
-Each is called the cheapest way that could be found, without a socket. The official SDKs, and what stands on them, read
-the bytes with the SDK's own decoder; a library that has none is given frames that were split before, and msgspec parses
-and writes its dicts.
+Each is called in the cheapest way found, without a socket. The official SDKs, and libraries built on them, read the
+bytes with the SDK's decoder. A library without a decoder gets split frames, and msgspec parses and writes its dicts.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ Translate = Callable[[Sent], bytes]
 
 @dataclass
 class StreamPeer:
-    """A library, and what it can do with streams; `failure` says why it can do nothing."""
+    """A library and its functions for streams. If it cannot be used, `failure` has the reason."""
 
     name: str
     packages: tuple[str, ...]
@@ -41,7 +40,7 @@ Functions = tuple[dict[str, Gather], dict[Pair, Translate]]
 
 
 def load() -> list[StreamPeer]:
-    """Every peer, loaded or with the reason why not."""
+    """Return every peer, loaded or with its `failure`."""
     os.environ.update(OFFLINE)
     peers = []
     for name, packages, through, functions in _PEERS:
@@ -56,7 +55,7 @@ def load() -> list[StreamPeer]:
 
 
 def _sse(events: Iterable[bytes], names: Iterable[str] | None = None) -> bytes:
-    """JSON values as server-sent events."""
+    """Return JSON values as server-sent events."""
     if names is None:
         return b"".join(b"data: %b\n\n" % data for data in events)
     pairs = zip(names, events, strict=True)

@@ -1,8 +1,7 @@
-"""The tables of streams: folded into a response, written as another API's stream, and the memory that a long one takes.
+"""The tables of streams: folding to a response, conversion to another API, and the memory of a long stream.
 
-The floor of a fold is msgspec alone: the JSON of each frame decoded without types and encoded again, one by one, from
-frames that were split before. The floor of a translation is the JSON of each frame that comes in decoded, and that of
-each frame that goes out encoded.
+The floor of a fold is msgspec alone: it decodes the JSON of each frame, already split, without types, and encodes it
+again. The floor of a conversion is decoding the JSON of each input frame, and encoding that of each output frame.
 """
 
 from __future__ import annotations
@@ -152,7 +151,7 @@ class StreamBench:
     # -- recorded traffic ----------------------------------------------------------------------------------------
 
     def recorded(self, folder: Path) -> None:
-        """All recorded streams of an API, one after the other."""
+        """Measure all recorded streams of an API, one after the other."""
         columns = ("", "streams", "frames", "floor", WHOLE, CUT, "official SDK", "failed")
         table = Table("Recorded streams, folded into responses, times the floor", columns)
         for api in APIS:
@@ -179,7 +178,7 @@ class StreamBench:
     # -- memory --------------------------------------------------------------------------------------------------
 
     def memory(self, megabytes: int) -> None:
-        """A stream of that length, and one of a tenth of it: what is bounded does not grow with the length."""
+        """Measure a stream of this length and one of a tenth of it: bounded memory does not grow with the length."""
         sizes = (megabytes // 10, megabytes)
         columns = ("", *(f"{size} MB grow it by" for size in sizes), "bytes in", "bytes out")
         table = Table("Memory, a stream of many blocks passed through in chunks of 64 KB", columns)
@@ -191,7 +190,7 @@ class StreamBench:
 
 
 def translated(chunks: list[bytes], source: str, target: str) -> bytes:
-    """These bytes of the one API as bytes of the other."""
+    """Convert a stream's bytes to another API."""
     converter = StreamConverter(source, target)
     made = [converter.feed(chunk) for chunk in chunks]
     made.append(converter.close())
@@ -215,7 +214,7 @@ def _gather_all(gather: Any, streams: list[Sent]) -> None:
         try:
             gather(stream)
         except Exception:
-            # An SDK older than the recording may not know what is in it; it has then done a part of the work.
+            # An SDK older than the recording may skip parts of it, and then does less work.
             continue
 
 
@@ -235,7 +234,7 @@ def _detail(title: str, timings: dict[str, Timing]) -> Table:
 
 
 def _said(api: str, raw: bytes) -> dict[str, int]:
-    """What a stream says, in characters and calls, as our decoder reads it."""
+    """Return the number of characters and calls in a stream, as our decoder reads it."""
     found = {"characters of text": 0, "characters of reasoning": 0, "calls": 0}
     response = fold_stream([raw], api)
     for content in (c for choice in response.choices for message in choice.messages for c in message.contents):
@@ -263,7 +262,7 @@ def _failed(error: Exception) -> str:
 
 
 def _recordings(path: Path) -> list[Sent]:
-    """The streams that a provider gave, framed as server-sent events."""
+    """Return the accepted recorded streams, without those that cannot be encoded as UTF-8."""
     found = []
     for line in path.read_text("utf-8").splitlines() if path.is_file() else ():
         record = json.loads(line)

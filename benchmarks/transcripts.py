@@ -1,7 +1,7 @@
-"""A coding agent's transcript of any length, the same for the same seed, as each API would have recorded it.
+"""Transcripts of a coding agent of any length, deterministic by seed, in the format of each API.
 
-The transcript is made once, as plain turns; each API's payload is then written by hand from the turns. Nothing here
-goes through contentmodel, so no library measured on it gets input that a converter of ours has shaped.
+A transcript is generated as plain turns. Hand-written code then makes each API's payload from the turns. Nothing here
+uses contentmodel, so that our converter does not shape the input of other libraries.
 
 Sizes follow those of coding agents: tool results are log-normal (median 1.5 KB, mean 3 KB), thinking is about 600
 characters, signatures 300 to 900, arguments 50 to 400.
@@ -97,7 +97,7 @@ class Transcript:
 
 
 def transcript(turns: int = 100, seed: int = 5) -> Transcript:
-    """A conversation in which one prompt is followed by `turns` turns of an agent."""
+    """Return a conversation of one prompt and `turns` turns of an agent."""
     rng = random.Random(seed)
     return Transcript(
         system=_prose(rng, 6000),
@@ -108,14 +108,14 @@ def transcript(turns: int = 100, seed: int = 5) -> Transcript:
 
 
 def short_answer(seed: int = 11) -> Turn:
-    """What an agent usually answers: thinking, a few sentences, two tool calls."""
+    """Return a typical answer of an agent: thinking, a few sentences, two tool calls."""
     rng = random.Random(seed)
     calls = (_call(rng, 0), _call(rng, 0))
     return Turn(_serial(rng), _prose(rng, 600), _opaque(rng, 600), _prose(rng, 300), None, calls)
 
 
 def long_answer(seed: int = 13) -> Turn:
-    """A long answer: thinking of 6,000 characters, text of 8,000, and six files written."""
+    """Return a long answer: thinking of 6,000 characters, text of 8,000, and six calls that write files."""
     rng = random.Random(seed)
     calls = tuple(
         Call(_serial(rng), "write_file", {"path": f"src/{_word(rng)}.py", "content": _code(rng, 4000)}, "")
@@ -196,7 +196,7 @@ def _prose(rng: random.Random, size: int) -> str:
     words: list[str] = []
     length = 0
     while length < size:
-        # Most prose of agents is ASCII; a dash or a tick stands in about one text in three.
+        # Most prose of agents is ASCII; about one text in three has a dash or a tick.
         word = rng.choice(_WORDS) if rng.random() < 0.997 else rng.choice(_TYPOGRAPHY)
         if rng.random() < 0.05:
             word += rng.choice((".", ",", ":", ".\n\n", "\n- ", " `x`"))
@@ -226,7 +226,7 @@ def _opaque(rng: random.Random, size: int) -> str:
 
 
 def _text_of(arguments: dict[str, Any]) -> str:
-    # As OpenAI's models write it: compact.
+    # Compact, as OpenAI's models write it.
     return json.dumps(arguments, ensure_ascii=False, separators=(",", ":"))
 
 
@@ -234,7 +234,7 @@ def _text_of(arguments: dict[str, Any]) -> str:
 
 
 def request(api: str, said: Transcript) -> dict[str, Any]:
-    """The next request of the agent, with everything said so far, as `api` takes it."""
+    """Return the next request of the agent, with all turns so far, in the format of `api`."""
     writers = {
         "anthropic-messages": _anthropic_request,
         "openai-chat": _chat_request,
@@ -296,7 +296,7 @@ def _chat_request(said: Transcript) -> dict[str, Any]:
         {"role": "user", "content": said.prompt},
     ]
     for turn in said.turns:
-        # Chat Completions takes neither reasoning nor citations back.
+        # Chat Completions accepts neither reasoning nor citations in requests.
         messages.append({"role": "assistant", "content": turn.text, "tool_calls": _chat_calls(turn)})
         messages += (
             {"role": "tool", "tool_call_id": f"call_{call.serial}", "content": call.result} for call in turn.calls
@@ -422,7 +422,7 @@ def _google_request(said: Transcript) -> dict[str, Any]:
 
 def _google_parts(turn: Turn) -> list[dict[str, Any]]:
     calls: list[dict[str, Any]] = [{"functionCall": {"name": call.name, "args": call.arguments}} for call in turn.calls]
-    # The signature of a thought stands on the first call after it.
+    # The signature of a thought is on the first call after it.
     for call in calls[:1]:
         call["thoughtSignature"] = turn.signature
     return [{"text": turn.thinking, "thought": True}, {"text": turn.text}, *calls]
@@ -432,7 +432,7 @@ def _google_parts(turn: Turn) -> list[dict[str, Any]]:
 
 
 def response(api: str, turn: Turn) -> dict[str, Any]:
-    """One answer of a model, as `api` gives it."""
+    """Return one answer of a model, in the format of `api`."""
     writers = {
         "anthropic-messages": _anthropic_response,
         "openai-chat": _chat_response,
@@ -551,7 +551,7 @@ def _google_response(turn: Turn) -> dict[str, Any]:
 
 @dataclass
 class Census:
-    """How many pieces of each kind a payload has: what a conversion kept can be counted."""
+    """How many contents of each kind a payload has, to count what a conversion kept."""
 
     tools: int = 0
     calls: int = 0
@@ -561,7 +561,7 @@ class Census:
 
 
 def census(api: str, payload: dict[str, Any]) -> Census:
-    """Counts what a request or a response of `api` holds."""
+    """Count the contents of a request or a response of `api`."""
     counters = {
         "anthropic-messages": _count_anthropic,
         "openai-chat": _count_chat,

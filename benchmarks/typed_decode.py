@@ -1,14 +1,13 @@
-"""Measures what a typed decode of whole payloads would bring: a prototype, beside the engine, which does not use it.
+"""Measure a prototype of a typed decode of whole payloads against the engine, which does not use it.
 
     python benchmarks/typed_decode.py            times, for the payloads of transcripts.py
     python benchmarks/typed_decode.py --quick    a short run, for a first look
 
 msgspec decodes the bytes of a payload into Structs that `typed_forms.py` generates from the rows of an adapter's table,
-in one of three variants. "structs": plain Structs, of which a function makes the contents. "subclasses": subclasses of
-the contents' classes. "classes set": the same, but each object gets the class of the model afterwards. What does not
-fit is decoded by the engine: one message, or the whole payload. Times are CPU time of the thread, the best of many,
-each with its part of the engine's. CONTENTMODEL_CORPUS names a folder of recorded traffic, of which is counted what
-fits.
+in one of three variants. "structs": plain Structs, which a function converts to contents. "subclasses": subclasses of
+the contents' classes. "classes set": the same, but each object's class is set to the model's afterwards. If a message
+or a payload does not match, the engine decodes it. Times are CPU time of the thread, the best of many, each with its
+ratio to the engine's time. If CONTENTMODEL_CORPUS is set to a folder of recorded traffic, its matches are counted.
 """
 
 from __future__ import annotations
@@ -64,9 +63,9 @@ class Typed:
         self.adapter = cast("Any", contentmodel.adapter(api))
         self.forms = Forms(variant)
         self.ways: Counter[str] = Counter()
-        """How many payloads and messages were decoded which way."""
+        """Counts payloads and messages by the way they were decoded."""
         self.builders: dict[str, Any] = {}
-        """What makes Structs of messages, by their roles."""
+        """Functions that make Structs of messages, by role."""
         self.makers = self._makers()
         message: Any = reduce(or_, self.makers)
         many: Any = Annotated[list[message], Meta(min_length=1)]
@@ -75,7 +74,7 @@ class Typed:
         self.one = msgspec.json.Decoder(message)
 
     def _makers(self) -> dict[Any, Callable[..., Any]]:
-        """Return what makes messages, by the Structs of the roles."""
+        """Return the functions that make messages, by the Structs of the roles."""
         raise NotImplementedError
 
     def _envelope(self, row: Row, name: str, **typed: Any) -> Envelope:
@@ -83,7 +82,7 @@ class Typed:
         return Envelope(list(dict.fromkeys(known)), typed)
 
     def engine_message(self, wire: Any, context: DecodeContext) -> ChatMessage:
-        """Return the message that the engine makes of a wire object."""
+        """Decode a message with the engine."""
         raise NotImplementedError
 
     def decode_request(self, data: bytes) -> Any:
